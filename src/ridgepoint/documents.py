@@ -1,0 +1,131 @@
+"""Values as versioned JSON, and back: the one door for everything kept in a file.
+
+A document is one JSON object: ``schema`` (this module's number), ``kind``, and the fields of the
+value. Unknown is ``null``; a document never holds NaN or infinity.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from ridgepoint.errors import InvalidDocument
+from ridgepoint.estimate import Estimate
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+
+SCHEMA = 1
+_KINDS: dict[type, str] = {Machine: "machine", Measurement: "measurement"}
+
+Value = TypeVar("Value", Machine, Measurement)
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    kind: str | None = None
+
+
+def estimate_fields(estimate: Estimate) -> dict[str, Any]:
+    """Return an estimate's statistics and samples, as they stand in every document."""
+    return {
+        "median": estimate.median,
+        "q1": estimate.q1,
+        "q3": estimate.q3,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
+        "samples": list(estimate.samples),
+    }
+
+
+def _encode_hook(value: object) -> object:
+    if isinstance(value, Estimate):
+        return estimate_fields(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def _decode_hook(kind: type, value: object) -> object:
+    if kind is not Estimate:
+        raise TypeError(f"a {kind.__name__} has no JSON form")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Estimate([value])
+    if not isinstance(value, dict):
+        raise ValueError("an estimate is a number or an object with `samples` or `median`")
+    if "samples" not in value:
+        if "median" not in value:
+            raise ValueError("an estimate lacks both `samples` and `median`")
+        return Estimate([_number(value["median"])])
+    samples = value["samples"]
+    if not isinstance(samples, list):
+        raise ValueError("`samples` must be a list of numbers")
+    estimate = Estimate(_number(sample) for sample in samples)
+    stated = value.get("median", estimate.median)
+    # Somebody who edits the median by hand must not be ignored silently.
+    if abs(_number(stated) - estimate.median) > 1e-9 * abs(estimate.median):
+        raise ValueError("`median` is not the median of `samples`: correct one, or leave one out")
+    return estimate
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"expected a number, got {value!r}")
+    return float(value)
+
+
+def to_fields(value: Machine | Measurement) -> dict[str, Any]:
+    """Return a value as a document of plain dicts, lists, numbers and strings."""
+    fields = msgspec.to_builtins(value, enc_hook=_encode_hook)
+    return {"schema": SCHEMA, "kind": _KINDS[type(value)], **fields}
+
+
+def encode(value: Machine | Measurement) -> bytes:
+    """Return a value as a JSON document, UTF-8."""
+    return msgspec.json.encode(to_fields(value))
+
+
+def render(fields: dict[str, Any]) -> str:
+    """Return a document as indented JSON text, with a newline at its end."""
+    return msgspec.json.format(msgspec.json.encode(fields), indent=2).decode() + "\n"
+
+
+def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
+    """Return the value that a JSON document holds.
+
+    Parameters
+    ----------
+    document : bytes or str
+    kind : type
+        `Machine` or `Measurement`.
+    origin : str
+        Where the document comes from, for messages.
+
+    Raises
+    ------
+    InvalidDocument
+        If it is not JSON, of another kind, of a newer schema, or a field is missing or
+        impossible; the message names the field.
+    """
+    what = f"cannot read {origin} as a {_KINDS[kind]}"
+    try:
+        header = msgspec.json.decode(document, type=_Header)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidDocument(
+            what, reason=str(error), remedy=f"give a file written by 'ridgepoint {_KINDS[kind]} --json'"
+        ) from error
+    if header.schema > SCHEMA:
+        raise InvalidDocument(
+            what,
+            reason=f"its schema is {header.schema}, and this version knows up to {SCHEMA}",
+            remedy="use a newer Ridgepoint",
+        )
+    if header.schema < 1 or header.kind not in (_KINDS[kind], None):
+        raise InvalidDocument(
+            what,
+            reason=f"it holds schema {header.schema} of kind {header.kind!r}",
+            remedy=f"give a file of kind {_KINDS[kind]!r}, schema 1 to {SCHEMA}",
+        )
+    try:
+        return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)
+    except msgspec.ValidationError as error:
+        raise InvalidDocument(what, reason=str(error), remedy="correct that field") from error

@@ -1,0 +1,71 @@
+"""What can go wrong, by name.
+
+Every message reads *what could not be done: why; what to do*. The three parts are
+attributes too, so that a caller need not take a sentence apart.
+"""
+
+
+class RidgepointError(Exception):
+    """Base of every error that Ridgepoint raises on purpose.
+
+    Parameters
+    ----------
+    what : str
+        What could not be done, beginning with "cannot".
+    reason : str
+        Why.
+    remedy : str
+        What to do.
+    """
+
+    exit_status = 2
+
+    def __init__(self, what: str, *, reason: str, remedy: str) -> None:
+        super().__init__(f"{what}: {reason}; {remedy}")
+        self.what, self.reason, self.remedy = what, reason, remedy
+
+
+class UnknownCeiling(RidgepointError):
+    """A demand names a resource for which the machine has no ceiling."""
+
+
+class InvalidDocument(RidgepointError):
+    """A file is not what it should be: not JSON, a field missing, a value impossible."""
+
+
+class ArchiveRefused(RidgepointError):
+    """The archive cannot be used: damaged, newer, locked or not writable."""
+
+
+class CannotMeasure(RidgepointError):
+    """A measurement could not be made on this host."""
+
+
+class MeterUnavailable(CannotMeasure):
+    """A meter does not work on this host."""
+
+
+class CannotStart(CannotMeasure):
+    """The program could not be started."""
+
+
+class UnsupportedInstruction(CannotMeasure):
+    """The program executes an instruction that the meter cannot run."""
+
+
+class ProgramFailed(RidgepointError):
+    """The program itself failed; its status is passed on.
+
+    Parameters
+    ----------
+    exit_status : int
+        The program's exit status; 128 + the signal's number when a signal ended it.
+    """
+
+    def __init__(self, what: str, *, reason: str, remedy: str, exit_status: int) -> None:
+        super().__init__(what, reason=reason, remedy=remedy)
+        self.exit_status = exit_status
+
+
+class Interrupted(RidgepointError):
+    """The user or the system asked Ridgepoint to stop."""

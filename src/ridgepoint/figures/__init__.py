@@ -1,0 +1,1 @@
+"""Figure values, and what draws them."""

@@ -1,0 +1,1 @@
+"""Micro-benchmarks as specifications and LLVM IR text: pure."""

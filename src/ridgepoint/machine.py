@@ -1,0 +1,267 @@
+"""What a machine gives: its ceilings, measured or published. It knows no program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import UnknownCeiling
+from ridgepoint.estimate import Estimate
+from ridgepoint.resources import RESOURCES, Resource, resource_named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """One cache as a core sees it.
+
+    Parameters
+    ----------
+    level : int
+    kind : str
+        ``data``, ``instruction`` or ``unified``.
+    size_bytes, line_bytes : int
+    ways : int or None
+        Associativity; None: unknown.
+    cores : int
+        Logical CPUs that share one such cache.
+    """
+
+    level: int
+    kind: str
+    size_bytes: int
+    line_bytes: int
+    ways: int | None
+    cores: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("level", "size_bytes", "line_bytes", "cores"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be > 0, got {getattr(self, name)!r}")
+        if self.ways is not None and self.ways <= 0:
+            raise ValueError(f"ways must be > 0, got {self.ways!r}")
+        if self.kind not in {"data", "instruction", "unified"}:
+            raise ValueError(f"kind must be data, instruction or unified, got {self.kind!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What the machine is.
+
+    Parameters
+    ----------
+    cpu : str
+        Model name.
+    microarchitecture : str or None
+        As archspec names it; None: unknown.
+    cores : int
+        CPUs that a program may use here: affinity and CPU limits respected.
+    frequency_hz : float or None
+        Core clock: measured under load, or published; None: unknown.
+    virtualized : bool or None
+        Whether a hypervisor is underneath; None: unknown.
+    memory_bytes : int or None
+    """
+
+    cpu: str
+    microarchitecture: str | None
+    cores: int
+    frequency_hz: float | None
+    virtualized: bool | None
+    memory_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cores", "frequency_hz", "memory_bytes"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} must be > 0, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """The best rate that one pattern of use reached for one resource.
+
+    Parameters
+    ----------
+    resource : str
+        For example ``fp64``, ``l1``, ``dram``, ``dram_read``, ``network``.
+    name : str
+        The pattern, for example ``fma 512-bit`` or ``copy``.
+    threads : int
+        Cores that were busy.
+    unit : str
+        Unit of the rate: ``flop/s``, ``BOP/s`` or ``byte/s``.
+    rate : Estimate or None
+        None: could not be measured; a caution says why. For a memory level these are bytes as
+        the program counts them (its loads and stores), which is what peers print.
+    read_share, write_share : float or None
+        Bytes moved at this level per byte of `rate`. Below L1 a store moves its line twice (a
+        write-allocate read and a write-back), so a store stream has (1, 1), a copy (1, 0.5),
+        a triad (1, 1/3), a load (1, 0), a non-temporal store (0, 1). None: the split is not
+        known and `rate` is the total traffic.
+    theoretical : float or None
+        In `unit`; None: not known.
+    cautions : tuple of Caution
+    source : str or None
+        Where a published figure comes from; None: measured.
+    """
+
+    resource: str
+    name: str
+    threads: int
+    unit: str
+    rate: Estimate | None
+    read_share: float | None = None
+    write_share: float | None = None
+    theoretical: float | None = None
+    cautions: tuple[Caution, ...] = ()
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        expected = f"{resource_named(self.resource).unit}/s"
+        if self.unit != expected:
+            raise ValueError(f"unit of {self.resource} must be {expected!r}, got {self.unit!r}")
+        if self.threads <= 0:
+            raise ValueError(f"threads must be > 0, got {self.threads!r}")
+        if self.rate is not None and min(self.rate.samples) <= 0:
+            raise ValueError(f"rate must be > 0, got {min(self.rate.samples)!r}")
+        if self.rate is None and not self.cautions:
+            raise ValueError("a ceiling without a rate needs a caution that says why")
+        shares = (self.read_share, self.write_share)
+        if any(share is not None and not 0 <= share <= 2 for share in shares):
+            raise ValueError(f"read_share and write_share must be in [0, 2], got {shares!r}")
+        if (self.read_share is None) != (self.write_share is None):
+            raise ValueError("read_share and write_share must be known together or not at all")
+        if self.theoretical is not None and self.theoretical <= 0:
+            raise ValueError(f"theoretical must be > 0, got {self.theoretical!r}")
+
+    def rate_of(self, resource: Resource) -> Estimate | None:
+        """Return how fast this pattern moves a resource, or None if it says nothing of it.
+
+        A copy says how fast ``dram`` moves, and ``dram_read`` and ``dram_write`` too.
+        """
+        own = RESOURCES[self.resource]
+        if self.rate is None or own.path != resource.path:
+            return None
+        if own.name == resource.name and self.read_share is None:
+            return self.rate
+        if self.read_share is None or self.write_share is None or own.direction is not None:
+            return None
+        moved = {
+            "read": self.read_share,
+            "write": self.write_share,
+            None: self.read_share + self.write_share,
+        }[resource.direction]
+        return self.rate.map(lambda rate: rate * moved) if moved > 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine and its ceilings.
+
+    Parameters
+    ----------
+    name : str
+    host : Host
+    caches : tuple of Cache
+    ceilings : tuple of Ceiling
+    cautions : tuple of Caution
+        Doubts about the machine as a whole.
+    created : str or None
+        When it was measured, ISO 8601 in UTC.
+    elapsed_s : float or None
+        How long the measurement took.
+    fingerprint : str or None
+        What must not change for the ceilings to stay valid; None for published machines.
+    source : str or None
+        Publication, for machines that were not measured here.
+    """
+
+    name: str
+    host: Host
+    caches: tuple[Cache, ...]
+    ceilings: tuple[Ceiling, ...]
+    cautions: tuple[Caution, ...] = ()
+    created: str | None = None
+    elapsed_s: float | None = None
+    fingerprint: str | None = None
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        seen = set()
+        for ceiling in self.ceilings:
+            key = (ceiling.resource, ceiling.name, ceiling.threads)
+            if key in seen:
+                raise ValueError(f"two ceilings are called {key!r}")
+            seen.add(key)
+
+    @property
+    def cores(self) -> int:
+        """Cores that a bound may count on."""
+        return self.host.cores
+
+    def best(self, resource: str, *, threads: int) -> Ceiling | None:
+        """Return the ceiling that moves a resource fastest with this many threads, or None."""
+        wanted = resource_named(resource)
+        rated = [
+            (rate.median, ceiling)
+            for ceiling in self.ceilings
+            if ceiling.threads == threads and (rate := ceiling.rate_of(wanted)) is not None
+        ]
+        return max(rated, key=lambda pair: pair[0])[1] if rated else None
+
+    def knows(self, resource: str) -> bool:
+        """Return whether any ceiling says how fast a resource is served."""
+        wanted = resource_named(resource)
+        return any(ceiling.rate_of(wanted) is not None for ceiling in self.ceilings)
+
+    def rate(
+        self, resource: str, *, cores: npt.ArrayLike | None = None
+    ) -> float | npt.NDArray[np.float64]:
+        """Return the capacity for a resource, in its unit per second.
+
+        Parameters
+        ----------
+        resource : str
+        cores : array_like or None
+            Cores kept busy, > 0 and at most the machine's; may be fractional (CPU time over
+            wall time). None: all of them.
+
+        Returns
+        -------
+        float or ndarray
+            The median of the best ceiling. Where `cores` was not measured, the least that the
+            measured ones allow: ``min(q x one core, all cores)`` of one node.
+
+        Raises
+        ------
+        UnknownCeiling
+            If the machine has no ceiling for the resource.
+        ValueError
+            If `cores` is not within the machine.
+        """
+        wanted = resource_named(resource)
+        best: dict[int, float] = {}
+        for ceiling in self.ceilings:
+            rate = ceiling.rate_of(wanted)
+            if rate is not None:
+                best[ceiling.threads] = max(best.get(ceiling.threads, 0.0), rate.median)
+        if not best:
+            known = ", ".join(name for name in RESOURCES if self.knows(name)) or "none"
+            raise UnknownCeiling(
+                f"cannot bound by {resource!r} on {self.name}",
+                reason=f"it has no such ceiling (known: {known})",
+                remedy="measure one with 'ridgepoint machine', or add it to the machine's file",
+            )
+        q = np.asarray(self.cores if cores is None else cores, dtype=np.float64)
+        if not ((q > 0) & (q <= max(self.cores, *best))).all():
+            raise ValueError(f"cores must be > 0 and at most {self.cores}, got {cores!r}")
+        # A rate measured with t threads bounds fewer (capacity does not fall with cores) and,
+        # times q/t, bounds more (it does not grow faster than they do).
+        allowed = [rate * np.maximum(q / threads, 1.0) for threads, rate in best.items()]
+        capacity = np.minimum.reduce(allowed)
+        for threads, rate in best.items():
+            capacity = np.where(q == threads, rate, capacity)
+        return float(capacity) if capacity.ndim == 0 else capacity

@@ -1,0 +1,142 @@
+"""What was seen: a program's counts and its times, with all that is needed to judge them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.demand import Demand
+from ridgepoint.estimate import Estimate
+from ridgepoint.machine import Cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What a meter counted in one run of a program.
+
+    Parameters
+    ----------
+    meter : str
+        Name and version, for example ``callgrind (Valgrind 3.19.0)``.
+    counts : Counts
+        Of all functions and processes together.
+    traffic : tuple of Traffic
+        One per memory level that the meter knows.
+    functions : tuple of FunctionCounts
+        By work, then by instructions, descending.
+    caches : tuple of Cache
+        The geometry that was simulated; empty for real caches.
+    processes : int
+        Processes that were counted.
+    cautions : tuple of Caution
+    """
+
+    meter: str
+    counts: Counts
+    traffic: tuple[Traffic, ...]
+    functions: tuple[FunctionCounts, ...] = ()
+    caches: tuple[Cache, ...] = ()
+    processes: int = 1
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """Native runs of a program.
+
+    Parameters
+    ----------
+    runtime_s : Estimate
+        Wall-clock time from start to exit, one sample per run.
+    cpu_s : Estimate
+        User and system time of the program and its children, one sample per run.
+    exit_status : int
+        As a shell sees it; the same in every run.
+    cautions : tuple of Caution
+    """
+
+    runtime_s: Estimate
+    cpu_s: Estimate
+    exit_status: int = 0
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def cores_busy(self) -> float:
+        """CPU time over wall time: the cores that the program kept busy on average."""
+        return self.cpu_s.median / self.runtime_s.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where and how a measurement was made.
+
+    Parameters
+    ----------
+    started : str
+        ISO 8601, UTC.
+    hostname, cpu, kernel : str
+    affinity : tuple of int
+        CPUs that the program was allowed to use.
+    versions : dict of str to str
+        Ridgepoint, Python and the tools that took part.
+    environment : dict of str to str
+        Variables that change how programs run (thread counts, CPU dispatch).
+    frequency_hz : float or None
+        Core clock that the system reported then; None: it does not say.
+    """
+
+    started: str
+    hostname: str
+    cpu: str
+    kernel: str
+    affinity: tuple[int, ...]
+    directory: str
+    versions: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    frequency_hz: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """A program, measured.
+
+    Parameters
+    ----------
+    command : tuple of str
+    counted : Counted
+    timed : Timed or None
+        None: it was only counted.
+    context : Context
+    cautions : tuple of Caution
+        Doubts that belong to neither part alone.
+    """
+
+    command: tuple[str, ...]
+    counted: Counted
+    timed: Timed | None
+    context: Context
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def all_cautions(self) -> tuple[Caution, ...]:
+        """Every caution, of the times, the counts and the whole."""
+        timed = () if self.timed is None else self.timed.cautions
+        return (*self.cautions, *timed, *self.counted.cautions)
+
+    def traffic_at(self, level: str) -> Traffic | None:
+        """Return the traffic at a memory level, or None if it was not measured."""
+        return next((part for part in self.counted.traffic if part.level == level), None)
+
+    @property
+    def demand(self) -> Demand:
+        """Return all that is known of what the program asked for.
+
+        A direction that was not measured is left out: the bound of what is left still holds.
+        """
+        amounts: dict[str, float] = {k: float(v) for k, v in self.counted.counts.work.items()}
+        for part in self.counted.traffic:
+            amounts[f"{part.level}_read"] = float(part.read_bytes)
+            if part.write_bytes is not None:
+                amounts[f"{part.level}_write"] = float(part.write_bytes)
+        return Demand(amounts)

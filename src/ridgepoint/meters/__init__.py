@@ -1,0 +1,84 @@
+"""Meters: the effects that count what a program does, each behind the same small protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One finished run of a command.
+
+    Parameters
+    ----------
+    exit_status : int
+        As a shell sees it: the status, or 128 + the number of the signal that ended it.
+    wall_s : float
+        From start to exit.
+    cpu_s : float
+        User and system time of the command and of its children.
+    left_behind : int
+        Descendants that outlived the command and were ended.
+    """
+
+    exit_status: int
+    wall_s: float
+    cpu_s: float
+    left_behind: int = 0
+
+
+Launch = Callable[[Sequence[str]], Run]
+"""Run a command line as the program itself is run: same input, directory, limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """Why a meter cannot work on this host.
+
+    Parameters
+    ----------
+    reason : str
+        What is missing.
+    remedy : str
+        What to do about it.
+    cost : str
+        What its absence costs the user.
+    """
+
+    reason: str
+    remedy: str
+    cost: str
+
+
+class Meter(Protocol):
+    """Counts what a command does, in one instrumented run."""
+
+    @property
+    def name(self) -> str:
+        """Name as on the command line and in results."""
+
+    def why_unavailable(self) -> Unavailable | None:
+        """Return why this meter cannot work on this host, or None."""
+
+    def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
+        """Count one run of a command.
+
+        Parameters
+        ----------
+        command : sequence of str
+            Program and arguments; the program is a path, or a name found in ``PATH``.
+        launch : callable
+            Runs a command line that the meter has wrapped.
+        caches : sequence of Cache
+            Geometry to simulate; data or unified caches from L1 outwards, and L1 instruction.
+
+        Raises
+        ------
+        CannotMeasure
+            If the run could not be counted; never a guess or a zero.
+        """

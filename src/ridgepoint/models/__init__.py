@@ -1,0 +1,1 @@
+"""Pure functions of values: one equation, and each published model as a view of it."""

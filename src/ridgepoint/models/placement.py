@@ -1,0 +1,171 @@
+"""A program's place under a machine's roofs: what bounds it, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ridgepoint.caution import Caution
+from ridgepoint.demand import Demand
+from ridgepoint.estimate import Estimate
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.bound import Bound, bound
+from ridgepoint.resources import RESOURCES
+
+# CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this
+# distance of a whole number it is that number.
+_SNAP_CORES = 0.05
+# A point this far above its roof is beyond the noise of both medians.
+_ABOVE_ROOF = 1.02
+# Below this share of every roof none of the roofs explains the runtime.
+_FAR_BELOW = 0.10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A measured program on a machine's roofline.
+
+    Parameters
+    ----------
+    cores : float
+        Cores whose roofs apply: those that the program kept busy, or as asked.
+    demand : Demand
+        The part of the program's demand for which the machine has ceilings.
+    bound : Bound or None
+        None: the machine has no ceiling for anything that the program asked for.
+    runtime_s : Estimate or None
+    intensity_flop_per_byte : float or None
+        W / (Q_r + Q_w) at DRAM; None: unmeasured, or nothing moved.
+    performance_flop_per_s : Estimate or None
+        W / T; None: not timed, or no floating-point work.
+    attainable_flop_per_s : float or None
+        W over the bound's time.
+    efficiency : float or None
+        The bound's time over the runtime's median: 1 is the roof.
+    cautions : tuple of Caution
+        The measurement's, and those of the placement.
+    """
+
+    cores: float
+    demand: Demand
+    bound: Bound | None
+    runtime_s: Estimate | None
+    intensity_flop_per_byte: float | None
+    performance_flop_per_s: Estimate | None
+    attainable_flop_per_s: float | None
+    efficiency: float | None
+    cautions: tuple[Caution, ...]
+
+
+def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
+    """Return the cores whose roofs apply to a program.
+
+    Parameters
+    ----------
+    cores_busy : float
+        CPU time over wall time, >= 0.
+    machine_cores : int
+
+    Returns
+    -------
+    float
+        At least 1 (a program that waits is not excused by waiting), at most the machine's;
+        whole numbers where the difference is noise. Fractions are exact: capacity is concave
+        in the cores, so the average bounds the average.
+    """
+    nearest = round(cores_busy)
+    cores = float(nearest) if abs(cores_busy - nearest) <= _SNAP_CORES else cores_busy
+    return min(max(cores, 1.0), float(machine_cores))
+
+
+def place(measurement: Measurement, machine: Machine, *, cores: float | None = None) -> Placement:
+    """Bound a measured program by a machine.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine
+        Need not be the one on which the program ran.
+    cores : float or None
+        Cores whose roofs apply; None: those that it kept busy (all, if it was not timed).
+
+    Returns
+    -------
+    Placement
+    """
+    counts, timed = measurement.counted.counts, measurement.timed
+    if cores is None:
+        busy = float(machine.cores) if timed is None else timed.cores_busy
+        cores = cores_that_apply(busy, machine.cores)
+    asked = measurement.demand
+    bounded = {
+        name: amount
+        for name, amount in asked.amounts.items()
+        if machine.knows(name) or machine.knows(RESOURCES[name].path)
+    }
+    cautions = [*measurement.all_cautions, *_left_out(asked, bounded, machine)]
+    limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
+    time_s = None if limit is None else float(limit.time_s)
+    work = counts.work_flop
+    runtime = None if timed is None else timed.runtime_s
+    efficiency = None if runtime is None or not time_s else time_s / runtime.median
+    if timed is not None and limit is not None and efficiency is not None:
+        cautions += _judge(efficiency, timed.cores_busy, limit)
+    dram = measurement.traffic_at("dram")
+    moved = None if dram is None else dram.total_bytes
+    return Placement(
+        cores=cores,
+        demand=Demand(bounded),
+        bound=limit,
+        runtime_s=runtime,
+        intensity_flop_per_byte=work / moved if moved else None,
+        performance_flop_per_s=runtime.map(lambda t: work / t) if runtime and work else None,
+        attainable_flop_per_s=work / time_s if work and time_s else None,
+        efficiency=efficiency,
+        cautions=tuple(cautions),
+    )
+
+
+def _left_out(asked: Demand, bounded: dict[str, object], machine: Machine) -> list[Caution]:
+    """Return a caution for work that the machine has no ceiling for."""
+    return [
+        Caution(
+            "no-ceiling",
+            f"{machine.name} has no {name} ceiling: {amount:.4g} flop are left out of the bound",
+            "the bound still holds, but may be too low",
+        )
+        for name, amount in asked.amounts.items()
+        if name not in bounded and RESOURCES[name].path == "compute"
+    ]
+
+
+def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
+    """Return the cautions that a point's height asks for."""
+    cautions = []
+    if efficiency > _ABOVE_ROOF:
+        cautions.append(
+            Caution(
+                "above-roof",
+                f"the program is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
+                "the simulated traffic or a ceiling is off: look at the other cautions, and "
+                "measure the machine again",
+            )
+        )
+    elif efficiency < _FAR_BELOW:
+        cautions.append(
+            Caution(
+                "far-below",
+                f"the program reaches {efficiency:.1%} of its nearest roof ({limit.binding})",
+                "no measured roof explains its runtime: look for integer work, dependent "
+                "operations, cache latency, branches, system calls or start-up",
+            )
+        )
+    if cores_busy < 1 - 2 * _SNAP_CORES:
+        cautions.append(
+            Caution(
+                "waiting",
+                f"the program kept {cores_busy:.2f} of one core busy",
+                "it waits, for input, a disk or a lock: no roof of the processor bounds that part",
+            )
+        )
+    return cautions

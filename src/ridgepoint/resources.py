@@ -1,0 +1,70 @@
+"""What a program can ask for and a machine can give: the one table of resources.
+
+A resource belongs to a *path*: within a path times add up or share a limit, different paths
+may overlap. Compute resources of one *metric* (flop, BOP) share the path ``compute``;
+metrics are alternatives, since they count the same work.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["read", "write"]
+
+LEVELS = ("l1", "l2", "l3", "dram")
+"""Memory levels, each named by what is measured there: ``l1`` is between core and L1, ``dram``
+between the last cache and memory."""
+
+PRECISIONS = ("fp64", "fp32", "fp16", "bf16", "fp80")
+"""Floating-point precisions; ``fp80`` is x87."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One resource.
+
+    Parameters
+    ----------
+    name : str
+        As in demands and ceilings.
+    unit : str
+        Base unit of an amount: ``flop``, ``BOP`` or ``byte``.
+    path : str
+        Which unit or path serves it: ``compute``, a memory level, or ``network``.
+    direction : {"read", "write"} or None
+        Of traffic, seen from the core; None: both together.
+    """
+
+    name: str
+    unit: str
+    path: str
+    direction: Direction | None = None
+
+
+RESOURCES: dict[str, Resource] = {
+    resource.name: resource
+    for resource in (
+        *(Resource(name=name, unit="flop", path="compute") for name in PRECISIONS),
+        Resource(name="bop", unit="BOP", path="compute"),
+        *(
+            Resource(name=f"{level}{suffix}", unit="byte", path=level, direction=direction)
+            for level in LEVELS
+            for suffix, direction in (("", None), ("_read", "read"), ("_write", "write"))
+        ),
+        Resource(name="network", unit="byte", path="network"),
+    )
+}
+
+
+def resource_named(name: str) -> Resource:
+    """Return the resource of this name.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    try:
+        return RESOURCES[name]
+    except KeyError:
+        known = ", ".join(RESOURCES)
+        raise ValueError(f"{name!r} is no resource; known are {known}") from None

@@ -108,11 +108,15 @@ class Counts:
             for kind in part.flop:
                 key = (kind.precision, kind.width_bits, kind.fma)
                 seen = kinds.get(key)
-                kinds[key] = kind if seen is None else replace(
-                    seen,
-                    flop=seen.flop + kind.flop,
-                    masked_flop=seen.masked_flop + kind.masked_flop,
-                    instructions=seen.instructions + kind.instructions,
+                kinds[key] = (
+                    kind
+                    if seen is None
+                    else replace(
+                        seen,
+                        flop=seen.flop + kind.flop,
+                        masked_flop=seen.masked_flop + kind.masked_flop,
+                        instructions=seen.instructions + kind.instructions,
+                    )
                 )
         return cls(**sums, flop=tuple(kinds[key] for key in sorted(kinds)))
 
@@ -160,11 +164,15 @@ class Traffic:
         by_level: dict[str, Self] = {}
         for part in parts:
             seen = by_level.get(part.level)
-            by_level[part.level] = part if seen is None else replace(
-                seen,
-                read_bytes=seen.read_bytes + part.read_bytes,
-                write_bytes=_add(seen.write_bytes, part.write_bytes),
-                pending_write_bytes=_add(seen.pending_write_bytes, part.pending_write_bytes),
+            by_level[part.level] = (
+                part
+                if seen is None
+                else replace(
+                    seen,
+                    read_bytes=seen.read_bytes + part.read_bytes,
+                    write_bytes=_add(seen.write_bytes, part.write_bytes),
+                    pending_write_bytes=_add(seen.pending_write_bytes, part.pending_write_bytes),
+                )
             )
         return tuple(by_level[level] for level in LEVELS if level in by_level)
 

@@ -111,7 +111,9 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         header = msgspec.json.decode(document, type=_Header)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidDocument(
-            what, reason=str(error), remedy=f"give a file written by 'ridgepoint {_KINDS[kind]} --json'"
+            what,
+            reason=str(error),
+            remedy=f"give a file written by 'ridgepoint {_KINDS[kind]} --json'",
         ) from error
     if header.schema > SCHEMA:
         raise InvalidDocument(

@@ -10,6 +10,8 @@ from typing import Literal
 
 Direction = Literal["read", "write"]
 
+_DIRECTIONS: dict[str, Direction | None] = {"": None, "_read": "read", "_write": "write"}
+
 LEVELS = ("l1", "l2", "l3", "dram")
 """Memory levels, each named by what is measured there: ``l1`` is between core and L1, ``dram``
 between the last cache and memory."""
@@ -48,7 +50,7 @@ RESOURCES: dict[str, Resource] = {
         *(
             Resource(name=f"{level}{suffix}", unit="byte", path=level, direction=direction)
             for level in LEVELS
-            for suffix, direction in (("", None), ("_read", "read"), ("_write", "write"))
+            for suffix, direction in _DIRECTIONS.items()
         ),
         Resource(name="network", unit="byte", path="network"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ridgepoint.caution import Caution
@@ -126,7 +127,7 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     )
 
 
-def _left_out(asked: Demand, bounded: dict[str, object], machine: Machine) -> list[Caution]:
+def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) -> list[Caution]:
     """Return a caution for work that the machine has no ceiling for."""
     return [
         Caution(
@@ -146,7 +147,8 @@ def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
         cautions.append(
             Caution(
                 "above-roof",
-                f"the program is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
+                f"the program is {efficiency:.2f} times as fast as its roof ({limit.binding}) "
+                "allows",
                 "the simulated traffic or a ceiling is off: look at the other cautions, and "
                 "measure the machine again",
             )

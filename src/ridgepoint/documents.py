@@ -17,6 +17,11 @@ from ridgepoint.measurement import Measurement
 
 SCHEMA = 1
 _KINDS: dict[type, str] = {Machine: "machine", Measurement: "measurement"}
+_WRITERS = {"machine": "ridgepoint machine --json", "measurement": "ridgepoint run --json"}
+
+# What msgspec raises besides its own error: text that is not UTF-8 (or a lone surrogate), and
+# objects nested deeper than the interpreter's stack.
+_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 Value = TypeVar("Value", Machine, Measurement)
 
@@ -49,7 +54,7 @@ def _decode_hook(kind: type, value: object) -> object:
     if kind is not Estimate:
         raise TypeError(f"a {kind.__name__} has no JSON form")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return Estimate([value])
+        return Estimate([_number(value)])
     if not isinstance(value, dict):
         raise ValueError("an estimate is a number or an object with `samples` or `median`")
     if "samples" not in value:
@@ -70,7 +75,10 @@ def _decode_hook(kind: type, value: object) -> object:
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"expected a number, got {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("a number is too large") from None
 
 
 def to_fields(value: Machine | Measurement) -> dict[str, Any]:
@@ -109,11 +117,11 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     what = f"cannot read {origin} as a {_KINDS[kind]}"
     try:
         header = msgspec.json.decode(document, type=_Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise InvalidDocument(
             what,
             reason=str(error),
-            remedy=f"give a file written by 'ridgepoint {_KINDS[kind]} --json'",
+            remedy=f"give a file written by '{_WRITERS[_KINDS[kind]]}'",
         ) from error
     if header.schema > SCHEMA:
         raise InvalidDocument(
@@ -129,5 +137,5 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         )
     try:
         return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)
-    except msgspec.ValidationError as error:
+    except _UNREADABLE as error:
         raise InvalidDocument(what, reason=str(error), remedy="correct that field") from error

@@ -3,7 +3,9 @@
 Inside, floats are in SI base units. 1 GB is 1e9 byte; KiB and MiB are for cache sizes only.
 """
 
+import math
 import re
+from fractions import Fraction
 
 _SI = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24}
 _SI_SMALL = {"m": -3, "µ": -6, "u": -6, "n": -9, "p": -12}
@@ -34,8 +36,8 @@ def format_si(value: float, unit: str, *, digits: int = 4) -> str:
     >>> format_si(0, "B")
     '0 B'
     """
-    if value == 0:
-        return f"0 {unit}"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.0f} {unit}"
     # Rounding first: 999.99995e6 at four digits is 1 G, not 1000 M.
     rounded = float(f"{value:.{digits - 1}e}")
     power = int(f"{abs(rounded):e}".split("e")[1]) // 3 * 3
@@ -97,7 +99,7 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a size; write it like 48k, 2M or 1.25MiB")
-    size = float(match[1]) * _BINARY[(match[2] or "").lower()]
-    if size != int(size) or size <= 0:
+    size = Fraction(match[1]) * _BINARY[(match[2] or "").lower()]
+    if size.denominator != 1 or size <= 0:
         raise ValueError(f"{text!r} is not a whole, positive number of bytes")
     return int(size)

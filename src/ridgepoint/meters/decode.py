@@ -1,0 +1,303 @@
+"""What one x86-64 instruction does: flop, loads, stores, branches.
+
+The counting rules, all of them:
+
+- A fused multiply-add is 2 flop per lane (FMA3, FMA4, AVX-512). The four chained ones of
+  V4FMADDPS are 8.
+- Add, subtract, multiply, divide, square root, the approximations of reciprocal and reciprocal
+  square root, 2**x of AVX-512ER, ADDSUB and the horizontal adds and subtracts are 1 flop per
+  lane *of the result*; a scalar instruction has one lane.
+- A dot product (DPPS, DPPD) of n factors, as its immediate selects them, is n multiplications
+  and n - 1 additions in each 128-bit half.
+- VDPBF16PS is two multiply-adds, 4 flop, per fp32 lane, and its precision is bf16.
+- Complex fp16: a product is 6 flop, a multiply-add 8, per complex lane of 32 bit.
+- x87 arithmetic, FSQRT, the remainders and the transcendental functions are 1 flop, fp80;
+  FCHS, FABS, FRNDINT, FSCALE, FXTRACT, compares, loads and stores are 0.
+- Compare, min, max, absolute value, negate, round, scale, convert, move, shuffle and logic are 0.
+- AMX tiles (their shape is set at run time) and 3DNow! are *not countable*: their flop is None.
+- A lane under an AVX-512 mask counts as executed; `masked` says that a mask was there.
+- An instruction that reads memory is one load and one that writes memory is one store, however
+  many bytes it moves; one instruction may be both. Bytes count in full, as if no mask bit were
+  off, gathers and scatters with all their elements. Stack accesses of PUSH, CALL, RET count.
+  LEA, NOP, prefetches and cache control move nothing.
+- A string instruction with a REP prefix counts the bytes of one iteration: Valgrind executes,
+  and counts, an instruction per iteration.
+- XSAVE, XRSTOR and their kin count the 576 bytes that they move at least; how much more depends
+  on run-time state.
+- A branch is a jump (conditional or not), call, return or loop; a system call is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from iced_x86 import (
+    CpuidFeature,
+    Decoder,
+    EncodingKind,
+    FlowControl,
+    Instruction,
+    InstructionInfoFactory,
+    MemorySizeExt,
+    Mnemonic,
+    OpAccess,
+    OpKind,
+    Register,
+    RegisterExt,
+)
+
+if TYPE_CHECKING:
+    from iced_x86._iced_x86_py import Register as RegisterId
+
+MAX_INSTRUCTION_BYTES = 15
+
+_NAMES = {value: name for name, value in vars(Mnemonic).items() if isinstance(value, int)}
+_AVX512 = frozenset(
+    value
+    for name, value in vars(CpuidFeature).items()
+    if isinstance(value, int) and name.startswith("AVX512")
+)
+_BRANCHES = frozenset(
+    (
+        FlowControl.UNCONDITIONAL_BRANCH,
+        FlowControl.INDIRECT_BRANCH,
+        FlowControl.CONDITIONAL_BRANCH,
+        FlowControl.RETURN,
+        FlowControl.CALL,
+        FlowControl.INDIRECT_CALL,
+    )
+)
+_SYSTEM_CALLS = frozenset((Mnemonic.SYSCALL, Mnemonic.SYSENTER, Mnemonic.VMCALL, Mnemonic.VMMCALL))
+_READS = frozenset(
+    (OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE)
+)
+_WRITES = frozenset(
+    (OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE)
+)
+_TOUCHES_NO_DATA = re.compile(r"LEA|F?NOP|V?PREFETCH\w*|CLFLUSH\w*|CLWB|CLDEMOTE|U?MONITORX?")
+_STATE = re.compile(r"XSAVE\w*|XRSTOR\w*")
+_CLZERO_BYTES = 64  # AMD APM vol. 3: one cache line, which iced does not list as a store
+_LEAST_STATE_BYTES = 512 + 64  # Intel SDM vol. 1, 13.4: legacy region and XSAVE header
+_NON_TEMPORAL = re.compile(r"V?MOVNT(I|Q|DQ|P[SD]|S[SD])|V?MASKMOV(DQU|Q)|MOVDIR(I|64B)|CLZERO")
+
+_ELEMENT = {"D": ("fp64", 8), "S": ("fp32", 4), "H": ("fp16", 2)}
+
+
+class _Rule(NamedTuple):
+    """Flop of instructions that do the same in every lane; group `shape` is S for scalar ones."""
+
+    pattern: re.Pattern[str]
+    flop_per_lane: int
+    fma: bool = False
+    lane: tuple[str, int] | None = None  # precision and bytes; None: as group `element` says
+
+
+_RULES = (
+    _Rule(
+        re.compile(
+            r"V?(?:ADD|SUB|MUL|DIV|SQRT|ADDSUB|HADD|HSUB|RCP|RSQRT|RCP14|RSQRT14|RCP28|RSQRT28"
+            r"|EXP2)(?P<shape>[PS])(?P<element>[DSH])"
+        ),
+        1,
+    ),
+    _Rule(
+        re.compile(
+            r"VFN?M(?:ADD|SUB|ADDSUB|SUBADD)(?:132|213|231)?(?P<shape>[PS])(?P<element>[DSH])"
+        ),
+        2,
+        fma=True,
+    ),
+    _Rule(re.compile(r"V4FN?MADD(?P<shape>[PS])S"), 8, fma=True, lane=("fp32", 4)),
+    _Rule(re.compile(r"VDPBF16(?P<shape>P)S"), 4, fma=True, lane=("bf16", 4)),
+    _Rule(re.compile(r"VFC?MULC(?P<shape>[PS])H"), 6, lane=("fp16", 4)),
+    _Rule(re.compile(r"VFC?MADDC(?P<shape>[PS])H"), 8, fma=True, lane=("fp16", 4)),
+)
+_DOT = re.compile(r"V?DPP(?P<element>[DS])")
+_X87 = re.compile(
+    r"FI?(?:ADD|SUBR?|MUL|DIVR?)|F(?:ADD|SUBR?|MUL|DIVR?)P"
+    r"|FSQRT|FPREM1?|F2XM1|FSIN|FCOS|FSINCOS|FPTAN|FPATAN|FYL2X|FYL2XP1"
+)
+_UNCOUNTABLE = re.compile(
+    r"TDP\w+PS|TDPB[SU][SU]D|TCMM\w*|TILE(?:LOAD|STORE)\w*"
+    r"|PF(?:ADD|SUBR?|MUL|N?ACC|PNACC|RCP\w*|RSQ\w*)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What one instruction does when it is executed once.
+
+    Parameters
+    ----------
+    mnemonic : str
+    length : int
+        Bytes of code.
+    flop : int or None
+        None: it computes, but how much is not to be told from its bytes.
+    precision : str or None
+        None where no flop is done.
+    width_bits : int
+        Vector width; 0 for scalar instructions.
+    fma : bool
+        Whether multiply and add are fused.
+    masked : bool
+        Whether an AVX-512 mask may switch lanes off.
+    is_branch, is_load, is_store : bool
+    load_bytes, store_bytes : int
+    non_temporal : bool
+        Whether its store goes past the caches.
+    needs_avx512 : bool
+        Whether it exists on CPUs with AVX-512 alone; Valgrind cannot execute it.
+    """
+
+    mnemonic: str
+    length: int
+    flop: int | None = 0
+    precision: str | None = None
+    width_bits: int = 0
+    fma: bool = False
+    masked: bool = False
+    is_branch: bool = False
+    is_load: bool = False
+    is_store: bool = False
+    load_bytes: int = 0
+    store_bytes: int = 0
+    non_temporal: bool = False
+    needs_avx512: bool = False
+
+
+def decode(code: bytes) -> Operation | None:
+    """Return what the first instruction of some code does, or None if it is no instruction."""
+    return next(decode_each(code, (0,)))
+
+
+def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | None]:
+    """Decode one instruction at each of many offsets; None where there is none."""
+    decoder = Decoder(64, code)
+    instruction = Instruction()
+    end = len(code)
+    for offset in offsets:
+        if not 0 <= offset < end:
+            yield None
+            continue
+        decoder.position = offset
+        decoder.decode_out(instruction)
+        # Every property of an operation follows from these: the form of the instruction (which
+        # fixes mnemonic, operand sizes and implicit operands), its memory operand, its mask,
+        # and the immediate where _DOT reads it.
+        code_id = instruction.code
+        key = (
+            code_id,
+            instruction.len,
+            instruction.memory_size,
+            instruction.op_mask,
+            instruction.immediate8 if code_id in _immediate_matters else None,
+        )
+        try:
+            yield _known[key]
+        except KeyError:
+            operation = classify(instruction)
+            if operation is not None and _DOT.fullmatch(operation.mnemonic):
+                _immediate_matters.add(code_id)
+                key = (*key[:4], instruction.immediate8)
+            _known[key] = operation
+            yield operation
+
+
+_known: dict[tuple[int, int, int, int, int | None], Operation | None] = {}
+_immediate_matters: set[int] = set()
+_information = InstructionInfoFactory()
+
+
+def classify(instruction: Instruction) -> Operation | None:
+    """Return what a decoded instruction does; None if it is invalid."""
+    if instruction.is_invalid:
+        return None
+    name = _NAMES[instruction.mnemonic]
+    operation = _arithmetic(name, instruction)
+    load_bytes, store_bytes, is_load, is_store = _memory(name, instruction)
+    return replace(
+        operation,
+        masked=instruction.op_mask != Register.NONE,
+        is_branch=(
+            instruction.flow_control in _BRANCHES and instruction.mnemonic not in _SYSTEM_CALLS
+        ),
+        is_load=is_load,
+        is_store=is_store,
+        load_bytes=load_bytes,
+        store_bytes=store_bytes,
+        non_temporal=is_store and _NON_TEMPORAL.fullmatch(name) is not None,
+        needs_avx512=(
+            instruction.encoding == EncodingKind.EVEX
+            or not _AVX512.isdisjoint(instruction.cpuid_features())
+        ),
+    )
+
+
+def _arithmetic(name: str, instruction: Instruction) -> Operation:
+    """Return the operation with its flop, precision and width, and nothing else."""
+    base = Operation(mnemonic=name, length=instruction.len)
+    for rule in _RULES:
+        if match := rule.pattern.fullmatch(name):
+            precision, lane_bytes = rule.lane or _ELEMENT[match["element"]]
+            width = 0 if match["shape"] == "S" else _vector_bytes(instruction)
+            flop = rule.flop_per_lane * (width // lane_bytes or 1)
+            return replace(base, flop=flop, precision=precision, width_bits=8 * width, fma=rule.fma)
+    if match := _DOT.fullmatch(name):
+        precision, element_bytes = _ELEMENT[match["element"]]
+        width = _vector_bytes(instruction)
+        selected = instruction.immediate8 >> 4 & (1 << 16 // element_bytes) - 1
+        flop = max(0, 2 * selected.bit_count() - 1) * (width // 16)
+        return replace(base, flop=flop, precision=precision, width_bits=8 * width)
+    if _X87.fullmatch(name):
+        return replace(base, flop=1, precision="fp80")
+    return replace(base, flop=None) if _UNCOUNTABLE.fullmatch(name) else base
+
+
+def _registers(instruction: Instruction) -> Iterator[RegisterId]:
+    for operand in range(instruction.op_count):
+        if instruction.op_kind(operand) == OpKind.REGISTER:
+            yield instruction.op_register(operand)
+
+
+def _vector_bytes(instruction: Instruction) -> int:
+    """Return the size of the result; every packed arithmetic instruction has it in a register."""
+    register = next(_registers(instruction))
+    return RegisterExt.info(register).size
+
+
+def _memory(name: str, instruction: Instruction) -> tuple[int, int, bool, bool]:
+    """Return bytes read, bytes written, and whether any access of each kind is made."""
+    if _TOUCHES_NO_DATA.fullmatch(name):
+        return 0, 0, False, False
+    if instruction.mnemonic == Mnemonic.CLZERO:
+        return 0, _CLZERO_BYTES, False, True
+    read = written = 0
+    is_load = is_store = False
+    for used in _information.info(instruction).used_memory():
+        if used.access not in _READS and used.access not in _WRITES:
+            continue
+        if _STATE.fullmatch(name):
+            size = _LEAST_STATE_BYTES
+        elif instruction.is_vsib:
+            size = _gathered_bytes(instruction)
+        else:
+            # With a REP prefix iced leaves the size open, since it depends on the count.
+            size = MemorySizeExt.size(used.memory_size or instruction.memory_size)
+        if used.access in _READS:
+            is_load, read = True, read + size
+        if used.access in _WRITES:
+            is_store, written = True, written + size
+    return read, written, is_load, is_store
+
+
+def _gathered_bytes(instruction: Instruction) -> int:
+    """Return the bytes of all elements: as many as both the index and the data have room for."""
+    element_bytes = MemorySizeExt.size(instruction.memory_size)
+    index_bytes = 4 if instruction.is_vsib32 else 8
+    indices = RegisterExt.info(instruction.memory_index).size // index_bytes
+    data = next(r for r in _registers(instruction) if RegisterExt.is_vector_register(r))
+    return element_bytes * min(indices, RegisterExt.info(data).size // element_bytes)

@@ -55,7 +55,7 @@ class Host:
     cpu : str
         Model name.
     microarchitecture : str or None
-        As archspec names it; None: unknown.
+        As LLVM names it (znver4, sapphirerapids); None: unknown.
     cores : int
         CPUs that a program may use here: affinity and CPU limits respected.
     frequency_hz : float or None
@@ -106,6 +106,8 @@ class Ceiling:
     cautions : tuple of Caution
     source : str or None
         Where a published figure comes from; None: measured.
+    detail : str or None
+        What exactly ran: vector width and size of the data.
     """
 
     resource: str
@@ -118,6 +120,7 @@ class Ceiling:
     theoretical: float | None = None
     cautions: tuple[Caution, ...] = ()
     source: str | None = None
+    detail: str | None = None
 
     def __post_init__(self) -> None:
         expected = f"{resource_named(self.resource).unit}/s"

@@ -1,0 +1,198 @@
+"""Threads pinned to CPUs, that start a kernel together and time it with one clock."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import queue
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.jit import Compiler, Function
+from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT
+
+# Each thread waits for all the others, without the interpreter's lock and within one cache
+# line's travel, and only then reads the clock (1 is CLOCK_MONOTONIC).
+_DRIVER_IR = """
+declare i32 @clock_gettime(i32, ptr)
+define void @drive(ptr %barrier, i64 %threads, ptr %kernel, ptr %data, i64 %size,
+                   i64 %repeats, ptr %times) nounwind {
+entry:
+  %old = atomicrmw add ptr %barrier, i64 1 seq_cst
+  br label %wait
+wait:
+  %here = load atomic i64, ptr %barrier acquire, align 8
+  %all = icmp uge i64 %here, %threads
+  br i1 %all, label %go, label %wait
+go:
+  %c0 = call i32 @clock_gettime(i32 1, ptr %times)
+  call void %kernel(ptr %data, i64 %size, i64 %repeats)
+  %end = getelementptr i8, ptr %times, i64 16
+  %c1 = call i32 @clock_gettime(i32 1, ptr %end)
+  ret void
+}
+"""
+_DRIVER_TYPE = ctypes.CFUNCTYPE(
+    None, *[ctypes.c_void_p, ctypes.c_int64] * 2, *[ctypes.c_int64] * 2, ctypes.c_void_p
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A kernel and how much of it to run on each thread.
+
+    Parameters
+    ----------
+    function : Function
+    size_bytes : int
+        Passed to the kernel: the length of one stream.
+    extent_bytes : int
+        Bytes of the thread's buffer that the kernel touches.
+    repeats : int
+    operands : tuple of float
+        Placed at the buffer's start, one per `VECTOR_ALIGNMENT`, filling it.
+    precision : str
+        Of the operands.
+    """
+
+    function: Function
+    size_bytes: int
+    extent_bytes: int
+    repeats: int
+    operands: tuple[float, ...] = ()
+    precision: str = "fp64"
+
+
+class _Worker(threading.Thread):
+    """One thread on one CPU, with a buffer that it has touched itself."""
+
+    def __init__(self, cpu: int, drive: ctypes._CFunctionType) -> None:
+        super().__init__(name=f"ridgepoint-cpu{cpu}", daemon=True)
+        self._cpu, self._drive = cpu, drive
+        self._buffer: mmap.mmap | None = None
+        self._address = 0
+        self._length = 0
+        self._times = (ctypes.c_int64 * 4)()
+        self.requests: queue.SimpleQueue[tuple[Job, int, int] | None] = queue.SimpleQueue()
+        self.replies: queue.SimpleQueue[tuple[int, int] | OSError] = queue.SimpleQueue()
+
+    def run(self) -> None:
+        pinned: OSError | None = None
+        try:
+            os.sched_setaffinity(0, {self._cpu})  # 0 is the calling thread
+        except OSError as error:
+            pinned = error
+        while (request := self.requests.get()) is not None:
+            job, barrier, threads = request
+            try:
+                if pinned is not None:
+                    raise pinned
+                self._prepare(job)
+            except OSError as error:
+                self.replies.put(error)
+                continue
+            if threads == 0:
+                self.replies.put((0, 0))
+                continue
+            self._drive(
+                barrier, threads, job.function.address, self._address, job.size_bytes,
+                job.repeats, ctypes.addressof(self._times),
+            )  # fmt: skip
+            begin_s, begin_ns, end_s, end_ns = self._times
+            self.replies.put((begin_s * 10**9 + begin_ns, end_s * 10**9 + end_ns))
+
+    def _prepare(self, job: Job) -> None:
+        """Have a buffer of the job's extent, touched by this thread, with the job's operands."""
+        if job.extent_bytes > self._length:
+            length = -(-job.extent_bytes // (2 << 20)) * (2 << 20)
+            self._buffer = buffer = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE)
+            if hasattr(mmap, "MADV_HUGEPAGE"):
+                try:
+                    buffer.madvise(mmap.MADV_HUGEPAGE)
+                except OSError:
+                    pass  # a kernel without huge pages: slower address translation, no more
+            # Never zeros: untouched or zero memory is faster than memory.
+            np.frombuffer(buffer, dtype=np.float64)[:] = np.random.default_rng(self._cpu).uniform(
+                1.0, 2.0, length // 8
+            )
+            self._address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+            self._length = length
+        assert self._buffer is not None
+        dtype = np.float32 if job.precision == "fp32" else np.float64
+        view = np.frombuffer(self._buffer, dtype=dtype)
+        per_operand = VECTOR_ALIGNMENT // view.itemsize
+        for slot, operand in enumerate(job.operands):
+            view[slot * per_operand : (slot + 1) * per_operand] = operand
+
+
+class Pool:
+    """Pinned threads, one per CPU.
+
+    Parameters
+    ----------
+    cpus : sequence of int
+        CPUs to pin to, one thread each.
+    compiler : Compiler
+    """
+
+    def __init__(self, cpus: Sequence[int], compiler: Compiler) -> None:
+        driver = compiler.compile(_DRIVER_IR, "drive")
+        drive = _DRIVER_TYPE(driver.address)
+        self._workers = [_Worker(cpu, drive) for cpu in cpus]
+        self._barrier = ctypes.c_int64()
+
+    def __enter__(self) -> Self:
+        for worker in self._workers:
+            worker.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        for worker in self._workers:
+            worker.requests.put(None)
+        for worker in self._workers:
+            worker.join()
+
+    def run(self, job: Job, *, threads: int) -> float:
+        """Run a job on the first `threads` CPUs at once.
+
+        Returns
+        -------
+        float
+            Seconds from the first thread's start to the last one's end.
+
+        Raises
+        ------
+        CannotMeasure
+            If a thread cannot be pinned, or there is no memory for its buffer.
+        """
+        workers = self._workers[:threads]
+        # Buffers first: a thread that fails must not leave the others waiting for it.
+        self._request(workers, job, threads=0)
+        self._barrier.value = 0
+        spans = self._request(workers, job, threads=threads)
+        return (max(end for _, end in spans) - min(begin for begin, _ in spans)) / 1e9
+
+    def _request(self, workers: list[_Worker], job: Job, *, threads: int) -> list[tuple[int, int]]:
+        for worker in workers:
+            worker.requests.put((job, ctypes.addressof(self._barrier), threads))
+        replies = [worker.replies.get() for worker in workers]
+        for reply in replies:
+            if isinstance(reply, OSError):
+                raise CannotMeasure(
+                    f"cannot run a kernel on {len(workers)} pinned threads",
+                    reason=str(reply),
+                    remedy="allow more memory (ulimit -v, the container's limit) or CPU affinity",
+                ) from reply
+        return [reply for reply in replies if not isinstance(reply, OSError)]

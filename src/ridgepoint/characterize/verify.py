@@ -1,0 +1,90 @@
+"""A kernel's machine code against its claim: what will run, not what the IR says.
+
+Decoded by the same rules that count programs, so that roofs and points are in one currency.
+"""
+
+from __future__ import annotations
+
+import platform
+
+from iced_x86 import Decoder, FlowControl, Instruction
+
+from ridgepoint.kernels.kernel import Claim
+from ridgepoint.meters.decode import Operation, classify
+
+_MNEMONIC_PART = {"add": "ADD", "mul": "MUL", "fma": "FMADD"}
+# The loop's own counter and its end.
+_LOOP_KEEPING = 3
+
+
+def innermost_loop(code: bytes) -> list[Instruction]:
+    """Return the instructions of the shortest loop: a jump back, and all from its target to it."""
+    instructions = [i for i in Decoder(64, code) if not i.is_invalid]
+    loops = [
+        [i for i in instructions if jump.near_branch_target <= i.ip <= jump.ip]
+        for jump in instructions
+        if jump.flow_control == FlowControl.CONDITIONAL_BRANCH
+        and jump.near_branch_target <= jump.ip
+    ]
+    return min(loops, key=len, default=[])
+
+
+def why_refused(code: bytes, claim: Claim) -> str | None:
+    """Return how a kernel's machine code differs from its claim, or None if it holds.
+
+    Parameters
+    ----------
+    code : bytes
+        Of the whole function, as it stands in memory.
+    claim : Claim
+    """
+    if platform.machine() not in {"x86_64", "AMD64"}:
+        return f"no decoder for {platform.machine()} checks it"
+    operations = [operation for i in innermost_loop(code) if (operation := classify(i)) is not None]
+    if not operations:
+        return "it has no loop"
+    if claim.operation == "clock":
+        return _why_no_clock(operations)
+    found = {
+        "flop": sum(o.flop or 0 for o in operations),
+        "bytes loaded": sum(o.load_bytes for o in operations),
+        "bytes stored": sum(o.store_bytes for o in operations),
+    }
+    claimed = {
+        "flop": claim.flop,
+        "bytes loaded": claim.load_bytes,
+        "bytes stored": claim.store_bytes,
+    }
+    for what, number in claimed.items():
+        if found[what] != number:
+            return f"a pass of its loop does {found[what]} {what}, not {number}"
+    for operation in operations:
+        if reason := _why_wrong(operation, claim):
+            return reason
+    return None
+
+
+def _why_wrong(operation: Operation, claim: Claim) -> str | None:
+    """Return what is wrong with one instruction of the loop, or None."""
+    name = operation.mnemonic
+    if operation.flop:
+        if (operation.precision, operation.width_bits) != (claim.precision, claim.width_bits):
+            return f"{name} is {operation.precision}, {operation.width_bits} bit wide"
+        part = _MNEMONIC_PART.get(claim.operation)
+        if part is not None and (part not in name or operation.fma != (claim.operation == "fma")):
+            return f"it computes by {name}"
+    width_bytes = max(operation.load_bytes, operation.store_bytes)
+    if width_bytes and 8 * width_bytes != claim.width_bits:
+        return f"{name} moves {width_bytes} byte at a time"
+    if operation.is_store and operation.non_temporal != claim.operation.endswith(" nt"):
+        return f"it stores by {name}"
+    return None
+
+
+def _why_no_clock(operations: list[Operation]) -> str | None:
+    names = [operation.mnemonic for operation in operations]
+    if any(operation.is_load or operation.is_store for operation in operations):
+        return "it touches memory"
+    if len(names) - names.count("ADD") - names.count("XOR") > _LOOP_KEEPING:
+        return f"its chain is of {sorted(set(names))}"
+    return None

@@ -1,0 +1,89 @@
+"""What a micro-benchmark is: a specification that holds its code and what it claims to execute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ENTRY = "kernel"
+"""Name of the function that every kernel's IR defines: ``void kernel(ptr data, i64 size_bytes,
+i64 repeats)``. Whatever it touches lies in `data`; one repeat is one unit of work."""
+
+VECTOR_ALIGNMENT = 64
+"""Bytes: the widest vector, and a cache line. `data` must be aligned to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What one iteration of a kernel's innermost loop executes, to be found in its machine code.
+
+    Parameters
+    ----------
+    operation : str
+        ``add``, ``mul``, ``fma``, ``load``, ``store``, ``copy``, ``triad``, ``store nt``,
+        ``copy nt`` or ``clock``.
+    precision : {"fp64", "fp32"}
+    width_bits : int
+        Vector width; 0: scalar.
+    flop : int
+        Of the loop's arithmetic, all of it at that precision and width.
+    load_bytes, store_bytes : int
+        Of the loop's accesses; each access as wide as a vector.
+    """
+
+    operation: str
+    precision: Literal["fp64", "fp32"] = "fp64"
+    width_bits: int
+    flop: int = 0
+    load_bytes: int = 0
+    store_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A micro-benchmark.
+
+    Parameters
+    ----------
+    name : str
+        Unique among kernels of one resource, for example ``fma 512-bit``.
+    ir : str
+        LLVM IR text that defines `ENTRY`.
+    claim : Claim
+    work_per_repeat : float
+        Work of one repeat that does not depend on the size (flop, or cycles of the clock).
+    streams : int
+        Streams of `size_bytes` each that one repeat moves; 0: it works in registers.
+    quantum_bytes : int
+        What `size_bytes` must be a multiple of.
+    operands : tuple of float
+        Values that the kernel reads from `data` before its loop, one vector each, at run time:
+        LLVM folds constants (``fma(1, x, 1)`` becomes an addition).
+    """
+
+    name: str
+    ir: str
+    claim: Claim
+    work_per_repeat: float = 0.0
+    streams: int = 0
+    quantum_bytes: int = 1
+    operands: tuple[float, ...] = ()
+
+
+def vector_type(precision: str, width_bits: int) -> str:
+    """Return the LLVM type of a vector, or of a scalar for width 0."""
+    scalar, bits = {"fp64": ("double", 64), "fp32": ("float", 32)}[precision]
+    return scalar if width_bits == 0 else f"<{width_bits // bits} x {scalar}>"
+
+
+def lanes(precision: str, width_bits: int) -> int:
+    """Return how many numbers a vector of this width holds; 1 for a scalar."""
+    return max(1, width_bits // {"fp64": 64, "fp32": 32}[precision])
+
+
+def attributes(width_bits: int) -> str:
+    """Return the function attributes that keep a vector type whole.
+
+    LLVM halves 512-bit vectors on CPUs whose tuning prefers 256 bit unless it is told.
+    """
+    return f'nounwind "min-legal-vector-width"="{max(width_bits, 128)}"'

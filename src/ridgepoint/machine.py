@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ridgepoint.caution import Caution
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
-from ridgepoint.resources import RESOURCES, Resource, resource_named
+from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +137,8 @@ class Ceiling:
             raise ValueError(f"read_share and write_share must be in [0, 2], got {shares!r}")
         if (self.read_share is None) != (self.write_share is None):
             raise ValueError("read_share and write_share must be known together or not at all")
+        if self.read_share is not None and self.resource not in LEVELS:
+            raise ValueError(f"read_share and write_share have no meaning for {self.resource}")
         if self.theoretical is not None and self.theoretical <= 0:
             raise ValueError(f"theoretical must be > 0, got {self.theoretical!r}")
 
@@ -235,8 +237,9 @@ class Machine:
         Returns
         -------
         float or ndarray
-            The median of the best ceiling. Where `cores` was not measured, the least that the
-            measured ones allow: ``min(q x one core, all cores)`` of one node.
+            The median of the best ceiling of at most so many threads. Where `cores` was not
+            measured, the least that the measured ones allow: ``min(q x one core, all cores)`` of
+            one node. It never falls as `cores` grows.
 
         Raises
         ------
@@ -247,10 +250,11 @@ class Machine:
         """
         wanted = resource_named(resource)
         best: dict[int, float] = {}
-        for ceiling in self.ceilings:
+        for ceiling in sorted(self.ceilings, key=lambda ceiling: ceiling.threads):
             rate = ceiling.rate_of(wanted)
             if rate is not None:
-                best[ceiling.threads] = max(best.get(ceiling.threads, 0.0), rate.median)
+                # What fewer threads reached, more reach too, since some may idle.
+                best[ceiling.threads] = max(rate.median, *best.values(), 0.0)
         if not best:
             known = ", ".join(name for name in RESOURCES if self.knows(name)) or "none"
             raise UnknownCeiling(
@@ -263,8 +267,8 @@ class Machine:
             raise ValueError(f"cores must be > 0 and at most {self.cores}, got {cores!r}")
         # A rate measured with t threads bounds fewer (capacity does not fall with cores) and,
         # times q/t, bounds more (it does not grow faster than they do).
-        allowed = [rate * np.maximum(q / threads, 1.0) for threads, rate in best.items()]
+        allowed = [most * np.maximum(q / threads, 1.0) for threads, most in best.items()]
         capacity = np.minimum.reduce(allowed)
-        for threads, rate in best.items():
-            capacity = np.where(q == threads, rate, capacity)
+        for threads, most in best.items():
+            capacity = np.where(q >= threads, np.maximum(capacity, most), capacity)
         return float(capacity) if capacity.ndim == 0 else capacity

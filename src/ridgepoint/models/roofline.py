@@ -81,8 +81,10 @@ class Roofline:
         return tuple(level for level in LEVELS if self.machine.knows(self.resource(level)))
 
     def bandwidth(self, level: str) -> float:
-        """Return beta of a level, byte/s."""
-        return float(self.machine.rate(self.resource(level), cores=self.cores))
+        """Return beta of a level, byte/s; one direction alone is no faster than both together."""
+        rate = self.machine.rate(self.resource(level), cores=self.cores)
+        both = self.machine.rate(level, cores=self.cores) if self.machine.knows(level) else rate
+        return float(min(rate, both))
 
     @property
     def roofs(self) -> tuple[Roof, ...]:

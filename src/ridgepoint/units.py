@@ -37,7 +37,7 @@ def format_si(value: float, unit: str, *, digits: int = 4) -> str:
     '0 B'
     """
     if value == 0 or not math.isfinite(value):
-        return f"{value:.0f} {unit}"
+        return f"{value + 0.0:.0f} {unit}"  # -0.0 too is shown as 0
     # Rounding first: 999.99995e6 at four digits is 1 G, not 1000 M.
     rounded = float(f"{value:.{digits - 1}e}")
     power = int(f"{abs(rounded):e}".split("e")[1]) // 3 * 3

@@ -81,10 +81,14 @@ def _number(value: object) -> float:
         raise ValueError("a number is too large") from None
 
 
+def plain(value: object) -> Any:
+    """Return a value, or a sequence of values, as plain dicts, lists, numbers and strings."""
+    return msgspec.to_builtins(value, enc_hook=_encode_hook)
+
+
 def to_fields(value: Machine | Measurement) -> dict[str, Any]:
-    """Return a value as a document of plain dicts, lists, numbers and strings."""
-    fields = msgspec.to_builtins(value, enc_hook=_encode_hook)
-    return {"schema": SCHEMA, "kind": _KINDS[type(value)], **fields}
+    """Return a value as the fields of its document."""
+    return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value)}
 
 
 def encode(value: Machine | Measurement) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -114,10 +115,9 @@ class _Worker(threading.Thread):
             length = -(-job.extent_bytes // (2 << 20)) * (2 << 20)
             self._buffer = buffer = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE)
             if hasattr(mmap, "MADV_HUGEPAGE"):
-                try:
+                # A kernel without huge pages refuses: slower address translation, no more.
+                with contextlib.suppress(OSError):
                     buffer.madvise(mmap.MADV_HUGEPAGE)
-                except OSError:
-                    pass  # a kernel without huge pages: slower address translation, no more
             # Never zeros: untouched or zero memory is faster than memory.
             np.frombuffer(buffer, dtype=np.float64)[:] = np.random.default_rng(self._cpu).uniform(
                 1.0, 2.0, length // 8

@@ -1,0 +1,253 @@
+"""Run a program as its user would, and know afterwards what it took.
+
+The program stays in this process group, so that the terminal's signals reach it; every process
+that it started and left is found, since orphans fall to this process, and ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from ridgepoint.errors import CannotMeasure, CannotStart
+from ridgepoint.meters import Run
+from ridgepoint.meters.standard_input import StandardInput
+
+Output = Literal["own", "stderr", "discard"]
+"""Where a program's standard output goes: where ours goes, to our standard error, or nowhere (it
+is read and thrown away: a program may do less when it sees /dev/null)."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_CHILD_SUBREAPER = 37
+_NATURAL_END_S = 0.2
+_GRACE_S = 2.0
+
+
+def resolve(command: Sequence[str]) -> tuple[str, ...]:
+    """Return the command with its program as a path that can be executed.
+
+    Raises
+    ------
+    CannotStart
+        If there is no such program, or it may not be executed.
+    """
+    what = f"cannot run {command[0]!r}"
+    found = shutil.which(command[0])
+    if found is not None:
+        return (found, *command[1:])
+    path = Path(command[0])
+    if os.sep not in command[0]:
+        if path.is_file():
+            remedy = f"write ./{command[0]}"
+            raise CannotStart(what, reason="it is in this directory, not in PATH", remedy=remedy)
+        raise CannotStart(
+            what, reason="no such program in PATH", remedy="check its name, or give its path"
+        )
+    if path.is_dir():
+        raise CannotStart(what, reason="it is a directory", remedy="name a program in it")
+    if path.exists():
+        raise CannotStart(
+            what, reason="it is not executable", remedy=f"chmod +x {command[0]}, if it is a program"
+        )
+    raise CannotStart(what, reason="no such file", remedy="check the path")
+
+
+@contextlib.contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Let orphaned descendants fall to this process, so that none is lost sight of."""
+    libc = ctypes.CDLL(None)
+    before = ctypes.c_int(0)
+    libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        libc.prctl(_PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
+
+
+def run(
+    command: Sequence[str],
+    *,
+    stdin: StandardInput,
+    output: Output,
+    timeout_s: float | None = None,
+) -> Run:
+    """Run a command to its end.
+
+    Parameters
+    ----------
+    command : sequence of str
+        As `resolve` returns it.
+    stdin : StandardInput
+    output : {"own", "stderr", "discard"}
+        Standard error goes nowhere with ``discard``, else where ours goes.
+    timeout_s : float or None
+        Wall-clock limit; None: none.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    CannotStart
+        If the system refuses to execute it.
+    CannotMeasure
+        If it ran longer than `timeout_s`; it and its descendants are ended first.
+    """
+    with adopting_orphans(), contextlib.ExitStack() as stack:
+        strangers = {child.pid for child in psutil.Process().children()}
+        source = stdin.open()
+        stack.callback(stdin.finish)
+        started = time.perf_counter()
+        try:
+            process = _start(command, source, output, stack)
+        finally:
+            os.close(source)
+        try:
+            status, cpu_s, timed_out = _wait(process, timeout_s)
+            wall_s = time.perf_counter() - started
+        finally:
+            # Whatever ends the wait (an interrupt above all), nothing may go on running.
+            left_behind, orphans_cpu_s = _end_descendants(strangers)
+    if timed_out:
+        raise CannotMeasure(
+            f"cannot measure {command[0]!r}",
+            reason=f"it ran longer than {timeout_s:g} s and was ended",
+            remedy="give it less to do, or a longer --timeout",
+        )
+    return Run(
+        exit_status=status, wall_s=wall_s, cpu_s=cpu_s + orphans_cpu_s, left_behind=left_behind
+    )
+
+
+def _start(
+    command: Sequence[str], source: int, output: Output, stack: contextlib.ExitStack
+) -> subprocess.Popen[bytes]:
+    """Execute a command; where its output is discarded, `stack` gets what ends the reading."""
+    stdout = {"own": None, "stderr": 2, "discard": subprocess.PIPE}[output]
+    stderr = subprocess.PIPE if output == "discard" else None
+    try:
+        process = subprocess.Popen(command, stdin=source, stdout=stdout, stderr=stderr)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC and not _is_elf(command[0]):
+            # What a shell, time and execvp do with a text that names no interpreter.
+            return _start(["/bin/sh", *command], source, output, stack)
+        raise CannotStart(
+            f"cannot run {command[0]!r}",
+            reason=_why_not_executed(command[0], error),
+            remedy="check that it is built for this machine and what interpreter it names",
+        ) from error
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            drain = threading.Thread(target=_drain, args=(pipe.fileno(),), daemon=True)
+            drain.start()
+            stack.callback(pipe.close)
+            stack.callback(drain.join)
+    return process
+
+
+def _drain(fd: int) -> None:
+    """Read until nobody can write any more."""
+    while os.read(fd, 1 << 20):
+        pass
+
+
+def _is_elf(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _why_not_executed(path: str, error: OSError) -> str:
+    if error.errno == errno.ENOEXEC:
+        return "the kernel cannot execute it (it is built for another architecture, or damaged)"
+    if error.errno == errno.ENOENT:
+        return "the interpreter or loader that it names does not exist"
+    return os.strerror(error.errno or 0)
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> tuple[int, float, bool]:
+    """Return the exit status as a shell sees it, CPU seconds, and whether time ran out."""
+    ended, expired = threading.Event(), threading.Event()
+
+    def expire() -> None:
+        if not ended.wait(timeout_s):
+            expired.set()
+            _signal_tree(process.pid, signal.SIGTERM)
+            if not ended.wait(_GRACE_S):
+                _signal_tree(process.pid, signal.SIGKILL)
+
+    watch = threading.Thread(target=expire, daemon=True)
+    if timeout_s is not None:
+        watch.start()
+    try:
+        _, wait_status, usage = os.wait4(process.pid, 0)
+    finally:
+        ended.set()
+        if timeout_s is not None:
+            watch.join()
+    code = os.waitstatus_to_exitcode(wait_status)
+    process.returncode = code
+    status = code if code >= 0 else 128 - code
+    return status, usage.ru_utime + usage.ru_stime, expired.is_set()
+
+
+def _signal_tree(pid: int, number: int) -> None:
+    """Send a signal to a process and all its descendants, as far as they are there."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        root = psutil.Process(pid)
+        for process in [*root.children(recursive=True), root]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+
+
+def _end_descendants(strangers: set[int]) -> tuple[int, float]:
+    """End every child that is not a stranger, and what it started.
+
+    Returns
+    -------
+    tuple
+        How many were still running, and the CPU seconds of those that ended by themselves.
+    """
+    cpu_s = 0.0
+    deadline = time.monotonic() + _NATURAL_END_S
+    while True:
+        children = [c for c in psutil.Process().children() if c.pid not in strangers]
+        for child in list(children):
+            pid, _, usage = os.wait4(child.pid, os.WNOHANG)
+            if pid:
+                children.remove(child)
+                cpu_s += usage.ru_utime + usage.ru_stime
+        if not children or time.monotonic() > deadline:
+            break
+        time.sleep(0.005)
+    running = [p for child in children for p in (child, *_descendants(child))]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in running:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        _, alive = psutil.wait_procs(running, timeout=_GRACE_S)
+        if not alive:
+            break
+    return len(running), cpu_s
+
+
+def _descendants(process: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.children(recursive=True)
+    return []

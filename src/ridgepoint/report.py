@@ -1,0 +1,92 @@
+"""What ``ridgepoint run --json`` prints: a measurement and its place, as one document.
+
+The keys are a contract; floats are in SI base units; what is unknown is ``null``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ridgepoint.counts import Counts, FunctionCounts
+from ridgepoint.documents import SCHEMA, plain
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.placement import Placement
+
+
+def report(
+    measurement: Measurement, machine: Machine | None, placement: Placement | None
+) -> dict[str, Any]:
+    """Return the report of a measured program.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine or None
+        None: there was none to bound it with.
+    placement : Placement or None
+        The measurement's place on that machine.
+    """
+    counted, timed = measurement.counted, measurement.timed
+    performance = None if placement is None else placement.performance_flop_per_s
+    cautions = measurement.all_cautions if placement is None else placement.cautions
+    return {
+        "schema": SCHEMA,
+        "kind": "run",
+        "command": list(measurement.command),
+        "meter": counted.meter,
+        "exit_status": None if timed is None else timed.exit_status,
+        "work": counted.counts.work,
+        "work_flop": counted.counts.work_flop,
+        "flop_by_kind": plain(counted.counts.flop),
+        "instructions": _instructions(counted.counts),
+        "traffic": plain(measurement.traffic_at("dram")),
+        "levels": plain(counted.traffic),
+        "runtime_s": None if timed is None else plain(timed.runtime_s),
+        "cpu_s": None if timed is None else plain(timed.cpu_s),
+        "cores_busy": None if timed is None else timed.cores_busy,
+        "intensity_flop_per_byte": None if placement is None else placement.intensity_flop_per_byte,
+        "performance_flop_per_s": None if performance is None else performance.median,
+        "bound": _bound(placement, machine),
+        "functions": [_function(function) for function in counted.functions],
+        "processes": counted.processes,
+        "simulated_caches": plain(counted.caches),
+        "cautions": plain(cautions),
+        "context": plain(measurement.context),
+    }
+
+
+def _instructions(counts: Counts) -> dict[str, int]:
+    return {
+        "total": counts.instructions,
+        "branches": counts.branches,
+        "loads": counts.loads,
+        "stores": counts.stores,
+        "undecoded": counts.undecoded,
+    }
+
+
+def _function(function: FunctionCounts) -> dict[str, Any]:
+    return {
+        "name": function.name,
+        "object": function.object,
+        "work": function.counts.work,
+        "work_flop": function.counts.work_flop,
+        "instructions": _instructions(function.counts),
+        "traffic": plain(next((t for t in function.traffic if t.level == "dram"), None)),
+    }
+
+
+def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, Any] | None:
+    if placement is None or machine is None or placement.bound is None:
+        return None
+    return {
+        "machine": machine.name,
+        "cores": placement.cores,
+        "limiter": placement.bound.limiter,
+        "binding": placement.bound.binding,
+        "time_s": placement.bound.time_s,
+        "times_s": dict(placement.bound.times_s),
+        "attainable_flop_per_s": placement.attainable_flop_per_s,
+        "efficiency": placement.efficiency,
+    }

@@ -128,15 +128,16 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
 
 
 def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) -> list[Caution]:
-    """Return a caution for work that the machine has no ceiling for."""
+    """Return a caution for work, and for memory traffic, that the machine has no ceiling for."""
     return [
         Caution(
             "no-ceiling",
-            f"{machine.name} has no {name} ceiling: {amount:.4g} flop are left out of the bound",
+            f"{machine.name} has no {name} ceiling: {amount:.4g} {RESOURCES[name].unit} are left "
+            "out of the bound",
             "the bound still holds, but may be too low",
         )
         for name, amount in asked.amounts.items()
-        if name not in bounded and RESOURCES[name].path == "compute"
+        if name not in bounded and RESOURCES[name].path in {"compute", "dram"}
     ]
 
 

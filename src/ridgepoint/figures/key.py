@@ -1,0 +1,106 @@
+"""What stands above and below a drawn roofline: its title, its key, its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ridgepoint.figures.plane import RidgeMark, RooflineFigure
+from ridgepoint.figures.sheet import Sheet
+from ridgepoint.figures.words import shown_name
+
+# Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
+# vanish on white and among the roofs, are left out.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = {"dram": "o", "l3": "D", "l2": "s", "l1": "^"}
+"""Marker of a point over the traffic of each level."""
+
+_NOTE = "#555555"
+
+
+def colour(index: int) -> str:
+    """Return the colour of a program."""
+    return _COLOURS[index % len(_COLOURS)]
+
+
+def ridge_note(ridges: Sequence[RidgeMark]) -> str:
+    """Return every ridge point in one sentence."""
+    several = len({ridge.precision for ridge in ridges}) > 1
+    named = (
+        f"{shown_name(r.level)}{f' {r.precision}' if several else ''} {r.label}" for r in ridges
+    )
+    return f"ridge points [flop/byte]: {', '.join(named)}"
+
+
+def draw_title(figure: RooflineFigure, sheet: Sheet) -> float:
+    """Write title and subtitle above the axes; return the points that they need."""
+    large, small = sheet.font * 1.15, sheet.small
+    lines = [
+        *((line, large, "bold") for line in sheet.wrapped(figure.title, size=large * 1.1)),
+        *((line, small, "normal") for line in sheet.wrapped(figure.subtitle, size=small)),
+    ]
+    offset = sheet.font * 0.9
+    for line, size, weight in reversed(lines):
+        sheet.row(line, below=-sheet.height - offset, size=size, weight=weight)
+        offset += size * 1.35
+    return offset
+
+
+def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> float:
+    """Write the key and the notes below the axes; return the points that they need.
+
+    Parameters
+    ----------
+    figure : RooflineFigure
+    sheet : Sheet
+    left_out : sequence of str
+        Labels for which there was no room on the plane.
+    """
+    offset = sheet.font * 4.3
+    if figure.levels:
+        _draw_levels(figure, sheet, offset)
+        offset += sheet.font * 1.4
+    for index in range(len(figure.programs)):
+        offset = _draw_program(figure, index, sheet, offset)
+    notes = list(figure.notes)
+    if left_out:
+        notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
+    if figure.ridges:
+        notes.append(ridge_note(figure.ridges))
+    for note in notes:
+        for line in sheet.wrapped(note, size=sheet.small):
+            sheet.row(line, below=offset, colour=_NOTE, size=sheet.small)
+            offset += sheet.small * 1.35
+    return offset + sheet.font * 0.2
+
+
+def _draw_levels(figure: RooflineFigure, sheet: Sheet, offset: float) -> None:
+    """Write which marker stands for which level."""
+    lead = "intensity over the traffic of"
+    sheet.row(lead, below=offset)
+    indent = sheet.text_width(lead, sheet.font) + sheet.font
+    for level in figure.levels:
+        name, filled = shown_name(level), level == "dram"
+        sheet.sample(MARKERS[level], below=offset, indent=indent, colour="#222222", filled=filled)
+        sheet.row(name, below=offset, indent=indent + sheet.font * 1.2)
+        indent += sheet.font * 2.4 + sheet.text_width(name, sheet.font)
+
+
+def _draw_program(figure: RooflineFigure, index: int, sheet: Sheet, offset: float) -> float:
+    """Write one program's rows; return where the next begin."""
+    program, several = figure.programs[index], len(figure.programs) > 1
+    indent = sheet.font * (1.6 + 0.8 * len(program.letter) if several else 1.2)
+    if program.points:
+        sheet.sample("o", below=offset, indent=0.0, colour=colour(index), filled=True)
+    if several:
+        sheet.row(
+            program.letter,
+            below=offset,
+            indent=sheet.font * 1.2,
+            colour=colour(index),
+            weight="bold",
+        )
+    text = f"{program.name}: {program.summary}" if program.summary else program.name
+    for line in sheet.wrapped(text, indent=indent, size=sheet.font):
+        sheet.row(line, below=offset, indent=indent)
+        offset += sheet.font * 1.4
+    return offset

@@ -1,0 +1,152 @@
+"""Where labels go: plain geometry, so that no two of them lie on each other or on a point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+Pair = tuple[float, float]
+Segment = tuple[Pair, Pair]
+
+# A label over more than this hides more than it says: one roof and two dashed lines.
+_MOST_CROSSED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle turned around its centre.
+
+    Parameters
+    ----------
+    centre : tuple of float
+    width, height : float
+        In the unit of the centre.
+    angle : float
+        Radians, counterclockwise.
+    """
+
+    centre: Pair
+    width: float
+    height: float
+    angle: float = 0.0
+
+    @property
+    def corners(self) -> tuple[Pair, ...]:
+        """The four corners, counterclockwise."""
+        along = (math.cos(self.angle) * self.width / 2, math.sin(self.angle) * self.width / 2)
+        across = (-math.sin(self.angle) * self.height / 2, math.cos(self.angle) * self.height / 2)
+        signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        return tuple(
+            (
+                self.centre[0] + a * along[0] + b * across[0],
+                self.centre[1] + a * along[1] + b * across[1],
+            )
+            for a, b in signs
+        )
+
+    def overlaps(self, other: Box) -> bool:
+        """Return whether the two share any area."""
+        axes = (self.angle, self.angle + math.pi / 2, other.angle, other.angle + math.pi / 2)
+        return not any(_apart(self.corners, other.corners, angle) for angle in axes)
+
+    def meets(self, segment: Segment) -> bool:
+        """Return whether a straight line from one place to another touches the rectangle."""
+        (x0, y0), (x1, y1) = segment
+        axes = (self.angle, self.angle + math.pi / 2, math.atan2(y1 - y0, x1 - x0) + math.pi / 2)
+        return not any(_apart(self.corners, segment, angle) for angle in axes)
+
+    def within(self, other: Box) -> bool:
+        """Return whether it lies inside a rectangle that is not turned."""
+        (left, bottom), (right, top) = other.corners[0], other.corners[2]
+        return all(left <= x <= right and bottom <= y <= top for x, y in self.corners)
+
+
+def _apart(first: Sequence[Pair], second: Sequence[Pair], angle: float) -> bool:
+    """Return whether a gap separates two convex shapes in one direction."""
+    x, y = math.cos(angle), math.sin(angle)
+    one = [px * x + py * y for px, py in first]
+    two = [px * x + py * y for px, py in second]
+    return max(one) <= min(two) or max(two) <= min(one)
+
+
+@dataclass(slots=True)
+class Room:
+    """The room that is left for labels.
+
+    Parameters
+    ----------
+    frame : Box
+        No label leaves it.
+    lines : list of (Segment, int)
+        Labels avoid them, the more the higher the number, but may lie on them if there is no
+        better place.
+    taken : list of Box
+        Labels never lie on these.
+    """
+
+    frame: Box
+    lines: list[tuple[Segment, int]] = field(default_factory=list)
+    taken: list[Box] = field(default_factory=list)
+
+    def place(self, candidates: Iterable[Box], *, own: Segment | None = None) -> Box | None:
+        """Take the first candidate that crosses least; None: there is no room.
+
+        Parameters
+        ----------
+        candidates : iterable of Box
+            The preferred one first.
+        own : Segment or None
+            The line that is being labelled, which may be crossed.
+        """
+        best: tuple[int, Box] | None = None
+        for box in candidates:
+            if not box.within(self.frame) or any(box.overlaps(other) for other in self.taken):
+                continue
+            crossed = sum(cost for line, cost in self.lines if line != own and box.meets(line))
+            if crossed <= _MOST_CROSSED and (best is None or crossed < best[0]):
+                best = (crossed, box)
+            if crossed == 0:
+                break
+        if best is None:
+            return None
+        self.taken.append(best[1])
+        return best[1]
+
+
+def along(
+    segment: Segment, *, width: float, height: float, lift: float, from_right: bool
+) -> list[Box]:
+    """Return places for a text on a line and turned with it.
+
+    Parameters
+    ----------
+    segment : Segment
+        The line, left end first.
+    width, height : float
+        Of the text.
+    lift : float
+        Distance between the line and the middle of a text above or below it.
+    from_right : bool
+        Which end is preferred.
+
+    Returns
+    -------
+    list of Box
+        Above the line, then on it, then below. Where the line is shorter than the text: one
+        place above it, flush with its right end.
+    """
+    (x0, y0), (x1, y1) = segment
+    angle, length = math.atan2(y1 - y0, x1 - x0), math.hypot(x1 - x0, y1 - y0)
+
+    def box(at: float, offset: float) -> Box:
+        x = x0 + at * math.cos(angle) - offset * math.sin(angle)
+        y = y0 + at * math.sin(angle) + offset * math.cos(angle)
+        return Box(centre=(x, y), width=width, height=height, angle=angle)
+
+    if length <= width:
+        return [box(length - width / 2, lift)]
+    steps = max(int((length - width) / height), 1)
+    places = [width / 2 + (length - width) * step / steps for step in range(steps + 1)]
+    ordered = places[::-1] if from_right else places
+    return [box(at, offset) for offset in (lift, 0.0, -lift) for at in ordered]

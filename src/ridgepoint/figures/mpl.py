@@ -1,0 +1,256 @@
+"""Figures as pictures by matplotlib, which is imported only when one is drawn."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ridgepoint.errors import RidgepointError
+from ridgepoint.figures.files import replace_file
+from ridgepoint.figures.key import MARKERS, colour, draw_key, draw_title
+from ridgepoint.figures.labels import Box, Room, along
+from ridgepoint.figures.plane import Point, Program, RoofLine, RooflineFigure
+from ridgepoint.figures.sheet import INK, Sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ENDINGS = (".svg", ".png", ".pdf")
+_STYLES: dict[str, dict[str, Any]] = {
+    "outer": {"color": INK, "linewidth": 1.3, "zorder": 2.2},
+    "lower": {"color": "#777777", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 2.1},
+    "beside": {"color": "#B0B0B0", "linewidth": 1.1, "zorder": 2.0},
+}
+_INKS = {"outer": INK, "lower": "#555555", "beside": "#777777"}
+# How much a label loses by lying on a line.
+_COSTS = {"outer": 3, "lower": 1, "beside": 1}
+_JOIN_COST = 2
+_POINTS_PER_INCH = 72
+_HEIGHT_OVER_WIDTH = 0.78
+
+
+def draw(figure: RooflineFigure, ax: Axes | None = None) -> Axes:
+    """Draw a roofline.
+
+    Parameters
+    ----------
+    figure : RooflineFigure
+    ax : matplotlib.axes.Axes or None
+        Of its final size: labels are placed for it, and the key needs room below. None: new
+        axes in a figure 7 inches wide.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on; nothing is shown or saved.
+    """
+    if ax is None:
+        return _drawn(figure, width_in=7.0)
+    _draw_on(figure, ax)
+    return ax
+
+
+def save(figure: RooflineFigure, path: str | Path, *, width_in: float = 7.0) -> None:
+    """Write a roofline to a file; a file of that name is replaced, whole or not at all.
+
+    Parameters
+    ----------
+    figure : RooflineFigure
+    path : str or Path
+        Its ending chooses the format: ``.svg``, ``.png`` or ``.pdf``.
+    width_in : float
+        Width in inches; the height follows. 3.5 suits a column of a paper, 8 a slide.
+
+    Raises
+    ------
+    RidgepointError
+        If the ending is another one, or the file cannot be written.
+
+    Notes
+    -----
+    The same figure makes the same bytes, whatever the user's matplotlib settings are.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise RidgepointError(
+            f"cannot draw {str(path)!r}",
+            reason=f"{ending!r} is no known format" if ending else "its name has no ending",
+            remedy=f"let the name end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}",
+        )
+    replace_file(Path(path), _picture(figure, ending[1:], width_in), what="draw")
+
+
+def _picture(figure: RooflineFigure, kind: str, width_in: float) -> bytes:
+    """Return a picture as the content of a file."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    content = io.BytesIO()
+    with mpl.rc_context(), warnings.catch_warnings():
+        # A program's name may hold characters that the font lacks: a box is drawn for them.
+        warnings.filterwarnings("ignore", message="Glyph")
+        mpl.rcdefaults()
+        # Text stays text in SVG; fonts of type 3 in PDF are refused by many journals.
+        fixed = {"svg.hashsalt": "ridgepoint", "svg.fonttype": "none", "pdf.fonttype": 42}
+        mpl.rcParams.update(fixed)  # type: ignore[arg-type]
+        drawn = _drawn(figure, width_in=width_in).figure
+        assert isinstance(drawn, Figure)
+        drawn.savefig(content, format=kind, dpi=200, metadata=undated)
+    return content.getvalue()
+
+
+def _drawn(figure: RooflineFigure, *, width_in: float) -> Axes:
+    """Return new axes with the roofline, in a figure that is as high as its key needs."""
+    from matplotlib.figure import Figure
+
+    left, right = 0.28 + 0.055 * width_in, 0.12
+    across = width_in - left - right
+    up = across * _HEIGHT_OVER_WIDTH
+    drawn = Figure(figsize=(width_in, up))
+    axes = drawn.add_axes((left / width_in, 0.0, across / width_in, 1.0))
+    top, bottom = (points / _POINTS_PER_INCH for points in _draw_on(figure, axes))
+    total = up + bottom + top
+    drawn.set_size_inches(width_in, total)
+    axes.set_position((left / width_in, bottom / total, across / width_in, up / total))
+    return axes
+
+
+def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
+    """Draw everything; return the points needed above and below the axes."""
+    sheet = Sheet.of(axes)
+    _draw_plane(figure, sheet)
+    middle = (sheet.width / 2, sheet.height / 2)
+    room = Room(frame=Box(centre=middle, width=sheet.width, height=sheet.height))
+    for roof in figure.roofs:
+        axes.plot(*zip(roof.start, roof.end, strict=True), **_STYLES[roof.role])
+        room.lines.append(((sheet.at(roof.start), sheet.at(roof.end)), _COSTS[roof.role]))
+    for index, program in enumerate(figure.programs):
+        _draw_program(program, colour(index), sheet, room)
+    if len(figure.programs) > 1:
+        for index, program in enumerate(figure.programs):
+            _name_program(program, colour(index), sheet, room)
+    # What limits most gets its label first, then the ridge points, then the rest.
+    first = [roof for roof in figure.roofs if _is_limit(roof)]
+    left_out = _label_roofs(first, sheet, room)
+    _mark_ridges(figure, sheet, room)
+    left_out += _label_roofs([roof for roof in figure.roofs if roof not in first], sheet, room)
+    return draw_title(figure, sheet), draw_key(figure, sheet, left_out)
+
+
+def _draw_plane(figure: RooflineFigure, sheet: Sheet) -> None:
+    """Set up the axes: scales, limits, ticks, grid."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    axes = sheet.axes
+    axes.set(xscale="log", yscale="log", xlim=figure.x_limits, ylim=figure.y_limits)
+    axes.autoscale(False)
+    for axis, ticks in ((axes.xaxis, figure.x_ticks), (axes.yaxis, figure.y_ticks)):
+        axis.set_major_locator(FixedLocator([value for value, _ in ticks]))
+        axis.set_major_formatter(FixedFormatter([text for _, text in ticks]))
+        axis.set_minor_locator(NullLocator())
+    axes.tick_params(labelsize=sheet.font, length=2.5, width=0.6, pad=2)
+    axes.set_xlabel(figure.x_label, fontsize=sheet.font, labelpad=2)
+    axes.set_ylabel(figure.y_label, fontsize=sheet.font, labelpad=2)
+    axes.grid(True, which="major", color="#E6E6E6", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for spine in axes.spines.values():
+        spine.set_linewidth(0.6)
+
+
+def _draw_program(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
+    """Draw a program's points and the line that joins them."""
+    if not program.points:
+        return
+    x, y = zip(*(point.at for point in program.points), strict=True)
+    sheet.axes.plot(x, y, color=ink, linewidth=0.6, zorder=4)
+    places = [sheet.at(point.at) for point in program.points]
+    room.lines += [(segment, _JOIN_COST) for segment in pairwise(places)]
+    for point in program.points:
+        filled = point.level == "dram"
+        size = sheet.marker if filled else sheet.marker * 0.8
+        sheet.axes.errorbar(
+            *point.at,
+            yerr=[[point.at[1] - point.low], [point.high - point.at[1]]],
+            fmt=">" if point.is_infinite else MARKERS[point.level],
+            color=ink,
+            markerfacecolor=ink if filled else "white",
+            markersize=size,
+            markeredgewidth=0.9,
+            elinewidth=0.9,
+            capsize=size * 0.35,
+            zorder=6 if filled else 5,
+            clip_on=False,
+        )
+        room.taken.append(_around(point, sheet))
+
+
+def _around(point: Point, sheet: Sheet) -> Box:
+    """Return the rectangle that a marker and its error bar fill."""
+    size = sheet.marker * 1.25
+    x, y = sheet.at(point.at)
+    low, high = (sheet.at((point.at[0], value))[1] for value in (point.low, point.high))
+    bottom, top = min(low, y - size / 2), max(high, y + size / 2)
+    return Box(centre=(x, (bottom + top) / 2), width=size, height=top - bottom)
+
+
+def _name_program(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
+    """Write a program's letter beside its last point."""
+    if not program.points:
+        return
+    x, y = sheet.at(program.points[-1].at)
+    eighth = math.pi / 4
+    places = [
+        (x + far * math.cos(turn * eighth), y + far * math.sin(turn * eighth))
+        for far in (sheet.font * 0.95, sheet.font * 1.4, sheet.font * 1.9)
+        for turn in (2, 0, 6, 4, 1, 7, 3, 5)
+    ]
+    width, height = sheet.font * 0.8 * len(program.letter), sheet.font * 0.95
+    box = room.place(Box(centre=place, width=width, height=height) for place in places)
+    if box is not None:
+        sheet.label(program.letter, box, colour=ink, size=sheet.font, weight="bold")
+
+
+def _is_limit(roof: RoofLine) -> bool:
+    return roof.role == "outer" and (not roof.is_diagonal or roof.resource == "dram")
+
+
+def _label_roofs(roofs: list[RoofLine], sheet: Sheet, room: Room) -> list[str]:
+    """Write every roof's label on its line; return those for which there is no room."""
+    left_out = []
+    for roof in roofs:
+        segment = (sheet.at(roof.start), sheet.at(roof.end))
+        height = sheet.small * 1.2
+        places = along(
+            segment,
+            width=sheet.text_width(roof.label, sheet.small) + sheet.small,
+            height=height,
+            lift=height * 0.6,
+            from_right=not roof.is_diagonal,
+        )
+        box = room.place(places, own=segment)
+        if box is None:
+            left_out.append(roof.label)
+        else:
+            sheet.label(roof.label, box, colour=_INKS[roof.role], size=sheet.small)
+    return left_out
+
+
+def _mark_ridges(figure: RooflineFigure, sheet: Sheet, room: Room) -> None:
+    """Mark every ridge point, with its intensity where there is room."""
+    size = sheet.small * 0.92
+    several = len({ridge.precision for ridge in figure.ridges}) > 1
+    for ridge in reversed(figure.ridges):
+        sheet.axes.plot(*ridge.at, "o", color=INK, markersize=sheet.font * 0.3, zorder=3)
+        if several and ridge.level != "dram":
+            continue  # two rows of numbers would hide the roofs; the key has them all
+        x, y = sheet.at(ridge.at)
+        width = sheet.text_width(ridge.label, size) + 1
+        middle = (x, y + size * 0.35 + width / 2)
+        box = room.place([Box(centre=middle, width=width, height=size, angle=math.pi / 2)])
+        if box is not None:
+            sheet.label(ridge.label, box, colour=INK, size=size)

@@ -1,0 +1,149 @@
+"""What a roofline figure is: frozen values in base units, ready to be drawn by anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Coordinates = tuple[float, float]
+Role = Literal["outer", "lower", "beside"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoofLine:
+    """One roof: a straight line on the log-log plane.
+
+    Parameters
+    ----------
+    resource : str
+        ``fp64``, ... for a horizontal roof, ``dram``, ... for a diagonal one.
+    role : {"outer", "lower", "beside"}
+        ``outer``: bounds the programs drawn; ``lower``: a ceiling below the outer compute roof;
+        ``beside``: the same roof for another number of cores.
+    label : str
+        Resource, pattern and value, to be written on the line.
+    tag : str
+        The same in one short word, for where there is no room.
+    rate : float
+        flop/s or byte/s.
+    cores : float
+        Cores that it is the roof of.
+    start, end : tuple of float
+        Intensity in flop/byte and performance in flop/s of both ends, left end first.
+    """
+
+    resource: str
+    role: Role
+    label: str
+    tag: str
+    rate: float
+    cores: float
+    start: Coordinates
+    end: Coordinates
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether it is a bandwidth."""
+        return self.start[1] != self.end[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RidgeMark:
+    """Where a bandwidth meets a peak.
+
+    Parameters
+    ----------
+    level, precision : str
+    at : tuple of float
+        Intensity in flop/byte (the machine balance) and performance in flop/s.
+    label : str
+        The intensity as text.
+    """
+
+    level: str
+    precision: str
+    at: Coordinates
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A program at one memory level.
+
+    Parameters
+    ----------
+    level : str
+        Whose traffic the intensity is over.
+    at : tuple of float
+        Intensity in flop/byte and median performance in flop/s.
+    low, high : float
+        Quartiles of the performance, flop/s.
+    is_infinite : bool
+        No byte moved at this level: drawn at the right edge, since it lies at infinity.
+    """
+
+    level: str
+    at: Coordinates
+    low: float
+    high: float
+    is_infinite: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program of the figure.
+
+    Parameters
+    ----------
+    letter : str
+        Names its points.
+    name : str
+    summary : str
+        Its place in figures, for the key.
+    points : tuple of Point
+        From the core outwards; empty where there is nothing to draw, and a note says why.
+    """
+
+    letter: str
+    name: str
+    summary: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RooflineFigure:
+    """A roofline, framed and placed.
+
+    Parameters
+    ----------
+    title, subtitle, x_label, y_label : str
+    x_limits, y_limits : tuple of float
+        Whole decades; flop/byte and flop/s.
+    x_ticks, y_ticks : tuple of (float, str)
+        Positions and their texts.
+    roofs : tuple of RoofLine
+        What bounds the programs first, then lower ceilings, then what stands beside.
+    ridges : tuple of RidgeMark
+    programs : tuple of Program
+    notes : tuple of str
+        What a reader must know and the plane cannot show.
+    """
+
+    title: str
+    subtitle: str
+    x_label: str
+    y_label: str
+    x_limits: Coordinates
+    y_limits: Coordinates
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    roofs: tuple[RoofLine, ...]
+    ridges: tuple[RidgeMark, ...]
+    programs: tuple[Program, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Memory levels at which a program has a point, from the core outwards."""
+        seen = [point.level for program in self.programs for point in program.points]
+        return tuple(sorted(set(seen), key=lambda name: (name == "dram", name)))

@@ -1,0 +1,281 @@
+"""The roofline of measured programs on a machine, as a figure value: computed, not drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from ridgepoint.figures.plane import Coordinates, Point, Program, RooflineFigure
+from ridgepoint.figures.roofs import (
+    decades,
+    drawn_roofs,
+    known_levels,
+    known_precisions,
+    machine_frame,
+    ridge_marks,
+    widened,
+)
+from ridgepoint.figures.words import (
+    percent,
+    printable,
+    program_name,
+    shown_cores,
+    shown_name,
+)
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.placement import Placement, place
+from ridgepoint.resources import LEVELS
+from ridgepoint.units import format_si
+
+# Start-up code does a few flop of every kind; below this share a precision is not "used".
+_USED_SHARE = 0.01
+# More than two sets of roofs beside the outer ones cannot be told apart.
+_MOST_BESIDE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A program to be drawn.
+
+    Parameters
+    ----------
+    name : str
+    measurement : Measurement
+    placement : Placement
+        On the machine of the figure.
+    """
+
+    name: str
+    measurement: Measurement
+    placement: Placement
+
+
+def subject(
+    measurement: Measurement,
+    machine: Machine,
+    *,
+    name: str | None = None,
+    cores: float | None = None,
+) -> Subject:
+    """Return a measured program, placed on a machine and named by its command.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine
+    name : str or None
+        None: the command, without the program's folder.
+    cores : float or None
+        As for `ridgepoint.models.placement.place`.
+    """
+    return Subject(
+        name=printable(program_name(measurement.command) if name is None else name),
+        measurement=measurement,
+        placement=place(measurement, machine, cores=cores),
+    )
+
+
+def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> RooflineFigure:
+    """Return the roofline of a machine with the programs measured.
+
+    Parameters
+    ----------
+    machine : Machine
+    subjects : sequence of Subject
+        None: the machine alone, all cores, with the roofs of one core beside them.
+
+    Returns
+    -------
+    RooflineFigure
+        Axes are framed by the machine in whole decades, so that every run on it lands on the
+        same plane; what lies outside widens them. Roofs are those of the cores that the
+        programs kept busy and, beside them, those of the whole machine. Peaks are of the
+        precisions that the programs use; fp64 if they use none.
+    """
+    notes: list[str] = []
+    precisions = _precisions(machine, subjects, notes)
+    plain = [_points(one) for one in subjects]
+    every = [point for points in plain for point in points]
+    shown = [one for one, points in zip(subjects, plain, strict=True) if points]
+    cores, beside = _core_counts(machine, shown or subjects, notes)
+    x_limits, y_limits = machine_frame(machine)
+    peaks = [float(machine.rate(name)) for name in precisions]
+    x_limits = widened(x_limits, (p.at[0] for p in every if not p.is_infinite))
+    y_limits = widened(y_limits, [*peaks, *(y for p in every for y in (p.low, p.high) if y > 0)])
+    roofs = drawn_roofs(
+        machine,
+        precisions=precisions,
+        cores=cores,
+        beside=beside,
+        corner=(x_limits[0], y_limits[0]),
+        right=x_limits[1],
+    )
+    differ = len({one.placement.cores for one in shown}) > 1
+    programs = tuple(
+        Program(
+            letter=_letter(index),
+            name=one.name,
+            summary=_summary(one, say_cores=differ),
+            points=tuple(_framed(point, x_limits) for point in points),
+        )
+        for index, (one, points) in enumerate(zip(subjects, plain, strict=True))
+    )
+    for program, one in zip(programs, subjects, strict=True):
+        whose = f"{program.letter}: " if len(programs) > 1 else ""
+        notes += [f"{whose}{text}" for text in _absences(one)]
+    if not known_levels(machine):
+        notes.append("no bandwidth of this machine is known")
+    if every:
+        notes.append("error bars: quartiles of performance")
+    return RooflineFigure(
+        title=printable(machine.name),
+        subtitle=_subtitle(machine, subjects, cores),
+        x_label="Operational intensity [flop/byte]",
+        y_label="Performance [flop/s]",
+        x_limits=x_limits,
+        y_limits=y_limits,
+        x_ticks=tuple((value, f"{value:g}".replace("e-0", "e-")) for value in decades(x_limits)),
+        y_ticks=tuple((value, format_si(value, "").rstrip()) for value in decades(y_limits)),
+        roofs=roofs,
+        ridges=ridge_marks(roofs),
+        programs=programs,
+        notes=tuple(notes),
+    )
+
+
+def _precisions(machine: Machine, subjects: Sequence[Subject], notes: list[str]) -> list[str]:
+    """Return the precisions whose peaks are drawn: those used, the most used first."""
+    share: dict[str, float] = {}
+    for one in subjects:
+        counts = one.measurement.counted.counts
+        for name, flop in counts.work.items():
+            share[name] = max(share.get(name, 0.0), flop / counts.work_flop)
+    used = sorted((n for n in share if share[n] >= _USED_SHARE), key=lambda n: -share[n])
+    known = [name for name in used if machine.knows(name)]
+    unknown = [name for name in used if name not in known]
+    if unknown:
+        notes.append(f"this machine has no {' or '.join(unknown)} peak: that roof is missing")
+    if used:
+        return known
+    return known_precisions(machine)[:1]
+
+
+def _core_counts(
+    machine: Machine, subjects: Sequence[Subject], notes: list[str]
+) -> tuple[float, list[float]]:
+    """Return the cores of the outer roofs, and those of the roofs beside them."""
+    if not subjects:
+        return float(machine.cores), [1.0] if machine.cores > 1 else []
+    busy = sorted({one.placement.cores for one in subjects})
+    rest = sorted({*busy, float(machine.cores)} - {busy[-1]})
+    beside = [*rest[:1], *rest[-1:]] if len(rest) > _MOST_BESIDE else rest
+    missing = [count for count in rest if count not in beside]
+    if missing:
+        counts = ", ".join(f"{count:.3g}" for count in missing)
+        notes.append(f"the roofs of {counts} cores are not drawn")
+    return busy[-1], beside
+
+
+def _points(one: Subject) -> list[Point]:
+    """Return a program's points, from the core outwards; at infinity where nothing moved."""
+    performance = one.placement.performance_flop_per_s
+    if performance is None:
+        return []
+    work = one.measurement.counted.counts.work_flop
+    return [
+        Point(
+            level=part.level,
+            at=(work / moved if moved else float("inf"), performance.median),
+            low=performance.q1,
+            high=performance.q3,
+            is_infinite=not moved,
+        )
+        for part in one.measurement.counted.traffic
+        if (moved := part.total_bytes) is not None
+    ]
+
+
+def _framed(point: Point, x_limits: Coordinates) -> Point:
+    """Return a point where it is drawn: at the right edge if it lies at infinity."""
+    if not point.is_infinite:
+        return point
+    return Point(
+        level=point.level,
+        at=(x_limits[1], point.at[1]),
+        low=point.low,
+        high=point.high,
+        is_infinite=True,
+    )
+
+
+def _absences(one: Subject) -> list[str]:
+    """Return why points of a program are missing, or are not where they seem."""
+    counts = one.measurement.counted.counts
+    if not counts.work_flop:
+        return ["no floating-point work, so no point"]
+    if one.placement.performance_flop_per_s is None:
+        return ["counted but not timed: its performance is unknown, so no point"]
+    said = []
+    for part in one.measurement.counted.traffic:
+        level = shown_name(part.level)
+        if part.total_bytes is None:
+            said.append(f"{level} writes are unknown, so no point at {level}")
+        elif part.total_bytes == 0:
+            said.append(f"no {level} traffic: at infinite intensity, drawn at the right edge")
+    if not any(part.level == "dram" for part in one.measurement.counted.traffic):
+        said.append("DRAM traffic is unknown, so no point at DRAM")
+    work = counts.work
+    shares = {name: flop / counts.work_flop for name, flop in work.items()}
+    mixed = [f"{percent(share)} {name}" for name, share in shares.items() if share >= _USED_SHARE]
+    if len(mixed) > 1:
+        said.append(f"{' and '.join(mixed)}: its peak lies between theirs")
+    return said
+
+
+def _summary(one: Subject, *, say_cores: bool) -> str:
+    """Return what is known of a program's place in one line."""
+    placement, parts = one.placement, []
+    if placement.performance_flop_per_s is not None:
+        parts.append(format_si(placement.performance_flop_per_s.median, "flop/s", digits=3))
+    if placement.intensity_flop_per_byte:
+        parts.append(f"{placement.intensity_flop_per_byte:.3g} flop/byte")
+    if placement.efficiency is not None and placement.bound is not None:
+        limit = str(placement.bound.limiter)
+        roof = shown_name(limit) if limit in LEVELS else limit
+        parts.append(f"{percent(placement.efficiency)} of {roof} roof")
+    if say_cores:
+        parts.append(shown_cores(placement.cores))
+    return ", ".join(parts)
+
+
+def _subtitle(machine: Machine, subjects: Sequence[Subject], cores: float) -> str:
+    """Return the cores of the outer roofs, and the samples behind roofs and points."""
+    of_cores = shown_cores(cores)
+    if cores != machine.cores:
+        of_cores = f"{cores:.3g} of {shown_cores(machine.cores)}"
+    rates = [ceiling.rate.n for ceiling in machine.ceilings if ceiling.rate is not None]
+    runs = [one.placement.runtime_s.n for one in subjects if one.placement.runtime_s is not None]
+    medians = []
+    if rates and machine.source is None:
+        medians.append(f"roofs n = {_range(rates)}")
+    if runs:
+        medians.append(f"programs n = {_range(runs)}")
+    parts = [of_cores, f"medians: {', '.join(medians)}"] if medians else [of_cores]
+    return "; ".join(parts if machine.source is None else [*parts, "published roofs"])
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _letter(index: int) -> str:
+    """Return A, B, ... Z, AA, AB, ..."""
+    name = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        name = ascii_uppercase[rest] + name
+    return name

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from ridgepoint.errors import CannotMeasure
 
@@ -88,4 +89,7 @@ class Compiler:
 def _symbol_size(object_file: bytes, name: str) -> int:
     """Return the size in bytes of a function in an ELF object file."""
     table = ELFFile(io.BytesIO(object_file)).get_section_by_name(".symtab")
-    return int(table.get_symbol_by_name(name)[0]["st_size"])
+    assert isinstance(table, SymbolTableSection)  # every object file that LLVM writes has one
+    symbols = table.get_symbol_by_name(name)
+    assert symbols  # LLVM has just compiled it
+    return int(symbols[0]["st_size"])

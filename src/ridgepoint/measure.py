@@ -39,8 +39,8 @@ _TELLING_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
 )
 
-Progress = Callable[[str], None]
-"""Called with what is being done, before it begins."""
+Progress = Callable[[str, bool], None]
+"""Called with what begins now, and whether the program's own output is shown meanwhile."""
 
 
 def measure(
@@ -93,7 +93,7 @@ def measure(
     CannotMeasure
         If a run takes longer than `timeout_s`, or the meter cannot count it.
     """
-    report = progress or (lambda what: None)
+    report = progress or (lambda what, output_is_shown: None)
     resolved = resolve(command)
     if (lack := meter.why_unavailable()) is not None:
         raise MeterUnavailable(
@@ -113,7 +113,7 @@ def measure(
                 report=report,
             )
         expected = "" if timed is None else f" (natively {timed.runtime_s.median:.3g} s)"
-        report(f"counting with {meter.name}{expected}: 25 to 500 times as long")
+        report(f"counting with {meter.name}{expected}: 25 to 500 times as long", counts_only)
         runs: list[Run] = []
 
         def launch(wrapped: Sequence[str]) -> Run:
@@ -167,7 +167,7 @@ def _time(
     output: Output,
     report: Progress,
 ) -> Timed:
-    report("running the program")
+    report("running the program", True)
     first = run(command, stdin=stdin, output=output, timeout_s=timeout_s)
     _require_success(command, first.exit_status, ignore_status)
     # The first run finds cold files: it counts only where there is no time for others.
@@ -177,7 +177,7 @@ def _time(
     left_behind = first.left_behind
     while wants_another([r.wall_s for r in runs], elapsed_s=elapsed_s, repeat=repeat):
         limit = f" of {repeat}" if repeat else ""
-        report(f"timing run {len(runs) + 1}{limit}")
+        report(f"timing run {len(runs) + 1}{limit}", False)
         again = run(command, stdin=stdin, output="discard", timeout_s=timeout_s)
         _require_success(command, again.exit_status, ignore_status)
         runs.append(again)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import stat
 import tempfile
 import threading
+from collections.abc import Iterator
 from typing import Protocol
 
 _CHUNK = 1 << 16

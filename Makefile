@@ -1,0 +1,34 @@
+# Two commands do everything on a fresh Debian or Ubuntu with Python 3.11 or later:
+#   make demo    install, measure this machine, measure a real program, leave the figures in demo/
+#   make test    install, check and test
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test test-all benchmark clean
+
+demo: $(INSTALLED)
+	tools/demo.sh
+
+test: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 -m "not slow"
+
+# Slow and privileged tests too.
+test-all: test
+	$(BIN)/pytest -m slow
+
+# The tables that users wait for: needs likwid (Debian) and carm-roofline (PyPI) beside us.
+benchmark: $(INSTALLED)
+	$(BIN)/python benchmarks/machine.py
+	$(BIN)/python benchmarks/counting.py
+
+$(INSTALLED): pyproject.toml tools/bootstrap.sh
+	tools/bootstrap.sh $(VENV)
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo

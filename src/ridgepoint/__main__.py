@@ -1,0 +1,5 @@
+"""``python -m ridgepoint``."""
+
+from ridgepoint.cli.main import entry
+
+entry()

@@ -1,0 +1,107 @@
+"""What several subcommands share: consoles, options, the archive, the machine in use."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from ridgepoint import __version__
+from ridgepoint.archive import Archive
+from ridgepoint.cli.progress import Progress
+from ridgepoint.errors import RidgepointError
+from ridgepoint.machine import Machine
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+archive_option = click.option(
+    "--archive",
+    "archive_path",
+    type=click.Path(path_type=Path),
+    help="Archive file.  [default: in the user's data folder, or $RIDGEPOINT_ARCHIVE]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def output_option(what: str) -> Callable[[_Command], _Command]:
+    """Return the option for a file to write to."""
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help=f"Write {what} to FILE: .svg, .png or .pdf by its ending. May be repeated.",
+    )
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that neither guesses a narrow width in a pipe nor colours one."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else 100, highlight=False)
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Progress]:
+    """Give a progress on standard error, and leave the terminal as it was."""
+    shown = Progress(console(stderr=True))
+    try:
+        yield shown
+    finally:
+        shown.close()
+
+
+def machine_of_this_host(archive: Archive, shown: Progress) -> tuple[int, Machine]:
+    """Return this host's kept machine, or measure and keep it."""
+    from ridgepoint.host import System, fingerprint
+
+    kept = archive.latest_machine(fingerprint(System(), __version__))
+    if kept is not None:
+        return kept
+    from ridgepoint.characterize import characterize
+
+    machine = characterize(progress=shown.fraction)
+    return archive.keep_machine(machine), machine
+
+
+def keep_once(archive: Archive, machine: Machine) -> int:
+    """Return the id under which a machine is kept; keep it if it is not."""
+    for record in archive.records("machine"):
+        if record.name == machine.name and archive.machine(record.id) == machine:
+            return record.id
+    return archive.keep_machine(machine)
+
+
+def say_kept(record_id: int) -> None:
+    """Say under which number something was kept."""
+    print(f"ridgepoint: kept as {record_id} (ridgepoint show {record_id})", file=sys.stderr)
+
+
+def require_figure_endings(paths: tuple[Path, ...], *, also: tuple[str, ...] = ()) -> None:
+    """Refuse a figure's file before anything long begins, if it could not be written afterwards.
+
+    Raises
+    ------
+    RidgepointError
+        If an ending is unknown, or the folder is not there.
+    """
+    known = (".svg", ".png", ".pdf", *also)
+    for path in paths:
+        if path.suffix.lower() not in known:
+            raise RidgepointError(
+                f"cannot write {str(path)!r}",
+                reason=f"its ending {path.suffix!r} names no format",
+                remedy=f"let it end in {', '.join(known)}",
+            )
+        if not path.parent.is_dir():
+            raise RidgepointError(
+                f"cannot write {str(path)!r}",
+                reason=f"there is no folder {str(path.parent)!r}",
+                remedy="make it, or write elsewhere",
+            )

@@ -1,0 +1,44 @@
+"""Finds in the archive what a user means."""
+
+from __future__ import annotations
+
+from ridgepoint.archive import Archive, Record
+from ridgepoint.errors import ArchiveRefused
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+
+
+def last_record(archive: Archive, kind: str | None = None) -> Record:
+    """Return what was kept last, of one kind or of any.
+
+    Raises
+    ------
+    ArchiveRefused
+        If nothing is kept.
+    """
+    records = [record for record in archive.records() if kind in (None, record.kind)]
+    if not records:
+        raise ArchiveRefused(
+            f"cannot show anything of the archive {archive.path}",
+            reason=f"no {kind or 'record'} is kept there yet",
+            remedy="measure a program first: ridgepoint run -- ./program",
+        )
+    return records[-1]
+
+
+def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Machine]:
+    """Return a kept measurement with the machine that bounded it.
+
+    Raises
+    ------
+    ArchiveRefused
+        If the record is no measurement, or was kept without a machine.
+    """
+    measurement = archive.measurement(record.id)
+    if record.machine_id is None:
+        raise ArchiveRefused(
+            f"cannot bound measurement {record.id}",
+            reason="it was kept without a machine",
+            remedy="measure the program again with 'ridgepoint run'",
+        )
+    return measurement, archive.machine(record.machine_id)

@@ -1,0 +1,32 @@
+"""List what was kept."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ridgepoint.cli import common
+
+
+@click.command("list")
+@common.json_option
+@common.archive_option
+def command(as_json: bool, archive_path: Path | None) -> None:
+    """List what was kept: machines and measurements, oldest first."""
+    from ridgepoint.archive import Archive
+    from ridgepoint.documents import SCHEMA, plain, render
+    from ridgepoint.figures import tables
+
+    with Archive(archive_path) as archive:
+        records = archive.records()
+    if as_json:
+        document = {"schema": SCHEMA, "kind": "list", "records": plain(records)}
+        sys.stdout.write(render(document))
+    elif records:
+        common.console().print(tables.records(records))
+    else:
+        common.console().print(
+            "Nothing is kept yet: measure a program with 'ridgepoint run -- ./program'."
+        )

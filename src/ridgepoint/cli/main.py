@@ -1,0 +1,110 @@
+"""The entry point: finds the subcommand, and turns what goes wrong into one line and a status."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from ridgepoint import __version__
+from ridgepoint.errors import Interrupted, RidgepointError
+
+# Name, module, help: known without importing any of them, for a fast --help.
+_COMMANDS = {
+    "machine": "Measure this machine's ceilings and keep them.",
+    "run": "Measure a program, bound it by the machine, draw it.",
+    "list": "List what was kept.",
+    "show": "Show a kept measurement or a machine again.",
+    "plot": "Draw kept measurements together.",
+    "doctor": "Say what can be measured here, and what to do about the rest.",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"ridgepoint.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ridgepoint")
+def group() -> None:
+    """Measure a machine, measure a program, bound one by the other.
+
+    How fast could this program be on this machine, and what holds it back? Works without hardware
+    counters and without privileges. Begin with: ridgepoint run -- ./program
+    """
+
+
+def main(argv: list[str]) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    argv : list of str
+        Arguments, without the program's name.
+
+    Returns
+    -------
+    int
+        0 done, 1 a check failed, 2 wrong use or cannot; the status of a program that failed.
+    """
+    try:
+        status = group.main(argv, prog_name="ridgepoint", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except RidgepointError as error:
+        _complain(str(error))
+        return error.exit_status
+    except (KeyboardInterrupt, click.Abort):
+        _complain("interrupted: what was kept before stays kept; run it again for the rest")
+        return 2
+    except OSError as error:
+        # Raised by writing what we print; all else is caught where it happens.
+        if error.errno == errno.EPIPE:
+            # The reader has seen enough; nothing more must be flushed into the pipe at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        reason = error.strerror or str(error)
+        _complain(f"cannot write the output: {reason.lower()}; free some space, or write elsewhere")
+        return 2
+
+
+def _complain(message: str) -> None:
+    print(f"ridgepoint: {' '.join(message.split())}", file=sys.stderr)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted(
+        "cannot go on",
+        reason=f"{signal.Signals(number).name} asks to stop",
+        remedy="what was kept before stays kept; run it again for the rest",
+    )
+
+
+def entry() -> NoReturn:
+    """Run the command line of this process."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""Prints and writes machines and measured programs, for every subcommand that shows one."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ridgepoint.cli.common import console
+from ridgepoint.documents import render, to_fields
+from ridgepoint.figures import tables, terminal
+from ridgepoint.figures.files import replace_file
+from ridgepoint.figures.roofline import roofline_figure, subject
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.placement import Placement
+from ridgepoint.report import report
+
+if TYPE_CHECKING:
+    from ridgepoint.figures.plane import RooflineFigure
+
+_PLOT_COLUMNS = 78
+_PLOT_LINES = 22
+
+
+def show_machine(machine: Machine, *, as_json: bool) -> None:
+    """Print a machine on standard output."""
+    if as_json:
+        sys.stdout.write(render(to_fields(machine)))
+    else:
+        console().print(tables.machine(machine))
+
+
+def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
+    """Write a machine's roofline to each file."""
+    save_figure(roofline_figure(machine), outputs)
+
+
+def show_run(
+    measurement: Measurement,
+    machine: Machine,
+    placement: Placement,
+    *,
+    as_json: bool,
+    plot: bool,
+    stderr: bool = True,
+) -> None:
+    """Print a measured program: a document on standard output, or a report.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine
+    placement : Placement
+    as_json : bool
+    plot : bool
+        Whether the report ends with a plot.
+    stderr : bool
+        Whether the report goes to standard error, since standard output is the program's.
+    """
+    if as_json:
+        sys.stdout.write(render(report(measurement, machine, placement)))
+        return
+    shown = console(stderr=stderr)
+    shown.print(tables.run(measurement, machine, placement))
+    if plot:
+        show_plot(
+            roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),
+            stderr=stderr,
+        )
+
+
+def write_run(
+    measurement: Measurement, machine: Machine, placement: Placement, outputs: Sequence[Path]
+) -> None:
+    """Write a measured program to each file: its report to .json, its figure to the others."""
+    documents = [path for path in outputs if path.suffix.lower() == ".json"]
+    for path in documents:
+        document = render(report(measurement, machine, placement)).encode()
+        replace_file(path, document, what="the report")
+    figures = [path for path in outputs if path not in documents]
+    if figures:
+        save_figure(
+            roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),
+            figures,
+        )
+
+
+def show_plot(figure: RooflineFigure, *, stderr: bool) -> None:
+    """Print a figure as text, as wide as a terminal of 80 columns or the one at hand."""
+    shown = console(stderr=stderr)
+    width = min(max(shutil.get_terminal_size((_PLOT_COLUMNS, 24)).columns - 2, 60), 120)
+    text = terminal.render(
+        figure,
+        width=width,
+        height=_PLOT_LINES,
+        color=shown.is_terminal,
+        ascii="utf" not in (shown.encoding or "").lower(),
+    )
+    shown.file.write(text if text.endswith("\n") else text + "\n")
+
+
+def save_figure(figure: RooflineFigure, outputs: Sequence[Path]) -> None:
+    """Write a figure to each file, in the format of its ending."""
+    if outputs:
+        # Imported here: matplotlib takes a second.
+        from ridgepoint.figures.mpl import save
+
+        for path in outputs:
+            save(figure, path)

@@ -1,0 +1,111 @@
+"""Measure a program, bound it by the machine, draw it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ridgepoint.cli import common
+
+
+@click.command("run", context_settings={"ignore_unknown_options": False})
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End any single run that takes longer (counting takes 25 to 500 times as long).",
+)
+@click.option(
+    "--machine",
+    "machine_name",
+    metavar="FILE|NAME",
+    help="Bound by this machine: a file of 'ridgepoint machine --json', or a published one.",
+)
+@click.option(
+    "--cache",
+    "geometry",
+    metavar="GEOMETRY",
+    help="Simulate these caches: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
+)
+@click.option(
+    "--cores",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Cores whose roofs apply.  [default: those that the program kept busy]",
+)
+@click.option("--counts-only", is_flag=True, help="Count, but do not time.")
+@click.option("-i", "--ignore-status", is_flag=True, help="Measure though it exits with a status.")
+@click.option("--no-plot", is_flag=True, help="Leave the plot on the terminal out.")
+@common.json_option
+@common.output_option("the figure (or, with .json, the report)")
+@common.archive_option
+def command(
+    *,
+    program: tuple[str, ...],
+    repeat: int | None,
+    timeout_s: float | None,
+    machine_name: str | None,
+    geometry: str | None,
+    cores: float | None,
+    counts_only: bool,
+    ignore_status: bool,
+    no_plot: bool,
+    as_json: bool,
+    outputs: tuple[Path, ...],
+    archive_path: Path | None,
+) -> int:
+    """Measure PROGRAM (write -- before it), bound it by this machine, draw it.
+
+    It is run several times natively, which gives its time, and once under Valgrind, which gives
+    its work and its memory traffic: all with the same input. Its own output is shown once and the
+    report goes to standard error, as with 'time'; with --json the report goes to standard output
+    and the program's output to standard error. Its exit status is passed on.
+    """
+    from ridgepoint.archive import Archive
+    from ridgepoint.cli.output import show_run, write_run
+    from ridgepoint.geometry import parse_geometry
+    from ridgepoint.host import System
+    from ridgepoint.library import open_machine
+    from ridgepoint.measure import measure
+    from ridgepoint.meters.callgrind import CallgrindMeter
+    from ridgepoint.meters.process import resolve
+    from ridgepoint.models.placement import place
+
+    # What can be refused is refused before anything long begins.
+    common.require_figure_endings(outputs, also=(".json",))
+    try:
+        caches = System().caches if geometry is None else parse_geometry(geometry)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--cache'") from error
+    resolve(program)
+    chosen = None if machine_name is None else open_machine(machine_name)
+    if cores is not None and chosen is not None and cores > chosen.cores:
+        raise click.BadParameter(f"{chosen.name} has {chosen.cores} cores", param_hint="'--cores'")
+    with Archive(archive_path) as archive, common.progress() as shown:
+        if chosen is None:
+            machine_id, machine = common.machine_of_this_host(archive, shown)
+        else:
+            machine_id, machine = common.keep_once(archive, chosen), chosen
+        measurement = measure(
+            program,
+            meter=CallgrindMeter(),
+            caches=caches,
+            repeat=repeat,
+            timeout_s=timeout_s,
+            counts_only=counts_only,
+            ignore_status=ignore_status,
+            output="stderr" if as_json else "own",
+            progress=shown.step,
+        )
+        shown.close()
+        # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
+        try:
+            placement = place(measurement, machine, cores=cores)
+            show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
+            write_run(measurement, machine, placement, outputs)
+        finally:
+            common.say_kept(archive.keep_measurement(measurement, machine_id))
+    return 0 if measurement.timed is None else measurement.timed.exit_status

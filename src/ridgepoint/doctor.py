@@ -1,0 +1,249 @@
+"""What can be measured here, why the rest cannot, and what that costs."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgepoint.archive import Archive, default_path
+from ridgepoint.errors import ArchiveRefused
+from ridgepoint.host import System, usable_cpus
+from ridgepoint.meters import Unavailable
+from ridgepoint.meters.callgrind import CallgrindMeter
+
+_PERF_EVENT_OPEN = 298  # x86-64's number
+_PERF_TYPE_HARDWARE, _PERF_COUNT_HW_INSTRUCTIONS = 0, 1
+_EXCLUDE_KERNEL_AND_HYPERVISOR = 1 << 5 | 1 << 6
+_PERF_ATTR_SIZE_VER0 = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the doctor's table.
+
+    Parameters
+    ----------
+    what : str
+        Meter or precondition.
+    works : bool
+    detail : str
+        What was found: the version, or why it does not work.
+    remedy : str or None
+        What to do; None: nothing need be done.
+    cost : str or None
+        What the user goes without; None: nothing.
+    """
+
+    what: str
+    works: bool
+    detail: str
+    remedy: str | None = None
+    cost: str | None = None
+
+
+def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
+    """Return what works on this host and what does not.
+
+    Parameters
+    ----------
+    archive_path : Path or None
+        The archive to look at; None: the default one.
+    """
+    system = System()
+    return (
+        _clock(),
+        _kernels(system),
+        _callgrind(),
+        _avx512(system),
+        _counters(system),
+        _compiler(),
+        _temporary_folder(),
+        _archive(archive_path or default_path()),
+    )
+
+
+def _clock() -> Finding:
+    cpus = usable_cpus()
+    total = os.cpu_count() or len(cpus)
+    detail = f"native runtime on CPU {', '.join(map(str, cpus))} ({len(cpus)} of {total})"
+    return Finding(what="clock", works=True, detail=detail)
+
+
+def _kernels(system: System) -> Finding:
+    what, cost = "machine ceilings", "no roofs of this machine; use --machine FILE or NAME"
+    if platform.machine() not in {"x86_64", "AMD64"}:
+        return Finding(
+            what=what,
+            works=False,
+            detail=f"kernels are checked for x86-64, not {platform.machine()}",
+            remedy="measure on an x86-64 host",
+            cost=cost,
+        )
+    if not system.caches:
+        return Finding(
+            what=what,
+            works=False,
+            detail="/sys does not describe the caches",
+            remedy="mount /sys in the container",
+            cost=cost,
+        )
+    # Imported here: it loads LLVM.
+    from ridgepoint.jit import Compiler
+
+    name = Compiler().microarchitecture or "a CPU that it does not know by name"
+    return Finding(what=what, works=True, detail=f"LLVM compiles for {name}")
+
+
+def _callgrind() -> Finding:
+    meter = CallgrindMeter()
+    lack = meter.why_unavailable()
+    if lack is not None:
+        return _lacking("callgrind", lack)
+    return Finding(what="callgrind", works=True, detail=f"{meter.name}: 25 to 500 times slower")
+
+
+def _lacking(what: str, lack: Unavailable) -> Finding:
+    return Finding(what=what, works=False, detail=lack.reason, remedy=lack.remedy, cost=lack.cost)
+
+
+def _avx512(system: System) -> Finding:
+    what = "AVX-512 programs"
+    if "avx512f" not in system.flags:
+        return Finding(what=what, works=True, detail="this CPU has no AVX-512: nothing is missed")
+    return Finding(
+        what=what,
+        works=False,
+        detail="this CPU has AVX-512, and no Valgrind can run it",
+        remedy="build with -mno-avx512f or -march=x86-64-v3 to count",
+        cost="libraries that choose at run time (NumPy, OpenBLAS) are counted on their AVX2 path",
+    )
+
+
+def _counters(system: System) -> Finding:
+    """Find out whether the kernel gives hardware counters, by asking it for one."""
+    what = "hardware counters"
+    cost = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
+    error = _open_hardware_counter()
+    if error is None:
+        return Finding(
+            what=what,
+            works=True,
+            detail="the kernel gives them (this version of ridgepoint run does not use them yet)",
+        )
+    paranoid = _read_number("/proc/sys/kernel/perf_event_paranoid")
+    filtered = _status_field("Seccomp") == "2"
+    if error in (errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV):
+        where = "this virtual machine shows" if system.virtualized else "the kernel finds"
+        detail = f"{where} no performance-monitoring unit"
+        remedy = "ask the provider for a PMU, or use bare metal; simulation needs none"
+    elif error in (errno.EACCES, errno.EPERM) and filtered and (paranoid is None or paranoid <= 2):
+        detail = "the container's seccomp filter forbids perf_event_open"
+        remedy = "run it with --cap-add PERFMON and a seccomp profile that allows perf_event_open"
+    elif error in (errno.EACCES, errno.EPERM):
+        detail = f"perf_event_paranoid is {'unknown' if paranoid is None else paranoid}"
+        remedy = "sysctl kernel.perf_event_paranoid=2 (as root), or give CAP_PERFMON"
+    else:
+        detail = f"perf_event_open fails: {os.strerror(error)}"
+        remedy = "none is known; simulation needs no counters"
+    return Finding(what=what, works=False, detail=detail, remedy=remedy, cost=cost)
+
+
+def _open_hardware_counter() -> int | None:
+    """Return the error number with which the kernel refuses a counter of instructions, or None."""
+    if platform.machine() not in {"x86_64", "AMD64"}:
+        return errno.ENOSYS
+    # struct perf_event_attr, first version: type, size, config, ..., flags at byte 40.
+    attributes = (ctypes.c_uint64 * (_PERF_ATTR_SIZE_VER0 // 8))()
+    attributes[0] = _PERF_TYPE_HARDWARE | _PERF_ATTR_SIZE_VER0 << 32
+    attributes[1] = _PERF_COUNT_HW_INSTRUCTIONS
+    attributes[5] = _EXCLUDE_KERNEL_AND_HYPERVISOR
+    libc = ctypes.CDLL(None, use_errno=True)
+    this_process, any_cpu, no_group = ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1)
+    fd = libc.syscall(
+        ctypes.c_long(_PERF_EVENT_OPEN),
+        ctypes.byref(attributes),
+        this_process,
+        any_cpu,
+        no_group,
+        ctypes.c_ulong(0),
+    )
+    if fd < 0:
+        return ctypes.get_errno()
+    os.close(fd)
+    return None
+
+
+def _read_number(path: str) -> int | None:
+    try:
+        return int(Path(path).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _status_field(name: str) -> str | None:
+    """Return a field of /proc/self/status."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    return fields[name].strip() if name in fields else None
+
+
+def _compiler() -> Finding:
+    found = shutil.which("gcc") or shutil.which("clang")
+    if found:
+        return Finding(what="C compiler", works=True, detail=found)
+    return Finding(
+        what="C compiler",
+        works=False,
+        detail="neither gcc nor clang is in PATH",
+        remedy="apt-get install gcc",
+        cost="only the tests and the demo need one: kernels are compiled by LLVM's own library",
+    )
+
+
+def _temporary_folder() -> Finding:
+    what = "temporary folder"
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(b"ridgepoint" * 1000)
+            folder = tempfile.gettempdir()
+    except OSError as error:
+        return Finding(
+            what=what,
+            works=False,
+            detail=error.strerror or str(error),
+            remedy="free some space, or set TMPDIR to a folder that can be written",
+            cost="nothing can be counted",
+        )
+    free = shutil.disk_usage(folder).free
+    return Finding(what=what, works=True, detail=f"{folder}, {free / 1e9:.1f} GB free")
+
+
+def _archive(path: Path) -> Finding:
+    what, cost = "archive", "nothing is kept, and the machine is measured anew each time"
+    try:
+        with Archive(path) as archive:
+            kept = len(archive.records())
+    except ArchiveRefused as refusal:
+        return Finding(
+            what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
+        )
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    target = path if path.exists() else folder
+    if not os.access(target, os.W_OK):
+        return Finding(
+            what=what,
+            works=False,
+            detail=f"{target} cannot be written",
+            remedy="permit writing there, or name another: --archive FILE",
+            cost=cost,
+        )
+    return Finding(what=what, works=True, detail=f"{path}: {kept} records")

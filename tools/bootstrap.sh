@@ -1,0 +1,36 @@
+#!/bin/sh
+# Installs what Ridgepoint needs into a virtual environment: bootstrap.sh FOLDER.
+# System packages are installed as root or by sudo; otherwise this says what is missing.
+set -eu
+venv=$1
+
+fail() { echo "bootstrap: $*" >&2; exit 2; }
+
+python=
+for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+[ -n "$python" ] || fail "Python 3.11 or later is needed: apt-get install python3 (Debian 12, Ubuntu 24.04 or later)"
+
+missing=
+command -v valgrind >/dev/null || missing="$missing valgrind"
+command -v gcc >/dev/null && echo 'int main(void){return 0;}' | gcc -x c - -o /dev/null 2>/dev/null ||
+    missing="$missing gcc libc6-dev"
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+if [ -n "$missing" ]; then
+    if ! command -v apt-get >/dev/null; then
+        fail "install these with your system's package manager, then try again:$missing"
+    elif [ "$(id -u)" = 0 ]; then
+        apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+    else
+        fail "these system packages are missing; install them, then try again: sudo apt-get install$missing"
+    fi
+fi
+
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev]'

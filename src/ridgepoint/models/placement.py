@@ -102,7 +102,7 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     bounded = {
         name: amount
         for name, amount in asked.amounts.items()
-        if machine.knows(name) or machine.knows(RESOURCES[name].path)
+        if any(machine.knows(known) for known in (name, RESOURCES[name].path) if known in RESOURCES)
     }
     cautions = [*measurement.all_cautions, *_left_out(asked, bounded, machine)]
     limit = bound(Demand(bounded), machine, cores=cores) if bounded else None

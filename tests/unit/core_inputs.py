@@ -8,7 +8,7 @@ from ridgepoint.resources import RESOURCES
 
 
 def ceiling(resource, rate, *, threads=1, name="pattern", shares=(None, None)):
-    """One ceiling with a single sample."""
+    """Return a ceiling with a single sample."""
     return Ceiling(
         resource=resource,
         name=name,
@@ -21,7 +21,7 @@ def ceiling(resource, rate, *, threads=1, name="pattern", shares=(None, None)):
 
 
 def machine_of(*ceilings, cores=1, name="test bench"):
-    """A machine of these ceilings."""
+    """Return a machine of these ceilings."""
     host = Host(
         cpu="none", microarchitecture=None, cores=cores, frequency_hz=None, virtualized=None
     )
@@ -51,8 +51,8 @@ COUNTS = Counts(
 )
 
 
-def measured(*, flop=None, traffic=None, wall_s=(0.25,), cpu_s=None, counts=COUNTS):
-    """A measurement; `wall_s` None: it was only counted."""
+def measured(*, traffic=None, wall_s=(0.25,), cpu_s=None, counts=COUNTS):
+    """Return a measurement; `wall_s` None: it was only counted."""
     timed = None
     if wall_s is not None:
         timed = Timed(

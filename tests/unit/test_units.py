@@ -81,7 +81,7 @@ def test_a_size_of_many_digits_is_exact():
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.3", "k", "1e3", "48 kilo"])
 def test_what_is_no_size_is_refused(text):
     """Nothing, zero, a fraction of a byte and an unknown word are no sizes."""
-    with pytest.raises(ValueError, match="size|whole"):
+    with pytest.raises(ValueError, match=r"size|whole"):
         parse_size(text)
 
 

@@ -1,0 +1,140 @@
+"""Every kernel's machine code, in LLVM's own listing, against counts written by hand.
+
+The product checks its kernels with iced-x86; LLVM's assembly printer is the second opinion.
+"""
+
+import platform
+import re
+
+import pytest
+
+from ridgepoint.characterize.verify import innermost_loop, why_refused
+from ridgepoint.jit import Compiler
+from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
+from ridgepoint.kernels.clock import clock
+from ridgepoint.kernels.kernel import ENTRY, Claim
+from ridgepoint.kernels.peak import peak
+
+pytestmark = [
+    pytest.mark.hardware,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="listings are of x86-64"),
+]
+
+_FEATURE = {0: "sse2", 128: "sse2", 256: "avx", 512: "avx512f"}
+_REGISTER = {0: "xmm", 128: "xmm", 256: "ymm", 512: "zmm"}
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    """Give one compiler for all."""
+    return Compiler()
+
+
+def require(compiler, width, *features):
+    """Skip, and say why, where this CPU cannot execute such code."""
+    for feature in (_FEATURE[width], *features):
+        if not compiler.has(feature):
+            pytest.skip(f"this CPU has no {feature}")
+
+
+def loop_of(listing):
+    """Return the lines of the innermost loop in LLVM's AT&T listing."""
+    lines = [line.strip() for line in listing.splitlines()]
+    end = next(i for i, line in enumerate(lines) if re.match(r"j(ne|b|ae)\s+\.LBB", line))
+    label = lines[end].split()[1] + ":"
+    return lines[lines.index(label) + 1 : end + 1]
+
+
+@pytest.mark.parametrize("width", [0, 128, 256, 512])
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+@pytest.mark.parametrize(
+    ("operation", "mnemonic"), [("add", "v?add"), ("mul", "v?mul"), ("fma", "vfmadd")]
+)
+def test_peak_loop_holds_48_operations_and_touches_no_memory(
+    compiler, operation, mnemonic, precision, width
+):
+    """Twelve chains, four steps each, all in registers of the width that is claimed."""
+    require(compiler, width, *(["fma"] if operation == "fma" else []))
+    kernel = peak(operation, precision=precision, width_bits=width)
+    function = compiler.compile(kernel.ir, ENTRY)
+    suffix = ("s" if width == 0 else "p") + {"fp64": "d", "fp32": "s"}[precision]
+    loop = loop_of(function.assembly)
+    arithmetic = [line for line in loop if re.match(rf"{mnemonic}\d*{suffix}\s", line)]
+
+    assert len(arithmetic) == 48
+    assert all(f"%{_REGISTER[width]}" in line for line in arithmetic)
+    assert not any("(" in line for line in loop)
+    assert len(loop) <= 48 + 3
+    assert why_refused(function.machine_code, kernel.claim) is None
+
+
+@pytest.mark.parametrize("width", [128, 256, 512])
+@pytest.mark.parametrize(
+    ("pattern", "loads", "stores", "store"),
+    [
+        (LOAD, 64, 0, "mova|movu"),
+        (STORE, 0, 64, "mova|movu"),
+        (COPY, 32, 32, "mova|movu"),
+        (TRIAD, 64, 32, "mova|movu"),
+        (STORE_NT, 0, 64, "movnt"),
+        (COPY_NT, 32, 32, "movnt"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_stream_loop_holds_the_accesses_it_claims(compiler, pattern, loads, stores, store, width):
+    """So many loads and stores of full vectors, and no other access to memory."""
+    require(compiler, width)
+    kernel = bandwidth(pattern, width_bits=width)
+    function = compiler.compile(kernel.ir, ENTRY)
+    loop = loop_of(function.assembly)
+    stored = [line for line in loop if re.match(rf"v?({store})\w*\s+%\wmm\d+, .*\)$", line)]
+    loaded = [line for line in loop if "(" in line and line not in stored]
+
+    assert len(stored) == stores
+    assert len(loaded) == loads
+    assert all(f"%{_REGISTER[width]}" in line for line in stored + loaded)
+    assert why_refused(function.machine_code, kernel.claim) is None
+
+
+def test_clock_loop_is_one_chain_of_128_operations(compiler):
+    """Each addition and exclusive-or works on the result of the one before."""
+    kernel = clock()
+    function = compiler.compile(kernel.ir, ENTRY)
+    chain = [line for line in loop_of(function.assembly) if re.match(r"(add|xor)q\s+%", line)]
+    targets = {line.rsplit("%", 1)[1] for line in chain}
+
+    assert len(chain) == 128
+    assert len(targets) == 1
+    assert kernel.work_per_repeat == 128
+    assert why_refused(function.machine_code, kernel.claim) is None
+
+
+def test_kernel_that_folds_an_operation_away_is_refused(compiler):
+    """Of a loop of 47 operations that claims 48, no rate may be shown."""
+    kernel = peak("add", precision="fp64", width_bits=128)
+    doctored = re.sub(
+        r"%x0_2 = fadd <2 x double> %x0_1, %b", "%x0_2 = select i1 true, "
+        "<2 x double> %x0_1, <2 x double> %b", kernel.ir,
+    )  # fmt: skip
+    function = compiler.compile(doctored, ENTRY)
+
+    assert why_refused(function.machine_code, kernel.claim) == (
+        "a pass of its loop does 94 flop, not 96"
+    )
+
+
+def test_kernel_of_another_width_is_refused(compiler):
+    """A vector that LLVM halves does the work, but not as it claims."""
+    kernel = peak("add", precision="fp64", width_bits=128)
+    function = compiler.compile(kernel.ir, ENTRY)
+    wider = Claim(operation="add", precision="fp64", width_bits=256, flop=kernel.claim.flop)
+
+    assert why_refused(function.machine_code, wider) == "ADDPD is fp64, 128 bit wide" or (
+        why_refused(function.machine_code, wider) == "VADDPD is fp64, 128 bit wide"
+    )
+
+
+def test_code_without_a_loop_is_refused():
+    """A bare return holds nothing to time."""
+    assert innermost_loop(b"\xc3") == []
+    assert why_refused(b"\xc3", Claim(operation="add", width_bits=128)) == "it has no loop"

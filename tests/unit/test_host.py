@@ -1,0 +1,121 @@
+"""What this host is, from captured trees of /proc and /sys."""
+
+import pytest
+
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.host import System, data_caches, parse_cpu_list
+
+# /proc/cpuinfo of a 2-core cloud VM, first processor, shortened list of flags.
+ZEN4_VM = """\
+processor\t: 0
+vendor_id\t: AuthenticAMD
+cpu family\t: 25
+model\t\t: 17
+model name\t: AMD EPYC
+stepping\t: 1
+microcode\t: 0x1000065
+cpu MHz\t\t: 2596.138
+flags\t\t: fpu sse2 avx avx2 avx512f hypervisor
+
+processor\t: 1
+model name\t: another
+"""
+# of a Raspberry Pi 4: no model name, no flags but Features
+CORTEX = """\
+processor\t: 0
+BogoMIPS\t: 108.00
+Features\t: fp asimd evtstrm crc32 cpuid
+CPU implementer\t: 0x41
+CPU part\t: 0xd08
+"""
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Return a function that writes files under a root and gives the System there."""
+
+    def write(files):
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return System(root=tmp_path)
+
+    return write
+
+
+def cache_files(index, level, kind, size, line, ways, shared):
+    """Return the files of one cache as /sys shows it."""
+    base = f"sys/devices/system/cpu/cpu0/cache/index{index}"
+    values = {
+        "level": level, "type": kind, "size": size, "coherency_line_size": line,
+        "ways_of_associativity": ways, "shared_cpu_list": shared,
+    }  # fmt: skip
+    return {f"{base}/{name}": f"{value}\n" for name, value in values.items()}
+
+
+def test_zen4_vm_is_described(tree):
+    """Name, hypervisor, memory and the first processor's flags."""
+    system = tree(
+        {
+            "proc/cpuinfo": ZEN4_VM,
+            "proc/meminfo": "MemTotal:  24684096 kB\nMemAvailable:   24461496 kB\n",
+        }
+    )
+
+    assert system.cpu == "AMD EPYC"
+    assert system.virtualized is True
+    assert system.reported_frequency_hz == 2596.138e6
+    assert system.memory_bytes == 24684096 * 1024
+    assert {"avx512f", "hypervisor"} <= system.flags
+
+
+def test_cpu_without_a_name_is_unknown_not_empty(tree):
+    """An Arm kernel gives numbers instead of a name."""
+    system = tree({"proc/cpuinfo": CORTEX})
+
+    assert system.cpu.startswith("unknown ")
+    assert system.reported_frequency_hz is None
+    assert system.memory_bytes is None
+
+
+def test_caches_come_from_the_core_outwards(tree):
+    """L3 is shared by eight CPUs; the instruction cache is no data cache."""
+    system = tree(
+        cache_files(3, 3, "Unified", "32768K", 64, 16, "0-7")
+        | cache_files(0, 1, "Data", "32K", 64, 8, "0")
+        | cache_files(1, 1, "Instruction", "32K", 64, 8, "0")
+        | cache_files(2, 2, "Unified", "1024K", 64, 8, "0")
+    )
+    caches = data_caches(system.caches)
+
+    assert [(c.size_bytes, c.ways, c.cores) for c in caches.values()] == [
+        (32768, 8, 1),
+        (1048576, 8, 1),
+        (33554432, 16, 8),
+    ]
+    assert len(system.caches) == 4
+
+
+def test_cache_without_a_size_is_left_out_and_ways_may_be_unknown(tree):
+    """Some hypervisors print 0 for what they do not know."""
+    system = tree(
+        cache_files(0, 1, "Data", "32K", 64, 0, "0")
+        | cache_files(1, 2, "Unified", "0K", 64, 8, "0")
+    )
+
+    assert [(c.level, c.ways) for c in system.caches] == [(1, None)]
+
+
+def test_host_that_describes_no_cache_says_what_to_do(tree):
+    """A container without /sys."""
+    with pytest.raises(CannotMeasure, match="--cache l1="):
+        data_caches(tree({}).caches)
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("0", (0,)), ("0-3,8", (0, 1, 2, 3, 8)), ("", ()), ("2,4-5", (2, 4, 5))]
+)
+def test_cpu_lists_are_read_as_the_kernel_writes_them(text, cpus):
+    """Ranges include both ends."""
+    assert parse_cpu_list(text) == cpus

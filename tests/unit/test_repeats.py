@@ -1,0 +1,25 @@
+"""When a program is run once more."""
+
+import pytest
+
+from ridgepoint.measure import wants_another
+
+
+@pytest.mark.parametrize(
+    ("samples", "elapsed_s", "repeat", "expected"),
+    [
+        ([], 20.0, None, True),  # one sample there must be
+        ([1.0] * 9, 10.0, None, True),  # fewer than ten
+        ([1.0] * 10, 11.0, None, False),  # ten alike: the interval has no width
+        ([1.0, 1.1] * 5, 12.0, None, True),  # ten that differ by 10 %
+        ([1.0, 1.1] * 15, 20.0, None, False),  # thirty are enough
+        ([4.0] * 6, 28.0, None, False),  # the next would end after 30 s
+        ([40.0], 40.0, None, False),  # a long program is run once
+        ([1.0] * 10, 11.0, 12, True),  # asked for twelve
+        ([1.0] * 12, 13.0, 12, False),
+        ([40.0], 40.0, 2, True),  # asked for two, however long
+    ],
+)
+def test_runs_end_when_the_interval_is_tight_or_time_is_up(samples, elapsed_s, repeat, expected):
+    """Ten to thirty runs within 30 s, or as many as were asked for."""
+    assert wants_another(samples, elapsed_s=elapsed_s, repeat=repeat) is expected

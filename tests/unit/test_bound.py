@@ -213,7 +213,7 @@ def test_more_work_never_takes_less_time(demand, more, overlap):
 
 @given(demands, st.floats(1.0, 1e3))
 def test_a_partial_overlap_lies_between_full_and_none(demand, k):
-    """max t <= (sum t^k)^(1/k) <= sum t."""
+    """The maximum of t <= (sum t^k)^(1/k) <= the sum of t."""
     full, part, none = (bound(demand, BENCH, overlap=o).time_s for o in ("full", k, "none"))
 
     assert full * (1 - 1e-12) <= part <= none * (1 + 1e-12)

@@ -18,7 +18,7 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
         A link is followed, so that its target is replaced.
     content : bytes
     what : str
-        The verb for the message, for example ``"draw"``.
+        What is written, for the message, for example ``"the figure"``.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
             raise
     except OSError as error:
         raise RidgepointError(
-            f"cannot {what} {str(path)!r}",
+            f"cannot write {what} {str(path)!r}",
             reason=error.strerror or str(error),
             remedy="check that its folder exists, may be written and has room",
         ) from error

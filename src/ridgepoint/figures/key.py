@@ -62,6 +62,8 @@ def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> f
     for index in range(len(figure.programs)):
         offset = _draw_program(figure, index, sheet, offset)
     notes = list(figure.notes)
+    if figure.levels:
+        notes.append("error bars: quartiles of performance")
     if left_out:
         notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
     if figure.ridges:

@@ -77,11 +77,11 @@ def save(figure: RooflineFigure, path: str | Path, *, width_in: float = 7.0) -> 
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise RidgepointError(
-            f"cannot draw {str(path)!r}",
+            f"cannot write the figure {str(path)!r}",
             reason=f"{ending!r} is no known format" if ending else "its name has no ending",
             remedy=f"let the name end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}",
         )
-    replace_file(Path(path), _picture(figure, ending[1:], width_in), what="draw")
+    replace_file(Path(path), _picture(figure, ending[1:], width_in), what="the figure")
 
 
 def _picture(figure: RooflineFigure, kind: str, width_in: float) -> bytes:

@@ -127,8 +127,6 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         notes += [f"{whose}{text}" for text in _absences(one)]
     if not known_levels(machine):
         notes.append("no bandwidth of this machine is known")
-    if every:
-        notes.append("error bars: quartiles of performance")
     return RooflineFigure(
         title=printable(machine.name),
         subtitle=_subtitle(machine, subjects, cores),

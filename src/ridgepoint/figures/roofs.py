@@ -42,7 +42,8 @@ def machine_frame(machine: Machine) -> tuple[Coordinates, Coordinates]:
     ] or peaks
     left = _decade_below(min(peaks) / max(slopes)) / 10
     right = _decade_above(max(peaks) / min(slopes)) * 10
-    bottom = min(_decade_below(left * min(slopes)), _decade_below(min(peaks)) / 10)
+    ceilings = [c.rate.median for n in precisions for c in _rated(machine, n) if c.rate]
+    bottom = _decade_below(min([left * min(slopes), *ceilings]))
     return (left, right), (bottom, _decade_above(max(peaks) * _HEADROOM))
 
 
@@ -122,7 +123,7 @@ def drawn_roofs(
             for count in (cores, *beside)
         ]
         for name, rate in _lower_ceilings(machine, precisions, cores, drawn):
-            start = (rate / max(slopes) if slopes else corner[0], rate)
+            start = (max(rate / max(slopes), corner[0]) if slopes else corner[0], rate)
             roofs.append(
                 RoofLine(
                     resource=precisions[0],

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from ridgepoint.resources import LEVELS, RESOURCES
 
+UNKNOWN = "unknown"
+"""What is not known is said so, and is never 0."""
+
 _LONGEST_NAME = 40
 
 

@@ -51,6 +51,9 @@ class Profile:
         Names, ``Ir`` (instructions executed) first.
     functions : dict of (str or None, str) to FunctionCosts
         By object (None: not in any file) and function.
+    calls_out : set of (str, int, int)
+        Calls from an object to code that callgrind places in none: object, address of the call
+        as the file states it, and address of its target at run time.
     """
 
     pid: int
@@ -60,6 +63,7 @@ class Profile:
     trigger: str
     events: tuple[str, ...]
     functions: dict[tuple[str | None, str], FunctionCosts]
+    calls_out: frozenset[tuple[str, int, int]] = frozenset()
 
 
 def parse_profile(lines: Iterable[str], *, source: str) -> Profile:
@@ -98,7 +102,10 @@ class _Reader:
         self.finished = False
         self._objects: dict[str, str] = {}
         self._names: dict[str, str] = {}
+        self.calls_out: set[tuple[str, int, int]] = set()
         self._object: str | None = None
+        self._callee_object: str | None = None
+        self._target: int | None = None
         self._name: str | None = None
 
     def refuse(self, reason: str) -> InvalidDocument:
@@ -120,6 +127,8 @@ class _Reader:
                     address = int(position, 0)
                 if skip:
                     skip = False
+                    if self._target is not None and self._object is not None:
+                        self.calls_out.add((self._object, address, self._target))
                     continue
                 if costs is None:
                     costs = self._costs()
@@ -136,6 +145,9 @@ class _Reader:
                 self._state(line)
             elif key in {"calls", "jump", "jcnd"}:
                 skip = True
+                outwards = key == "calls" and self._callee_object == UNKNOWN_OBJECT
+                self._target = int(value.split()[1], 0) if outwards else None
+                self._callee_object = None
             else:
                 self._name_of(key, value)
                 costs = None
@@ -159,6 +171,7 @@ class _Reader:
             trigger=self.header.get("desc: Trigger", ""),
             events=self.events,
             functions=self.functions,
+            calls_out=frozenset(self.calls_out),
         )
 
     def _costs(self) -> FunctionCosts:
@@ -178,7 +191,7 @@ class _Reader:
         elif key == "cfn":
             _expanded(value, self._names)
         elif key == "cob":
-            _expanded(value, self._objects)
+            self._callee_object = _expanded(value, self._objects)
 
     def _state(self, line: str) -> None:
         """Take in one line of the header or the totals."""

@@ -174,6 +174,12 @@ def decode(code: bytes) -> Operation | None:
     return next(decode_each(code, (0,)))
 
 
+def disassemble(code: bytes) -> str | None:
+    """Return the text of the first instruction of some code, or None if it is no instruction."""
+    instruction = Decoder(64, code).decode()
+    return None if instruction.is_invalid else str(instruction)
+
+
 def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | None]:
     """Decode one instruction at each of many offsets; None where there is none."""
     decoder = Decoder(64, code)

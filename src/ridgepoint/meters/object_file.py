@@ -6,7 +6,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -104,6 +104,34 @@ class ObjectFile:
     def holds_avx512(self) -> bool:
         """Return whether any of the code is AVX-512 (EVEX-encoded)."""
         return any(_holds_evex(segment.code) for segment in self.segments)
+
+
+@dataclass(slots=True)
+class CodeStore:
+    """The object files of a run, each read once.
+
+    An object that cannot be read, or that changed after its code was executed, is None: its
+    bytes may be others than those that ran.
+    """
+
+    changed_before_ns: dict[str, int] = field(default_factory=dict)
+    _objects: dict[str, ObjectFile | None] = field(default_factory=dict)
+
+    def executed(self, path: str, *, until_ns: int) -> None:
+        """Note that code of an object ran, the earliest time counting."""
+        self.changed_before_ns[path] = min(until_ns, self.changed_before_ns.get(path, until_ns))
+
+    def get(self, path: str) -> ObjectFile | None:
+        """Return an object file, or None where its bytes are not to be had."""
+        if path not in self._objects:
+            try:
+                file: ObjectFile | None = ObjectFile.read(path)
+            except InvalidDocument:
+                file = None
+            if file is not None and file.changed_ns > self.changed_before_ns.get(path, 1 << 63):
+                file = None
+            self._objects[path] = file
+        return self._objects[path]
 
 
 def foreign_architecture(path: str) -> str | None:

@@ -1,0 +1,174 @@
+"""Counts what a program does with Valgrind's callgrind and a decoder, without any build.
+
+callgrind says how often each address was executed and simulates two levels of cache; the bytes
+at these addresses, from the object files, say what was done there. Work, instructions, loads
+and stores are exact. What it cannot do: AVX-512 (refused by name), more than two cache levels,
+prefetching, and code made at run time (its bytes are not recorded; reported as undecoded).
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+from ridgepoint.counts import Counts, Traffic
+from ridgepoint.errors import CannotStart, InvalidDocument, MeterUnavailable
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted
+from ridgepoint.meters import Launch, Unavailable
+from ridgepoint.meters import callgrind_cautions as doubts
+from ridgepoint.meters.callgrind_counts import count_functions, merged
+from ridgepoint.meters.callgrind_files import Written, collecting, options
+from ridgepoint.meters.callgrind_geometry import Geometry, simulated
+from ridgepoint.meters.callgrind_refusals import check
+from ridgepoint.meters.object_file import foreign_architecture, holds_avx512
+from ridgepoint.meters.process import resolve
+
+_START_TIMEOUT_S = 20.0
+
+# A forked child inherits the costs of its parent and would write them again; a process that
+# becomes another program by exec loses its own. Both are prevented by writing, and thereby
+# zeroing, the costs on entry to whatever forks or execs. These are the names in glibc and musl.
+_DUMP_BEFORE = (
+    *("fork", "_Fork", "__libc_fork", "vfork", "posix_spawn", "posix_spawnp"),
+    *("execve", "execveat", "fexecve"),
+)
+_OPTIONS = (
+    "--tool=callgrind",
+    "--dump-instr=yes",
+    "--dump-line=no",
+    "--cache-sim=yes",
+    "--simulate-wb=yes",
+    "--trace-children=yes",
+    "--separate-threads=yes",  # the only way to learn that there were threads
+    *(f"--dump-before={name}" for name in _DUMP_BEFORE),
+    "--fair-sched=try",  # else a spinning thread may starve the one that it waits for
+    "--vgdb=no",  # it leaves pipes in the temporary directory
+    "--run-libc-freeres=no",  # both would count work that is not the program's
+    "--run-cxx-freeres=no",
+)
+
+
+class CallgrindMeter:
+    """Counts with callgrind; see the module."""
+
+    name = "callgrind"
+
+    def why_unavailable(self) -> Unavailable | None:
+        """Return why callgrind cannot count here, or None."""
+        cost = "work, traffic and instruction mix cannot be counted in this way"
+        if platform.machine() != "x86_64":
+            return Unavailable(
+                reason=f"this is a {platform.machine()} host, and only x86-64 is decoded",
+                remedy="count on an x86-64 host",
+                cost=cost,
+            )
+        try:
+            _valgrind_version()
+        except MeterUnavailable as error:
+            return Unavailable(reason=error.reason, remedy=error.remedy, cost=cost)
+        return None
+
+    def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
+        """Count one run of a command; see `ridgepoint.meters.Meter`.
+
+        Raises
+        ------
+        MeterUnavailable
+            If Valgrind does not work here.
+        CannotStart
+            If the program is not there or not for x86-64.
+        UnsupportedInstruction
+            If it executed an instruction that Valgrind cannot, even if it survived that.
+        CannotMeasure
+            If it was killed, or the profiles are damaged or missing.
+        """
+        version = _valgrind_version()
+        _check_startable(command)
+        geometry = simulated(caches)
+        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+            directory = Path(name).resolve()  # the program may change its own
+            with collecting(directory):
+                run = launch(
+                    ("valgrind", *_OPTIONS, *geometry.options, *options(directory), "--", *command)
+                )
+            written = Written.read(directory)
+        check(written, command, run, version=version)
+        return _counted(written, geometry=geometry, version=version)
+
+
+def _valgrind_version() -> str:
+    if shutil.which("valgrind") is None:
+        raise MeterUnavailable(
+            "cannot count with callgrind",
+            reason="valgrind is not in PATH",
+            remedy="install the package 'valgrind'",
+        )
+    try:
+        done = subprocess.run(
+            ["valgrind", "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_START_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise MeterUnavailable(
+            "cannot count with callgrind",
+            reason=f"valgrind does not start ({error})",
+            remedy="reinstall the package 'valgrind'",
+        ) from error
+    return done.stdout.strip().removeprefix("valgrind-")
+
+
+def _check_startable(command: Sequence[str]) -> None:
+    program = resolve(command)[0]
+    try:
+        other = foreign_architecture(program)
+    except InvalidDocument:
+        return  # executable without being readable: Valgrind has its own say
+    if other is not None:
+        raise CannotStart(
+            f"cannot start {program!r} under Valgrind",
+            reason=f"it is of another architecture: {other}",
+            remedy="give a program for 64-bit x86-64",
+        )
+
+
+def _counted(written: Written, *, geometry: Geometry, version: str) -> Counted:
+    functions = count_functions(merged(written.profiles), code=written.code, geometry=geometry)
+    counts = Counts.total(function.counts for function in functions)
+    traffic = Traffic.total(chain.from_iterable(function.traffic for function in functions))
+    n_processes = len(written.pids)
+    return Counted(
+        meter=f"callgrind (Valgrind {version})",
+        counts=counts,
+        traffic=traffic,
+        functions=functions,
+        caches=(geometry.instruction, geometry.data, geometry.last),
+        processes=n_processes,
+        cautions=(
+            *geometry.cautions,
+            *doubts.undecoded(counts),
+            *(doubts.wider_path(functions, holds_avx512=holds_avx512) if _has_avx512() else ()),
+            *doubts.non_temporal(counts),
+            *doubts.processes(n_processes, lost=written.lost),
+            *doubts.threads(max(profile.thread for profile in written.profiles)),
+            *doubts.pending_writes(traffic, geometry=geometry, n_processes=n_processes),
+        ),
+    )
+
+
+@cache
+def _has_avx512() -> bool:
+    try:
+        return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return False

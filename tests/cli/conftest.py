@@ -1,0 +1,68 @@
+"""A command line without clocks and Valgrind: a scripted meter and a machine from a file."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+
+from core_inputs import MACHINE, MEASUREMENT
+
+from ridgepoint.cli.main import main
+from ridgepoint.documents import encode
+from ridgepoint.meters import Unavailable
+from ridgepoint.meters.scripted import ScriptedMeter
+
+
+class CommandLine:
+    """Runs the command line in this process.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the archive and the machine's file are.
+    capfd : pytest's fixture
+    """
+
+    def __init__(self, folder, capfd):
+        self.folder, self._capfd = folder, capfd
+        self.archive = folder / "archive.sqlite3"
+        self.machine = folder / "machine.json"
+        self.machine.write_bytes(encode(MACHINE))
+
+    def __call__(self, *arguments):
+        """Return status, standard output and standard error."""
+        self._capfd.readouterr()
+        status = main([str(argument) for argument in arguments])
+        out, err = self._capfd.readouterr()
+        return status, out, err
+
+    def run(self, *arguments):
+        """Measure something with the machine of the file."""
+        return self("run", "--machine", self.machine, "--repeat", "1", *arguments)
+
+
+@pytest.fixture
+def meter(monkeypatch):
+    """Put a scripted meter in callgrind's place; it says what the literal measurement holds."""
+    scripted = ScriptedMeter(MEASUREMENT.counted)
+    monkeypatch.setattr("ridgepoint.meters.callgrind.CallgrindMeter", lambda: scripted)
+    return scripted
+
+
+@pytest.fixture
+def no_meter(monkeypatch):
+    """Put a meter that does not work in callgrind's place."""
+    lack = Unavailable(reason="there is no valgrind", remedy="install it", cost="all")
+    scripted = ScriptedMeter(MEASUREMENT.counted, unavailable=lack)
+    monkeypatch.setattr("ridgepoint.meters.callgrind.CallgrindMeter", lambda: scripted)
+    return scripted
+
+
+@pytest.fixture
+def cli(tmp_path, capfd, monkeypatch):
+    """Give the command line with an archive of its own."""
+    command_line = CommandLine(tmp_path, capfd)
+    monkeypatch.setenv("RIDGEPOINT_ARCHIVE", str(command_line.archive))
+    return command_line

@@ -11,7 +11,6 @@ import hashlib
 import os
 import shlex
 import sqlite3
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -24,7 +23,7 @@ from urllib.parse import quote
 
 import platformdirs
 
-from ridgepoint.archive_refusals import ELSEWHERE, SET_ASIDE, explain
+from ridgepoint.archive_file import ELSEWHERE, SET_ASIDE, explain, is_there, refused, why
 from ridgepoint.documents import Value, decode, encode
 from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.machine import Machine
@@ -51,6 +50,8 @@ CREATE TABLE record (
 );
 CREATE INDEX record_by_fingerprint ON record (fingerprint, id);
 """
+
+_LISTED = "SELECT id, kind, created, name, machine_id FROM record"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +117,7 @@ class Archive:
         self.path = (default_path() if path is None else Path(path)).absolute()
         self._patience_s = patience_s
         self._connection: sqlite3.Connection | None = None
-        if self._exists():
+        if is_there(self.path):
             self._connection = self._open()
 
     def __enter__(self) -> Self:
@@ -154,15 +155,8 @@ class Archive:
 
     def records(self, kind: Kind | None = None) -> list[Record]:
         """Return what is kept, oldest first; nothing if there is no archive yet."""
-        rows = self._rows(
-            "SELECT id, kind, created, name, machine_id FROM record"
-            " WHERE ?1 IS NULL OR kind = ?1 ORDER BY id",
-            kind,
-        )
-        return [
-            Record(id=row[0], kind=row[1], created=row[2], name=row[3], machine_id=row[4])
-            for row in rows
-        ]
+        rows = self._rows(f"{_LISTED} WHERE ?1 IS NULL OR kind = ?1 ORDER BY id", kind)
+        return [_record(row) for row in rows]
 
     def record(self, id: int) -> Record:
         """Return what the archive says of one record.
@@ -172,10 +166,11 @@ class Archive:
         ArchiveRefused
             If there is no such record.
         """
-        for record in self.records():
-            if record.id == id:
-                return record
-        raise self._nothing("record", id)
+        # Beyond 64 bits SQLite has no number to compare with.
+        rows = self._rows(f"{_LISTED} WHERE id = ?", id) if 0 < id < 1 << 63 else []
+        if not rows:
+            raise self._nothing("record", id)
+        return _record(rows[0])
 
     def machine(self, id: int) -> Machine:
         """Return a kept machine.
@@ -227,7 +222,7 @@ class Archive:
         if machine_id is not None and self.record(machine_id).kind != "machine":
             raise self._nothing("machine", machine_id)
         if self._connection is None:
-            if not self._exists():
+            if not is_there(self.path):
                 self._create()
             self._connection = self._open()
         connection = self._connection
@@ -268,27 +263,11 @@ class Archive:
 
     def _rows(self, query: str, argument: object) -> list[tuple[Any, ...]]:
         if self._connection is None:
-            if not self._exists():
+            if not is_there(self.path):
                 return []
             self._connection = self._open()
         with self._refusing():
             return self._connection.execute(query, (argument,)).fetchall()
-
-    def _exists(self) -> bool:
-        """Return whether there is a file; refuse what cannot be an archive."""
-        try:
-            status = self.path.stat()
-        except FileNotFoundError:
-            return False
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-            raise self._refused(_why(error), f"correct the path, or {ELSEWHERE}") from error
-        if stat.S_ISDIR(status.st_mode):
-            raise self._refused("it is a directory", "name a file")
-        if not stat.S_ISREG(status.st_mode):
-            raise self._refused("it is not a regular file", "name a regular file")
-        if status.st_size == 0:
-            raise self._refused("it is empty", SET_ASIDE)
-        return True
 
     def _create(self) -> None:
         """Make an archive without records, whole or not at all, unless another process has."""
@@ -315,13 +294,14 @@ class Archive:
                 os.close(directory)
         except OSError as error:
             remedy = f"permit writing in {folder}, or {ELSEWHERE}"
-            raise self._refused(f"{folder}: {_why(error)}", remedy) from error
+            raise refused(self.path, f"{folder}: {why(error)}", remedy) from error
 
     def _open(self) -> sqlite3.Connection:
         # Immutable: SQLite reads the header without a lock and rolls no journal back, so that
         # another program's database stays untouched. A glance is no judge of damage, since it
         # may fall on a writer at work.
-        with suppress(sqlite3.Error), closing(self._connect("immutable=1")) as glance:
+        unsure = suppress(sqlite3.Error, UnicodeDecodeError)
+        with unsure, closing(self._connect("immutable=1")) as glance:
             self._check_header(glance)
         with self._refusing():
             # This opens a write-protected file for reading only, and makes none.
@@ -329,9 +309,7 @@ class Archive:
             try:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 self._check_header(connection)
-                found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-                if found != "ok":
-                    raise self._refused(f"it is damaged ({' '.join(found.split())})", SET_ASIDE)
+                self._check_pages(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -349,17 +327,29 @@ class Archive:
         return connection
 
     def _check_header(self, connection: sqlite3.Connection) -> None:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        schema = connection.execute("PRAGMA user_version").fetchone()[0]
-        if application != _APPLICATION_ID:
-            raise self._refused("it is another program's database", f"name another, or {ELSEWHERE}")
+        if _ask(connection, "application_id") != _APPLICATION_ID:
+            raise refused(
+                self.path, "it is another program's database", f"name another, or {ELSEWHERE}"
+            )
+        schema = _ask(connection, "user_version")
         if schema > SCHEMA:
-            raise self._refused(
+            raise refused(
+                self.path,
                 f"its schema is {schema}, and this version knows up to {SCHEMA}",
                 f"use a newer Ridgepoint, or {ELSEWHERE}",
             )
         if schema != SCHEMA:
-            raise self._refused(f"it is damaged (schema {schema})", SET_ASIDE)
+            raise refused(self.path, f"it is damaged (schema {schema})", SET_ASIDE)
+
+    def _check_pages(self, connection: sqlite3.Connection) -> None:
+        found = _ask(connection, "quick_check(1)")
+        if found != "ok":
+            raise refused(self.path, f"it is damaged ({' '.join(found.split())})", SET_ASIDE)
+        # SQLite reads the missing end of a last page as zeros.
+        if self.path.stat().st_size < _ask(connection, "page_count") * _ask(
+            connection, "page_size"
+        ):
+            raise refused(self.path, "it is damaged (its end is missing)", SET_ASIDE)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -371,29 +361,28 @@ class Archive:
             if name is None:  # misuse of the sqlite3 module: a bug, not a state of the file
                 raise
             reason, remedy = explain(name, str(error))
-            raise self._refused(reason, remedy) from error
-
-    def _refused(self, reason: str, remedy: str) -> ArchiveRefused:
-        return ArchiveRefused(f"cannot use the archive {self.path}", reason=reason, remedy=remedy)
+            raise refused(self.path, reason, remedy) from error
+        except UnicodeDecodeError as error:  # SQLite's message quotes damaged bytes
+            raise refused(self.path, "it is damaged", SET_ASIDE) from error
 
     def _nothing(self, kind: str, id: int) -> ArchiveRefused:
-        kept = self.records()
-        return ArchiveRefused(
-            f"cannot find {kind} {id} in the archive {self.path}",
-            reason=f"it keeps {len(kept)} records and no such {kind}"
-            if kept
-            else "nothing is kept there yet",
-            remedy="look at 'ridgepoint list'"
-            if kept
-            else "keep something first: 'ridgepoint machine' or 'ridgepoint run'",
-        )
+        kept = len(self.records())
+        if not kept:
+            reason, remedy = "nothing is kept there yet", "use 'ridgepoint machine' or 'run' first"
+        else:
+            reason, remedy = f"it keeps {kept} records and no such {kind}", "see 'ridgepoint list'"
+        what = f"cannot find {kind} {id} in the archive {self.path}"
+        return ArchiveRefused(what, reason=reason, remedy=remedy)
+
+
+def _ask(connection: sqlite3.Connection, pragma: str) -> Any:
+    return connection.execute(f"PRAGMA {pragma}").fetchone()[0]
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    return Record(id=row[0], kind=row[1], created=row[2], name=row[3], machine_id=row[4])
 
 
 def _digest(facts: tuple[object, ...], document: bytes) -> bytes:
     """Return what tells whether a record is as it was kept: SQLite has no checksums."""
     return hashlib.sha256(repr(facts).encode() + document).digest()
-
-
-def _why(error: OSError | ValueError) -> str:
-    reason = error.strerror if isinstance(error, OSError) else None
-    return (reason or str(error)).lower()

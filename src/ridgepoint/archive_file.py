@@ -1,0 +1,92 @@
+"""The file of an archive: whether there is one, and in plain words why it cannot be used."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from ridgepoint.errors import ArchiveRefused
+
+_LEAST_BYTES = 512  # SQLite's smallest page
+
+ELSEWHERE = "keep it elsewhere with RIDGEPOINT_ARCHIVE"
+SET_ASIDE = f"restore a copy, move it away to begin a new one, or {ELSEWHERE}"
+
+# By the name of SQLite's result code, or its beginning: why, and what to do.
+_REFUSALS = {
+    "SQLITE_BUSY": ("another process has kept it locked", "try again when that one has ended"),
+    "SQLITE_FULL": ("the disk is full", f"make room, or {ELSEWHERE}"),
+    "SQLITE_READONLY_ROLLBACK": (
+        "a write was interrupted, and undoing it needs permission to write",
+        "open it once as a user who may write it",
+    ),
+    "SQLITE_READONLY_DBMOVED": ("it was moved or removed meanwhile", "try again"),
+    "SQLITE_READONLY_DIRECTORY": (
+        "its folder may not be written, and a journal must stand beside it",
+        f"permit writing the folder, or {ELSEWHERE}",
+    ),
+    "SQLITE_READONLY": ("it may not be written", f"permit writing, or {ELSEWHERE}"),
+    "SQLITE_PERM": ("it may not be opened", f"permit it, or {ELSEWHERE}"),
+    "SQLITE_CANTOPEN": (
+        "it, or the journal beside it, cannot be opened",
+        f"permit reading the file and writing its folder, or {ELSEWHERE}",
+    ),
+    "SQLITE_NOTADB": ("it is no SQLite file, or its beginning is damaged", SET_ASIDE),
+    "SQLITE_CORRUPT": ("it is damaged", SET_ASIDE),
+    "SQLITE_IOERR": (
+        "the system failed to read or write it",
+        f"look at the disk and its quota, or {ELSEWHERE}",
+    ),
+}
+
+
+def explain(name: str, text: str) -> tuple[str, str]:
+    """Return why SQLite failed and what to do.
+
+    Parameters
+    ----------
+    name : str
+        SQLite's result code, for example ``SQLITE_IOERR_WRITE``.
+    text : str
+        What SQLite says, for codes that are not known here: these come from damaged tables.
+    """
+    for beginning, explained in _REFUSALS.items():
+        if name.startswith(beginning):
+            return explained
+    return f"it is damaged ({text})", SET_ASIDE
+
+
+def refused(path: Path, reason: str, remedy: str) -> ArchiveRefused:
+    """Return the error for an archive that cannot be used."""
+    return ArchiveRefused(f"cannot use the archive {path}", reason=reason, remedy=remedy)
+
+
+def why(error: OSError | ValueError) -> str:
+    """Return what the system says, without its number and the path."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    return (reason or str(error)).lower()
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file.
+
+    Raises
+    ------
+    ArchiveRefused
+        If it cannot be an archive, whatever it holds: a folder, a device, too short; or if the
+        path leads nowhere.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise refused(path, why(error), f"correct the path, or {ELSEWHERE}") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise refused(path, "it is a directory", "name a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise refused(path, "it is not a regular file", "name a regular file")
+    if status.st_size < _LEAST_BYTES:  # SQLite would take it for a new, empty database
+        seen = f"its {status.st_size} byte are too few" if status.st_size else "it is empty"
+        raise refused(path, seen, SET_ASIDE)
+    return True

@@ -11,19 +11,19 @@ NOISE = (0, -4, 3, 7, -9, 1, -1, 5, -6, 2, -2, 10, -12, 4, -3)
 
 
 def estimate(median, noise=NOISE):
-    """Samples around a median, about 1 % apart."""
+    """Return samples around a median, about 1 % apart."""
     return Estimate(median * (1 + deviation / 1000) for deviation in noise)
 
 
 def peak(resource, name, threads, rate):
-    """A compute ceiling."""
+    """Return a compute ceiling."""
     return Ceiling(
         resource=resource, name=name, threads=threads, unit="flop/s", rate=estimate(rate)
     )
 
 
 def stream(level, name, threads, rate, read, write):
-    """A memory ceiling."""
+    """Return a memory ceiling."""
     return Ceiling(
         resource=level,
         name=name,
@@ -76,9 +76,7 @@ MACHINE = Machine(
             for threads, rate in ((1, one), (2, two))
         ),
     ),
-    cautions=(
-        Caution("virtualized", "the machine is virtual", "neighbours may take part of it"),
-    ),
+    cautions=(Caution("virtualized", "the machine is virtual", "neighbours may take part of it"),),
     created="2026-11-21T02:00:00Z",
     elapsed_s=41.5,
 )
@@ -94,7 +92,7 @@ CONTEXT = Context(
 
 
 def flop(precision, count, *, width=256, fma=True, masked=0):
-    """Flop of one kind, with the instructions that they take."""
+    """Return flop of one kind, with the instructions that they take."""
     lanes = max(width // {"fp64": 64, "fp32": 32}.get(precision, 64), 1)
     return FlopCount(
         precision=precision,
@@ -107,7 +105,7 @@ def flop(precision, count, *, width=256, fma=True, masked=0):
 
 
 def counts(*kinds, instructions=50_000_000, undecoded=0):
-    """Counts with the given flop."""
+    """Return counts with the given flop."""
     return Counts(
         instructions=instructions,
         branches=instructions // 10,
@@ -121,15 +119,23 @@ def counts(*kinds, instructions=50_000_000, undecoded=0):
 
 
 def traffic(level, read, write, pending=None):
-    """Traffic at a level."""
+    """Return traffic at a level."""
     return Traffic(level=level, read_bytes=read, write_bytes=write, pending_write_bytes=pending)
 
 
 def measurement(
-    *kinds, command=("/opt/bin/triad", "1000000"), dram=(160_000_000, 80_000_000, 1_000_000),
-    runtime_s=0.010, cores=1.0, spread=NOISE, functions=(), levels=True, undecoded=0, cautions=(),
+    *kinds,
+    command=("/opt/bin/triad", "1000000"),
+    dram=(160_000_000, 80_000_000, 1_000_000),
+    runtime_s=0.010,
+    cores=1.0,
+    spread=NOISE,
+    functions=(),
+    levels=True,
+    undecoded=0,
+    cautions=(),
 ):
-    """A measured program; `dram` is (read, write, pending) or None, `runtime_s` may be None."""
+    """Return a measured program; `dram` is (read, write, pending) or None, `runtime_s` or None."""
     parts = []
     if levels:
         parts += [
@@ -179,8 +185,10 @@ READS_ONLY = measurement(
 )
 UNTIMED = measurement(flop("fp64", 20_000_000), command=("./counted",), runtime_s=None)
 SLOW = measurement(
-    flop("fp64", 4_000), command=("/usr/bin/python3", "-c", "import json; print(json.dumps({}))"),
-    dram=(4_000_000, 900_000), runtime_s=0.08,
+    flop("fp64", 4_000),
+    command=("/usr/bin/python3", "-c", "import json; print(json.dumps({}))"),
+    dram=(4_000_000, 900_000),
+    runtime_s=0.08,
 )
 FUNCTIONS = tuple(
     FunctionCounts(
@@ -191,8 +199,13 @@ FUNCTIONS = tuple(
     )
     for name, work, instructions, read, write in (
         ("triad", 16_000_000, 30_000_000, 150_000_000, 75_000_000),
-        ("std::vector<double>::resize(unsigned long, double const&) [clone .isra.0]",
-         4_000_000, 10_000_000, 9_000_000, 5_000_000),
+        (
+            "std::vector<double>::resize(unsigned long, double const&) [clone .isra.0]",
+            4_000_000,
+            10_000_000,
+            9_000_000,
+            5_000_000,
+        ),
         ("main", 0, 10_000_000, 1_000_000, 0),
     )
 )

@@ -129,7 +129,7 @@ def _left_out(placement: Placement) -> tuple[str, ...]:
     amounts = placement.demand.amounts
     levels = [n for n in LEVELS if f"{n}_read" in amounts and f"{n}_write" not in amounts]
     return tuple(
-        f"{shown_name(level)} writes are left out of the bound, so the true efficiency may be higher"
+        f"{shown_name(level)} writes are not in the bound: the true efficiency may be higher"
         for level in levels
     )
 

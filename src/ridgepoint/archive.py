@@ -37,8 +37,8 @@ SCHEMA = 1
 _APPLICATION_ID = 0x52696467  # "Ridg"
 
 # typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
-_TABLES = """
-CREATE TABLE record (
+_TABLES = (
+    """CREATE TABLE record (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('machine', 'measurement')),
     created TEXT NOT NULL CHECK (typeof(created) = 'text'),
@@ -47,9 +47,9 @@ CREATE TABLE record (
     machine_id INTEGER REFERENCES record (id) CHECK (typeof(machine_id) IN ('integer', 'null')),
     document BLOB NOT NULL CHECK (typeof(document) = 'blob'),
     digest BLOB NOT NULL CHECK (typeof(digest) = 'blob')
-);
-CREATE INDEX record_by_fingerprint ON record (fingerprint, id);
-"""
+)""",
+    "CREATE INDEX record_by_fingerprint ON record (fingerprint, id)",
+)
 
 _LISTED = "SELECT id, kind, created, name, machine_id FROM record"
 
@@ -280,7 +280,7 @@ class Archive:
                 with self._refusing(), closing(sqlite3.connect(draft)) as connection:
                     connection.executescript(
                         f"PRAGMA application_id = {_APPLICATION_ID};"
-                        f"PRAGMA user_version = {SCHEMA};" + _TABLES
+                        f"PRAGMA user_version = {SCHEMA};" + ";".join(_TABLES)
                     )
                 # A link, not a rename: it never replaces what another process has just made.
                 with suppress(FileExistsError):
@@ -345,6 +345,11 @@ class Archive:
         found = _ask(connection, "quick_check(1)")
         if found != "ok":
             raise refused(self.path, f"it is damaged ({' '.join(found.split())})", SET_ASIDE)
+        tables = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+        if tuple(sql for (sql,) in tables) != _TABLES:
+            raise refused(
+                self.path, "it is damaged (its tables are not as they were made)", SET_ASIDE
+            )
         # SQLite reads the missing end of a last page as zeros.
         if self.path.stat().st_size < _ask(connection, "page_count") * _ask(
             connection, "page_size"

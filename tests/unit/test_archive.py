@@ -354,6 +354,15 @@ def test_a_garbled_page_is_refused(kept):
     assert "it is damaged" in refusal_of(kept)
 
 
+def test_a_damaged_table_definition_is_refused(kept):
+    """One letter makes another table of it, and SQLite itself finds nothing wrong."""
+    content = kept.read_bytes()
+    assert content.count(b"PRIMARY KEY") == 1
+    kept.write_bytes(content.replace(b"PRIMARY KEY", b"PRIMARY KEX"))
+
+    assert "its tables are not as they were made" in refusal_of(kept)
+
+
 @pytest.mark.parametrize(
     ("document", "reason"),
     [

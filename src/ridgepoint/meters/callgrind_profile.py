@@ -120,11 +120,7 @@ class _Reader:
         for self.line, line in enumerate(lines, 1):
             if line[:1] in _COST_STARTS:
                 fields = line.split()
-                position = fields[0]
-                if position[0] in "+-":
-                    address += int(position, 0)
-                elif position != "*":
-                    address = int(position, 0)
+                address = _moved(address, fields[0])
                 if skip:
                     skip = False
                     if self._target is not None and self._object is not None:
@@ -146,7 +142,7 @@ class _Reader:
             elif key in {"calls", "jump", "jcnd"}:
                 skip = True
                 outwards = key == "calls" and self._callee_object == UNKNOWN_OBJECT
-                self._target = int(value.split()[1], 0) if outwards else None
+                self._target = _moved(address, value.split()[1]) if outwards else None
                 self._callee_object = None
             else:
                 self._name_of(key, value)
@@ -217,6 +213,13 @@ class _Reader:
         elif not colon and line.strip() and not line.startswith("#"):
             raise self.refuse(f"line {self.line} is not of the format: {line.strip()!r}")
         self.header.setdefault(key, value)
+
+
+def _moved(address: int, position: str) -> int:
+    """Return the address that a position means; it may be relative to the last one."""
+    if position[0] in "+-":
+        return address + int(position, 0)
+    return address if position == "*" else int(position, 0)
 
 
 def _expanded(value: str, known: dict[str, str]) -> str:

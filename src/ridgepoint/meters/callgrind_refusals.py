@@ -78,19 +78,19 @@ def _unsupported(
     what: str, unhandled: Unhandled, written: Written, *, version: str
 ) -> UnsupportedInstruction:
     operation = decode(unhandled.code)
-    text = disassemble(unhandled.code) or f"bytes {unhandled.code.hex(' ')}"
+    text = repr(disassemble(unhandled.code) or f"bytes {unhandled.code.hex(' ')}")
     path = unhandled.object or _holder(unhandled, written) or "code of no known file"
     function = "" if unhandled.function is None else f"function {unhandled.function!r} of "
-    kind, remedy = "it", "rebuild that code for x86-64-v3 (-march=x86-64-v3)"
+    remedy = "rebuild that code for x86-64-v3 (-march=x86-64-v3)"
     if operation is not None and operation.needs_avx512:
-        kind = "it uses AVX-512:"
+        text += " (AVX-512)"
         remedy = (
             "rebuild that code without AVX-512 (-mno-avx512f, or -march=x86-64-v3 for all of it), "
             "or make the program choose its AVX2 path"
         )
     return UnsupportedInstruction(
         what,
-        reason=f"{kind} executes {text!r} at {unhandled.address:#x} in {function}{path}, "
+        reason=f"it executes {text} at {unhandled.address:#x} in {function}{path}, "
         f"which Valgrind {version} cannot",
         remedy=remedy,
     )

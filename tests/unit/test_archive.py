@@ -355,10 +355,10 @@ def test_a_garbled_page_is_refused(kept):
 
 
 def test_a_damaged_table_definition_is_refused(kept):
-    """One letter makes another table of it, and SQLite itself finds nothing wrong."""
+    """One letter makes every id null, and SQLite itself finds nothing wrong."""
     content = kept.read_bytes()
-    assert content.count(b"PRIMARY KEY") == 1
-    kept.write_bytes(content.replace(b"PRIMARY KEY", b"PRIMARY KEX"))
+    assert content.count(b"INTEGER PRIMARY") == 1
+    kept.write_bytes(content.replace(b"INTEGER PRIMARY", b"INTEGES PRIMARY"))
 
     assert "its tables are not as they were made" in refusal_of(kept)
 

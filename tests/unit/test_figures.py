@@ -111,6 +111,15 @@ def test_nothing_stands_beside_a_program_that_keeps_every_core_busy():
     assert not [roof for roof in figure_of(TRIAD_2_CORES).roofs if roof.role == "beside"]
 
 
+def test_a_roof_that_more_cores_do_not_raise_is_drawn_once():
+    """One bandwidth for one core and for two."""
+    ceilings = tuple(c for c in MACHINE.ceilings if c.resource == "fp64")
+    shared = [replace(MACHINE.ceilings[-1], threads=threads) for threads in (1, 2)]
+    figure = figure_of(TRIAD, machine=replace(MACHINE, ceilings=(*ceilings, *shared)))
+
+    assert [roof.label for roof in figure.roofs if roof.resource == "dram"] == ["DRAM copy 63 GB/s"]
+
+
 def test_untimed_programs_do_not_choose_the_roofs():
     """Without a point it is not known how many cores were busy."""
     assert outer(figure_of(TRIAD, UNTIMED))["fp64"] == pytest.approx(58.8e9)

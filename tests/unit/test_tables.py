@@ -111,6 +111,21 @@ def test_few_samples_have_no_interval():
     assert "1 GB/s unknown (n < 6) 5" in said
 
 
+def test_a_published_ceiling_has_no_interval():
+    """One figure from a paper; a read bandwidth is its own traffic."""
+    read = Ceiling(
+        resource="dram_read",
+        name="load",
+        threads=1,
+        unit="byte/s",
+        rate=Estimate([16e9]),
+        source="a paper",
+    )
+    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(read,)))))
+
+    assert "DRAM read load 1 16 GB/s published 1 16 GB/s" in said
+
+
 def test_theory_is_shown_where_it_is_known():
     """58.8 of 60 is 98 %."""
     first = replace(MACHINE.ceilings[6], theoretical=60e9)

@@ -114,7 +114,7 @@ def drawn_roofs(
         corner=corner,
         right=right,
     )
-    roofs = outer
+    roofs = list(outer)
     slopes = [roof.rate for roof in outer if roof.is_diagonal]
     if precisions:
         drawn = [
@@ -136,8 +136,9 @@ def drawn_roofs(
                     end=(right, rate),
                 )
             )
+    rates = {(roof.resource, roof.rate) for roof in outer}
     for other in beside:
-        roofs += _set(
+        others = _set(
             machine,
             precisions=precisions,
             levels=levels[-1:],
@@ -146,6 +147,7 @@ def drawn_roofs(
             corner=corner,
             right=right,
         )
+        roofs += [roof for roof in others if (roof.resource, roof.rate) not in rates]
     return tuple(roofs)
 
 

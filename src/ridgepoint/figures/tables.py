@@ -69,19 +69,21 @@ def _ceilings(machine: Machine) -> RenderableType:
         previous = ceiling.resource
         name = shown_name(ceiling.resource) if first else ""
         cells = [name, shown_pattern(printable(ceiling.name)), str(ceiling.threads)]
-        cells += _rate_cells(ceiling)
+        cells += _rate_cells(ceiling, published=bool(ceiling.source or machine.source))
         if theory:
             cells.append(_share_of_theory(ceiling))
         table.add_row(*map(Text, cells))
     return table
 
 
-def _rate_cells(ceiling: Ceiling) -> list[str]:
+def _rate_cells(ceiling: Ceiling, *, published: bool) -> list[str]:
     """Return median, interval, number of samples and traffic."""
     rate, unit = ceiling.rate, ceiling.unit.replace("byte", "B")
     if rate is None:
         return [UNKNOWN, "", "", ""]
-    if rate.low is None or rate.high is None:
+    if published:
+        interval = "published"
+    elif rate.low is None or rate.high is None:
         interval = f"{UNKNOWN} (n < 6)"
     else:
         low, high = format_si(rate.low, ""), format_si(rate.high, "")
@@ -92,11 +94,11 @@ def _rate_cells(ceiling: Ceiling) -> list[str]:
 
 
 def _traffic(ceiling: Ceiling) -> str:
-    """Return the bytes that really move per second, both directions together."""
+    """Return the bytes that really move per second, in both directions or the ceiling's own."""
     resource = RESOURCES[ceiling.resource]
     if resource.path not in LEVELS:
         return ""
-    moved = ceiling.rate_of(RESOURCES[resource.path])
+    moved = ceiling.rate_of(resource if resource.direction else RESOURCES[resource.path])
     return UNKNOWN if moved is None else format_si(moved.median, "B/s")
 
 

@@ -13,9 +13,18 @@ UNKNOWN = "unknown"
 _LONGEST_NAME = 40
 
 
-def shown_name(resource: str) -> str:
-    """Return a resource as the field writes it: ``L1``, ``DRAM``, ``fp64``."""
-    return resource.upper() if RESOURCES[resource].path in LEVELS else resource
+def shown_name(name: str) -> str:
+    """Return a resource as the field writes it.
+
+    Examples
+    --------
+    >>> shown_name("l1"), shown_name("dram_read"), shown_name("fp64"), shown_name("bop")
+    ('L1', 'DRAM read', 'fp64', 'BOP')
+    """
+    resource = RESOURCES[name]
+    if resource.path not in LEVELS:
+        return resource.unit if resource.unit == "BOP" else name
+    return f"{resource.path.upper()}{f' {resource.direction}' if resource.direction else ''}"
 
 
 def shown_pattern(name: str) -> str:

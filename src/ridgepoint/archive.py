@@ -24,7 +24,7 @@ from urllib.parse import quote
 import platformdirs
 
 from ridgepoint.archive_file import ELSEWHERE, SET_ASIDE, explain, is_there, refused, why
-from ridgepoint.documents import Value, decode, encode
+from ridgepoint.documents import Value, decode, encode, legible
 from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
@@ -150,7 +150,7 @@ class Archive:
         machine_id : int or None
             The kept machine that bounded it; None: none did.
         """
-        name = shlex.join(measurement.command)
+        name = legible(shlex.join(measurement.command))
         return self._keep("measurement", name, None, machine_id, encode(measurement))
 
     def records(self, kind: Kind | None = None) -> list[Record]:

@@ -93,12 +93,34 @@ def to_fields(value: Machine | Measurement) -> dict[str, Any]:
 
 def encode(value: Machine | Measurement) -> bytes:
     """Return a value as a JSON document, UTF-8."""
-    return msgspec.json.encode(to_fields(value))
+    return _to_json(to_fields(value))
 
 
 def render(fields: dict[str, Any]) -> str:
     """Return a document as indented JSON text, with a newline at its end."""
-    return msgspec.json.format(msgspec.json.encode(fields), indent=2).decode() + "\n"
+    return msgspec.json.format(_to_json(fields), indent=2).decode() + "\n"
+
+
+def legible(text: str) -> str:
+    """Return a text with the bytes that were not UTF-8 escaped, as file names may hold them."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _to_json(fields: object) -> bytes:
+    try:
+        return msgspec.json.encode(fields)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_all_legible(fields))
+
+
+def _all_legible(value: object) -> object:
+    if isinstance(value, str):
+        return legible(value)
+    if isinstance(value, dict):
+        return {_all_legible(key): _all_legible(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_legible(part) for part in value]
+    return value
 
 
 def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:

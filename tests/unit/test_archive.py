@@ -143,6 +143,17 @@ def test_reading_makes_no_file(path):
     assert list(path.parent.iterdir()) == []
 
 
+def test_a_command_that_is_not_utf_8_is_kept(path):
+    """A file name may hold any byte: it is shown escaped, and no measurement is lost by it."""
+    with Archive(path) as archive:
+        number = archive.keep_measurement(
+            replace(MEASUREMENT, command=("cat", "M\udcfcnchen")), None
+        )
+
+        assert archive.measurement(number).command == ("cat", r"M\udcfcnchen")
+        assert archive.record(number).name == r"cat 'M\udcfcnchen'"
+
+
 @pytest.mark.parametrize("number", [0, -1, 4, 10**30])
 def test_a_record_that_is_not_there_is_refused(kept, number):
     """The message says how many there are and where to look."""
@@ -355,10 +366,9 @@ def test_a_garbled_page_is_refused(kept):
 
 
 def test_a_damaged_table_definition_is_refused(kept):
-    """One letter makes every id null, and SQLite itself finds nothing wrong."""
+    """Two letters change what a column may hold, and SQLite itself finds nothing wrong."""
     content = kept.read_bytes()
-    assert content.count(b"INTEGER PRIMARY") == 1
-    kept.write_bytes(content.replace(b"INTEGER PRIMARY", b"INTEGES PRIMARY"))
+    kept.write_bytes(content.replace(b"typeof(name) = 'text'", b"typeof(name) > 'test'"))
 
     assert "its tables are not as they were made" in refusal_of(kept)
 

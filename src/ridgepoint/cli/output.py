@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.cli.common import console
 from ridgepoint.documents import render, to_fields
-from ridgepoint.figures import tables, terminal
+from ridgepoint.figures import run_table, tables, terminal
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.machine import Machine
@@ -64,7 +64,7 @@ def show_run(
         sys.stdout.write(render(report(measurement, machine, placement)))
         return
     shown = console(stderr=stderr)
-    shown.print(tables.run(measurement, machine, placement))
+    shown.print(run_table.run(measurement, machine, placement))
     if plot:
         show_plot(
             roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),

@@ -125,6 +125,15 @@ def test_every_form_of_the_format_is_read():
     assert profile.first_block is None
 
 
+def test_a_command_may_hold_line_ends():
+    """Lines of a program given on the command line are not taken for lines of the profile."""
+    text = BY_HAND.replace("-D x=1", "-c import numpy\n\nfn=(1) f\n0x100 99 99\ntotals: 1")
+    profile = parse_profile(text.splitlines(keepends=True), source="many lines")
+
+    assert profile.command == "./prog -c import numpy\n\nfn=(1) f\n0x100 99 99\ntotals: 1"
+    assert profile.functions["/opt/prog", "main"].executions == {0x100: 1, 0x104: 5}
+
+
 def test_parts_in_one_file_add_up():
     """A file of several parts states totals for each; the costs are their sum."""
     second = "\npart: 2\n\nfn=(1)\nob=(1)\n0x100 2 2\ntotals: 2 2\n"

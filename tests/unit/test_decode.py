@@ -217,6 +217,17 @@ def test_an_immediate_seen_once_is_not_taken_for_another():
     assert [decode(bytes.fromhex(code)).flop for code in codes] == [7, 3, 7, 1]
 
 
+@pytest.mark.parametrize("order", [(0, 3, 6, 9), (9, 6, 3, 0)])
+def test_a_register_is_not_taken_for_memory(order):
+    """One form and length of instruction may have a register or memory: each keeps its own."""
+    # or %rcx,(%rbx); or %rcx,%rbx; xor (%rbx),%rcx; xor %rbx,%rcx
+    code = bytes.fromhex("48090b4809cb48330b4833cb")
+
+    operations = dict(zip(order, decode_each(code, order), strict=True))
+    assert [operations[at].load_bytes for at in (0, 3, 6, 9)] == [8, 0, 8, 0]
+    assert [operations[at].store_bytes for at in (0, 3, 6, 9)] == [8, 0, 0, 0]
+
+
 @pytest.mark.parametrize("code", [b"", b"\x06", bytes.fromhex("62f1ed48"), b"\xc5\xed"])
 def test_what_is_no_instruction_is_none(code):
     """Invalid and cut-off bytes give None, never an instruction without flop."""

@@ -47,6 +47,7 @@ _OPTIONS = (
     "--simulate-wb=yes",
     "--trace-children=yes",
     "--separate-threads=yes",  # the only way to learn that there were threads
+    "--separate-recs=1",  # else a function that calls itself appears twice
     *(f"--dump-before={name}" for name in _DUMP_BEFORE),
     "--fair-sched=try",  # else a spinning thread may starve the one that it waits for
     "--vgdb=no",  # it leaves pipes in the temporary directory

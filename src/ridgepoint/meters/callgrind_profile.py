@@ -6,7 +6,7 @@ Only profiles of instruction addresses (``--dump-instr=yes --dump-line=no``) are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ridgepoint.errors import InvalidDocument
@@ -115,9 +115,12 @@ class _Reader:
 
     def read(self, lines: Iterable[str]) -> None:
         address = 0
+        lines = iter(lines)
+        self._command(lines)
         skip = False  # the line after "calls=" and "jump=" holds no cost of the function itself
         costs: FunctionCosts | None = None
-        for self.line, line in enumerate(lines, 1):
+        first = self.line + 1
+        for self.line, line in enumerate(lines, first):
             if line[:1] in _COST_STARTS:
                 fields = line.split()
                 address = _moved(address, fields[0])
@@ -169,6 +172,23 @@ class _Reader:
             functions=self.functions,
             calls_out=frozenset(self.calls_out),
         )
+
+    def _command(self, lines: Iterator[str]) -> None:
+        """Take in the header up to the number of the part, with the command that precedes it.
+
+        An argument may hold line ends, and callgrind writes them as they are.
+        """
+        command: list[str] = []
+        for self.line, line in enumerate(lines, 1):
+            if line.startswith("part:"):
+                break
+            if command:
+                command.append(line.rstrip("\n"))
+            elif line.startswith("cmd:"):
+                command.append(line.removeprefix("cmd:").strip())
+            else:
+                self._state(line)
+        self.header["cmd"] = "\n".join(command)
 
     def _costs(self) -> FunctionCosts:
         if self._name is None or not self.events:

@@ -192,13 +192,18 @@ def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | Non
         decoder.position = offset
         decoder.decode_out(instruction)
         # Every property of an operation follows from these: the form of the instruction (which
-        # fixes mnemonic, operand sizes and implicit operands), its memory operand, its mask,
-        # and the immediate where _DOT reads it.
+        # fixes mnemonic, operand sizes and implicit operands), which operands are in memory (one
+        # form takes either), broadcast (in the memory size), mask, and the immediate where it
+        # selects factors.
         code_id = instruction.code
         key = (
             code_id,
             instruction.len,
             instruction.memory_size,
+            instruction.op0_kind,
+            instruction.op1_kind,
+            instruction.op2_kind,
+            instruction.op3_kind,
             instruction.op_mask,
             instruction.immediate8 if code_id in _immediate_matters else None,
         )
@@ -208,12 +213,12 @@ def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | Non
             operation = classify(instruction)
             if operation is not None and _DOT.fullmatch(operation.mnemonic):
                 _immediate_matters.add(code_id)
-                key = (*key[:4], instruction.immediate8)
+                key = (*key[:-1], instruction.immediate8)
             _known[key] = operation
             yield operation
 
 
-_known: dict[tuple[int, int, int, int, int | None], Operation | None] = {}
+_known: dict[tuple[int | None, ...], Operation | None] = {}
 _immediate_matters: set[int] = set()
 _information = InstructionInfoFactory()
 

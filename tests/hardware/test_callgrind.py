@@ -14,6 +14,7 @@ from ridgepoint.errors import CannotMeasure, CannotStart, UnsupportedInstruction
 from ridgepoint.machine import Cache
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind import CallgrindMeter
+from ridgepoint.meters.callgrind_counts import count_functions
 from ridgepoint.meters.object_file import holds_avx512
 
 pytestmark = [
@@ -121,6 +122,23 @@ def test_loads_and_stores_of_daxpy_are_exact(build, count):
 
     assert (daxpy.stores, daxpy.store_bytes) == (n // 4, 8 * n)
     assert daxpy.load_bytes == 16 * n + 8
+
+
+def test_loads_and_stores_are_those_that_callgrind_sees(build, count, monkeypatch):
+    """Where the code has neither FMA nor read-modify-write, callgrind's Dr and Dw agree."""
+    seen = {}
+
+    def noted(costs, **others):
+        seen.update({name: (one.events[1], one.events[2]) for (_, name), one in costs.items()})
+        return count_functions(costs, **others)
+
+    monkeypatch.setattr("ridgepoint.meters.callgrind.count_functions", noted)
+    counted = count(build("blas", "-O1"), "spmv", "500")
+
+    spmv = function(counted, "spmv").counts
+    main = function(counted, "main").counts
+    assert (spmv.loads, spmv.stores) == seen["spmv"]
+    assert (main.loads, main.stores) == seen["main"]
 
 
 @pytest.mark.parametrize("kernel", ["daxpy", "copy"])

@@ -48,6 +48,7 @@ _OPTIONS = (
     "--trace-children=yes",
     "--separate-threads=yes",  # the only way to learn that there were threads
     "--separate-recs=1",  # else a function that calls itself appears twice
+    "--skip-plt=no",  # it would count the stub of a library call as one more call instruction
     *(f"--dump-before={name}" for name in _DUMP_BEFORE),
     "--fair-sched=try",  # else a spinning thread may starve the one that it waits for
     "--vgdb=no",  # it leaves pipes in the temporary directory

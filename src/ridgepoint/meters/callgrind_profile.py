@@ -85,7 +85,9 @@ def parse_profile(lines: Iterable[str], *, source: str) -> Profile:
     try:
         reader.read(lines)
     except (ValueError, IndexError, KeyError) as error:
-        raise reader.refuse(f"line {reader.line} cannot be read ({error})") from error
+        raise reader.refuse(
+            f"line {reader.line} cannot be read ({error}); it may have been cut short"
+        ) from error
     return reader.profile()
 
 

@@ -128,7 +128,7 @@ class CodeStore:
                 file: ObjectFile | None = ObjectFile.read(path)
             except InvalidDocument:
                 file = None
-            if file is not None and file.changed_ns > self.changed_before_ns.get(path, 1 << 63):
+            if file is not None and file.changed_ns >= self.changed_before_ns.get(path, 1 << 63):
                 file = None
             self._objects[path] = file
         return self._objects[path]

@@ -18,7 +18,7 @@ ADDRESS = 0x401000
 # addsd; add; sub; nop, nop, ...: at the last, decoding that began anywhere falls into step
 PLAIN = (bytes.fromhex("f20f58c1" + "4883c001" + "4883e801") + 6 * b"\x90") * 40 + b"\xc3"
 WIDE = bytes.fromhex("62f1ed4858d9")  # vaddpd %zmm1,%zmm2,%zmm3
-# mov $0x58ed4862f1,%rax would do; this one hides a whole EVEX instruction in its immediate
+# movabs, whose immediate is a whole EVEX instruction
 HIDING = bytes.fromhex("48b8") + WIDE + b"\x90\x90"
 
 

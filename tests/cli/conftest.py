@@ -1,12 +1,6 @@
 """A command line without clocks and Valgrind: a scripted meter and a machine from a file."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-
 from core_inputs import MACHINE, MEASUREMENT
 
 from ridgepoint.cli.main import main

@@ -14,7 +14,7 @@ from ridgepoint.errors import CannotMeasure, CannotStart, UnsupportedInstruction
 from ridgepoint.machine import Cache
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind import CallgrindMeter
-from ridgepoint.meters.callgrind_counts import count_functions
+from ridgepoint.meters.callgrind.counts import count_functions
 from ridgepoint.meters.object_file import holds_avx512
 
 pytestmark = [

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ridgepoint.characterize.verify import innermost_loop, why_refused
+from ridgepoint.ceilings.verify import innermost_loop, why_refused
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock

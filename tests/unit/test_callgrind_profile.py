@@ -6,9 +6,9 @@ import pytest
 
 from ridgepoint.errors import CannotMeasure, InvalidDocument
 from ridgepoint.machine import Cache
-from ridgepoint.meters.callgrind_geometry import simulated
-from ridgepoint.meters.callgrind_log import parse_log
-from ridgepoint.meters.callgrind_profile import parse_profile
+from ridgepoint.meters.callgrind.geometry import simulated
+from ridgepoint.meters.callgrind.log import parse_log
+from ridgepoint.meters.callgrind.profile import parse_profile
 
 DATA = Path(__file__).parents[1] / "data" / "callgrind"
 TINY = (DATA / "tiny.out").read_text()

@@ -5,8 +5,8 @@ import struct
 import pytest
 
 from ridgepoint.errors import InvalidDocument
-from ridgepoint.meters.callgrind_places import placed
-from ridgepoint.meters.callgrind_profile import FunctionCosts, Profile
+from ridgepoint.meters.callgrind.places import placed
+from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.object_file import (
     CodeStore,
     ObjectFile,

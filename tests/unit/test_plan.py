@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.characterize.plan import buffer_bytes, plan
+from ridgepoint.ceilings.plan import buffer_bytes, plan
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD
 from ridgepoint.machine import Cache
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.measure import wants_another
+from ridgepoint.program import wants_another
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def machine_of_this_host(archive: Archive, shown: Progress) -> tuple[int, Machin
     kept = archive.latest_machine(fingerprint(System(), __version__))
     if kept is not None:
         return kept
-    from ridgepoint.characterize import characterize
+    from ridgepoint.ceilings import characterize
 
     machine = characterize(progress=shown.fraction)
     return archive.keep_machine(machine), machine

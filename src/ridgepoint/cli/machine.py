@@ -21,7 +21,7 @@ def command(as_json: bool, outputs: tuple[Path, ...], archive_path: Path | None)
     'ridgepoint run' uses the machine kept last for as long as it does not change.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.characterize import characterize
+    from ridgepoint.ceilings import characterize
     from ridgepoint.cli.output import show_machine, write_machine
 
     common.require_figure_endings(outputs)

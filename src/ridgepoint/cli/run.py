@@ -69,10 +69,10 @@ def command(
     from ridgepoint.geometry import parse_geometry
     from ridgepoint.host import System
     from ridgepoint.library import open_machine
-    from ridgepoint.measure import measure
     from ridgepoint.meters.callgrind import CallgrindMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
+    from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
     common.require_figure_endings(outputs, also=(".json",))
@@ -89,7 +89,7 @@ def command(
             machine_id, machine = common.machine_of_this_host(archive, shown)
         else:
             machine_id, machine = common.keep_once(archive, chosen), chosen
-        measurement = measure(
+        measurement = measure_program(
             program,
             meter=CallgrindMeter(),
             caches=caches,

@@ -22,11 +22,11 @@ from ridgepoint.errors import CannotStart, InvalidDocument, MeterUnavailable
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Unavailable
-from ridgepoint.meters import callgrind_cautions as doubts
-from ridgepoint.meters.callgrind_counts import count_functions, merged
-from ridgepoint.meters.callgrind_files import Written, collecting, options
-from ridgepoint.meters.callgrind_geometry import Geometry, simulated
-from ridgepoint.meters.callgrind_refusals import check
+from ridgepoint.meters.callgrind import cautions as doubts
+from ridgepoint.meters.callgrind.counts import count_functions, merged
+from ridgepoint.meters.callgrind.files import Written, collecting, options
+from ridgepoint.meters.callgrind.geometry import Geometry, simulated
+from ridgepoint.meters.callgrind.refusals import check
 from ridgepoint.meters.object_file import foreign_architecture, holds_avx512
 from ridgepoint.meters.process import resolve
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FunctionCounts, Traffic
-from ridgepoint.meters.callgrind_geometry import Geometry
+from ridgepoint.meters.callgrind.geometry import Geometry
 
 MOST_FLOP_PER_INSTRUCTION = 16
 """Of any instruction that Valgrind executes: a 256-bit fp32 FMA. It has no AVX-512."""

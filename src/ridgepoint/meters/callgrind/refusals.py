@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ridgepoint.errors import CannotMeasure, UnsupportedInstruction
 from ridgepoint.meters import Run
-from ridgepoint.meters.callgrind_files import Written
-from ridgepoint.meters.callgrind_log import Unhandled
+from ridgepoint.meters.callgrind.files import Written
+from ridgepoint.meters.callgrind.log import Unhandled
 from ridgepoint.meters.decode import decode, disassemble
 from ridgepoint.meters.object_file import ObjectFile
 

@@ -16,6 +16,7 @@ from ridgepoint.host import System, hostname, kernel, usable_cpus
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Context, Measurement, Timed
 from ridgepoint.meters import Meter, Run
+from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.process import Output, resolve, run
 from ridgepoint.meters.standard_input import StandardInput, own_standard_input
 
@@ -43,11 +44,11 @@ Progress = Callable[[str, bool], None]
 """Called with what begins now, and whether the program's own output is shown meanwhile."""
 
 
-def measure(
+def measure_program(
     command: Sequence[str],
     *,
-    meter: Meter,
-    caches: Sequence[Cache],
+    meter: Meter | None = None,
+    caches: Sequence[Cache] | None = None,
     repeat: int | None = None,
     timeout_s: float | None = None,
     counts_only: bool = False,
@@ -62,9 +63,10 @@ def measure(
     command : sequence of str
         Program and arguments. It is run several times, with the same input, in this directory and
         environment; its output is shown once.
-    meter : Meter
-    caches : sequence of Cache
-        Geometry for the meter to simulate.
+    meter : Meter or None
+        None: callgrind.
+    caches : sequence of Cache or None
+        Geometry for the meter to simulate; None: this host's.
     repeat : int or None
         Native runs that count; None: until the 95 % interval is within 2 % of the median (ten
         runs at least), 30 runs or 30 s.
@@ -94,6 +96,8 @@ def measure(
         If a run takes longer than `timeout_s`, or the meter cannot count it.
     """
     report = progress or (lambda what, output_is_shown: None)
+    meter = meter or CallgrindMeter()
+    caches = System().caches if caches is None else caches
     resolved = resolve(command)
     if (lack := meter.why_unavailable()) is not None:
         raise MeterUnavailable(

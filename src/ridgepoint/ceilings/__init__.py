@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 from ridgepoint import __version__
 from ridgepoint.caution import Caution
-from ridgepoint.characterize.plan import Task, plan
-from ridgepoint.characterize.pool import Job, Pool
-from ridgepoint.characterize.verify import why_refused
+from ridgepoint.ceilings.plan import Task, plan
+from ridgepoint.ceilings.pool import Job, Pool
+from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.estimate import Estimate
 from ridgepoint.host import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
-from ridgepoint.meters.callgrind_geometry import Geometry
-from ridgepoint.meters.callgrind_profile import FunctionCosts, Profile
+from ridgepoint.meters.callgrind.geometry import Geometry
+from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.decode import Operation, decode_each
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
 

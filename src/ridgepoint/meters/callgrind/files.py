@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.errors import CannotMeasure, InvalidDocument
-from ridgepoint.meters.callgrind_counts import EVENTS
-from ridgepoint.meters.callgrind_log import Log, parse_log
-from ridgepoint.meters.callgrind_places import placed
-from ridgepoint.meters.callgrind_profile import Profile, parse_profile
+from ridgepoint.meters.callgrind.counts import EVENTS
+from ridgepoint.meters.callgrind.log import Log, parse_log
+from ridgepoint.meters.callgrind.places import placed
+from ridgepoint.meters.callgrind.profile import Profile, parse_profile
 from ridgepoint.meters.object_file import CodeStore
 
 _COLLECT_EVERY_S = 0.02

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from iced_x86 import Decoder
 
-from ridgepoint.meters.callgrind_profile import FunctionCosts, Profile
+from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.decode import MAX_INSTRUCTION_BYTES
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
 

@@ -137,6 +137,26 @@ class Archive:
             self._connection.close()
             self._connection = None
 
+    def require_writable(self) -> None:
+        """Refuse now what keeping something would refuse later, as far as that can be told.
+
+        Raises
+        ------
+        ArchiveRefused
+            If the file, or the folder that it is to be made in, may not be written.
+        """
+        target = self.path
+        while not target.exists():
+            target = target.parent
+        # SQLite makes its journal beside the file.
+        for needed in {target, target if target.is_dir() else target.parent}:
+            if not os.access(needed, os.W_OK):
+                raise refused(
+                    self.path,
+                    f"{needed} cannot be written",
+                    f"permit writing there, or {ELSEWHERE}",
+                )
+
     def keep_machine(self, machine: Machine) -> int:
         """Keep a machine and return its id: once this returns, it is on the disk."""
         return self._keep("machine", machine.name, machine.fingerprint, None, encode(machine))

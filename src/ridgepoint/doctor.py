@@ -232,18 +232,9 @@ def _archive(path: Path) -> Finding:
     try:
         with Archive(path) as archive:
             kept = len(archive.records())
+            archive.require_writable()
     except ArchiveRefused as refusal:
         return Finding(
             what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
-        )
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    target = path if path.exists() else folder
-    if not os.access(target, os.W_OK):
-        return Finding(
-            what=what,
-            works=False,
-            detail=f"{target} cannot be written",
-            remedy="permit writing there, or name another: --archive FILE",
-            cost=cost,
         )
     return Finding(what=what, works=True, detail=f"{path}: {kept} records")

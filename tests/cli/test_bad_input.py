@@ -1,6 +1,7 @@
 """Every input that a user can get wrong: one line, status 2, no traceback, nothing lost."""
 
 import json
+import os
 import re
 
 import pytest
@@ -160,6 +161,16 @@ def test_damaged_archive_is_refused_before_the_program_runs_and_left_untouched(c
 
     refused(cli.run("--", "touch", marker), "archive.sqlite3")
     assert cli.archive.read_bytes() == before
+    assert not marker.exists()
+
+
+@pytest.mark.usefixtures("meter")
+def test_archive_in_a_read_only_folder_is_refused_before_the_program_runs(cli, monkeypatch):
+    """Root may write anywhere but on a read-only file system, so the system's answer is set."""
+    monkeypatch.setattr("ridgepoint.archive.os.access", lambda path, mode: mode != os.W_OK)
+    marker = cli.folder / "ran"
+
+    refused(cli.run("--", "touch", marker), "archive.sqlite3", "cannot be written")
     assert not marker.exists()
 
 

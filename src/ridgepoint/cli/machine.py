@@ -26,6 +26,7 @@ def command(as_json: bool, outputs: tuple[Path, ...], archive_path: Path | None)
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive, common.progress() as shown:
+        archive.require_writable()
         machine = characterize(progress=shown.fraction)
         shown.close()
         try:

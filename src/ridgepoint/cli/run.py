@@ -9,7 +9,8 @@ import click
 from ridgepoint.cli import common
 
 
-@click.command("run", context_settings={"ignore_unknown_options": False})
+# As with time and perf stat, what follows the program's name is the program's own.
+@click.command("run", context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
 @click.option(
@@ -57,7 +58,7 @@ def command(
     outputs: tuple[Path, ...],
     archive_path: Path | None,
 ) -> int:
-    """Measure PROGRAM (write -- before it), bound it by this machine, draw it.
+    """Measure PROGRAM (put -- before it), bound it by this machine, draw it.
 
     It is run several times natively, which gives its time, and once under Valgrind, which gives
     its work and its memory traffic: all with the same input. Its own output is shown once and the
@@ -82,13 +83,16 @@ def command(
         raise click.BadParameter(str(error), param_hint="'--cache'") from error
     resolve(program)
     chosen = None if machine_name is None else open_machine(machine_name)
-    if cores is not None and chosen is not None and cores > chosen.cores:
-        raise click.BadParameter(f"{chosen.name} has {chosen.cores} cores", param_hint="'--cores'")
     with Archive(archive_path) as archive, common.progress() as shown:
+        archive.require_writable()
         if chosen is None:
             machine_id, machine = common.machine_of_this_host(archive, shown)
         else:
             machine_id, machine = common.keep_once(archive, chosen), chosen
+        if cores is not None and cores > machine.cores:
+            raise click.BadParameter(
+                f"{machine.name} has {machine.cores} cores", param_hint="'--cores'"
+            )
         measurement = measure_program(
             program,
             meter=CallgrindMeter(),

@@ -53,7 +53,7 @@ CACHES = (
     Cache(level=3, kind="unified", size_bytes=32 << 20, line_bytes=64, ways=None, cores=2),
 )
 MACHINE = Machine(
-    name="AMD EPYC 9R14",
+    name="vm",
     host=Host(
         cpu="AMD EPYC 9R14 96-Core Processor",
         microarchitecture="znver4",
@@ -132,6 +132,7 @@ def measurement(
     spread=NOISE,
     functions=(),
     levels=True,
+    instructions=50_000_000,
     undecoded=0,
     cautions=(),
 ):
@@ -153,7 +154,7 @@ def measurement(
         command=command,
         counted=Counted(
             meter="flopgrind (Valgrind 3.24.0)",
-            counts=counts(*kinds, undecoded=undecoded),
+            counts=counts(*kinds, instructions=instructions, undecoded=undecoded),
             traffic=tuple(parts),
             functions=functions,
             cautions=cautions,
@@ -189,6 +190,11 @@ SLOW = measurement(
     command=("/usr/bin/python3", "-c", "import json; print(json.dumps({}))"),
     dram=(4_000_000, 900_000),
     runtime_s=0.08,
+    instructions=10_000_000,
+)
+# 4 flop in 50 M instructions.
+FEW = measurement(
+    flop("fp64", 4, width=0, fma=False), command=("./sort", "-n", "nums"), runtime_s=0.6
 )
 FUNCTIONS = tuple(
     FunctionCounts(

@@ -11,6 +11,7 @@ import matplotlib as mpl
 import pytest
 from figure_inputs import (
     CACHED,
+    FEW,
     MACHINE,
     MATMUL,
     MIXED,
@@ -34,7 +35,7 @@ from ridgepoint.figures.labels import Box, Room, along
 from ridgepoint.figures.mpl import draw, save
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.terminal import render
-from ridgepoint.figures.words import printable
+from ridgepoint.figures.words import machine_title, printable, program_name
 
 
 def figure_of(*measurements, machine=MACHINE):
@@ -258,7 +259,11 @@ def test_no_traffic_is_drawn_at_the_right_edge_and_named():
 @pytest.mark.parametrize(
     ("program", "note"),
     [
-        (SORT, "no floating-point work, so no point"),
+        (SORT, "no floating-point work: the flop roofline says nothing of it"),
+        (
+            FEW,
+            "hardly any floating-point work (4 flop): the flop roofline says nothing of it",
+        ),
         (UNTIMED, "counted but not timed: its performance is unknown, so no point"),
     ],
 )
@@ -270,6 +275,59 @@ def test_a_program_without_a_point_says_why(program, note):
     assert figure.notes == (note,)
 
 
+def test_hardly_any_work_leaves_the_plane_as_it_is():
+    """4 flop over 240 MB would widen it by six decades; the key gives no flop/s either."""
+    figure = figure_of(FEW)
+
+    assert (figure.x_limits, figure.y_limits) == ((0.01, 100.0), (1e8, 1e12))
+    assert figure.programs[0].summary == "0.8 % of DRAM read roof"
+
+
+@pytest.mark.parametrize(("work", "points"), [(4999, 0), (5000, 4)])
+def test_one_flop_in_ten_thousand_instructions_is_worth_a_point(work, points):
+    """Of 50 M instructions that is 5000."""
+    figure = figure_of(measurement(flop("fp64", work, width=0, fma=False)))
+
+    assert len(figure.programs[0].points) == points
+
+
+def test_what_bounds_a_program_is_marked_above_its_dram_point():
+    """Reads of 160 MB at 32 GB/s take 5 ms: 20 Mflop in 5 ms, below the drawn 53 GB/s line."""
+    figure = figure_of(TRIAD)
+    mark = figure.programs[0].attainable
+
+    assert mark.at == pytest.approx((20 / 240, 4e9))
+    assert mark.limit == "DRAM read"
+    assert figure.attainable_note == "attainable: what bounds it (DRAM read)"
+
+
+def test_marks_of_several_programs_say_whose_limit_is_whose():
+    """A and C read memory, B computes: 2.004 Gflop take 34 ms, its reads less than 1 ms."""
+    note = figure_of(TRIAD, MATMUL, TRIAD).attainable_note
+
+    assert note == "attainable: what bounds it (A, C DRAM read; B fp64 peak)"
+
+
+@pytest.mark.parametrize("program", [SORT, FEW, CACHED, READS_ONLY, UNTIMED])
+def test_without_a_dram_point_nothing_is_marked(program):
+    """Unknown, or at infinity."""
+    figure = figure_of(program)
+
+    assert figure.programs[0].attainable is None
+    assert figure.attainable_note is None
+
+
+def test_a_mark_above_the_plane_widens_it():
+    """x87 work has no ceiling: 3.2 Gflop in the 1 ms that its reads need are 3.2 Tflop/s."""
+    program = measurement(
+        flop("fp80", 3_200_000_000, width=0, fma=False), dram=(32_000_000, 0), levels=False
+    )
+    figure = figure_of(program)
+
+    assert figure.programs[0].attainable.at == pytest.approx((100, 3.2e12))
+    assert figure.y_limits[1] == 1e13
+
+
 def test_mixed_precision_is_said():
     """Its peak is neither of those drawn."""
     assert figure_of(MIXED).notes == ("60 % fp64 and 40 % fp32: its peak lies between theirs",)
@@ -279,7 +337,7 @@ def test_the_title_names_machine_cores_and_samples():
     """Who measured what, how often."""
     figure = figure_of(TRIAD)
 
-    assert figure.title == "AMD EPYC 9R14"
+    assert figure.title == "AMD EPYC 9R14 96-Core Processor (znver4), vm"
     assert figure.subtitle == "1 of 2 cores; medians: roofs n = 15, programs n = 15"
 
 
@@ -288,6 +346,28 @@ def test_the_28th_program_has_a_letter_of_its_own():
     letters = [program.letter for program in figure_of(*[TRIAD] * 28).programs]
 
     assert letters[:2] + letters[25:] == ["A", "B", "Z", "AA", "AB"]
+
+
+def test_a_published_machine_is_known_by_its_name():
+    """Its processor follows; a measured one is its processor, the host's name follows."""
+    published = replace(MACHINE, name="csb", source="a paper")
+
+    assert machine_title(published) == "csb, AMD EPYC 9R14 96-Core Processor"
+    assert machine_title(MACHINE) == "AMD EPYC 9R14 96-Core Processor (znver4), vm"
+
+
+def test_a_processor_of_unknown_kind_is_named_without_it():
+    """No empty parentheses."""
+    host = replace(MACHINE.host, cpu="Atom", microarchitecture=None)
+
+    assert machine_title(replace(MACHINE, host=host)) == "Atom, vm"
+
+
+def test_a_script_on_the_command_line_is_one_line():
+    """Line breaks and indentation are one space each, before the name is cut."""
+    name = program_name(("/usr/bin/python3", "-c", "\nimport os\n\n\tos.sync()\n"))
+
+    assert name == "python3 -c 'import os os.sync()'"
 
 
 @given(st.text())
@@ -371,6 +451,21 @@ def drawn_box(text):
         height=flat.height * 0.75,
         angle=angle,
     )
+
+
+def test_the_picture_joins_point_and_cap_by_a_dotted_line():
+    """From 2 Gflop/s up to 4 at 1/12 flop/byte, both in the program's colour."""
+    lines = draw(figure_of(TRIAD)).lines
+    (stem,) = [
+        line
+        for line in lines
+        if line.get_xdata() == pytest.approx([1 / 12, 1 / 12]) and line.get_linestyle() == "--"
+    ]
+    (cap,) = [line for line in lines if line.get_ydata() == pytest.approx([4e9])]
+
+    assert sorted(stem.get_ydata()) == pytest.approx([2e9, 4e9])
+    assert cap.get_xdata() == pytest.approx([1 / 12])
+    assert cap.get_color() == stem.get_color() == "#0072B2"
 
 
 @pytest.mark.parametrize(
@@ -540,6 +635,19 @@ def test_letters_stand_where_the_points_are():
 
     assert found["A"] == pytest.approx((0.230, 0.325), abs=0.02)
     assert found["B"] == pytest.approx((0.949, 0.672), abs=0.02)
+
+
+@pytest.mark.parametrize(("ascii", "mark"), [(False, "┬"), (True, "=")])
+def test_the_text_marks_what_bounds_a_program(ascii, mark):
+    """At 4 Gflop/s, 0.400 of four decades; straight above the letter, and in the key."""
+    text = render(figure_of(TRIAD), width=109, height=103, color=False, ascii=ascii)
+    plane = [line[9:] for line in text.splitlines()[3:103]]
+    ((row, column),) = [(n, line.index(mark)) for n, line in enumerate(plane) if mark in line]
+    (below,) = [line for line in plane if line[column : column + 1] == "A"]
+
+    assert (column / 100, 1 - row / 100) == pytest.approx((0.230, 0.400), abs=0.02)
+    assert plane.index(below) > row
+    assert f"{mark}  attainable: what bounds it (DRAM read)" in text
 
 
 def test_a_point_under_another_is_said():

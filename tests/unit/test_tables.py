@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from figure_inputs import (
     CACHED,
+    FEW,
     FUNCTIONS,
     MACHINE,
     MATMUL,
@@ -15,8 +16,10 @@ from figure_inputs import (
     SORT,
     TRIAD,
     UNTIMED,
+    counts,
     flop,
     measurement,
+    peak,
     stream,
     traffic,
 )
@@ -24,7 +27,7 @@ from rich.console import Console
 
 from ridgepoint.archive import Record
 from ridgepoint.caution import Caution
-from ridgepoint.counts import FlopCount
+from ridgepoint.counts import FlopCount, FunctionCounts
 from ridgepoint.doctor import Finding
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures import tables
@@ -32,6 +35,8 @@ from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import percent, shown_cores
 from ridgepoint.machine import Ceiling
 from ridgepoint.models.placement import place
+
+TITLE = "AMD EPYC 9R14 96-Core Processor (znver4), vm"
 
 
 def text(renderable, width=80):
@@ -52,29 +57,133 @@ def squeezed(said):
 
 
 def row(said, head):
-    """Return the line that begins so, squeezed."""
+    """Return the first line that begins so, squeezed."""
     return next(squeezed(line) for line in said.splitlines() if line.strip().startswith(head))
 
 
 # A machine.
 
 
-def test_a_ceiling_shows_median_interval_samples_and_traffic():
-    """A store of 26.5 GB/s moves 53: its lines are read first. Ranks 4 and 12 of 15 samples.
-
-    They deviate by -4 and +4 thousandths: 26.394 and 26.606.
-    """
+def test_a_row_shows_median_interval_and_traffic_of_one_core_and_of_two():
+    """A store moves its lines twice. Ranks 4 and 12 of 15: 4 thousandths off the median."""
     said = text(tables.machine(MACHINE))
 
-    assert "store 1 26.5 GB/s 26.39 to 26.61 G 15 53 GB/s" in squeezed(said)
+    assert row(said[said.index("DRAM [B/s]") :], "store ") == (
+        "store 26.5 G -0.4 +0.4 % 34 G -0.4 +0.4 % x 2"
+    )
+    assert row(said, "fp64") == "fp64 [flop/s]"
+    assert "ceilings medians, 15 samples each" in squeezed(said)
+
+
+def test_a_machine_of_two_core_counts_fits_80_columns_unfolded():
+    """A row per pattern: 4 of either precision and 8 streams; 6 headings."""
+    said = text(tables.machine(MACHINE))
+    rows = [line for line in said.splitlines() if re.search(r"\d G |\[", line)]
+
+    assert max(map(len, said.splitlines())) <= 80
+    assert len(rows) == 4 + 4 + 8 + 6
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [((1, 0), "x 1"), ((1, 0.5), "x 1.5"), ((1, 1 / 3), "x 1.33"), ((None, None), "x 1")],
+)
+def test_traffic_is_per_byte_counted(shares, said):
+    """Load, copy, triad by hand; without a split the rate is the traffic."""
+    machine = replace(MACHINE, ceilings=(stream("l2", "any", 1, 1e9, *shares),))
+
+    assert row(text(tables.machine(machine)), "any").endswith(f"% {said}")
+
+
+def test_four_core_counts_stand_two_abreast():
+    """One column pair more would not fit."""
+    ceilings = tuple(peak("fp64", "fma", count, count * 1e9) for count in (1, 2, 48, 96))
+    said = text(tables.machine(replace(MACHINE, ceilings=ceilings)))
+
+    heads = [squeezed(line) for line in said.splitlines() if line.startswith("ceiling ")]
+    assert heads == ["ceiling 1 core 95 % 2 cores 95 %", "ceiling 48 cores 95 % 96 cores 95 %"]
+
+
+def test_different_numbers_of_samples_are_a_range():
+    """Fifteen and seven."""
+    few = replace(peak("fp64", "mul", 1, 1e9), rate=Estimate([1e9] * 7))
+    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(*MACHINE.ceilings, few)))))
+
+    assert "medians, 7 to 15 samples each" in said
 
 
 def test_ceilings_are_grouped_by_resource():
-    """Each resource is named once, compute first, then from the core outwards."""
+    """Each resource is named once with its unit, compute first, then from the core outwards."""
     said = text(tables.machine(MACHINE))
 
-    names = re.findall(r"^(fp64|fp32|L1|L2|L3|DRAM)  .*B?/s", said, re.MULTILINE)
-    assert names == ["fp64", "fp32", "L1", "L2", "L3", "DRAM"]
+    names = re.findall(r"^(\w+) \[(.*)\]", said, re.MULTILINE)
+    assert names == [
+        ("fp64", "flop/s"),
+        ("fp32", "flop/s"),
+        ("L1", "B/s"),
+        ("L2", "B/s"),
+        ("L3", "B/s"),
+        ("DRAM", "B/s"),
+    ]
+
+
+def unstable(name, seen, threads=1):
+    """Return a ceiling with a doubt of its own."""
+    return replace(
+        peak("fp64", name, threads, 1e9), cautions=(Caution("unstable", seen, "measure again"),)
+    )
+
+
+def test_doubts_of_many_ceilings_are_one_line():
+    """Three of four; what differs between them is a range, what does not stays."""
+    ceilings = (
+        unstable("a", "the interval is 9% of the median (n = 15)"),
+        unstable("b", "the interval is 41.5% of the median (n = 15)"),
+        peak("fp64", "c", 1, 1e9),
+        unstable("a", "the interval is 12% of the median (n = 15)", threads=2),
+    )
+    said = text(tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings)))
+
+    assert squeezed(said).partition("cautions ")[2] == (
+        "unstable: 3 of 4 ceilings (marked ~): the interval is 9 to 41.5% of the median "
+        "(n = 15); measure again"
+    )
+    assert row(said, "a ").startswith("a ~1 G ")
+    assert row(said, "c ").startswith("c 1 G ")
+
+
+def test_doubts_of_two_ceilings_name_them():
+    """With what was seen of each."""
+    ceilings = (unstable("a", "spread 9%"), unstable("fma", "spread 8%", threads=2))
+    said = squeezed(text(tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings))))
+
+    assert said.partition("cautions ")[2] == (
+        "unstable: fp64 a on 1 core: spread 9%; fp64 FMA on 2 cores: spread 8%; measure again"
+    )
+
+
+def test_doubts_that_differ_in_words_give_an_example():
+    """No text is made up for what two have in common."""
+    ceilings = [unstable(name, f"L2 is {name}") for name in ("odd", "even", "prime")]
+    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=tuple(ceilings)))))
+
+    assert (
+        "unstable: 3 of 3 ceilings (marked ~): for example fp64 odd on 1 core: L2 is odd; "
+        "measure again" in said
+    )
+
+
+def test_doubts_of_two_kinds_are_two_lines():
+    """The mark alone does not say which."""
+    slow = (Caution("clock", "it was slow", "cool it"),)
+    ceilings = (
+        *(unstable(name, "spread 9%") for name in "abc"),
+        replace(peak("fp64", "d", 1, 1e9), cautions=slow),
+    )
+    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=ceilings))))
+
+    assert "unstable: 3 of 4 ceilings (among those marked ~): spread 9%; measure again" in said
+    assert "clock: fp64 d on 1 core: it was slow; cool it" in said
 
 
 def test_a_machine_says_what_it_is():
@@ -99,8 +208,8 @@ def test_a_ceiling_that_could_not_be_measured_reads_unknown():
     )
     said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(missing,)))))
 
-    assert "L3 load 1 unknown" in said
-    assert "no-memory: L3 load, 1 thread: the buffer does not fit; free some memory" in said
+    assert "L3 [B/s] load unknown" in said
+    assert "no-memory: L3 load on 1 core: the buffer does not fit; free some memory" in said
 
 
 def test_few_samples_have_no_interval():
@@ -108,7 +217,8 @@ def test_few_samples_have_no_interval():
     few = replace(stream("l1", "load", 1, 1e9, 1, 0), rate=Estimate([1e9] * 5))
     said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(few,)))))
 
-    assert "1 GB/s unknown (n < 6) 5" in said
+    assert "load 1 G unknown (n < 6) x 1" in said
+    assert "medians, 5 samples each" in said
 
 
 def test_a_published_ceiling_has_no_interval():
@@ -123,7 +233,8 @@ def test_a_published_ceiling_has_no_interval():
     )
     said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(read,)))))
 
-    assert "DRAM read load 1 16 GB/s published 1 16 GB/s" in said
+    assert "DRAM read [B/s] load 16 G published x 1" in said
+    assert "samples" not in said
 
 
 def test_theory_is_shown_where_it_is_known():
@@ -131,7 +242,7 @@ def test_theory_is_shown_where_it_is_known():
     first = replace(MACHINE.ceilings[6], theoretical=60e9)
     said = text(tables.machine(replace(MACHINE, ceilings=(first,))))
 
-    assert row(said, "fp64").endswith("98 %")
+    assert row(said, "FMA").endswith("98 %")
 
 
 # A program.
@@ -157,7 +268,7 @@ def test_a_report_says_intensity_performance_and_place():
 
     assert row(said, "I ").startswith("I intensity DRAM 0.0833, L3 0.08, L2 0.0769, L1 0.0417")
     assert row(said, "P ").startswith("P performance 2 Gflop/s (quartiles ")
-    assert row(said, "attainable") == "attainable 4 Gflop/s on 1 core of AMD EPYC 9R14"
+    assert f"attainable 4 Gflop/s on 1 core of {TITLE}" in squeezed(said)
     assert row(said, "efficiency") == "efficiency 50 %"
 
 
@@ -217,8 +328,18 @@ def test_a_program_without_work_has_no_intensity_or_performance():
     said = run_text(SORT)
 
     assert row(said, "W ") == "W work no floating-point operation"
-    assert row(said, "P ") == "P performance none: no floating-point operation"
-    assert row(said, "attainable") == "attainable 5 ms at best, on 1 core of AMD EPYC 9R14"
+    assert not re.search(r"^(I|P)  ", said, re.MULTILINE)
+    assert "attainable 5 ms at best, on 1 core of AMD EPYC 9R14" in squeezed(said)
+
+
+def test_hardly_any_work_is_counted_exactly_and_has_no_rates():
+    """4 flop in 50 M instructions; 5 ms of traffic in 600 are 0.8 %."""
+    said = run_text(FEW)
+
+    assert row(said, "W ") == "W work hardly any: 4 flop fp64"
+    assert not re.search(r"^(I|P)  ", said, re.MULTILINE)
+    assert "flop/s" not in said
+    assert row(said, "efficiency") == "efficiency 0.8 %"
 
 
 def test_undecoded_instructions_are_said():
@@ -242,6 +363,56 @@ def test_functions_show_their_shares():
 
     assert row(said, "triad ") == "triad triad 80 % 60 % 94 %"
     assert row(said, "main ") == "main triad 0 % 20 % 0.4 %"
+
+
+def profile(*shares):
+    """Return functions that did so many percent of work, instructions and DRAM reads."""
+    return tuple(
+        FunctionCounts(
+            name=name,
+            object=None,
+            counts=counts(*([flop("fp64", work)] if work else []), instructions=instructions),
+            traffic=(traffic("dram", read, 0),),
+        )
+        for name, work, instructions, read in (
+            (name, int(work * 200_000), int(instr * 500_000), int(read * 1000))
+            for name, work, instr, read in shares
+        )
+    )
+
+
+def listed(said):
+    """Return the names in the function table."""
+    table = re.search(r"^function .*\n((?:\S.*\n)+)", said, re.MULTILINE)
+    return [line.split()[0] for line in table[1].splitlines()]
+
+
+SPREAD_OUT = profile(
+    ("dgemm", 100, 25, 0),
+    ("0x0000000000009ad0'2", 0, 0.05, 0),
+    ("memset", 0, 1, 60),
+    ("0x00000000000037d0", 0, 70, 5),
+    ("start", 0, 3.95, 35),
+)
+
+
+def test_functions_are_ranked_by_their_largest_share():
+    """100 % of work, 70 % of instructions, 60 and 35 % of traffic; 0.05 % goes to the rest."""
+    said = run_text(measurement(flop("fp64", 20_000_000), functions=SPREAD_OUT))
+
+    assert listed(said) == ["dgemm", "0x37d0", "memset", "start", "1"]
+    assert row(said, "1 more") == "1 more 0 % < 0.1 % 0 %"
+
+
+def test_where_there_is_hardly_any_work_it_ranks_no_function():
+    """All 4 flop in a function of no instructions to speak of."""
+    tiny = replace(SPREAD_OUT[1], counts=replace(FEW.counted.counts, instructions=25_000))
+    functions = (tiny, *SPREAD_OUT[2:])
+    few = replace(FEW, counted=replace(FEW.counted, functions=functions))
+    said = run_text(few)
+
+    assert listed(said) == ["0x37d0", "memset", "start", "1"]
+    assert row(said, "function") == "function object instr. DRAM"
 
 
 def test_functions_beyond_the_table_are_summed_in_a_row():
@@ -304,7 +475,7 @@ def test_a_report_fits_80_columns(program):
 
 def said_of(program, machine=MACHINE):
     """Return the verdict on a program."""
-    return verdict(place(program, machine))
+    return verdict(place(program, machine), program.counted.counts)
 
 
 def test_the_verdict_names_the_limit_the_gain_and_the_next_limit():
@@ -326,12 +497,65 @@ def test_the_verdict_on_a_program_at_its_peak_asks_for_less_work():
     )
 
 
-def test_the_verdict_below_every_roof_blames_none():
-    """5 ms of traffic in 600 ms bound nothing."""
-    first, _ = said_of(SORT)
+LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
 
-    assert first.startswith("below every measured roof: 0.8 % of attainable under the nearest")
-    assert "at best 120x faster" in first
+
+def test_the_verdict_far_below_the_roofs_blames_none():
+    """5 ms of reads in 50 allow 10x; 3.57 ms of L3 traffic allow 14x. No claim that work binds."""
+    assert said_of(measurement(flop("fp64", 20_000_000), runtime_s=0.050)) == (
+        "no measured roof explains its time: the nearest, DRAM read bandwidth, would allow 10x "
+        "its speed",
+        LOOK_AT,
+        "the next roof, L3 bandwidth, would allow 14x",
+    )
+
+
+def test_the_verdict_does_not_repeat_the_caution():
+    """A reader who sees both learns something from each."""
+    program = measurement(flop("fp64", 20_000_000), runtime_s=0.100)
+    (caution,) = [c for c in place(program, MACHINE).cautions if c.code == "far-below"]
+
+    assert not [said for said in said_of(program) if said in str(caution)]
+
+
+@pytest.mark.parametrize(
+    ("program", "first"),
+    [(SORT, "no floating-point work"), (FEW, "hardly any floating-point work (4 flop)")],
+)
+def test_the_verdict_without_work_speaks_of_the_traffic(program, first):
+    """5 ms of reads in 600 ms."""
+    assert said_of(program) == (
+        f"{first}: a flop roofline says nothing of this program",
+        "its memory traffic alone would need 5 ms of the 600 ms that it took, at DRAM read "
+        "bandwidth",
+        LOOK_AT,
+    )
+
+
+def test_the_verdict_on_a_program_that_only_copies_names_its_roof():
+    """5 ms of reads in 6 ms: no work, but a bandwidth explains its time."""
+    first, second, _ = said_of(measurement(runtime_s=0.006))
+
+    assert first == "no floating-point work: a flop roofline says nothing of this program"
+    assert second.startswith("bound by DRAM read bandwidth: 83 % of attainable")
+
+
+def test_the_verdict_without_work_or_traffic_promises_nothing():
+    """4 flop and no byte: the time of 4 flop is no bound worth a name."""
+    still = measurement(flop("fp64", 4), dram=(0, 0, 0), levels=False, runtime_s=0.1)
+
+    assert said_of(still)[1] == (
+        "no measured roof explains its time: its memory traffic needs next to none of it"
+    )
+
+
+def test_a_trace_of_another_precision_is_not_in_the_name_of_the_peak():
+    """1000 flop of start-up beside 2 Gflop."""
+    program = measurement(
+        flop("fp64", 2_000_000_000), flop("fp32", 1000), dram=(1000, 0), runtime_s=0.041
+    )
+
+    assert said_of(program)[0].startswith("bound by peak fp64 performance: 83 %")
 
 
 def test_the_verdict_above_a_roof_doubts_the_figures():
@@ -371,7 +595,7 @@ def test_the_verdict_on_a_program_that_asks_for_nothing_claims_no_bound():
     """No flop and no byte, but it took time."""
     idle = measurement(dram=(0, 0, 0), levels=False, runtime_s=0.1)
 
-    assert said_of(idle) == (
+    assert said_of(idle)[1:] == (
         "no roof applies: the program moved no byte and did no flop that was counted",
     )
 
@@ -380,7 +604,7 @@ def test_the_verdict_says_when_nothing_is_known_to_come_next():
     """Only one resource was asked for."""
     program = measurement(dram=(160_000_000, 80_000_000), levels=False, runtime_s=0.006)
 
-    assert said_of(program)[1] == "no other roof is known that would bind it next"
+    assert said_of(program)[2] == "no other roof is known that would bind it next"
 
 
 # What was kept, and what works.
@@ -404,6 +628,19 @@ def test_records_are_listed():
     assert row(said, "14 ") == (
         "14 measurement 2026-11-21 03:05:00 3 triad [1000] 50 % of DRAM roof"
     )
+
+
+def test_the_command_of_a_record_is_one_line():
+    """A script with line breaks."""
+    kept = Record(
+        id=1,
+        kind="measurement",
+        created="2026-11-21T03:00:00Z",
+        name="python -c 'import os\n\n  os.sync()'",
+        machine_id=3,
+    )
+
+    assert row(text(tables.records([kept])), "1 ").endswith("3 python -c 'import os os.sync()'")
 
 
 def test_the_doctor_says_what_to_do_and_what_it_costs():

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ridgepoint.figures.plane import RidgeMark, RooflineFigure
-from ridgepoint.figures.sheet import Sheet
+from ridgepoint.figures.sheet import INK, Sheet
 from ridgepoint.figures.words import shown_name
 
 # Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
 # vanish on white and among the roofs, are left out.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+CAP = "_"
+"""Marker of what bounds a program."""
 MARKERS = {"dram": "o", "l3": "D", "l2": "s", "l1": "^"}
 """Marker of a point over the traffic of each level."""
 
@@ -61,6 +63,8 @@ def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> f
         offset += sheet.font * 1.4
     for index in range(len(figure.programs)):
         offset = _draw_program(figure, index, sheet, offset)
+    if figure.attainable_note is not None:
+        offset = _draw_attainable(figure, figure.attainable_note, sheet, offset)
     notes = list(figure.notes)
     if figure.levels:
         notes.append("error bars: quartiles of performance")
@@ -104,5 +108,16 @@ def _draw_program(figure: RooflineFigure, index: int, sheet: Sheet, offset: floa
     text = f"{program.name}: {program.summary}" if program.summary else program.name
     for line in sheet.wrapped(text, indent=indent, size=sheet.font):
         sheet.row(line, below=offset, indent=indent)
+        offset += sheet.font * 1.4
+    return offset
+
+
+def _draw_attainable(figure: RooflineFigure, note: str, sheet: Sheet, offset: float) -> float:
+    """Write what the caps stand for; return where the next row begins."""
+    marked = [index for index, program in enumerate(figure.programs) if program.attainable]
+    ink = colour(marked[0]) if len(marked) == 1 else INK
+    sheet.sample(CAP, below=offset, indent=0.0, colour=ink, filled=True)
+    for line in sheet.wrapped(note, indent=sheet.font * 1.2, size=sheet.font):
+        sheet.row(line, below=offset, indent=sheet.font * 1.2)
         offset += sheet.font * 1.4
     return offset

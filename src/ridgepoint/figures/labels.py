@@ -146,7 +146,7 @@ def along(
 
     if length <= width:
         return [box(length - width / 2, lift)]
-    steps = max(int((length - width) / height), 1)
+    steps = max(int((length - width) / height * 3), 1)
     places = [width / 2 + (length - width) * step / steps for step in range(steps + 1)]
     ordered = places[::-1] if from_right else places
     return [box(at, offset) for offset in (lift, 0.0, -lift) for at in ordered]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ridgepoint.errors import RidgepointError
 from ridgepoint.figures.files import replace_file
-from ridgepoint.figures.key import MARKERS, colour, draw_key, draw_title
+from ridgepoint.figures.key import CAP, MARKERS, colour, draw_key, draw_title
 from ridgepoint.figures.labels import Box, Room, along
 from ridgepoint.figures.plane import Point, Program, RoofLine, RooflineFigure
 from ridgepoint.figures.sheet import INK, Sheet
@@ -131,6 +131,7 @@ def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
         room.lines.append(((sheet.at(roof.start), sheet.at(roof.end)), _COSTS[roof.role]))
     for index, program in enumerate(figure.programs):
         _draw_program(program, colour(index), sheet, room)
+        _draw_attainable(program, colour(index), sheet, room)
     if len(figure.programs) > 1:
         for index, program in enumerate(figure.programs):
             _name_program(program, colour(index), sheet, room)
@@ -187,6 +188,21 @@ def _draw_program(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
             clip_on=False,
         )
         room.taken.append(_around(point, sheet))
+
+
+def _draw_attainable(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
+    """Draw a cap at what bounds a program, and a dotted line from its point at DRAM."""
+    if program.attainable is None:
+        return
+    x, high = program.attainable.at
+    low = next(point.at[1] for point in program.points if point.level == "dram")
+    # Under the labels (3), which may have to lie on it.
+    style: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 2.5}
+    sheet.axes.plot((x, x), (low, high), color=ink, **style)
+    size = sheet.marker * 1.6
+    sheet.axes.plot(x, high, CAP, color=ink, markersize=size, markeredgewidth=1.6, zorder=4.5)
+    room.lines.append(((sheet.at((x, low)), sheet.at((x, high))), _JOIN_COST))
+    room.taken.append(Box(centre=sheet.at((x, high)), width=size, height=2.4))
 
 
 def _around(point: Point, sheet: Sheet) -> Box:

@@ -90,6 +90,25 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attainable:
+    """What bounds a program, over or under its point at DRAM.
+
+    The line that it would lie on may not be drawn: one direction of a bandwidth, or a level
+    at which the program has no point.
+
+    Parameters
+    ----------
+    at : tuple of float
+        Intensity at DRAM in flop/byte and attainable performance in flop/s.
+    limit : str
+        Which roof it is, in a few words.
+    """
+
+    at: Coordinates
+    limit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A program of the figure.
 
@@ -102,12 +121,15 @@ class Program:
         Its place in figures, for the key.
     points : tuple of Point
         From the core outwards; empty where there is nothing to draw, and a note says why.
+    attainable : Attainable or None
+        None: not known, or there is no point at DRAM at a finite intensity.
     """
 
     letter: str
     name: str
     summary: str
     points: tuple[Point, ...]
+    attainable: Attainable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,3 +169,18 @@ class RooflineFigure:
         """Memory levels at which a program has a point, from the core outwards."""
         seen = [point.level for program in self.programs for point in program.points]
         return tuple(sorted(set(seen), key=lambda name: (name == "dram", name)))
+
+    @property
+    def attainable_note(self) -> str | None:
+        """What bounds the programs whose attainable performance is marked; None: no mark."""
+        marked = [(p.letter, p.attainable.limit) for p in self.programs if p.attainable]
+        if not marked:
+            return None
+        limits = list(dict.fromkeys(limit for _, limit in marked))
+        if len(limits) == 1:
+            return f"attainable: what bounds it ({limits[0]})"
+        named = (
+            f"{', '.join(letter for letter, own in marked if own == limit)} {limit}"
+            for limit in limits
+        )
+        return f"attainable: what bounds it ({'; '.join(named)})"

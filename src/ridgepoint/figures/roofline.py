@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from ridgepoint.figures.plane import Coordinates, Point, Program, RooflineFigure
+from ridgepoint.figures.plane import Attainable, Coordinates, Point, Program, RooflineFigure
 from ridgepoint.figures.roofs import (
     decades,
     drawn_roofs,
@@ -17,20 +17,22 @@ from ridgepoint.figures.roofs import (
     widened,
 )
 from ridgepoint.figures.words import (
+    machine_title,
     percent,
     printable,
     program_name,
     shown_cores,
+    shown_limit,
     shown_name,
 )
+from ridgepoint.figures.work import hardly_any, hardly_any_text, used_precisions
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.bound import Bound
 from ridgepoint.models.placement import Placement, place
-from ridgepoint.resources import LEVELS
+from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 
-# Start-up code does a few flop of every kind; below this share a precision is not "used".
-_USED_SHARE = 0.01
 # More than two sets of roofs beside the outer ones cannot be told apart.
 _MOST_BESIDE = 2
 
@@ -99,11 +101,13 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     plain = [_points(one) for one in subjects]
     every = [point for points in plain for point in points]
     shown = [one for one, points in zip(subjects, plain, strict=True) if points]
+    marks = [_attainable(one, points) for one, points in zip(subjects, plain, strict=True)]
     cores, beside = _core_counts(machine, shown or subjects, notes)
     x_limits, y_limits = machine_frame(machine)
     peaks = [float(machine.rate(name)) for name in precisions]
     x_limits = widened(x_limits, (p.at[0] for p in every if not p.is_infinite))
-    y_limits = widened(y_limits, [*peaks, *(y for p in every for y in (p.low, p.high) if y > 0)])
+    reached = [y for p in every for y in (p.low, p.high) if y > 0]
+    y_limits = widened(y_limits, [*peaks, *reached, *(mark.at[1] for mark in marks if mark)])
     roofs = drawn_roofs(
         machine,
         precisions=precisions,
@@ -119,8 +123,9 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
             name=one.name,
             summary=_summary(one, say_cores=differ),
             points=tuple(_framed(point, x_limits) for point in points),
+            attainable=mark,
         )
-        for index, (one, points) in enumerate(zip(subjects, plain, strict=True))
+        for index, (one, points, mark) in enumerate(zip(subjects, plain, marks, strict=True))
     )
     for program, one in zip(programs, subjects, strict=True):
         whose = f"{program.letter}: " if len(programs) > 1 else ""
@@ -128,7 +133,7 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     if not known_levels(machine):
         notes.append("no bandwidth of this machine is known")
     return RooflineFigure(
-        title=printable(machine.name),
+        title=machine_title(machine),
         subtitle=_subtitle(machine, subjects, cores),
         x_label="Operational intensity [flop/byte]",
         y_label="Performance [flop/s]",
@@ -148,9 +153,10 @@ def _precisions(machine: Machine, subjects: Sequence[Subject], notes: list[str])
     share: dict[str, float] = {}
     for one in subjects:
         counts = one.measurement.counted.counts
-        for name, flop in counts.work.items():
-            share[name] = max(share.get(name, 0.0), flop / counts.work_flop)
-    used = sorted((n for n in share if share[n] >= _USED_SHARE), key=lambda n: -share[n])
+        if not hardly_any(counts):
+            for name, part in used_precisions(counts.work).items():
+                share[name] = max(share.get(name, 0.0), part)
+    used = sorted(share, key=lambda name: -share[name])
     known = [name for name in used if machine.knows(name)]
     unknown = [name for name in used if name not in known]
     if unknown:
@@ -179,7 +185,7 @@ def _core_counts(
 def _points(one: Subject) -> list[Point]:
     """Return a program's points, from the core outwards; at infinity where nothing moved."""
     performance = one.placement.performance_flop_per_s
-    if performance is None:
+    if performance is None or hardly_any(one.measurement.counted.counts):
         return []
     work = one.measurement.counted.counts.work_flop
     return [
@@ -193,6 +199,20 @@ def _points(one: Subject) -> list[Point]:
         for part in one.measurement.counted.traffic
         if (moved := part.total_bytes) is not None
     ]
+
+
+def _attainable(one: Subject, points: Sequence[Point]) -> Attainable | None:
+    """Return what bounds a program, at its intensity at DRAM; None: one of them is unknown."""
+    placement = one.placement
+    height, limit = placement.attainable_flop_per_s, placement.bound
+    at_dram = [p for p in points if p.level == "dram" and not p.is_infinite]
+    if height is None or limit is None or not at_dram:
+        return None
+    return Attainable(at=(at_dram[0].at[0], height), limit=_limit(placement, limit))
+
+
+def _limit(placement: Placement, limit: Bound) -> str:
+    return shown_limit(str(limit.binding), used_precisions(placement.demand.amounts))
 
 
 def _framed(point: Point, x_limits: Coordinates) -> Point:
@@ -211,8 +231,8 @@ def _framed(point: Point, x_limits: Coordinates) -> Point:
 def _absences(one: Subject) -> list[str]:
     """Return why points of a program are missing, or are not where they seem."""
     counts = one.measurement.counted.counts
-    if not counts.work_flop:
-        return ["no floating-point work, so no point"]
+    if hardly_any(counts):
+        return [f"{hardly_any_text(counts)}: the flop roofline says nothing of it"]
     if one.placement.performance_flop_per_s is None:
         return ["counted but not timed: its performance is unknown, so no point"]
     said = []
@@ -224,9 +244,8 @@ def _absences(one: Subject) -> list[str]:
             said.append(f"no {level} traffic: at infinite intensity, drawn at the right edge")
     if not any(part.level == "dram" for part in one.measurement.counted.traffic):
         said.append("DRAM traffic is unknown, so no point at DRAM")
-    work = counts.work
-    shares = {name: flop / counts.work_flop for name, flop in work.items()}
-    mixed = [f"{percent(share)} {name}" for name, share in shares.items() if share >= _USED_SHARE]
+    shares = used_precisions(counts.work)
+    mixed = [f"{percent(share)} {name}" for name, share in shares.items()]
     if len(mixed) > 1:
         said.append(f"{' and '.join(mixed)}: its peak lies between theirs")
     return said
@@ -235,14 +254,15 @@ def _absences(one: Subject) -> list[str]:
 def _summary(one: Subject, *, say_cores: bool) -> str:
     """Return what is known of a program's place in one line."""
     placement, parts = one.placement, []
-    if placement.performance_flop_per_s is not None:
-        parts.append(format_si(placement.performance_flop_per_s.median, "flop/s", digits=3))
-    if placement.intensity_flop_per_byte:
-        parts.append(f"{placement.intensity_flop_per_byte:.3g} flop/byte")
+    if not hardly_any(one.measurement.counted.counts):
+        if placement.performance_flop_per_s is not None:
+            parts.append(format_si(placement.performance_flop_per_s.median, "flop/s", digits=3))
+        if placement.intensity_flop_per_byte:
+            parts.append(f"{placement.intensity_flop_per_byte:.3g} flop/byte")
     if placement.efficiency is not None and placement.bound is not None:
-        limit = str(placement.bound.limiter)
-        roof = shown_name(limit) if limit in LEVELS else limit
-        parts.append(f"{percent(placement.efficiency)} of {roof} roof")
+        roof = "roof" if str(placement.bound.binding) in RESOURCES else ""
+        limit = _limit(placement, placement.bound)
+        parts.append(f"{percent(placement.efficiency)} of {limit} {roof}".rstrip())
     if say_cores:
         parts.append(shown_cores(placement.cores))
     return ", ".join(parts)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
-from pathlib import PurePath
+from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.counts import Counts, FunctionCounts, Traffic
-from ridgepoint.figures.layout import caution_list, plain_table
+from ridgepoint.counts import Counts, Traffic
+from ridgepoint.figures.function_table import functions
+from ridgepoint.figures.layout import caution_list
 from ridgepoint.figures.verdict import verdict
-from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_cores, shown_name
+from ridgepoint.figures.words import (
+    UNKNOWN,
+    machine_title,
+    percent,
+    printable,
+    shown_command,
+    shown_cores,
+    shown_name,
+)
+from ridgepoint.figures.work import hardly_any
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.placement import Placement
@@ -51,17 +59,18 @@ def run(
         What is unknown reads "unknown", never 0.
     """
     counts = measurement.counted.counts
+    command = printable(shown_command(measurement.command))
     parts: list[RenderableType] = [
-        Text(printable(shlex.join(measurement.command)), style="bold", overflow="fold"),
+        Text(command, style="bold", overflow="fold"),
         Padding(_grid(_seen(measurement)), (1, 0, 0, 0)),
         Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
-        said = ".\n".join(_capital(sentence) for sentence in verdict(placement)) + "."
+        said = ".\n".join(_capital(sentence) for sentence in verdict(placement, counts)) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
     if measurement.counted.functions:
-        functions = _functions(measurement.counted.functions, counts, most_functions)
-        parts.append(Padding(functions, (1, 0, 0, 0)))
+        table = functions(measurement.counted.functions, counts, most_functions)
+        parts.append(Padding(table, (1, 0, 0, 0)))
     doubts = measurement.all_cautions if placement is None else placement.cautions
     if doubts:
         parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
@@ -74,7 +83,7 @@ def _capital(sentence: str) -> str:
 
 def _grid(rows: Iterator[Row]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
+    table.add_column(style="bold", no_wrap=True, min_width=len("   instructions"))
     table.add_column(overflow="fold")
     for name, value in rows:
         table.add_row(name, Text(value))
@@ -112,6 +121,10 @@ def _work(counts: Counts) -> Iterator[Row]:
     """Yield the work, each precision with its vector widths and its share of FMA."""
     if not counts.work_flop:
         yield "W  work", "no floating-point operation"
+        return
+    if hardly_any(counts):
+        exact = ", ".join(f"{flop} flop {precision}" for precision, flop in counts.work.items())
+        yield "W  work", f"hardly any: {exact}"
         return
     for index, (precision, flop) in enumerate(counts.work.items()):
         kinds = [kind for kind in counts.flop if kind.precision == precision]
@@ -174,21 +187,16 @@ def _placed(
     measurement: Measurement, machine: Machine | None, placement: Placement | None
 ) -> Iterator[Row]:
     """Yield intensity, performance, and what the machine allows."""
-    yield "I  intensity", _intensities(measurement)
+    of_work = not hardly_any(measurement.counted.counts)
+    if of_work:
+        yield "I  intensity", _intensities(measurement)
     if placement is None or machine is None:
         yield "   roofs", f"{UNKNOWN}: no machine to bound it with"
         return
-    performance = placement.performance_flop_per_s
-    if performance is not None:
-        low, high = (format_si(value, "flop/s") for value in (performance.q1, performance.q3))
-        median = format_si(performance.median, "flop/s")
-        yield "P  performance", f"{median} (quartiles {low} to {high})"
-    elif measurement.counted.counts.work_flop:
-        yield "P  performance", f"{UNKNOWN} (not timed)"
-    else:
-        yield "P  performance", "none: no floating-point operation"
-    on = f"on {shown_cores(placement.cores)} of {printable(machine.name)}"
-    if placement.attainable_flop_per_s is not None:
+    if of_work:
+        yield "P  performance", _performance(placement)
+    on = f"on {shown_cores(placement.cores)} of {machine_title(machine)}"
+    if placement.attainable_flop_per_s is not None and of_work:
         yield "   attainable", f"{format_si(placement.attainable_flop_per_s, 'flop/s')} {on}"
     elif placement.bound is not None:
         yield "   attainable", f"{format_si(float(placement.bound.time_s), 's')} at best, {on}"
@@ -198,11 +206,19 @@ def _placed(
     yield "   efficiency", percent(placement.efficiency or 0.0) if known else UNKNOWN
 
 
+def _performance(placement: Placement) -> str:
+    performance = placement.performance_flop_per_s
+    if performance is None:
+        return f"{UNKNOWN} (not timed)"
+    low, median, high = (
+        format_si(value, "flop/s") for value in (performance.q1, performance.median, performance.q3)
+    )
+    return f"{median} (quartiles {low} to {high})"
+
+
 def _intensities(measurement: Measurement) -> str:
     """Return W/Q of every level, memory first."""
     work = measurement.counted.counts.work_flop
-    if not work:
-        return "none: no floating-point operation"
     said = []
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
@@ -216,87 +232,3 @@ def _intensities(measurement: Measurement) -> str:
         else:
             said.append(f"{shown_name(level)} {work / moved:.3g}")
     return f"{', '.join(said)} flop/byte"
-
-
-def _functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) -> Table:
-    """Return the functions that did most, and the rest in one row."""
-    reads_only = any(
-        part.write_bytes is None
-        for function in functions
-        for part in function.traffic
-        if part.level == "dram"
-    )
-    total = {
-        "work": counts.work_flop,
-        "instructions": counts.instructions,
-        "traffic": sum(_dram(function, reads_only) or 0 for function in functions),
-    }
-    table = plain_table(
-        "function",
-        "object",
-        "work",
-        "instr.",
-        "DRAM reads" if reads_only else "DRAM",
-        right=("work", "instr.", "DRAM reads", "DRAM"),
-    )
-    table.columns[0].ratio = 3
-    table.columns[1].max_width = 16
-    for function in functions[:most]:
-        _add_function(
-            table,
-            [function],
-            name=printable(function.name),
-            object_name=printable(PurePath(function.object).name) if function.object else UNKNOWN,
-            total=total,
-            reads_only=reads_only,
-        )
-    rest = functions[most:]
-    if rest:
-        _add_function(
-            table,
-            rest,
-            name=f"{len(rest)} more",
-            object_name="",
-            total=total,
-            reads_only=reads_only,
-        )
-    return table
-
-
-def _dram(function: FunctionCounts, reads_only: bool) -> int | None:
-    """Return a function's bytes at DRAM; None: unknown."""
-    for part in function.traffic:
-        if part.level == "dram":
-            return part.read_bytes if reads_only else part.total_bytes
-    return None
-
-
-def _add_function(
-    table: Table,
-    functions: Sequence[FunctionCounts],
-    *,
-    name: str,
-    object_name: str,
-    total: dict[str, int],
-    reads_only: bool,
-) -> None:
-    """Add the row of one function, or of several together."""
-    moved = [_dram(function, reads_only) for function in functions]
-    known = [count for count in moved if count is not None]
-    amounts = {
-        "work": sum(function.counts.work_flop for function in functions),
-        "instructions": sum(function.counts.instructions for function in functions),
-        "traffic": sum(known) if len(known) == len(moved) else None,
-    }
-    table.add_row(
-        Text(name, overflow="ellipsis", no_wrap=True),
-        Text(object_name, overflow="ellipsis", no_wrap=True),
-        *(_share(amounts[key], total[key]) for key in ("work", "instructions", "traffic")),
-    )
-
-
-def _share(amount: int | None, total: int) -> str:
-    """Return a share; a dash where there is nothing to have a share of."""
-    if amount is None:
-        return UNKNOWN
-    return percent(amount / total) if total else "-"

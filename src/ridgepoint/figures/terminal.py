@@ -15,7 +15,9 @@ _TICK_COLUMNS = 7
 _STYLES = {"outer": "\x1b[1m", "lower": "\x1b[2m", "beside": "\x1b[2m"}
 _INKS = tuple(f"\x1b[1;{code}m" for code in (34, 31, 32, 35, 33, 36))
 _RESET = "\x1b[0m"
-_PLAIN = str.maketrans({"…": "~", "–": "-", "−": "-", "×": "x", "µ": "u"})
+# Unlike any stroke of a roof, in braille and (as "=") in ASCII.
+_CAP = "┬"
+_PLAIN = str.maketrans({_CAP: "=", "…": "~", "–": "-", "−": "-", "×": "x", "µ": "u"})
 
 
 def render(
@@ -45,6 +47,7 @@ def render(
         ends = _fractions(figure, roof.start), _fractions(figure, roof.end)
         canvas.line(*ends, dashed=roof.role != "outer", style=_STYLES[roof.role])
     hidden = _put_points(figure, canvas)
+    _put_caps(figure, canvas)
     for roof in figure.roofs:
         if roof.role != "beside":
             _label(roof, figure, canvas)
@@ -101,6 +104,15 @@ def _put_points(figure: RooflineFigure, canvas: Canvas) -> dict[str, str]:
         elif owner != letter and not is_cache:
             hidden[letter] = owner
     return hidden
+
+
+def _put_caps(figure: RooflineFigure, canvas: Canvas) -> None:
+    """Mark what bounds every program, where no letter stands."""
+    for index, program in enumerate(figure.programs):
+        if program.attainable is not None:
+            cell = canvas.cell(_fractions(figure, program.attainable.at))
+            if canvas.is_bare(*cell, _CAP):
+                canvas.write(*cell, _CAP, style=_INKS[index % len(_INKS)])
 
 
 def _label(roof: RoofLine, figure: RooflineFigure, canvas: Canvas) -> None:
@@ -163,6 +175,8 @@ def _key(figure: RooflineFigure, hidden: dict[str, str], width: int, color: bool
     for index, program in enumerate(figure.programs):
         ink = _INKS[index % len(_INKS)] if color else ""
         lines += _program_rows(program, width, ink)
+    if figure.attainable_note is not None:
+        lines += _wrapped(f"{_CAP}  {figure.attainable_note}", width, "   ")
     levels = [shown_name(level) for level in figure.levels if level != "dram"]
     if levels:
         capital = "capital: intensity over DRAM traffic; " if "dram" in figure.levels else ""

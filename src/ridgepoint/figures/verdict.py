@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from ridgepoint.counts import Counts
 from ridgepoint.figures.words import percent, shown_name
+from ridgepoint.figures.work import hardly_any, hardly_any_text, used_precisions
 from ridgepoint.models.placement import Placement
-from ridgepoint.resources import LEVELS, PRECISIONS, RESOURCES
+from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si
 
 # Above this the roof is passed by more than the noise of two medians.
 _ABOVE = 1.02
 # Above this share the nearest roof is what holds a program back; below it something else does.
 _NEAR = 0.5
+_LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
 
 
-def verdict(placement: Placement) -> tuple[str, ...]:
+def verdict(placement: Placement, counts: Counts) -> tuple[str, ...]:
     """Return what bounds a program, what that leaves to gain, and what would bound it next.
 
     Parameters
     ----------
     placement : Placement
+    counts : Counts
+        Of the program placed.
 
     Returns
     -------
@@ -30,17 +35,27 @@ def verdict(placement: Placement) -> tuple[str, ...]:
     The gain under a roof is 1 / efficiency. The gain if the binding path vanished is the
     runtime over the time of the path that needs the second most.
     """
+    if not hardly_any(counts):
+        return _bounds(placement, moves_only=False)
+    said = f"{hardly_any_text(counts)}: a flop roofline says nothing of this program"
+    return (said, *_bounds(placement, moves_only=True))
+
+
+def _bounds(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
+    """Return the sentences about the roofs; `moves_only`: its work is not worth one."""
     if placement.bound is None:
         return ("no roof applies: the machine has no ceiling for what the program asked for",)
     if not float(placement.bound.time_s) > 0:
         return ("no roof applies: the program moved no byte and did no flop that was counted",)
     if placement.efficiency is None:
         return _untimed(placement)
-    return (
-        _binding(placement, placement.efficiency),
-        *_next(placement),
-        *_left_out(placement),
-    )
+    if placement.efficiency >= _NEAR:
+        sentences = (_binding(placement, placement.efficiency), *_next(placement))
+    elif moves_only:
+        sentences = (_traffic_alone(placement), _LOOK_AT)
+    else:
+        sentences = (_unexplained(placement), _LOOK_AT, *_next_roof(placement))
+    return (*sentences, *_left_out(placement))
 
 
 def limit_name(constraint: str, placement: Placement) -> str:
@@ -59,7 +74,7 @@ def limit_name(constraint: str, placement: Placement) -> str:
         return f"{shown_name(resource.path)}{direction} bandwidth"
     if constraint == "network":
         return "network bandwidth"
-    used = [name for name in PRECISIONS if float(placement.demand.amounts.get(name, 0.0)) > 0]
+    used = used_precisions(placement.demand.amounts)
     return f"peak {' and '.join(used)} performance" if used else "peak performance"
 
 
@@ -74,7 +89,7 @@ def _untimed(placement: Placement) -> tuple[str, ...]:
 
 
 def _binding(placement: Placement, efficiency: float) -> str:
-    """Return the sentence about the roof that binds."""
+    """Return the sentence about the roof that binds and is near."""
     assert placement.bound is not None
     binding = str(placement.bound.binding)
     limit, reached = limit_name(binding, placement), percent(efficiency)
@@ -85,13 +100,36 @@ def _binding(placement: Placement, efficiency: float) -> str:
         )
     if efficiency > 1 / _ABOVE:
         return f"bound by {limit}: at its roof ({reached} of attainable), {_unless(binding)}"
-    gain = f"at best {_times(1 / efficiency)} faster {_unless(binding)}"
-    if efficiency >= _NEAR:
-        return f"bound by {limit}: {reached} of attainable; {gain}"
     return (
-        f"below every measured roof: {reached} of attainable under the nearest, {limit}; {gain}; "
-        "what holds it back is none of these (latency, dependent operations, integer work, ...)"
+        f"bound by {limit}: {reached} of attainable; at best {_times(1 / efficiency)} faster "
+        f"{_unless(binding)}"
     )
+
+
+def _unexplained(placement: Placement) -> str:
+    """Return the sentence about the nearest roof, which is far."""
+    assert placement.bound is not None
+    assert placement.efficiency is not None
+    limit = limit_name(str(placement.bound.binding), placement)
+    return (
+        f"no measured roof explains its time: the nearest, {limit}, would allow "
+        f"{_times(1 / placement.efficiency)} its speed"
+    )
+
+
+def _traffic_alone(placement: Placement) -> str:
+    """Return how much of its time a program without work needs for its bytes."""
+    assert placement.bound is not None
+    assert placement.runtime_s is not None
+    binding = str(placement.bound.binding)
+    if binding == "compute":
+        return "no measured roof explains its time: its memory traffic needs next to none of it"
+    least, took = (
+        format_si(value, "s", digits=3)
+        for value in (float(placement.bound.time_s), placement.runtime_s.median)
+    )
+    limit = limit_name(binding, placement)
+    return f"its memory traffic alone would need {least} of the {took} that it took, at {limit}"
 
 
 def _unless(binding: str) -> str:
@@ -107,21 +145,36 @@ def _unless(binding: str) -> str:
     return "unless it does less floating-point work"
 
 
-def _next(placement: Placement) -> tuple[str, ...]:
-    """Return the sentence about the roof that would bind if the nearest one vanished."""
+def _second(placement: Placement) -> tuple[str, float] | None:
+    """Return the path that needs the second most time, and the runtime over that time."""
     assert placement.bound is not None
     assert placement.runtime_s is not None
-    times = {name: float(time) for name, time in placement.bound.times_s.items()}
     first = str(placement.bound.limiter)
+    times = {name: float(time) for name, time in placement.bound.times_s.items()}
     rest = {name: time for name, time in times.items() if name != first and time > 0}
     if not rest:
-        return ("no other roof is known that would bind it next",)
+        return None
     name = max(rest, key=lambda path: rest[path])
-    gain = placement.runtime_s.median / rest[name]
-    following = limit_name(name, placement)
+    return limit_name(name, placement), placement.runtime_s.median / rest[name]
+
+
+def _next(placement: Placement) -> tuple[str, ...]:
+    """Return the sentence about the roof that would bind if the nearest one vanished."""
+    second = _second(placement)
+    if second is None:
+        return ("no other roof is known that would bind it next",)
+    following, gain = second
     if gain < 1:
         return (f"it is faster than the next limit, {following}, allows too",)
     return (f"without that limit, {following} is next: at best {_times(gain)} faster than now",)
+
+
+def _next_roof(placement: Placement) -> tuple[str, ...]:
+    """Return the sentence about the second roof above a program that is far below both."""
+    second = _second(placement)
+    if second is None:
+        return ()
+    return (f"the next roof, {second[0]}, would allow {_times(second[1])}",)
 
 
 def _left_out(placement: Placement) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ridgepoint.machine import Machine
 from ridgepoint.resources import LEVELS, RESOURCES
 
 UNKNOWN = "unknown"
@@ -32,6 +33,26 @@ def shown_pattern(name: str) -> str:
     return name.replace("fma", "FMA")
 
 
+def shown_limit(binding: str, precisions: Iterable[str]) -> str:
+    """Return a constraint of a bound in a few words, for keys.
+
+    Parameters
+    ----------
+    binding : str
+        As in `ridgepoint.models.bound.Bound.constraints_s`.
+    precisions : iterable of str
+        Those that ``compute`` is of.
+
+    Examples
+    --------
+    >>> shown_limit("dram_read", ["fp64"]), shown_limit("compute", ["fp64"])
+    ('DRAM read', 'fp64 peak')
+    """
+    if binding in RESOURCES:
+        return shown_name(binding)
+    return f"{' and '.join(precisions)} peak".lstrip()
+
+
 def shown_cores(cores: float) -> str:
     """Return a number of cores in words.
 
@@ -51,8 +72,38 @@ def program_name(command: Sequence[str]) -> str:
     >>> program_name(("/home/me/bin/triad", "1000", "a b"))
     "triad 1000 'a b'"
     """
-    name = shlex.join([command[0].rstrip("/").rpartition("/")[2] or command[0], *command[1:]])
+    own = command[0].rstrip("/").rpartition("/")[2] or command[0]
+    name = shown_command([own, *command[1:]])
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def machine_title(machine: Machine) -> str:
+    """Return what a machine is called in titles.
+
+    A measured one is its processor, with the host's name last, which alone would say nothing;
+    a published one is known by its name.
+    """
+    host = machine.host
+    kind = f" ({host.microarchitecture})" if host.microarchitecture else ""
+    if machine.source is None:
+        return printable(f"{host.cpu}{kind}, {machine.name}")
+    return printable(f"{machine.name}, {host.cpu}")
+
+
+def shown_command(command: Sequence[str]) -> str:
+    """Return a command as one line for a shell; a script on it loses its line breaks."""
+    return shlex.join(one_line(part) for part in command)
+
+
+def one_line(text: str) -> str:
+    r"""Return text on one line: line breaks and runs of blanks are one space each.
+
+    Examples
+    --------
+    >>> one_line("import json\n\n    print(1)")
+    'import json print(1)'
+    """
+    return " ".join(text.split())
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,116 @@
+"""The functions of a program that matter, by what they take of its work, instructions, traffic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.counts import Counts, FunctionCounts
+from ridgepoint.figures.layout import plain_table
+from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.work import hardly_any
+
+# A function below this in every column explains nothing.
+_LEAST_SHARE = 0.001
+# An address in place of a symbol, with the zeros that fill it up.
+_ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
+
+Amounts = Mapping[str, int | None]
+
+
+def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) -> Table:
+    """Return the functions that did most of anything, and the rest in one row.
+
+    Parameters
+    ----------
+    functions : sequence of FunctionCounts
+    counts : Counts
+        Of the whole program.
+    most : int
+        Rows beside that of the rest.
+
+    Returns
+    -------
+    Table
+        By the largest of a function's shares of work, instructions and DRAM traffic. Work is
+        left out where there is hardly any; reads stand for traffic where writes are unknown.
+    """
+    reads_only = any(
+        part.write_bytes is None
+        for function in functions
+        for part in function.traffic
+        if part.level == "dram"
+    )
+    moved = "DRAM reads" if reads_only else "DRAM"
+    rows = [_amounts(function, moved, reads_only=reads_only) for function in functions]
+    total = {
+        "work": counts.work_flop,
+        "instr.": counts.instructions,
+        moved: sum(row[moved] or 0 for row in rows),
+    }
+    if hardly_any(counts):
+        del total["work"]
+    largest = [_largest_share(row, total) for row in rows]
+    order = sorted(range(len(rows)), key=lambda index: -largest[index])
+    first = [index for index in order if largest[index] >= _LEAST_SHARE][:most]
+    rest = [rows[index] for index in order if index not in first]
+    table = plain_table("function", "object", *total, right=tuple(total))
+    table.columns[0].ratio = 3
+    table.columns[1].max_width = 16
+    for index in first:
+        _add(table, _shown_symbol(functions[index]), _file(functions[index]), rows[index], total)
+    if rest:
+        together = {name: _sum([row[name] for row in rest]) for name in total}
+        _add(table, f"{len(rest)} more", "", together, total)
+    return table
+
+
+def _amounts(function: FunctionCounts, moved: str, *, reads_only: bool) -> dict[str, int | None]:
+    """Return what a function did, by column; None: unknown."""
+    dram = next((part for part in function.traffic if part.level == "dram"), None)
+    at_dram = None if dram is None else dram.read_bytes if reads_only else dram.total_bytes
+    return {
+        "work": function.counts.work_flop,
+        "instr.": function.counts.instructions,
+        moved: at_dram,
+    }
+
+
+def _largest_share(row: Amounts, total: Mapping[str, int]) -> float:
+    return max((row[name] or 0) / total[name] if total[name] else 0.0 for name in total)
+
+
+def _sum(amounts: Sequence[int | None]) -> int | None:
+    """Return a sum; unknown + anything = unknown."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
+
+
+def _shown_symbol(function: FunctionCounts) -> str:
+    return printable(_ZEROS.sub("0x", function.name))
+
+
+def _file(function: FunctionCounts) -> str:
+    return printable(PurePath(function.object).name) if function.object else UNKNOWN
+
+
+def _add(
+    table: Table, name: str, object_name: str, amounts: Amounts, total: Mapping[str, int]
+) -> None:
+    """Add the row of one function, or of several together."""
+    table.add_row(
+        Text(name, overflow="ellipsis", no_wrap=True),
+        Text(object_name, overflow="ellipsis", no_wrap=True),
+        *(_share(amounts[column], total[column]) for column in total),
+    )
+
+
+def _share(amount: int | None, total: int) -> str:
+    """Return a share; a dash where there is nothing to have a share of."""
+    if amount is None:
+        return UNKNOWN
+    return percent(amount / total) if total else "-"

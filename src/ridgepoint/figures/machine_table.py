@@ -1,0 +1,182 @@
+"""A machine for the terminal: its ceilings, what it is, doubts about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.figures.ceiling_doubts import MARK, ceiling_doubts
+from ridgepoint.figures.layout import caution_list, plain_table
+from ridgepoint.figures.words import (
+    UNKNOWN,
+    machine_title,
+    percent,
+    printable,
+    shown_cores,
+    shown_name,
+    shown_pattern,
+)
+from ridgepoint.machine import Cache, Ceiling, Host, Machine
+from ridgepoint.resources import LEVELS, RESOURCES
+from ridgepoint.units import format_si, format_size
+
+# Medians and intervals of two core counts fill 80 columns.
+_COUNTS_ABREAST = 2
+
+
+def machine(machine: Machine) -> RenderableType:
+    """Return a machine's ceilings by resource, then what it is, then doubts about it.
+
+    Parameters
+    ----------
+    machine : Machine
+
+    Returns
+    -------
+    RenderableType
+        Rates are medians, each with its 95 % interval relative to it; traffic is what a pattern
+        moves at its level for every byte that it counts, write-allocate reads included.
+    """
+    parts: list[RenderableType] = [Text(machine_title(machine), style="bold")]
+    threads = sorted({ceiling.threads for ceiling in machine.ceilings})
+    for first in range(0, len(threads), _COUNTS_ABREAST):
+        abreast = threads[first : first + _COUNTS_ABREAST]
+        parts.append(Padding(_ceilings(machine, abreast), (1, 0, 0, 0)))
+    if not threads:
+        parts.append(Text("no ceiling was measured"))
+    parts.append(Padding(_facts(machine), (1, 0, 0, 0)))
+    if machine.caches:
+        parts.append(Padding(_caches(machine.caches), (1, 0, 0, 0)))
+    doubts = [*machine.cautions, *ceiling_doubts(machine.ceilings)]
+    if doubts:
+        parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
+    return Group(*parts)
+
+
+def _ceilings(machine: Machine, threads: Sequence[int]) -> Table:
+    """Return the ceilings of a few core counts: a heading per resource, a row per pattern."""
+    shown = [ceiling for ceiling in machine.ceilings if ceiling.threads in threads]
+    theory = any(ceiling.theoretical is not None for ceiling in shown)
+    traffic = any(RESOURCES[ceiling.resource].path in LEVELS for ceiling in shown)
+    table = plain_table("ceiling")
+    for count in threads:
+        table.add_column(shown_cores(count), justify="right", overflow="fold")
+        table.add_column("95 %", justify="right", overflow="fold")
+    for head in ("traffic",) * traffic + ("of theory",) * theory:
+        table.add_column(head, overflow="fold")
+    for resource in RESOURCES:
+        # Within a resource, the order in which they were measured has its reason.
+        of_resource = [ceiling for ceiling in shown if ceiling.resource == resource]
+        if of_resource:
+            unit = of_resource[0].unit.replace("byte", "B")
+            table.add_row(Text(f"{shown_name(resource)} [{unit}]", style="bold"))
+        for name in dict.fromkeys(ceiling.name for ceiling in of_resource):
+            same = {c.threads: c for c in of_resource if c.name == name}
+            cells = [f"  {shown_pattern(printable(name))}"]
+            for count in threads:
+                cells += _rate_cells(same.get(count), published=machine.source is not None)
+            cells += [_traffic(list(same.values()))] * traffic
+            cells += [_shares_of_theory([same.get(count) for count in threads])] * theory
+            table.add_row(*map(Text, cells))
+    return table
+
+
+def _rate_cells(ceiling: Ceiling | None, *, published: bool) -> tuple[str, str]:
+    """Return median and interval; blank where nobody tried."""
+    if ceiling is None:
+        return "", ""
+    rate = ceiling.rate
+    if rate is None:
+        return UNKNOWN, ""
+    median = f"{MARK if ceiling.cautions else ''}{format_si(rate.median, '').rstrip()}"
+    if published or ceiling.source is not None:
+        return median, "published"
+    if rate.low is None or rate.high is None:
+        return median, f"{UNKNOWN} (n < 6)"
+    below, above = (abs(end / rate.median - 1) * 100 for end in (rate.low, rate.high))
+    return median, f"-{below:.1f} +{above:.1f} %"
+
+
+def _traffic(ceilings: Sequence[Ceiling]) -> str:
+    """Return the bytes moved at a memory level for every byte counted."""
+    if RESOURCES[ceilings[0].resource].path not in LEVELS:
+        return ""
+    moved = {
+        1.0 if c.read_share is None or c.write_share is None else c.read_share + c.write_share
+        for c in ceilings
+    }
+    return ", ".join(f"x {share:.3g}" for share in sorted(moved))
+
+
+def _shares_of_theory(ceilings: Sequence[Ceiling | None]) -> str:
+    """Return the share of its theoretical rate that each ceiling reached."""
+    shares = [
+        percent(ceiling.rate.median / ceiling.theoretical)
+        for ceiling in ceilings
+        if ceiling is not None and ceiling.theoretical is not None and ceiling.rate is not None
+    ]
+    return ", ".join(shares)
+
+
+def _facts(machine: Machine) -> Table:
+    """Return what the machine is, and how to read its ceilings."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in (*_host_facts(machine.host), *_origin(machine), *_reading(machine)):
+        table.add_row(name, Text(value))
+    return table
+
+
+def _host_facts(host: Host) -> Iterator[tuple[str, str]]:
+    virtual = {True: "yes", False: "no", None: UNKNOWN}[host.virtualized]
+    clock = UNKNOWN if host.frequency_hz is None else format_si(host.frequency_hz, "Hz")
+    memory = UNKNOWN if host.memory_bytes is None else format_size(host.memory_bytes)
+    kind = UNKNOWN if host.microarchitecture is None else printable(host.microarchitecture)
+    yield "processor", f"{printable(host.cpu)} ({kind})"
+    yield "cores", f"{host.cores} usable, clock {clock}, memory {memory}, virtual: {virtual}"
+
+
+def _origin(machine: Machine) -> Iterator[tuple[str, str]]:
+    if machine.source is not None:
+        yield "source", printable(machine.source)
+        return
+    took = (
+        "" if machine.elapsed_s is None else f", took {format_si(machine.elapsed_s, 's', digits=3)}"
+    )
+    yield "measured", f"{UNKNOWN if machine.created is None else machine.created}{took}"
+
+
+def _reading(machine: Machine) -> Iterator[tuple[str, str]]:
+    """Yield how many samples a median is of, and what the last column means."""
+    counts = [
+        ceiling.rate.n
+        for ceiling in machine.ceilings
+        if ceiling.rate is not None and ceiling.source is None and machine.source is None
+    ]
+    if counts:
+        low, high = min(counts), max(counts)
+        samples = f"{low}" if low == high else f"{low} to {high}"
+        yield "ceilings", f"medians, {samples} samples each; 95 % interval of the median"
+    if any(RESOURCES[ceiling.resource].path in LEVELS for ceiling in machine.ceilings):
+        yield "traffic", "bytes moved per byte counted, write-allocate reads included"
+
+
+def _caches(caches: Sequence[Cache]) -> Table:
+    table = plain_table(
+        "cache", "kind", "size", "line", "ways", "shared by", right=("size", "line", "ways")
+    )
+    for cache in caches:
+        table.add_row(
+            f"L{cache.level}",
+            cache.kind,
+            format_size(cache.size_bytes),
+            format_size(cache.line_bytes),
+            UNKNOWN if cache.ways is None else str(cache.ways),
+            f"{cache.cores} CPU{'' if cache.cores == 1 else 's'}",
+        )
+    return table

@@ -135,7 +135,7 @@ def _facts(machine: Machine) -> Table:
 def _host_facts(host: Host) -> Iterator[tuple[str, str]]:
     virtual = {True: "yes", False: "no", None: UNKNOWN}[host.virtualized]
     clock = UNKNOWN if host.frequency_hz is None else format_si(host.frequency_hz, "Hz")
-    memory = UNKNOWN if host.memory_bytes is None else format_size(host.memory_bytes)
+    memory = UNKNOWN if host.memory_bytes is None else format_si(host.memory_bytes, "B", digits=3)
     kind = UNKNOWN if host.microarchitecture is None else printable(host.microarchitecture)
     yield "processor", f"{printable(host.cpu)} ({kind})"
     yield "cores", f"{host.cores} usable, clock {clock}, memory {memory}, virtual: {virtual}"

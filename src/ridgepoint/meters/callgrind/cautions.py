@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FunctionCounts, Traffic
 from ridgepoint.meters.callgrind.geometry import Geometry
+from ridgepoint.units import format_si
 
 MOST_FLOP_PER_INSTRUCTION = 16
 """Of any instruction that Valgrind executes: a 256-bit fp32 FMA. It has no AVX-512."""
@@ -56,7 +57,7 @@ def non_temporal(counts: Counts) -> Iterable[Caution]:
     if counts.non_temporal_store_bytes:
         yield Caution(
             "non-temporal-stores",
-            f"{counts.non_temporal_store_bytes} bytes were stored non-temporally; callgrind "
+            f"{format_si(counts.non_temporal_store_bytes, 'B')} were stored non-temporally; callgrind "
             "simulates these as ordinary stores, which read their line first",
             "subtract up to as many bytes from the memory reads",
         )
@@ -104,6 +105,6 @@ def pending_writes(
             yield Caution(
                 "pending-writes",
                 "callgrind does not say how many lines were still dirty at the end: "
-                f"at most {most} bytes, beside the {written} written back",
+                f"at most {format_si(most, 'B')}, beside the {format_si(written, 'B')} written back",
                 "let the program move much more than its last-level cache holds",
             )

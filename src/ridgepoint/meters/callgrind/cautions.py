@@ -55,9 +55,10 @@ def wider_path(
 def non_temporal(counts: Counts) -> Iterable[Caution]:
     """Doubt the reads if stores went past the caches."""
     if counts.non_temporal_store_bytes:
+        stored = format_si(counts.non_temporal_store_bytes, "B")
         yield Caution(
             "non-temporal-stores",
-            f"{format_si(counts.non_temporal_store_bytes, 'B')} were stored non-temporally; callgrind "
+            f"{stored} were stored non-temporally; callgrind "
             "simulates these as ordinary stores, which read their line first",
             "subtract up to as many bytes from the memory reads",
         )
@@ -105,6 +106,6 @@ def pending_writes(
             yield Caution(
                 "pending-writes",
                 "callgrind does not say how many lines were still dirty at the end: "
-                f"at most {format_si(most, 'B')}, beside the {format_si(written, 'B')} written back",
+                f"at most {format_si(most, 'B')}, beside {format_si(written, 'B')} written back",
                 "let the program move much more than its last-level cache holds",
             )

@@ -14,7 +14,7 @@ say "this machine's ceilings: demo/machine.json, demo/machine.svg"
 "$ridgepoint" machine -o demo/machine.svg
 "$ridgepoint" show --json >demo/machine.json
 say "a heat equation, memory-bound: demo/heat.svg, demo/heat.png, demo/heat.json"
-"$ridgepoint" run -o demo/heat.svg -o demo/heat.png -o demo/heat.json -- demo/heat 2000 20
+"$ridgepoint" run -o demo/heat.svg -o demo/heat.png -o demo/heat.json -- demo/heat 2000 60
 say "a matrix product, not memory-bound: demo/matmul.svg"
 "$ridgepoint" run --no-plot -o demo/matmul.svg -o demo/matmul.png -- demo/matmul 512
 say "what was kept"

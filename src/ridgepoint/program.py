@@ -28,6 +28,7 @@ _TIGHT_RUNS = 10
 _TIGHT = 0.02
 _NOISY = 0.10
 _SHORT_S = 0.01
+_IN_KERNEL = 0.2
 
 _TELLING_VARIABLES = (
     "GLIBC_TUNABLES",
@@ -193,7 +194,7 @@ def _time(
         runtime_s=runtime,
         cpu_s=Estimate(r.cpu_s for r in runs),
         exit_status=first.exit_status,
-        cautions=_time_cautions(runtime, statuses, left_behind),
+        cautions=(*_time_cautions(runtime, statuses, left_behind), *_kernel_caution(runs)),
     )
 
 
@@ -260,6 +261,21 @@ def _time_cautions(runtime: Estimate, statuses: set[int], left_behind: int) -> t
             )
         )
     return tuple(cautions)
+
+
+def _kernel_caution(runs: Sequence[Run]) -> tuple[Caution, ...]:
+    """Doubt the counts of a program that lets the kernel work: no meter sees that from outside."""
+    cpu_s, system_s = sum(r.cpu_s for r in runs), sum(r.system_s for r in runs)
+    if cpu_s < _SHORT_S * len(runs) or system_s < _IN_KERNEL * cpu_s:
+        return ()
+    return (
+        Caution(
+            "kernel-time",
+            f"{system_s / cpu_s:.0%} of its CPU time was spent in the kernel, whose instructions "
+            "and traffic are not counted",
+            "look at its system calls and page faults: the bound holds, but is low",
+        ),
+    )
 
 
 def _status_cautions(native: int | None, counted: int) -> tuple[Caution, ...]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ridgepoint.program import wants_another
+from ridgepoint.meters import Run
+from ridgepoint.program import _kernel_caution, wants_another
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,18 @@ from ridgepoint.program import wants_another
 def test_runs_end_when_the_interval_is_tight_or_time_is_up(samples, elapsed_s, repeat, expected):
     """Ten to thirty runs within 30 s, or as many as were asked for."""
     assert wants_another(samples, elapsed_s=elapsed_s, repeat=repeat) is expected
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "system_s", "codes"),
+    [
+        (1.0, 0.5, ["kernel-time"]),  # half of it in the kernel
+        (1.0, 0.1, []),
+        (0.004, 0.003, []),  # starting a process is mostly the kernel's work
+    ],
+)
+def test_much_time_in_the_kernel_is_doubted(cpu_s, system_s, codes):
+    """What the kernel does for a program is not in its counts."""
+    runs = [Run(exit_status=0, wall_s=1.0, cpu_s=cpu_s, system_s=system_s)] * 3
+
+    assert [caution.code for caution in _kernel_caution(runs)] == codes

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.counts import Counts, Traffic
+from ridgepoint.estimate import Estimate
 from ridgepoint.figures.function_table import functions
 from ridgepoint.figures.layout import caution_list
 from ridgepoint.figures.verdict import verdict
@@ -30,6 +31,8 @@ from ridgepoint.resources import LEVELS
 from ridgepoint.units import format_si
 
 _MOST_FUNCTIONS = 10
+# Of fewer samples quartiles say nothing that the samples do not.
+_LEAST_FOR_QUARTILES = 4
 
 Row = tuple[str, str]
 
@@ -96,14 +99,9 @@ def _seen(measurement: Measurement) -> Iterator[Row]:
     if timed is None:
         yield "T  runtime", f"{UNKNOWN} (counted, not timed)"
     else:
-        low, median, high = (
-            format_si(value, "s")
-            for value in (timed.runtime_s.q1, timed.runtime_s.median, timed.runtime_s.q3)
-        )
         yield (
             "T  runtime",
-            f"{median} (quartiles {low} to {high}, n = {timed.runtime_s.n}), "
-            f"{timed.cores_busy:.2f} cores busy",
+            f"{_with_quartiles(timed.runtime_s, 's')}, {timed.cores_busy:.2f} cores busy",
         )
         if timed.exit_status:
             yield "   exit status", str(timed.exit_status)
@@ -210,10 +208,14 @@ def _performance(placement: Placement) -> str:
     performance = placement.performance_flop_per_s
     if performance is None:
         return f"{UNKNOWN} (not timed)"
-    low, median, high = (
-        format_si(value, "flop/s") for value in (performance.q1, performance.median, performance.q3)
-    )
-    return f"{median} (quartiles {low} to {high})"
+    return _with_quartiles(performance, "flop/s")
+
+
+def _with_quartiles(estimate: Estimate, unit: str) -> str:
+    """Return the median, the quartiles where there are samples enough for any, and n."""
+    low, median, high = (format_si(v, unit) for v in (estimate.q1, estimate.median, estimate.q3))
+    spread = f"quartiles {low} to {high}, " if estimate.n >= _LEAST_FOR_QUARTILES else ""
+    return f"{median} ({spread}n = {estimate.n})"
 
 
 def _intensities(measurement: Measurement) -> str:

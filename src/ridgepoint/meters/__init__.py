@@ -22,6 +22,8 @@ class Run:
         From start to exit.
     cpu_s : float
         User and system time of the command and of its children.
+    system_s : float
+        Of these, the time in the kernel.
     left_behind : int
         Descendants that outlived the command and were ended.
     """
@@ -29,6 +31,7 @@ class Run:
     exit_status: int
     wall_s: float
     cpu_s: float
+    system_s: float = 0.0
     left_behind: int = 0
 
 

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -117,19 +118,24 @@ def run(
         finally:
             os.close(source)
         try:
-            status, cpu_s, timed_out = _wait(process, timeout_s)
+            status, usage, timed_out = _wait(process, timeout_s)
             wall_s = time.perf_counter() - started
         finally:
             # Whatever ends the wait (an interrupt above all), nothing may go on running.
-            left_behind, orphans_cpu_s = _end_descendants(strangers)
+            left_behind, orphans = _end_descendants(strangers)
     if timed_out:
         raise CannotMeasure(
             f"cannot measure {command[0]!r}",
             reason=f"it ran longer than {timeout_s:g} s and was ended",
             remedy="give it less to do, or a longer --timeout",
         )
+    system_s = sum(each.ru_stime for each in (usage, *orphans))
     return Run(
-        exit_status=status, wall_s=wall_s, cpu_s=cpu_s + orphans_cpu_s, left_behind=left_behind
+        exit_status=status,
+        wall_s=wall_s,
+        cpu_s=sum(each.ru_utime for each in (usage, *orphans)) + system_s,
+        system_s=system_s,
+        left_behind=left_behind,
     )
 
 
@@ -181,8 +187,10 @@ def _why_not_executed(path: str, error: OSError) -> str:
     return os.strerror(error.errno or 0)
 
 
-def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> tuple[int, float, bool]:
-    """Return the exit status as a shell sees it, CPU seconds, and whether time ran out."""
+def _wait(
+    process: subprocess.Popen[bytes], timeout_s: float | None
+) -> tuple[int, resource.struct_rusage, bool]:
+    """Return the exit status as a shell sees it, CPU times, and whether time ran out."""
     ended, expired = threading.Event(), threading.Event()
 
     def expire() -> None:
@@ -204,7 +212,7 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> tuple[in
     code = os.waitstatus_to_exitcode(wait_status)
     process.returncode = code
     status = code if code >= 0 else 128 - code
-    return status, usage.ru_utime + usage.ru_stime, expired.is_set()
+    return status, usage, expired.is_set()
 
 
 def _signal_tree(pid: int, number: int) -> None:
@@ -216,15 +224,15 @@ def _signal_tree(pid: int, number: int) -> None:
                 process.send_signal(number)
 
 
-def _end_descendants(strangers: set[int]) -> tuple[int, float]:
+def _end_descendants(strangers: set[int]) -> tuple[int, list[resource.struct_rusage]]:
     """End every child that is not a stranger, and what it started.
 
     Returns
     -------
     tuple
-        How many were still running, and the CPU seconds of those that ended by themselves.
+        How many were still running, and the CPU times of those that ended by themselves.
     """
-    cpu_s = 0.0
+    usages = []
     deadline = time.monotonic() + _NATURAL_END_S
     while True:
         children = [c for c in psutil.Process().children() if c.pid not in strangers]
@@ -232,7 +240,7 @@ def _end_descendants(strangers: set[int]) -> tuple[int, float]:
             pid, _, usage = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 children.remove(child)
-                cpu_s += usage.ru_utime + usage.ru_stime
+                usages.append(usage)
         if not children or time.monotonic() > deadline:
             break
         time.sleep(0.005)
@@ -244,7 +252,7 @@ def _end_descendants(strangers: set[int]) -> tuple[int, float]:
         _, alive = psutil.wait_procs(running, timeout=_GRACE_S)
         if not alive:
             break
-    return len(running), cpu_s
+    return len(running), usages
 
 
 def _descendants(process: psutil.Process) -> list[psutil.Process]:

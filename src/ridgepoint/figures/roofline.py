@@ -127,9 +127,15 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         )
         for index, (one, points, mark) in enumerate(zip(subjects, plain, marks, strict=True))
     )
+    whose: dict[str, list[str]] = {}
     for program, one in zip(programs, subjects, strict=True):
-        whose = f"{program.letter}: " if len(programs) > 1 else ""
-        notes += [f"{whose}{text}" for text in _absences(one)]
+        for text in _absences(one):
+            whose.setdefault(text, []).append(program.letter)
+    # A note that holds for every program needs no letters.
+    notes += [
+        text if len(letters) == len(programs) else f"{', '.join(letters)}: {text}"
+        for text, letters in whose.items()
+    ]
     if not known_levels(machine):
         notes.append("no bandwidth of this machine is known")
     return RooflineFigure(

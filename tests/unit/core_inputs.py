@@ -75,7 +75,7 @@ def measured(*, traffic=None, wall_s=(0.25,), cpu_s=None, counts=COUNTS):
         context=Context(
             started="2024-01-01T00:00:00+00:00",
             hostname="h",
-            cpu="c",
+            cpu="none",
             kernel="k",
             affinity=(0, 1),
             directory="/",

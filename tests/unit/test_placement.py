@@ -101,7 +101,7 @@ def test_a_machine_without_a_memory_bandwidth_bounds_work_alone_and_says_so():
 
     assert set(placement.demand.amounts) == {"fp64"}
     assert placement.bound.time_s == pytest.approx(1 / 6.4)
-    assert codes(placement) == ["no-ceiling", "no-ceiling"]
+    assert codes(placement) == ["other-machine", "no-ceiling", "no-ceiling"]
 
 
 def test_a_machine_that_knows_nothing_asked_for_gives_no_bound():
@@ -146,3 +146,12 @@ def test_the_cautions_of_the_measurement_travel_on(machine):
     )
 
     assert codes(place(doubted, machine)) == ["whole", "times", "counts", "above-roof"]
+
+
+def test_a_runtime_of_another_machine_is_doubted(machine, measurement):
+    """What was timed here says nothing of how near it would come to those roofs."""
+    other = replace(machine, name="elsewhere", host=replace(machine.host, cpu="another"))
+
+    assert "other-machine" in codes(place(measurement, other))
+    assert "other-machine" not in codes(place(measurement, machine))
+    assert "other-machine" not in codes(place(replace(measurement, timed=None), other))

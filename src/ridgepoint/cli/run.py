@@ -78,7 +78,10 @@ def command(
     # What can be refused is refused before anything long begins.
     common.require_figure_endings(outputs, also=(".json",))
     try:
-        caches = System().caches if geometry is None else parse_geometry(geometry)
+        caches = System().caches
+        if geometry is not None:
+            instruction = (cache for cache in caches if cache.kind == "instruction")
+            caches = (*parse_geometry(geometry), *instruction)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="'--cache'") from error
     resolve(program)

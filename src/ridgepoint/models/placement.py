@@ -86,7 +86,7 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     ----------
     measurement : Measurement
     machine : Machine
-        Need not be the one on which the program ran.
+        Need not be the one on which the program ran; a caution says when it is not.
     cores : float or None
         Cores whose roofs apply; None: those that it kept busy (all, if it was not timed).
 
@@ -104,7 +104,11 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
         for name, amount in asked.amounts.items()
         if any(machine.knows(known) for known in (name, RESOURCES[name].path) if known in RESOURCES)
     }
-    cautions = [*measurement.all_cautions, *_left_out(asked, bounded, machine)]
+    cautions = [
+        *measurement.all_cautions,
+        *_elsewhere(measurement, machine),
+        *_left_out(asked, bounded, machine),
+    ]
     limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
     time_s = None if limit is None else float(limit.time_s)
     work = counts.work_flop
@@ -125,6 +129,20 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
         efficiency=efficiency,
         cautions=tuple(cautions),
     )
+
+
+def _elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
+    """Return a caution if a runtime of one machine stands under the roofs of another."""
+    ran_on = measurement.context.cpu
+    if measurement.timed is None or ran_on == machine.host.cpu:
+        return []
+    return [
+        Caution(
+            "other-machine",
+            f"the program was timed on {ran_on!r}; the roofs are of {machine.name!r}",
+            "take from this what that machine could reach, not how near the program comes to it",
+        )
+    ]
 
 
 def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) -> list[Caution]:

@@ -108,6 +108,8 @@ class Ceiling:
         Where a published figure comes from; None: measured.
     detail : str or None
         What exactly ran: vector width and size of the data.
+    disturbed : tuple of float
+        Rates of samples that were taken and left out of `rate`; a caution says why.
     """
 
     resource: str
@@ -121,6 +123,7 @@ class Ceiling:
     cautions: tuple[Caution, ...] = ()
     source: str | None = None
     detail: str | None = None
+    disturbed: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         expected = f"{resource_named(self.resource).unit}/s"

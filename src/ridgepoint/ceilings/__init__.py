@@ -5,26 +5,19 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ridgepoint import __version__
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings.plan import Task, plan
-from ridgepoint.ceilings.pool import Job, Pool
-from ridgepoint.ceilings.verify import why_refused
+from ridgepoint.ceilings.pool import Pool
+from ridgepoint.ceilings.samples import judge
+from ridgepoint.ceilings.trial import Codes, Trial, fastest, prepare
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.estimate import Estimate
-from ridgepoint.host import (
-    System,
-    data_caches,
-    fingerprint,
-    hostname,
-    usable_cpus,
-)
-from ridgepoint.jit import Compiler, Function
+from ridgepoint.host import System, data_caches, fingerprint, hostname, usable_cpus
+from ridgepoint.jit import Compiler
 from ridgepoint.kernels.clock import clock
-from ridgepoint.kernels.kernel import ENTRY, Kernel
 from ridgepoint.kernels.peak import WORKING_BYTES
 from ridgepoint.machine import Ceiling, Host, Machine
 from ridgepoint.resources import resource_named
@@ -33,25 +26,14 @@ from ridgepoint.units import format_size
 ROUNDS = 3
 """Times that the whole set is gone through, so that a slow drift shows in every interval."""
 
-SAMPLES_PER_ROUND = 5
-_SAMPLE_S = 0.006
-_CALIBRATION_S = 0.002
-_PILOTS = 3
-_UNSTABLE = 0.05
+MOST_EXTRA_ROUNDS = 4
+TIME_BUDGET_S = 25.0
+"""No extra round begins later than this after the start."""
+
 _FREQUENCY_MOVED = 0.02
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, steps done, and steps in all."""
-
-
-@dataclass(slots=True)
-class _Trial:
-    """A task under way: the kernel that was chosen for it, and its samples."""
-
-    task: Task
-    kernel: Kernel
-    job: Job
-    rates: list[float]
 
 
 def characterize(*, progress: Progress | None = None, system: System | None = None) -> Machine:
@@ -77,12 +59,12 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
     -----
     Each sample is one run of a kernel of about 6 ms on pinned threads that start together; the
     rate is all threads' work over the time from the first start to the last end. The whole set is
-    gone through three times, each time with one run that is not counted (it warms the caches and
-    lets the clock settle) and five that are.
+    gone through three times, five samples each; then the ceilings of which fewer than ten samples
+    were undisturbed, or whose interval is wide, are measured again, up to four times, as long as
+    25 s have not passed.
     """
-    report = progress or (lambda what, done, total: None)
-    system = system or System()
     started = time.perf_counter()
+    system = system or System()
     cpus = usable_cpus()
     caches = data_caches(system.caches)
     _require_memory(system, caches[max(caches)].size_bytes)
@@ -93,29 +75,18 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
         instances=system.cache_instances(caches[max(caches)]),
         has=compiler.has,
     )
-    steps = len(tasks) * (ROUNDS + 1)
-    code: dict[str, Function] = {}
-    trials: list[_Trial] = []
-    refused: list[Ceiling] = []
     # The last CPU first: interrupts prefer the first.
     with Pool(cpus[::-1], compiler) as pool:
-        core_clock = _calibrate_clock(pool, compiler)
-        for index, task in enumerate(tasks):
-            report(f"preparing {task.resource} {task.name}", index, steps)
-            found = _choose(task, pool, compiler, code)
-            if isinstance(found, Caution):
-                refused.append(_ceiling(task, None, (found,)))
-            else:
-                trials.append(found)
-        done = len(tasks)
-        for number in range(ROUNDS):
-            _sample(core_clock, pool)
-            for trial in trials:
-                report(f"round {number + 1} of {ROUNDS}: {trial.task.resource}", done, steps)
-                _sample(trial, pool)
-                done += 1
-    report("done", steps, steps)
-    frequency = Estimate(core_clock.rates)
+        core_clock = _clock_trial(pool, compiler)
+        trials, refused = _measure(
+            tasks,
+            core_clock,
+            pool,
+            Codes(compiler),
+            report=progress or (lambda what, done, total: None),
+            until=started + TIME_BUDGET_S,
+        )
+    frequency = Estimate(sample.rate for sample in core_clock.samples)
     return Machine(
         name=hostname(),
         host=Host(
@@ -146,98 +117,78 @@ def _require_memory(system: System, last_cache_bytes: int) -> None:
         )
 
 
-def _job(task: Task, kernel: Kernel, function: Function, repeats: int) -> Job:
-    return Job(
-        function=function,
-        size_bytes=task.size_bytes(kernel),
-        extent_bytes=task.extent_bytes,
-        repeats=repeats,
-        operands=kernel.operands,
-        precision=kernel.claim.precision,
-    )
-
-
-def _calibrated(job: Job, pool: Pool, *, threads: int) -> tuple[Job, float]:
-    """Return the job with repeats for one sample's time, and the seconds of one repeat."""
-    repeats = 1
-    while True:
-        job = replace(job, repeats=repeats)
-        seconds = pool.run(job, threads=threads)
-        if seconds >= _CALIBRATION_S:
-            break
-        repeats = int(repeats * max(2.0, 1.2 * _CALIBRATION_S / max(seconds, 1e-7)))
-    # The best of some: a candidate must not lose because it was disturbed.
-    per_repeat = min(pool.run(job, threads=threads) for _ in range(_PILOTS)) / repeats
-    return replace(job, repeats=max(1, round(_SAMPLE_S / per_repeat))), per_repeat
-
-
-def _choose(
-    task: Task, pool: Pool, compiler: Compiler, code: dict[str, Function]
-) -> _Trial | Caution:
-    """Return the fastest candidate of a task, or why there is none."""
-    best: tuple[float, _Trial] | None = None
-    refusal = "it has no candidate on this CPU"
-    for kernel in task.candidates:
-        function = code.get(kernel.ir)
-        if function is None:
-            function = code[kernel.ir] = compiler.compile(kernel.ir, ENTRY)
-        reason = why_refused(function.machine_code, kernel.claim)
-        if reason is not None:
-            refusal = reason
-            continue
-        job, per_repeat = _calibrated(_job(task, kernel, function, 1), pool, threads=task.threads)
-        rate = task.work(kernel) / per_repeat
-        if best is None or rate > best[0]:
-            best = (rate, _Trial(task=task, kernel=kernel, job=job, rates=[]))
-    if best is None:
-        return Caution(
-            "kernel-refused",
-            f"the machine code of {task.resource} {task.name} is not what it claims: {refusal}",
-            "this ceiling is unknown here; report it with the output of 'ridgepoint doctor'",
-        )
-    return best[1]
-
-
-def _calibrate_clock(pool: Pool, compiler: Compiler) -> _Trial:
+def _clock_trial(pool: Pool, compiler: Compiler) -> Trial:
     kernel = clock()
     task = Task(
         resource="clock", name="clock", threads=1, candidates=(kernel,), extent_bytes=WORKING_BYTES
     )
-    trial = _choose(task, pool, compiler, {})
-    if isinstance(trial, Caution):
-        raise CannotMeasure("cannot measure this machine", reason=trial.seen, remedy=trial.remedy)
-    return trial
+    trials = prepare(task, pool, Codes(compiler))
+    if isinstance(trials, Caution):
+        raise CannotMeasure("cannot measure this machine", reason=trials.seen, remedy=trials.remedy)
+    return trials[0]
 
 
-def _sample(trial: _Trial, pool: Pool) -> None:
-    """Take one round's samples of a trial, after one run that is not counted."""
-    threads, work = trial.task.threads, trial.task.work(trial.kernel) * trial.job.repeats
-    pool.run(trial.job, threads=threads)
-    for _ in range(SAMPLES_PER_ROUND):
-        trial.rates.append(threads * work / pool.run(trial.job, threads=threads))
+def _measure(
+    tasks: tuple[Task, ...],
+    core_clock: Trial,
+    pool: Pool,
+    codes: Codes,
+    *,
+    report: Progress,
+    until: float,
+) -> tuple[list[Trial], list[Ceiling]]:
+    """Return the trials with their samples, and the ceilings that cannot be measured."""
+    steps = len(tasks) * (ROUNDS + 1)
+    contests: list[list[Trial]] = []
+    refused: list[Ceiling] = []
+    for index, task in enumerate(tasks):
+        report(f"preparing {task.resource} {task.name}", index, steps)
+        found = prepare(task, pool, codes)
+        if isinstance(found, Caution):
+            refused.append(_ceiling(task, None, (found,)))
+        else:
+            contests.append(found)
+    for number in range(ROUNDS):
+        core_clock.take(pool)
+        for index, contest in enumerate(contests):
+            done = len(tasks) * (number + 1) + index
+            report(f"round {number + 1} of {ROUNDS}: {contest[0].task.resource}", done, steps)
+            for trial in contest:
+                trial.take(pool)
+        # After a whole round: a candidate must not lose because it was disturbed for a moment.
+        contests = [[fastest(contest)] for contest in contests]
+    trials = [trial for (trial,) in contests]
+    for _ in range(MOST_EXTRA_ROUNDS):
+        unsettled = [trial for trial in trials if not judge(trial.samples).is_settled]
+        core_clock.take(pool)
+        for trial in unsettled:
+            if time.perf_counter() > until:
+                return trials, refused
+            report(f"again, since it was disturbed: {trial.task.resource}", steps, steps)
+            trial.take(pool)
+    return trials, refused
 
 
-def _measured(trial: _Trial) -> Ceiling:
-    rate = Estimate(trial.rates)
-    spread = rate.relative_spread
-    unstable = spread is not None and spread > _UNSTABLE
-    caution = Caution(
-        "unstable",
-        f"the 95 % interval is {spread or 0:.0%} of the median (n = {rate.n})",
-        "measure again on a quiet machine",
-    )
+def _measured(trial: Trial) -> Ceiling:
+    judged = judge(trial.samples)
     width = trial.kernel.claim.width_bits
     detail = f"{width}-bit, {format_size(trial.job.size_bytes * trial.kernel.streams)} per core"
     return _ceiling(
         trial.task,
-        rate,
-        (caution,) if unstable else (),
+        judged.undisturbed,
+        judged.cautions,
         detail=detail if trial.task.shares else None,
+        disturbed=judged.disturbed,
     )
 
 
 def _ceiling(
-    task: Task, rate: Estimate | None, cautions: tuple[Caution, ...], detail: str | None = None
+    task: Task,
+    rate: Estimate | None,
+    cautions: tuple[Caution, ...],
+    *,
+    detail: str | None = None,
+    disturbed: tuple[float, ...] = (),
 ) -> Ceiling:
     read_share, write_share = task.shares or (None, None)
     return Ceiling(
@@ -250,6 +201,7 @@ def _ceiling(
         write_share=write_share,
         cautions=cautions,
         detail=detail,
+        disturbed=disturbed,
     )
 
 

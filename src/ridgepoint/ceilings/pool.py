@@ -20,7 +20,7 @@ from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT
 
 # Each thread waits for all the others, without the interpreter's lock and within one cache
-# line's travel, and only then reads the clock (1 is CLOCK_MONOTONIC).
+# line's travel, and only then reads the clocks (1 is CLOCK_MONOTONIC, 3 the thread's CPU time).
 _DRIVER_IR = """
 declare i32 @clock_gettime(i32, ptr)
 define void @drive(ptr %barrier, i64 %threads, ptr %kernel, ptr %data, i64 %size,
@@ -33,10 +33,14 @@ wait:
   %all = icmp uge i64 %here, %threads
   br i1 %all, label %go, label %wait
 go:
-  %c0 = call i32 @clock_gettime(i32 1, ptr %times)
+  %t1 = getelementptr i8, ptr %times, i64 16
+  %t2 = getelementptr i8, ptr %times, i64 32
+  %t3 = getelementptr i8, ptr %times, i64 48
+  %c0 = call i32 @clock_gettime(i32 3, ptr %times)
+  %c1 = call i32 @clock_gettime(i32 1, ptr %t1)
   call void %kernel(ptr %data, i64 %size, i64 %repeats)
-  %end = getelementptr i8, ptr %times, i64 16
-  %c1 = call i32 @clock_gettime(i32 1, ptr %end)
+  %c2 = call i32 @clock_gettime(i32 1, ptr %t2)
+  %c3 = call i32 @clock_gettime(i32 3, ptr %t3)
   ret void
 }
 """
@@ -71,6 +75,31 @@ class Job:
     precision: str = "fp64"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """When one thread ran a job, and for how long it did run."""
+
+    begin_ns: int
+    end_ns: int
+    cpu_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How long a job took.
+
+    Parameters
+    ----------
+    seconds : float
+        From the first thread's start to the last one's end.
+    waited : float
+        Largest share of its own time that a thread did not run.
+    """
+
+    seconds: float
+    waited: float
+
+
 class _Worker(threading.Thread):
     """One thread on one CPU, with a buffer that it has touched itself."""
 
@@ -80,9 +109,9 @@ class _Worker(threading.Thread):
         self._buffer: mmap.mmap | None = None
         self._address = 0
         self._length = 0
-        self._times = (ctypes.c_int64 * 4)()
+        self._times = (ctypes.c_int64 * 8)()
         self.requests: queue.SimpleQueue[tuple[Job, int, int] | None] = queue.SimpleQueue()
-        self.replies: queue.SimpleQueue[tuple[int, int] | OSError] = queue.SimpleQueue()
+        self.replies: queue.SimpleQueue[_Span | OSError] = queue.SimpleQueue()
 
     def run(self) -> None:
         pinned: OSError | None = None
@@ -100,14 +129,17 @@ class _Worker(threading.Thread):
                 self.replies.put(error)
                 continue
             if threads == 0:
-                self.replies.put((0, 0))
+                self.replies.put(_Span(begin_ns=0, end_ns=0, cpu_ns=0))
                 continue
             self._drive(
                 barrier, threads, job.function.address, self._address, job.size_bytes,
                 job.repeats, ctypes.addressof(self._times),
             )  # fmt: skip
-            begin_s, begin_ns, end_s, end_ns = self._times
-            self.replies.put((begin_s * 10**9 + begin_ns, end_s * 10**9 + end_ns))
+            seconds, nanoseconds = self._times[::2], self._times[1::2]
+            cpu_begin, begin, end, cpu_end = (
+                10**9 * s + ns for s, ns in zip(seconds, nanoseconds, strict=True)
+            )
+            self.replies.put(_Span(begin_ns=begin, end_ns=end, cpu_ns=cpu_end - cpu_begin))
 
     def _prepare(self, job: Job) -> None:
         """Have a buffer of the job's extent, touched by this thread, with the job's operands."""
@@ -164,13 +196,12 @@ class Pool:
         for worker in self._workers:
             worker.join()
 
-    def run(self, job: Job, *, threads: int) -> float:
+    def run(self, job: Job, *, threads: int) -> Timing:
         """Run a job on the first `threads` CPUs at once.
 
         Returns
         -------
-        float
-            Seconds from the first thread's start to the last one's end.
+        Timing
 
         Raises
         ------
@@ -182,9 +213,11 @@ class Pool:
         self._request(workers, job, threads=0)
         self._barrier.value = 0
         spans = self._request(workers, job, threads=threads)
-        return (max(end for _, end in spans) - min(begin for begin, _ in spans)) / 1e9
+        elapsed_ns = max(s.end_ns for s in spans) - min(s.begin_ns for s in spans)
+        waited = max(1 - s.cpu_ns / max(s.end_ns - s.begin_ns, 1) for s in spans)
+        return Timing(seconds=elapsed_ns / 1e9, waited=max(waited, 0.0))
 
-    def _request(self, workers: list[_Worker], job: Job, *, threads: int) -> list[tuple[int, int]]:
+    def _request(self, workers: list[_Worker], job: Job, *, threads: int) -> list[_Span]:
         for worker in workers:
             worker.requests.put((job, ctypes.addressof(self._barrier), threads))
         replies = [worker.replies.get() for worker in workers]

@@ -1,0 +1,133 @@
+"""Judges samples: which say what the machine can do, and which say what disturbed it.
+
+A kernel that keeps one part of a core busy cannot run faster than that part; it can only be held
+up. So noise has one side: a sample that is clearly slower than what the same kernel has reached
+minutes before was disturbed, by a process of this machine or by a neighbour that a virtual
+machine cannot see.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ridgepoint.caution import Caution
+from ridgepoint.estimate import Estimate
+
+MOST_WAITED = 0.01
+"""Share of its wall time that a thread may have spent not running."""
+
+SLOW = 0.9
+"""Of the ninth decile of the samples: below it, a sample was held up."""
+
+UNSTABLE = 0.05
+"""Width of the 95 % interval, over the median, from which on a ceiling is called unstable."""
+
+ENOUGH = 10
+"""Undisturbed samples that settle a ceiling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One timed run of a kernel.
+
+    Parameters
+    ----------
+    rate : float
+        In the ceiling's unit.
+    waited : float
+        Largest share of its wall time that one of the threads did not run: preempted.
+    """
+
+    rate: float
+    waited: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A ceiling's samples, told apart.
+
+    Parameters
+    ----------
+    undisturbed : Estimate
+        In the order in which they were taken.
+    disturbed : tuple of float
+        Rates that were left out, in that order.
+    preempted : int
+        Of these, the ones that are known to have been preempted.
+    """
+
+    undisturbed: Estimate
+    disturbed: tuple[float, ...]
+    preempted: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether more samples would tell no more."""
+        spread = self.undisturbed.relative_spread
+        return self.undisturbed.n >= ENOUGH and spread is not None and spread <= UNSTABLE
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to doubt."""
+        return (*self._of_disturbance(), *self._of_spread())
+
+    def _of_disturbance(self) -> tuple[Caution, ...]:
+        if not self.disturbed:
+            return ()
+        n = len(self.disturbed) + self.undisturbed.n
+        slowest = min(self.disturbed) / self.undisturbed.median
+        return (
+            Caution(
+                "disturbed",
+                f"{len(self.disturbed)} of {n} samples were left out ({self.preempted} preempted, "
+                f"the others slower than {SLOW:.0%} of what was reached; the slowest at "
+                f"{slowest:.0%})",
+                "something else ran on this machine or beside it: measure again when it is quiet",
+            ),
+        )
+
+    def _of_spread(self) -> tuple[Caution, ...]:
+        spread, n = self.undisturbed.relative_spread, self.undisturbed.n
+        if spread is not None and spread <= UNSTABLE:
+            return ()
+        width = "unknown" if spread is None else f"{spread:.0%} of the median"
+        return (
+            Caution(
+                "unstable",
+                f"the 95 % interval is {width} (n = {n})",
+                "measure again on a quiet machine",
+            ),
+        )
+
+
+def judge(samples: Sequence[Sample]) -> Judged:
+    """Tell undisturbed samples from disturbed ones.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+        At least one.
+
+    Notes
+    -----
+    A sample is disturbed if one of its threads did not run for more than 1 % of the time, or if
+    its rate is below 90 % of the ninth decile of the others. If all were preempted, none is left
+    out for that: their rates are all that is known.
+    """
+    running = [sample for sample in samples if sample.waited <= MOST_WAITED] or list(samples)
+    reached = _ninth_decile([sample.rate for sample in running])
+    kept = [sample for sample in running if sample.rate >= SLOW * reached]
+    left_out = [sample for sample in samples if sample not in kept]
+    return Judged(
+        undisturbed=Estimate(sample.rate for sample in kept),
+        disturbed=tuple(sample.rate for sample in left_out),
+        preempted=sum(sample.waited > MOST_WAITED for sample in left_out),
+    )
+
+
+def _ninth_decile(rates: Sequence[float]) -> float:
+    if len(rates) == 1:
+        return rates[0]
+    return statistics.quantiles(rates, n=10, method="inclusive")[8]

@@ -1,0 +1,84 @@
+"""Which samples say what a machine can do."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ridgepoint.ceilings.samples import Sample, judge
+
+
+def samples(*rates, waited=0.0):
+    """Return samples of these rates."""
+    return [Sample(rate=rate, waited=waited) for rate in rates]
+
+
+QUIET = samples(100, 101, 99, 100, 100.5, 99.5, 100, 101, 99, 100, 100, 99.7, 100.2, 100.1)
+
+
+def test_planted_outlier_does_not_move_the_result_and_is_reported():
+    """One sample at 40 % among fourteen near 100."""
+    judged = judge([*QUIET[:7], Sample(rate=40.0), *QUIET[7:]])
+
+    assert judged.undisturbed == judge(QUIET).undisturbed
+    assert judged.disturbed == (40.0,)
+    (caution,) = judged.cautions
+    assert caution.code == "disturbed"
+    assert "1 of 15 samples" in caution.seen
+    assert "40%" in caution.seen
+
+
+def test_quiet_samples_are_all_kept_and_settle_the_ceiling():
+    """Fourteen within 2 %: nothing to doubt."""
+    judged = judge(QUIET)
+
+    assert judged.undisturbed.samples == tuple(sample.rate for sample in QUIET)
+    assert judged.cautions == ()
+    assert judged.is_settled
+
+
+def test_preempted_samples_are_left_out_however_fast():
+    """A thread that did not run for 2 % of the time says nothing."""
+    judged = judge([*QUIET, Sample(rate=100.0, waited=0.02)])
+
+    assert judged.preempted == 1
+    assert judged.disturbed == (100.0,)
+
+
+def test_most_samples_may_be_disturbed_and_the_rest_still_count():
+    """A neighbour halves two thirds of the samples: what was reached is what counts."""
+    judged = judge(samples(*[50.0] * 10, *[100.0] * 5))
+
+    assert judged.undisturbed.median == 100.0
+    assert not judged.is_settled  # five are too few to settle it
+    assert {caution.code for caution in judged.cautions} == {"disturbed", "unstable"}
+
+
+def test_samples_that_were_all_preempted_are_all_that_is_known():
+    """A loaded machine has a rate too; that it was preempted is not a reason to have none."""
+    judged = judge(samples(10.0, 10.1, 9.9, waited=0.5))
+
+    assert judged.undisturbed.n == 3
+    assert judged.disturbed == ()
+
+
+def test_wide_interval_is_unstable():
+    """Rates that spread over 9 % without an outlier."""
+    judged = judge(samples(*[100.0 - i for i in range(10)]))
+
+    assert [caution.code for caution in judged.cautions] == ["unstable"]
+    assert not judged.is_settled
+
+
+@given(st.lists(st.floats(1.0, 1e12), min_size=1, max_size=40))
+def test_no_sample_is_lost_or_made_up(rates):
+    """Those that count and those that do not are all that there were."""
+    judged = judge(samples(*rates))
+
+    assert sorted([*judged.undisturbed.samples, *judged.disturbed]) == sorted(rates)
+    assert max(rates) in judged.undisturbed.samples
+
+
+@pytest.mark.parametrize("rate", [1.0, 1e12])
+def test_single_sample_counts(rate):
+    """There is nothing to compare it with."""
+    assert judge(samples(rate)).undisturbed.samples == (rate,)

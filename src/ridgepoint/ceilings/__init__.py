@@ -32,6 +32,10 @@ TIME_BUDGET_S = 25.0
 
 _FREQUENCY_MOVED = 0.02
 
+_CLOCK = Task(
+    resource="clock", name="clock", threads=1, candidates=(clock(),), extent_bytes=WORKING_BYTES
+)
+
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, steps done, and steps in all."""
 
@@ -75,14 +79,15 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
         instances=system.cache_instances(caches[max(caches)]),
         has=compiler.has,
     )
+    codes = Codes(compiler, [_CLOCK.candidates[0], *(k for task in tasks for k in task.candidates)])
     # The last CPU first: interrupts prefer the first.
     with Pool(cpus[::-1], compiler) as pool:
-        core_clock = _clock_trial(pool, compiler)
+        core_clock = _clock_trial(pool, codes)
         trials, refused = _measure(
             tasks,
             core_clock,
             pool,
-            Codes(compiler),
+            codes,
             report=progress or (lambda what, done, total: None),
             until=started + TIME_BUDGET_S,
         )
@@ -117,12 +122,8 @@ def _require_memory(system: System, last_cache_bytes: int) -> None:
         )
 
 
-def _clock_trial(pool: Pool, compiler: Compiler) -> Trial:
-    kernel = clock()
-    task = Task(
-        resource="clock", name="clock", threads=1, candidates=(kernel,), extent_bytes=WORKING_BYTES
-    )
-    trials = prepare(task, pool, Codes(compiler))
+def _clock_trial(pool: Pool, codes: Codes) -> Trial:
+    trials = prepare(_CLOCK, pool, codes)
     if isinstance(trials, Caution):
         raise CannotMeasure("cannot measure this machine", reason=trials.seen, remedy=trials.remedy)
     return trials[0]

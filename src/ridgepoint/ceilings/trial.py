@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Job, Pool
+from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.samples import Sample, judge
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.jit import Compiler, Function
@@ -19,22 +20,35 @@ _CALIBRATION_S = 0.002
 
 
 class Codes:
-    """Compiled kernels: each is compiled once, however many levels and threads use it.
+    """Kernels compiled and checked, each once, however many levels and threads use it.
 
     Parameters
     ----------
     compiler : Compiler
+    kernels : iterable of Kernel
+        All that will be asked for. Make this before there are threads: it forks.
     """
 
-    def __init__(self, compiler: Compiler) -> None:
-        self._compiler = compiler
-        self._known: dict[str, Function] = {}
+    def __init__(self, compiler: Compiler, kernels: Iterable[Kernel]) -> None:
+        unique = {kernel.ir: kernel for kernel in kernels}
+        self._functions = {ir: compiler.compile(ir, ENTRY) for ir in unique}
+        self._refusals: dict[str, str] = {}
+        for ir, kernel in unique.items():
+            reason = why_refused(self._functions[ir].machine_code, kernel.claim)
+            if reason is not None:
+                what = f"the machine code of {kernel.name!r} is not what it claims"
+                self._refusals[ir] = f"{what}: {reason}"
+        sound = [(unique[ir], self._functions[ir]) for ir in unique if ir not in self._refusals]
+        for ir, name in deadly(sound).items():
+            self._refusals[ir] = f"{unique[ir].name!r} cannot be executed here: {name} ends it"
 
-    def of(self, kernel: Kernel) -> Function:
+    def function(self, kernel: Kernel) -> Function:
         """Return a kernel's function in this process."""
-        if kernel.ir not in self._known:
-            self._known[kernel.ir] = self._compiler.compile(kernel.ir, ENTRY)
-        return self._known[kernel.ir]
+        return self._functions[kernel.ir]
+
+    def why_refused(self, kernel: Kernel) -> str | None:
+        """Return why a kernel must not be timed, or None."""
+        return self._refusals.get(kernel.ir)
 
 
 @dataclass(slots=True)
@@ -70,19 +84,18 @@ class Trial:
 def prepare(task: Task, pool: Pool, codes: Codes) -> list[Trial] | Caution:
     """Return a trial for each candidate of a task, or why there is none."""
     trials = []
-    refusal = "it has no candidate on this CPU"
+    reason = "no kernel for it runs on this CPU"
     for kernel in task.candidates:
-        function = codes.of(kernel)
-        reason = why_refused(function.machine_code, kernel.claim)
-        if reason is not None:
-            refusal = reason
+        refusal = codes.why_refused(kernel)
+        if refusal is not None:
+            reason = refusal
             continue
-        job = _calibrated(_job(task, kernel, function), pool, threads=task.threads)
+        job = _calibrated(_job(task, kernel, codes.function(kernel)), pool, threads=task.threads)
         trials.append(Trial(task=task, kernel=kernel, job=job))
     return trials or Caution(
         "kernel-refused",
-        f"the machine code of {task.resource} {task.name} is not what it claims: {refusal}",
-        "this ceiling is unknown here; report it with the output of 'ridgepoint doctor'",
+        reason,
+        "take this ceiling as unknown here; 'ridgepoint doctor' tells more",
     )
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -82,6 +83,41 @@ class System:
             if name == field:
                 return int(value.split()[0]) * 1024
         return None
+
+    @property
+    def cpu_limit(self) -> float | None:
+        """CPUs' worth of time that control groups (v2 or v1) allow; None: no limit is set.
+
+        Inside a container its own group is the root of what is mounted; outside, the limits of
+        all groups above hold too.
+        """
+        limits = [*self._limits_v2(), *self._limits_v1()]
+        return min(limits, default=None)
+
+    def _groups(self, controller: str) -> list[str]:
+        """Return the paths from this process's group up to the root, for one controller."""
+        for line in (self._read("proc/self/cgroup") or "").splitlines():
+            _, _, rest = line.partition(":")
+            controllers, _, path = rest.partition(":")
+            if controller in controllers.split(","):
+                parts = [part for part in path.split("/") if part]
+                return ["/".join(parts[:n]) for n in range(len(parts), -1, -1)]
+        return [""]
+
+    def _limits_v2(self) -> Iterator[float]:
+        for group in self._groups(""):
+            quota, _, period = (self._read(f"sys/fs/cgroup/{group}/cpu.max") or "max").partition(
+                " "
+            )
+            if quota.isdigit() and period.isdigit() and int(period):
+                yield int(quota) / int(period)
+
+    def _limits_v1(self) -> Iterator[float]:
+        for group in self._groups("cpu"):
+            base = f"sys/fs/cgroup/cpu/{group}/cpu.cfs"
+            quota, period = self._read(f"{base}_quota_us"), self._read(f"{base}_period_us")
+            if quota and period and quota.isdigit() and period.isdigit() and int(period):
+                yield int(quota) / int(period)
 
     @cached_property
     def caches(self) -> tuple[Cache, ...]:
@@ -160,8 +196,8 @@ def data_caches(caches: tuple[Cache, ...]) -> dict[int, Cache]:
 def fingerprint(system: System, version: str) -> str:
     """Return a digest of all that must not change for measured ceilings to stay valid.
 
-    CPU, caches, CPUs allowed, memory, hypervisor, and the version of the kernels; not the host's
-    name, which changes with every container.
+    CPU, caches, CPUs and CPU time allowed, memory, hypervisor, and the version of the kernels; not
+    the host's name, which changes with every container.
     """
     facts = [
         version,
@@ -170,6 +206,7 @@ def fingerprint(system: System, version: str) -> str:
         [system._cpuinfo.get(key) for key in ("cpu family", "model", "stepping", "microcode")],
         [(c.level, c.kind, c.size_bytes, c.ways, c.cores) for c in system.caches],
         usable_cpus(),
+        system.cpu_limit,
         round((system.memory_bytes or 0) / 2**30),
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

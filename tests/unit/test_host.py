@@ -119,3 +119,40 @@ def test_host_that_describes_no_cache_says_what_to_do(tree):
 def test_cpu_lists_are_read_as_the_kernel_writes_them(text, cpus):
     """Ranges include both ends."""
     assert parse_cpu_list(text) == cpus
+
+
+@pytest.mark.parametrize(
+    ("files", "limit"),
+    [
+        ({}, None),
+        ({"sys/fs/cgroup/cpu.max": "max 100000\n"}, None),
+        ({"sys/fs/cgroup/cpu.max": "150000 100000\n"}, 1.5),
+        (  # cgroup v2 outside a container: the tightest of all groups above
+            {
+                "proc/self/cgroup": "0::/user.slice/job\n",
+                "sys/fs/cgroup/user.slice/cpu.max": "50000 100000\n",
+                "sys/fs/cgroup/user.slice/job/cpu.max": "400000 100000\n",
+            },
+            0.5,
+        ),
+        (  # cgroup v1
+            {
+                "proc/self/cgroup": "4:cpu,cpuacct:/docker/abc\n1:name=systemd:/\n",
+                "sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us": "200000\n",
+                "sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us": "100000\n",
+            },
+            2.0,
+        ),
+        (  # v1 without a limit
+            {
+                "proc/self/cgroup": "4:cpu,cpuacct:/\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            None,
+        ),
+    ],
+)
+def test_cpu_limit_of_control_groups_is_read(tree, files, limit):
+    """Quota over period; the tightest holds."""
+    assert tree(files).cpu_limit == limit

@@ -70,12 +70,14 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
     started = time.perf_counter()
     system = system or System()
     cpus = usable_cpus()
+    limit = system.cpu_limit
+    cores = len(cpus) if limit is None else min(len(cpus), max(1, int(limit)))
     caches = data_caches(system.caches)
     _require_memory(system, caches[max(caches)].size_bytes)
     compiler = Compiler()
     tasks = plan(
         caches,
-        cores=len(cpus),
+        cores=cores,
         instances=system.cache_instances(caches[max(caches)]),
         has=compiler.has,
     )
@@ -97,14 +99,14 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
         host=Host(
             cpu=system.cpu,
             microarchitecture=compiler.microarchitecture,
-            cores=len(cpus),
+            cores=cores,
             frequency_hz=frequency.median,
             virtualized=system.virtualized,
             memory_bytes=system.memory_bytes,
         ),
         caches=system.caches,
         ceilings=(*(_measured(trial) for trial in trials), *refused),
-        cautions=_clock_cautions(frequency),
+        cautions=(*_clock_cautions(frequency), *_limit_cautions(limit, len(cpus))),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=time.perf_counter() - started,
         fingerprint=fingerprint(system, __version__),
@@ -215,5 +217,17 @@ def _clock_cautions(frequency: Estimate) -> tuple[Caution, ...]:
             "frequency-moved",
             f"the core clock went from {low / 1e9:.2f} to {high / 1e9:.2f} GHz meanwhile",
             "fix the frequency governor, or let the machine cool and rest, and measure again",
+        ),
+    )
+
+
+def _limit_cautions(limit: float | None, n_cpus: int) -> tuple[Caution, ...]:
+    if limit is None or limit >= n_cpus:
+        return ()
+    return (
+        Caution(
+            "cpu-limit",
+            f"a control group allows {limit:g} CPUs' worth of time on {n_cpus} CPUs",
+            "rates are those while the threads run; over longer times the limit holds them back",
         ),
     )

@@ -5,15 +5,17 @@ The product checks its kernels with iced-x86; LLVM's assembly printer is the sec
 
 import platform
 import re
+from dataclasses import replace
 
 import pytest
 
+from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.verify import innermost_loop, why_refused
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.kernel import ENTRY, Claim
-from ridgepoint.kernels.peak import peak
+from ridgepoint.kernels.peak import mix, peak
 
 pytestmark = [
     pytest.mark.hardware,
@@ -66,6 +68,47 @@ def test_peak_loop_holds_48_operations_and_touches_no_memory(
     assert not any("(" in line for line in loop)
     assert len(loop) <= 48 + 3
     assert why_refused(function.machine_code, kernel.claim) is None
+
+
+@pytest.mark.parametrize("width", [0, 128, 256, 512])
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+@pytest.mark.parametrize(
+    ("ratio", "fma", "add", "flop_per_lane"), [((2, 1), 32, 16, 80), ((1, 1), 24, 24, 72)]
+)
+def test_mix_loop_holds_both_operations_in_their_ratio(
+    compiler, ratio, fma, add, flop_per_lane, precision, width
+):
+    """Of 48 operations two thirds, or half, are multiply-adds of 2 flop, the rest additions."""
+    require(compiler, width, "fma")
+    kernel = mix(ratio, precision=precision, width_bits=width)
+    function = compiler.compile(kernel.ir, ENTRY)
+    suffix = ("s" if width == 0 else "p") + {"fp64": "d", "fp32": "s"}[precision]
+    loop = loop_of(function.assembly)
+    lanes = {0: 1, 128: 2, 256: 4, 512: 8}[width] * (2 if precision == "fp32" and width else 1)
+    fused = [line for line in loop if re.match(rf"vfmadd\d+{suffix}\s", line)]
+    added = [line for line in loop if re.match(rf"vadd{suffix}\s", line)]
+
+    assert (len(fused), len(added)) == (fma, add)
+    assert all(f"%{_REGISTER[width]}" in line for line in fused + added)
+    assert not any("(" in line for line in loop)
+    assert len(loop) <= 48 + 3
+    assert kernel.work_per_repeat == flop_per_lane * lanes
+    assert why_refused(function.machine_code, kernel.claim) is None
+
+
+def test_mix_of_another_ratio_is_refused(compiler):
+    """A loop of as many operations in another ratio is not what the kernel claims."""
+    require(compiler, 128, "fma")
+    even = mix((1, 1), precision="fp64", width_bits=128)
+    other = mix((2, 1), precision="fp64", width_bits=128)
+    function = compiler.compile(even.ir, ENTRY)
+
+    assert why_refused(function.machine_code, other.claim) == (
+        "a pass of its loop does 144 flop, not 160"
+    )
+    assert why_refused(function.machine_code, replace(other.claim, flop=144)) == (
+        "a pass of its loop has 24 VFMADD(132|213|231)PD, not 32"
+    )
 
 
 @pytest.mark.parametrize("width", [128, 256, 512])
@@ -138,3 +181,18 @@ def test_code_without_a_loop_is_refused():
     """A bare return holds nothing to time."""
     assert innermost_loop(b"\xc3") == []
     assert why_refused(b"\xc3", Claim(operation="add", width_bits=128)) == "it has no loop"
+
+
+def test_instruction_that_the_hypervisor_traps_costs_one_kernel_not_the_run(compiler):
+    """UD2 raises SIGILL, as an instruction does that is reported and trapped."""
+    sound = peak("add", precision="fp64", width_bits=128)
+    trapped = replace(
+        sound,
+        ir=sound.ir.replace("  ret void", "  call void @llvm.trap()\n  ret void")
+        + "\ndeclare void @llvm.trap()\n",
+    )
+    candidates = [
+        (kernel, compiler.compile(kernel.ir, ENTRY)) for kernel in (sound, trapped, sound, clock())
+    ]
+
+    assert deadly(candidates) == {trapped.ir: "SIGILL"}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.kernels import bandwidth as streams
-from ridgepoint.kernels.kernel import Kernel
-from ridgepoint.kernels.peak import WORKING_BYTES, peak
+from ridgepoint.kernels.chains import WORKING_BYTES
+from ridgepoint.kernels.kernel import Kernel, width_name
+from ridgepoint.kernels.peak import MIXES, mix, peak
 from ridgepoint.machine import Cache
 
 _DRAM_OVER_CACHES = 4
@@ -27,7 +28,7 @@ class Task:
     name : str
     threads : int
     candidates : tuple of Kernel
-        The same thing in several vector widths; the fastest counts.
+        The same thing in several vector widths or ratios; the fastest counts.
     extent_bytes : int
         Of each thread's buffer.
     shares : tuple of float, or None
@@ -102,25 +103,19 @@ def plan(
 ) -> tuple[Task, ...]:
     """Return every ceiling of a machine, one core and all cores."""
     widths = vector_widths(has)
-    precisions: tuple[Literal["fp64", "fp32"], ...] = ("fp64", "fp32")
-    operations: tuple[Literal["add", "mul", "fma"], ...] = (
-        ("add", "mul", "fma") if has("fma") else ("add", "mul")
-    )
+    computing = _arithmetic(widths, has)
     tasks = []
     for threads in sorted({1, cores}):
-        for precision in precisions:
-            for operation in operations:
-                for width in (0, *widths):
-                    kernel = peak(operation, precision=precision, width_bits=width)
-                    tasks.append(
-                        Task(
-                            resource=precision,
-                            name=kernel.name,
-                            threads=threads,
-                            candidates=(kernel,),
-                            extent_bytes=WORKING_BYTES,
-                        )
-                    )
+        tasks += [
+            Task(
+                resource=resource,
+                name=name,
+                threads=threads,
+                candidates=candidates,
+                extent_bytes=WORKING_BYTES,
+            )
+            for resource, name, candidates in computing
+        ]
         for level in (*(f"l{number}" for number in caches if number <= 3), "dram"):
             patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
             extent = buffer_bytes(level, caches, threads=threads, instances=instances)
@@ -137,3 +132,21 @@ def plan(
                     )
                 )
     return tuple(tasks)
+
+
+def _arithmetic(
+    widths: tuple[int, ...], has: Callable[[str], bool]
+) -> list[tuple[str, str, tuple[Kernel, ...]]]:
+    """Return resource, name and candidates of every ceiling that is reached in registers."""
+    precisions: tuple[Literal["fp64", "fp32"], ...] = ("fp64", "fp32")
+    operations: tuple[Literal["add", "mul", "fma"], ...] = ("add", "mul", "fma")
+    found: list[tuple[str, str, tuple[Kernel, ...]]] = []
+    for precision in precisions:
+        for operation in operations if has("fma") else operations[:2]:
+            for width in (0, *widths):
+                kernel = peak(operation, precision=precision, width_bits=width)
+                found.append((precision, kernel.name, (kernel,)))
+        for width in (0, *widths) if has("fma") else ():
+            mixes = tuple(mix(ratio, precision=precision, width_bits=width) for ratio in MIXES)
+            found.append((precision, f"fma+add {width_name(width)}", mixes))
+    return found

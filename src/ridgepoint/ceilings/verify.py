@@ -6,8 +6,9 @@ Decoded by the same rules that count programs, so that roofs and points are in o
 from __future__ import annotations
 
 import platform
+import re
 
-from iced_x86 import Decoder, FlowControl, Instruction
+from iced_x86 import Decoder, FlowControl, Instruction, OpKind
 
 from ridgepoint.kernels.kernel import Claim
 from ridgepoint.meters.decode import Operation, classify
@@ -15,6 +16,7 @@ from ridgepoint.meters.decode import Operation, classify
 _MNEMONIC_PART = {"add": "ADD", "mul": "MUL", "fma": "FMADD"}
 # The loop's own counter and its end.
 _LOOP_KEEPING = 3
+_IMMEDIATES = frozenset((OpKind.IMMEDIATE8TO32, OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE8))
 
 
 def innermost_loop(code: bytes) -> list[Instruction]:
@@ -40,7 +42,8 @@ def why_refused(code: bytes, claim: Claim) -> str | None:
     """
     if platform.machine() not in {"x86_64", "AMD64"}:
         return f"no decoder for {platform.machine()} checks it"
-    operations = [operation for i in innermost_loop(code) if (operation := classify(i)) is not None]
+    loop = innermost_loop(code)
+    operations = [operation for i in loop if (operation := classify(i)) is not None]
     if not operations:
         return "it has no loop"
     if claim.operation == "clock":
@@ -61,7 +64,25 @@ def why_refused(code: bytes, claim: Claim) -> str | None:
     for operation in operations:
         if reason := _why_wrong(operation, claim):
             return reason
-    return None
+    return _why_others(loop, claim) if claim.instructions else None
+
+
+def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
+    """Return which instructions are not those that are claimed, or None.
+
+    The loop's counter is told from a chain's addition by its immediate operand.
+    """
+    operations = [
+        operation
+        for i in loop
+        if i.op1_kind not in _IMMEDIATES and (operation := classify(i)) is not None
+    ]
+    for pattern, number in claim.instructions:
+        found = sum(re.fullmatch(pattern, o.mnemonic) is not None for o in operations)
+        if found != number:
+            return f"a pass of its loop has {found} {pattern}, not {number}"
+    rest = len(loop) - sum(number for _, number in claim.instructions)
+    return f"its loop has {rest} other instructions" if rest > _LOOP_KEEPING else None
 
 
 def _why_wrong(operation: Operation, claim: Claim) -> str | None:
@@ -70,7 +91,7 @@ def _why_wrong(operation: Operation, claim: Claim) -> str | None:
     if operation.flop:
         if (operation.precision, operation.width_bits) != (claim.precision, claim.width_bits):
             return f"{name} is {operation.precision}, {operation.width_bits} bit wide"
-        part = _MNEMONIC_PART.get(claim.operation)
+        part = None if claim.instructions else _MNEMONIC_PART.get(claim.operation)
         if part is not None and (part not in name or operation.fma != (claim.operation == "fma")):
             return f"it computes by {name}"
     width_bytes = max(operation.load_bytes, operation.store_bytes)

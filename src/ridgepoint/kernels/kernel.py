@@ -20,8 +20,7 @@ class Claim:
     Parameters
     ----------
     operation : str
-        ``add``, ``mul``, ``fma``, ``load``, ``store``, ``copy``, ``triad``, ``store nt``,
-        ``copy nt`` or ``clock``.
+        For example ``add``, ``mul``, ``fma``, ``fma+add``, ``load``, ``store nt`` or ``clock``.
     precision : {"fp64", "fp32"}
     width_bits : int
         Vector width; 0: scalar.
@@ -29,6 +28,9 @@ class Claim:
         Of the loop's arithmetic, all of it at that precision and width.
     load_bytes, store_bytes : int
         Of the loop's accesses; each access as wide as a vector.
+    instructions : tuple of (str, int)
+        Regular expressions of mnemonics, and how many the loop has of each, beside its counter
+        and its jump; empty: what computes is known by `operation`.
     """
 
     operation: str
@@ -37,6 +39,7 @@ class Claim:
     flop: int = 0
     load_bytes: int = 0
     store_bytes: int = 0
+    instructions: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,17 @@ def vector_type(precision: str, width_bits: int) -> str:
 def lanes(precision: str, width_bits: int) -> int:
     """Return how many numbers a vector of this width holds; 1 for a scalar."""
     return max(1, width_bits // {"fp64": 64, "fp32": 32}[precision])
+
+
+def width_name(width_bits: int) -> str:
+    """Return a vector width as kernels' names have it.
+
+    Examples
+    --------
+    >>> width_name(256), width_name(0)
+    ('256-bit', 'scalar')
+    """
+    return f"{width_bits}-bit" if width_bits else "scalar"
 
 
 def attributes(width_bits: int) -> str:

@@ -9,26 +9,37 @@
 
 Twelve chains cover latency x throughput of every x86-64 core (4 cycles x 2 or 3 cycles x 2),
 and with the two operands they fit the 16 registers that code before AVX-512 has.
+
+Some cores add on pipes of their own beside the multiply-adds: `mix` has chains of both.
+
+    for r in range(repeats):
+        for u in range(UNROLL):
+            for k in range(fma_chains + add_chains):   # in turn: fma, fma, add, fma, fma, add
+                x[k] = x[k] * a + b            # 2 flop per lane
+                x[k] = x[k] + (a, b)[u % 2]    # 1 flop per lane; b = -a
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from ridgepoint.kernels.kernel import (
-    ENTRY,
-    VECTOR_ALIGNMENT,
-    Claim,
-    Kernel,
-    attributes,
-    lanes,
-    vector_type,
-)
+from ridgepoint.kernels.chains import WORKING_BYTES, chains_ir, value
+from ridgepoint.kernels.kernel import Claim, Kernel, lanes, vector_type, width_name
+
+__all__ = ["CHAINS", "MIXES", "UNROLL", "WORKING_BYTES", "mix", "peak"]
 
 CHAINS = 12
 UNROLL = 4
 
+MIXES: tuple[tuple[int, int], ...] = ((2, 1), (1, 1))
+"""Multiply-adds to additions that are tried. A Zen 4 core sustains two to one with vectors up to
+256 bit (20 fp64 flop a cycle) and one to one with 512 bit (24), where multiply-adds alone do 16."""
+
 Operation = Literal["add", "mul", "fma"]
+_FUSED: tuple[Operation, ...] = ("fma",)
+_ADDED: tuple[Operation, ...] = ("add",)
+_FLOP: dict[Operation, int] = {"add": 1, "mul": 1, "fma": 2}
 
 # Chosen so that no value grows, vanishes, or becomes denormal however long the loop runs:
 # x * 0.999 + 0.001 tends to 1; x + a - a and x * a / a stay where they are.
@@ -37,6 +48,8 @@ _OPERANDS: dict[Operation, tuple[float, float]] = {
     "mul": (1.25, 0.8),
     "fma": (0.999, 0.001),
 }
+# x + a - a stays, x * a - a tends to -0.6.
+_MIX_OPERANDS = (0.375, -0.375)
 
 
 def peak(operation: Operation, *, precision: Literal["fp64", "fp32"], width_bits: int) -> Kernel:
@@ -49,65 +62,74 @@ def peak(operation: Operation, *, precision: Literal["fp64", "fp32"], width_bits
     width_bits : int
         128, 256 or 512; 0: scalar.
     """
+    chains = (operation,) * CHAINS
+    flop = UNROLL * lanes(precision, width_bits) * sum(_FLOP[o] for o in chains)
+    return Kernel(
+        name=f"{operation} {width_name(width_bits)}",
+        ir=_ir(chains, precision, width_bits),
+        claim=Claim(operation=operation, precision=precision, width_bits=width_bits, flop=flop),
+        work_per_repeat=flop,
+        operands=(*_OPERANDS[operation], *_starts(CHAINS)),
+    )
+
+
+def mix(ratio: tuple[int, int], *, precision: Literal["fp64", "fp32"], width_bits: int) -> Kernel:
+    """Return the kernel that keeps multiply-adds and additions busy together.
+
+    Parameters
+    ----------
+    ratio : tuple of int
+        Multiply-adds to additions; their sum divides twelve.
+    precision : {"fp64", "fp32"}
+    width_bits : int
+        128, 256 or 512; 0: scalar.
+    """
+    fma, add = ratio
+    period: tuple[Operation, ...] = _FUSED * fma + _ADDED * add
+    chains: tuple[Operation, ...] = period * (CHAINS // len(period))
+    flop = UNROLL * lanes(precision, width_bits) * sum(_FLOP[o] for o in chains)
+    suffix = ("P" if width_bits else "S") + {"fp64": "D", "fp32": "S"}[precision]
+    return Kernel(
+        name=f"fma+add {fma}:{add} {width_name(width_bits)}",
+        ir=_ir(chains, precision, width_bits),
+        claim=Claim(
+            operation="fma+add",
+            precision=precision,
+            width_bits=width_bits,
+            flop=flop,
+            instructions=(
+                (rf"VFMADD(132|213|231){suffix}", UNROLL * chains.count("fma")),
+                (rf"VADD{suffix}", UNROLL * chains.count("add")),
+            ),
+        ),
+        work_per_repeat=flop,
+        operands=(*_MIX_OPERANDS, *_starts(len(chains))),
+    )
+
+
+def _starts(chains: int) -> tuple[float, ...]:
+    return tuple(1.0 + k / 64 for k in range(chains))
+
+
+def _ir(operations: Sequence[Operation], precision: str, width_bits: int) -> str:
+    """Return the code of one chain for each of the operations."""
     vector = vector_type(precision, width_bits)
     suffix = "f64" if precision == "fp64" else "f32"
     if width_bits:
         suffix = f"v{lanes(precision, width_bits)}{suffix}"
-    fma = f"llvm.fma.{suffix}"
-    flop = CHAINS * UNROLL * lanes(precision, width_bits) * (2 if operation == "fma" else 1)
+    fma = f"@llvm.fma.{suffix}"
 
-    def step(u: int, k: int) -> str:
-        x, result, operand = f"%x{k}_{u}", f"%x{k}_{u + 1}", ("%a", "%b")[u % 2]
-        if operation == "fma":
-            return f"  {result} = call {vector} @{fma}({vector} {x}, {vector} %a, {vector} %b)"
-        return f"  {result} = f{operation} {vector} {x}, {operand}"
+    def step(result: str, u: int, k: int) -> str:
+        x, operand = value(k, u), ("%a", "%b")[u % 2]
+        if operations[k] == "fma":
+            return f"  {result} = call {vector} {fma}({vector} {x}, {vector} %a, {vector} %b)"
+        return f"  {result} = f{operations[k]} {vector} {x}, {operand}"
 
-    def load(name: str, slot: int) -> list[str]:
-        offset = slot * VECTOR_ALIGNMENT
-        return [
-            f"  %p_{name} = getelementptr i8, ptr %data, i64 {offset}",
-            f"  %{name} = load {vector}, ptr %p_{name}, align {VECTOR_ALIGNMENT}",
-        ]
-
-    lines = [
-        f"declare {vector} @{fma}({vector}, {vector}, {vector})",
-        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) {attributes(width_bits)} {{",
-        "entry:",
-        *load("a", 0),
-        *load("b", 1),
-        # Chains start apart, or an optimiser might see that they are one.
-        *(line for k in range(CHAINS) for line in load(f"s{k}", 2 + k)),
-        "  br label %loop",
-        "loop:",
-        "  %r = phi i64 [%repeats, %entry], [%r_next, %loop]",
-        *(
-            f"  %x{k}_0 = phi {vector} [%s{k}, %entry], [%x{k}_{UNROLL}, %loop]"
-            for k in range(CHAINS)
-        ),
-        *(step(u, k) for u in range(UNROLL) for k in range(CHAINS)),
-        "  %r_next = add i64 %r, -1",
-        "  %more = icmp ne i64 %r_next, 0",
-        "  br i1 %more, label %loop, label %done",
-        "done:",
-        *(
-            line
-            for k in range(CHAINS)
-            for line in (
-                f"  %q{k} = getelementptr i8, ptr %data, i64 {(2 + CHAINS + k) * VECTOR_ALIGNMENT}",
-                f"  store {vector} %x{k}_{UNROLL}, ptr %q{k}, align {VECTOR_ALIGNMENT}",
-            )
-        ),
-        "  ret void",
-        "}",
-    ]
-    return Kernel(
-        name=f"{operation} {f'{width_bits}-bit' if width_bits else 'scalar'}",
-        ir="\n".join(lines),
-        claim=Claim(operation=operation, precision=precision, width_bits=width_bits, flop=flop),
-        work_per_repeat=flop,
-        operands=(*_OPERANDS[operation], *(1.0 + k / 64 for k in range(CHAINS))),
+    return chains_ir(
+        step,
+        vector=vector,
+        width_bits=width_bits,
+        chains=len(operations),
+        unroll=UNROLL,
+        declare=f"declare {vector} {fma}({vector}, {vector}, {vector})",
     )
-
-
-WORKING_BYTES = (2 + 2 * CHAINS) * VECTOR_ALIGNMENT
-"""Bytes of `data` that a peak kernel needs."""

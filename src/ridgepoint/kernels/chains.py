@@ -1,0 +1,87 @@
+"""Independent chains in registers: the loop that all kernels without memory traffic share.
+
+    for r in range(repeats):
+        for u in range(unroll):
+            for k in range(chains):
+                x[k] = step(u, k)           # of x[k], the operands a and b, or a neighbour
+
+Two operands and at most fourteen chains fit the 16 vector registers that code before AVX-512 has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, attributes
+
+MOST_CHAINS = 14
+
+WORKING_BYTES = (2 + 2 * MOST_CHAINS) * VECTOR_ALIGNMENT
+"""Bytes of `data` that any kernel of chains needs: operands, first and last values."""
+
+Step = Callable[[str, int, int], str]
+"""Called with the name of a step's result, u and k; returns the IR that computes it."""
+
+
+def value(k: int, u: int) -> str:
+    """Return the name of chain `k` after `u` steps."""
+    return f"%x{k}_{u}"
+
+
+def chains_ir(
+    step: Step, *, vector: str, width_bits: int, chains: int, unroll: int, declare: str = ""
+) -> str:
+    """Return the IR of a function that runs chains.
+
+    Parameters
+    ----------
+    step : callable
+        May use ``%a``, ``%b`` and `value`.
+    vector : str
+        LLVM type of chains and operands.
+    width_bits : int
+        0: scalar.
+    chains, unroll : int
+    declare : str
+        Declaration of what the steps call.
+    """
+
+    def load(name: str, slot: int) -> tuple[str, str]:
+        offset = slot * VECTOR_ALIGNMENT
+        return (
+            f"  %p_{name} = getelementptr i8, ptr %data, i64 {offset}",
+            f"  %{name} = load {vector}, ptr %p_{name}, align {VECTOR_ALIGNMENT}",
+        )
+
+    lines = [
+        declare,
+        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) {attributes(width_bits)} {{",
+        "entry:",
+        *load("a", 0),
+        *load("b", 1),
+        # Chains start apart, or an optimiser might see that they are one.
+        *(line for k in range(chains) for line in load(f"s{k}", 2 + k)),
+        "  br label %loop",
+        "loop:",
+        "  %r = phi i64 [%repeats, %entry], [%r_next, %loop]",
+        *(
+            f"  {value(k, 0)} = phi {vector} [%s{k}, %entry], [{value(k, unroll)}, %loop]"
+            for k in range(chains)
+        ),
+        *(step(value(k, u + 1), u, k) for u in range(unroll) for k in range(chains)),
+        "  %r_next = add i64 %r, -1",
+        "  %more = icmp ne i64 %r_next, 0",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
+        *(
+            line
+            for k in range(chains)
+            for line in (
+                f"  %q{k} = getelementptr i8, ptr %data, i64 {(2 + chains + k) * VECTOR_ALIGNMENT}",
+                f"  store {vector} {value(k, unroll)}, ptr %q{k}, align {VECTOR_ALIGNMENT}",
+            )
+        ),
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ridgepoint.archive import Archive, Record
 from ridgepoint.errors import ArchiveRefused
+from ridgepoint.library import open_machine
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 
@@ -42,3 +43,17 @@ def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Mac
             remedy="measure the program again with 'ridgepoint run'",
         )
     return measurement, archive.machine(record.machine_id)
+
+
+def named_machine(archive: Archive, text: str) -> Machine:
+    """Return the machine that a user names: a number of the archive, a file, a published one.
+
+    Raises
+    ------
+    RidgepointError
+        If it is not there, damaged, or no machine.
+    """
+    # No archive has so many records, and int() refuses far longer numbers.
+    if text.isdecimal() and len(text) <= 18:
+        return archive.machine(int(text))
+    return open_machine(text)

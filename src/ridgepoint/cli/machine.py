@@ -10,27 +10,73 @@ from ridgepoint.cli import common
 
 
 @click.command("machine")
+@click.option(
+    "--check",
+    "baseline_name",
+    metavar="BASELINE",
+    help="Compare with a kept machine: a number of 'ridgepoint list', or a machine's file. "
+    "Exit status 1 if a ceiling fell.",
+)
+@click.option(
+    "--tolerance",
+    "tolerance_percent",
+    type=float,
+    metavar="PERCENT",
+    help="With --check, how far a median may fall.  [default: 5]",
+)
 @common.json_option
 @common.output_option("the machine's roofline")
 @common.archive_option
-def command(as_json: bool, outputs: tuple[Path, ...], archive_path: Path | None) -> None:
+def command(
+    *,
+    baseline_name: str | None,
+    tolerance_percent: float | None,
+    as_json: bool,
+    outputs: tuple[Path, ...],
+    archive_path: Path | None,
+) -> int:
     """Measure this machine's ceilings and keep them.
 
     Peaks of fp64 and fp32, scalar to the widest vector, and the bandwidth of every cache level and
     of main memory, on one core and on all: samples, median, 95 % interval. Takes under 30 s.
     'ridgepoint run' uses the machine kept last for as long as it does not change.
+
+    With --check, a ceiling fell if its 95 % interval lies wholly below the baseline's and its
+    median fell by more than the tolerance.
     """
     from ridgepoint.archive import Archive
     from ridgepoint.ceilings import characterize
-    from ridgepoint.cli.output import show_machine, write_machine
+    from ridgepoint.cli.kept import named_machine
+    from ridgepoint.cli.output import show_comparison, show_machine, write_machine
+    from ridgepoint.models.comparison import TOLERANCE, compare
 
+    tolerance = _tolerance(tolerance_percent, TOLERANCE, checks=baseline_name is not None)
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive, common.progress() as shown:
+        baseline = None if baseline_name is None else named_machine(archive, baseline_name)
         archive.require_writable()
         machine = characterize(progress=shown.fraction)
         shown.close()
+        fell = 0
         try:
-            show_machine(machine, as_json=as_json)
+            if baseline is None:
+                show_machine(machine, as_json=as_json)
+            else:
+                compared = compare(baseline, machine, tolerance=tolerance)
+                fell = compared.count("fell")
+                show_comparison(compared, baseline, machine, as_json=as_json)
             write_machine(machine, outputs)
         finally:
             common.say_kept(archive.keep_machine(machine))
+    return 1 if fell else 0
+
+
+def _tolerance(percent: float | None, default: float, *, checks: bool) -> float:
+    """Return the tolerance as a share; refuse one that is impossible or has no use."""
+    if percent is None:
+        return default
+    if not checks:
+        raise click.UsageError("--tolerance has a meaning only with --check BASELINE")
+    if not 0 <= percent < 100:  # not click's range, which lets NaN through
+        raise click.BadParameter("must be at least 0 and below 100", param_hint="'--tolerance'")
+    return percent / 100

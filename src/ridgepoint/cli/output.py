@@ -6,15 +6,17 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console
-from ridgepoint.documents import render, to_fields
+from ridgepoint.documents import SCHEMA, plain, render, to_fields
 from ridgepoint.figures import run_table, tables, terminal
+from ridgepoint.figures.comparison_table import comparison as comparison_table
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.placement import Placement
 from ridgepoint.report import report
 
@@ -36,6 +38,41 @@ def show_machine(machine: Machine, *, as_json: bool) -> None:
 def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
     """Write a machine's roofline to each file."""
     save_figure(roofline_figure(machine), outputs)
+
+
+def show_comparison(
+    comparison: Comparison, baseline: Machine, machine: Machine, *, as_json: bool
+) -> None:
+    """Print how a machine compares with its baseline on standard output."""
+    if not as_json:
+        console().print(comparison_table(comparison))
+        return
+    document = {
+        "schema": SCHEMA,
+        "kind": "check",
+        "baseline": _in_short(baseline),
+        "machine": _in_short(machine),
+        "ceilings": [
+            {
+                "resource": change.resource,
+                "name": change.name,
+                "threads": change.threads,
+                "verdict": change.verdict,
+                "baseline_median": None if change.baseline is None else change.baseline.median,
+                "median": None if change.rate is None else change.rate.median,
+                "ratio": change.ratio,
+            }
+            for change in comparison.ceilings
+        ],
+        "fell": comparison.count("fell"),
+        "cautions": plain(comparison.cautions),
+    }
+    sys.stdout.write(render(document))
+
+
+def _in_short(machine: Machine) -> dict[str, Any]:
+    host = plain(machine.host)
+    return {"name": machine.name, "created": machine.created, "host": host}
 
 
 def show_run(

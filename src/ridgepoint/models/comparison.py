@@ -1,0 +1,160 @@
+"""A machine beside an earlier measurement of it: which ceilings fell, which rose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ridgepoint.caution import Caution
+from ridgepoint.estimate import Estimate
+from ridgepoint.machine import Ceiling, Machine
+
+Verdict = Literal["fell", "rose", "same", "unknown", "missing", "new"]
+
+TOLERANCE = 0.05
+"""A median may fall by this share of the baseline's before it counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CeilingChange:
+    """One ceiling in both measurements.
+
+    Parameters
+    ----------
+    resource, name : str
+    threads : int
+    verdict : {"fell", "rose", "same", "unknown", "missing", "new"}
+        ``missing``: only the baseline has it; ``new``: the baseline lacks it.
+    unit : str
+    baseline, rate : Estimate or None
+        In `unit`, before and now; None: not measured.
+    """
+
+    resource: str
+    name: str
+    threads: int
+    verdict: Verdict
+    unit: str
+    baseline: Estimate | None
+    rate: Estimate | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Median now over the baseline's; None where either is not known."""
+        if self.baseline is None or self.rate is None:
+            return None
+        return self.rate.median / self.baseline.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Every ceiling of two measurements, and doubts about comparing them."""
+
+    ceilings: tuple[CeilingChange, ...]
+    cautions: tuple[Caution, ...]
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many ceilings have this verdict."""
+        return sum(change.verdict == verdict for change in self.ceilings)
+
+
+def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE) -> Comparison:
+    """Compare every ceiling of a machine with a baseline's.
+
+    Parameters
+    ----------
+    baseline, machine : Machine
+    tolerance : float
+        Share of the larger median by which medians may differ, in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If `tolerance` is not in [0, 1).
+
+    Notes
+    -----
+    A ceiling fell if its 95 % interval lies wholly below the baseline's *and* its median is below
+    ``(1 - tolerance)`` of the baseline's; it rose if the baseline fell against it, so that
+    swapping the two swaps the verdicts. Where either has no rate, or fewer than six samples and
+    so no interval, the verdict is ``unknown``.
+
+    Assumes that samples within a run are independent. An interval speaks of its own run only:
+    clocks, neighbours and page placement differ between runs by more than within one, which is
+    what the tolerance is for. No correction is made for comparing many ceilings.
+    """
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"tolerance must be in [0, 1), got {tolerance!r}")
+    before = {_key(ceiling): ceiling for ceiling in baseline.ceilings}
+    now = {_key(ceiling): ceiling for ceiling in machine.ceilings}
+    changes = tuple(
+        _change(before.get(key), now.get(key), tolerance) for key in dict.fromkeys([*before, *now])
+    )
+    cautions = _other_machine(baseline, machine)
+    if not any(change.verdict in {"fell", "rose", "same"} for change in changes):
+        cautions.append(
+            Caution(
+                "nothing-compared",
+                "no ceiling has six samples or more on both sides",
+                "take a baseline that 'ridgepoint machine' measured",
+            )
+        )
+    return Comparison(ceilings=changes, cautions=tuple(cautions))
+
+
+def _key(ceiling: Ceiling) -> tuple[str, str, int]:
+    return ceiling.resource, ceiling.name, ceiling.threads
+
+
+def _change(before: Ceiling | None, now: Ceiling | None, tolerance: float) -> CeilingChange:
+    known = now or before
+    assert known is not None  # a key comes from one of them
+    verdict: Verdict
+    if now is None:
+        verdict = "missing"
+    elif before is None:
+        verdict = "new"
+    else:
+        verdict = _verdict(before.rate, now.rate, tolerance)
+    return CeilingChange(
+        resource=known.resource,
+        name=known.name,
+        threads=known.threads,
+        verdict=verdict,
+        unit=known.unit,
+        baseline=None if before is None else before.rate,
+        rate=None if now is None else now.rate,
+    )
+
+
+def _verdict(before: Estimate | None, now: Estimate | None, tolerance: float) -> Verdict:
+    if before is None or now is None or before.low is None or now.low is None:
+        return "unknown"
+    if _is_below(now, before, tolerance):
+        return "fell"
+    return "rose" if _is_below(before, now, tolerance) else "same"
+
+
+def _is_below(one: Estimate, other: Estimate, tolerance: float) -> bool:
+    """Return whether one lies below the other beyond noise and tolerance."""
+    if one.high is None or other.low is None:
+        return False
+    return one.high < other.low and one.median < (1 - tolerance) * other.median
+
+
+def _other_machine(baseline: Machine, machine: Machine) -> list[Caution]:
+    """Return a caution for each way in which the baseline is of another machine."""
+    was, is_now = baseline.host, machine.host
+    remedy = "compare with a baseline of the same kind of machine"
+    cautions = []
+    if was.cpu != is_now.cpu:
+        seen = f"the baseline is of {was.cpu!r}, this machine is {is_now.cpu!r}"
+        cautions.append(Caution("other-cpu", seen, remedy))
+    if was.cores != is_now.cores:
+        seen = f"the baseline had {was.cores} usable cores, this machine has {is_now.cores}"
+        cautions.append(Caution("other-cores", seen, remedy))
+    if set(baseline.caches) != set(machine.caches):
+        cautions.append(
+            Caution("other-caches", "the baseline's caches are not this machine's", remedy)
+        )
+    return cautions

@@ -1,7 +1,7 @@
 """What a program can ask for and a machine can give: the one table of resources.
 
 A resource belongs to a *path*: within a path times add up or share a limit, different paths
-may overlap. Compute resources of one *metric* (flop, BOP) share the path ``compute``;
+may overlap. Compute resources of one *metric* (flop, op, BOP) share the path ``compute``;
 metrics are alternatives, since they count the same work.
 """
 
@@ -19,6 +19,9 @@ between the last cache and memory."""
 PRECISIONS = ("fp64", "fp32", "fp16", "bf16", "fp80")
 """Floating-point precisions; ``fp80`` is x87."""
 
+INTEGERS = ("int32", "int64")
+"""Integers, whose work is in op: one operation of one lane."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
@@ -29,7 +32,7 @@ class Resource:
     name : str
         As in demands and ceilings.
     unit : str
-        Base unit of an amount: ``flop``, ``BOP`` or ``byte``.
+        Base unit of an amount: ``flop``, ``op``, ``BOP`` or ``byte``.
     path : str
         Which unit or path serves it: ``compute``, a memory level, or ``network``.
     direction : {"read", "write"} or None
@@ -46,6 +49,7 @@ RESOURCES: dict[str, Resource] = {
     resource.name: resource
     for resource in (
         *(Resource(name=name, unit="flop", path="compute") for name in PRECISIONS),
+        *(Resource(name=name, unit="op", path="compute") for name in INTEGERS),
         Resource(name="bop", unit="BOP", path="compute"),
         *(
             Resource(name=f"{level}{suffix}", unit="byte", path=level, direction=direction)

@@ -14,6 +14,7 @@ from ridgepoint.ceilings.verify import innermost_loop, why_refused
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
+from ridgepoint.kernels.integer import integer_peak
 from ridgepoint.kernels.kernel import ENTRY, Claim
 from ridgepoint.kernels.peak import mix, peak
 
@@ -109,6 +110,47 @@ def test_mix_of_another_ratio_is_refused(compiler):
     assert why_refused(function.machine_code, replace(other.claim, flop=144)) == (
         "a pass of its loop has 24 VFMADD(132|213|231)PD, not 32"
     )
+
+
+@pytest.mark.parametrize(
+    ("operation", "integer", "width", "feature", "mnemonic", "operations", "op"),
+    [
+        ("add", "int32", 0, "sse2", "addl", 160, 160),
+        ("add", "int64", 0, "sse2", "addq", 160, 160),
+        ("xor", "int32", 0, "sse2", "xorl", 160, 160),
+        ("xor", "int64", 0, "sse2", "xorq", 160, 160),
+        ("mul", "int32", 0, "sse2", "imull", 160, 160),
+        ("mul", "int64", 0, "sse2", "imulq", 160, 160),
+        ("add", "int32", 128, "sse2", "v?paddd", 48, 192),
+        ("add", "int64", 256, "avx2", "vpaddq", 48, 192),
+        ("add", "int32", 512, "avx512f", "vpaddd", 48, 768),
+        ("add", "int64", 512, "avx512f", "vpaddq", 48, 384),
+        ("xor", "int32", 512, "avx512f", "v(pxor|xorps)", 48, 768),
+        ("xor", "int64", 256, "avx2", "v(pxor|xorps)", 48, 192),
+        ("xor", "int64", 512, "avx512f", "v(pxor|xorps)", 48, 384),
+        ("mul", "int32", 256, "avx2", "vpmulld", 48, 384),
+        ("mul", "int32", 512, "avx512f", "vpmulld", 48, 768),
+        ("mul", "int64", 512, "avx512dq", "vpmullq", 48, 384),
+        ("compare", "int32", 256, "avx2", "vpcmpgtd", 48, 384),
+        ("compare", "int64", 256, "avx2", "vpcmpgtq", 48, 192),
+    ],
+)
+def test_integer_loop_holds_its_operations_and_no_other(
+    compiler, operation, integer, width, feature, mnemonic, operations, op
+):
+    """Scalars: ten chains, sixteen steps. Vectors: twelve chains, four steps; op per lane."""
+    require(compiler, width, feature)
+    kernel = integer_peak(operation, integer=integer, width_bits=width)
+    function = compiler.compile(kernel.ir, ENTRY)
+    loop = loop_of(function.assembly)
+    own = [line for line in loop if re.match(rf"{mnemonic}[dq]?\s+%", line)]
+
+    assert len(own) == operations
+    assert width == 0 or all(f"%{_REGISTER[width]}" in line for line in own)
+    assert not any("(" in line for line in loop)
+    assert len(loop) <= operations + 3
+    assert kernel.work_per_repeat == op
+    assert why_refused(function.machine_code, kernel.claim) is None
 
 
 @pytest.mark.parametrize("width", [128, 256, 512])

@@ -52,13 +52,14 @@ def test_dram_buffers_are_four_times_every_last_cache_together():
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 4 kinds x 4 widths + 3 levels x 4 + DRAM's 6).
+    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 3 levels x 4 + 6).
 
-    The kinds are add, mul, fma, and the better of two mixes of fma and add.
+    The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, xor and
+    mul as scalars and in 512 bit, and compare in 256 bit.
     """
     tasks = plan(ZEN4, cores=2, instances=1, has=lambda feature: True)
 
-    assert len(tasks) == 2 * (2 * 4 * 4 + 3 * 4 + 6)
+    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 3 * 4 + 6)
     assert len({(t.resource, t.name, t.threads) for t in tasks}) == len(tasks)
 
 
@@ -72,6 +73,21 @@ def test_plan_without_avx_has_scalar_and_128_bit_alone():
         "mul scalar",
         "mul 128-bit",
     }
+
+
+def test_integers_are_measured_where_they_are_one_instruction():
+    """Haswell has no 64-bit vector multiply, and nothing of 512 bit."""
+    haswell = {"sse2", "sse4.1", "sse4.2", "avx", "avx2", "fma"}
+    tasks = plan(ZEN4, cores=1, instances=1, has=lambda feature: feature in haswell)
+
+    assert [t.name for t in tasks if t.resource == "int64"] == [
+        "add scalar",
+        "add 256-bit",
+        "xor scalar",
+        "xor 256-bit",
+        "mul scalar",
+        "compare 256-bit",
+    ]
 
 
 def test_streams_fit_their_buffer():

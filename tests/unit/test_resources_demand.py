@@ -84,7 +84,7 @@ def test_every_level_has_both_directions_on_its_own_path():
         assert {resource_named(name).unit for name in names} == {"byte"}
 
 
-def test_work_shares_the_compute_path_in_two_metrics():
+def test_work_shares_the_compute_path_in_three_metrics():
     """Flop of every precision and BOPs run on the same units; they differ in what they count."""
     compute = {name: r.unit for name, r in RESOURCES.items() if r.path == "compute"}
 
@@ -94,5 +94,7 @@ def test_work_shares_the_compute_path_in_two_metrics():
         "fp16": "flop",
         "bf16": "flop",
         "fp80": "flop",
+        "int32": "op",
+        "int64": "op",
         "bop": "BOP",
     }

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ridgepoint.kernels import bandwidth as streams
 from ridgepoint.kernels.chains import WORKING_BYTES
+from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
 from ridgepoint.kernels.kernel import Kernel, width_name
 from ridgepoint.kernels.peak import MIXES, mix, peak
 from ridgepoint.machine import Cache
@@ -149,4 +150,43 @@ def _arithmetic(
         for width in (0, *widths) if has("fma") else ():
             mixes = tuple(mix(ratio, precision=precision, width_bits=width) for ratio in MIXES)
             found.append((precision, f"fma+add {width_name(width)}", mixes))
+    return found + _integers(widths, has)
+
+
+def _integers(
+    widths: tuple[int, ...], has: Callable[[str], bool]
+) -> list[tuple[str, str, tuple[Kernel, ...]]]:
+    """Return the same of integers: scalar, and the widest vector that needs one instruction."""
+    integers: tuple[Integer, ...] = ("int32", "int64")
+    operations: tuple[IntegerOperation, ...] = ("add", "xor", "mul", "compare")
+    found: list[tuple[str, str, tuple[Kernel, ...]]] = []
+    for integer in integers:
+        for operation in operations:
+            for width in (0, *integer_widths(operation, integer, widths, has)[-1:]):
+                if width or operation != "compare":
+                    kernel = integer_peak(operation, integer=integer, width_bits=width)
+                    found.append((integer, kernel.name, (kernel,)))
     return found
+
+
+def integer_widths(
+    operation: IntegerOperation,
+    integer: Integer,
+    widths: tuple[int, ...],
+    has: Callable[[str], bool],
+) -> tuple[int, ...]:
+    """Return the vector widths in which an operation is one instruction on this CPU.
+
+    AVX came with floating point alone: integers of 256 bit are AVX2. PMULLD is SSE4.1, PCMPGTQ
+    SSE4.2, VPMULLQ AVX512DQ, below 512 bit with AVX512VL.
+    """
+    needed = {("mul", "int32"): "sse4.1", ("compare", "int64"): "sse4.2"}
+    if (operation, integer) == ("mul", "int64"):
+        # Without AVX512VL no narrower form exists.
+        wide = has("avx512dq")
+        return tuple(w for w in widths if wide and (w == 512 or has("avx512vl")))
+    feature = needed.get((operation, integer))
+    if feature is not None and not has(feature):
+        return ()
+    most = 256 if operation == "compare" else 512
+    return tuple(w for w in widths if w <= most and (w != 256 or has("avx2")))

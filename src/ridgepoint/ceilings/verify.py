@@ -8,10 +8,11 @@ from __future__ import annotations
 import platform
 import re
 
-from iced_x86 import Decoder, FlowControl, Instruction, OpKind
+from iced_x86 import Decoder, FlowControl, Instruction, OpKind, RegisterExt
 
 from ridgepoint.kernels.kernel import Claim
 from ridgepoint.meters.decode import Operation, classify
+from ridgepoint.resources import INTEGERS
 
 _MNEMONIC_PART = {"add": "ADD", "mul": "MUL", "fma": "FMADD"}
 # The loop's own counter and its end.
@@ -72,15 +73,20 @@ def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
 
     The loop's counter is told from a chain's addition by its immediate operand.
     """
-    operations = [
-        operation
-        for i in loop
-        if i.op1_kind not in _IMMEDIATES and (operation := classify(i)) is not None
-    ]
+    working = [i for i in loop if i.op1_kind not in _IMMEDIATES]
     for pattern, number in claim.instructions:
-        found = sum(re.fullmatch(pattern, o.mnemonic) is not None for o in operations)
-        if found != number:
-            return f"a pass of its loop has {found} {pattern}, not {number}"
+        own = [
+            i
+            for i in working
+            if (o := classify(i)) is not None and re.fullmatch(pattern, o.mnemonic)
+        ]
+        if len(own) != number:
+            return f"a pass of its loop has {len(own)} {pattern}, not {number}"
+        if claim.precision in INTEGERS:
+            bits = claim.width_bits or int(claim.precision.removeprefix("int"))
+            for i in own:
+                if 8 * RegisterExt.size(i.op0_register) != bits:
+                    return f"{i} is not {bits} bit wide"
     rest = len(loop) - sum(number for _, number in claim.instructions)
     return f"its loop has {rest} other instructions" if rest > _LOOP_KEEPING else None
 

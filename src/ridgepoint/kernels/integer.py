@@ -10,8 +10,8 @@
 
 One op is one operation of one lane. The neighbour is what it has become last: every value is used
 twice, so that LLVM can neither add two operands up before the loop (``x + a + b``) nor make one
-VPTERNLOG of two operations. Vectors add and multiply (a, b)[u % 2] instead, which LLVM leaves alone
-and a Zen 4 core does 7 % faster. Twelve chains of vectors, ten of scalars, which have fewer registers.
+VPTERNLOG of two operations. Vectors add and multiply by (a, b)[u % 2] instead: LLVM leaves that
+alone. Twelve chains of vectors, ten of scalars, which have fewer registers.
 
 Compares are of vectors up to 256 bit: scalars need a second instruction to keep the result, and so
 do 512-bit vectors, whose compares write masks. LLVM may write a vector's xor as VXORPS, which

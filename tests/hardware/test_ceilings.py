@@ -43,18 +43,17 @@ def test_every_ceiling_is_known_with_its_samples_and_an_interval(machine):
     assert all(c.rate.n + len(c.disturbed) >= 15 for c in machine.ceilings)
     settled = [c for c in machine.ceilings if c.rate.n >= 6]
     assert all(c.rate.low <= c.rate.median <= c.rate.high for c in settled)
-    assert len(settled) > len(machine.ceilings) / 2
     assert machine.fingerprint
     assert machine.elapsed_s > 0
 
 
 def test_no_core_does_more_per_cycle_than_any_core_can(machine):
-    """No x86-64 core adds more than 4 scalars or fuses more than 2 x 8 fp64 lanes a cycle."""
+    """No x86-64 core adds more than 4 scalars, or fuses 2 x 8 fp64 lanes and adds 2 x 8 more."""
     clock_hz = machine.host.frequency_hz
 
     assert 0.5e9 < clock_hz < 8e9
     assert rate(machine, "fp64", "add scalar") < 4.2 * clock_hz
-    assert all(c.rate.median < 33.6 * clock_hz for c in machine.ceilings
+    assert all(c.rate.median < 50 * clock_hz for c in machine.ceilings
                if c.resource == "fp64" and c.threads == 1)  # fmt: skip
 
 

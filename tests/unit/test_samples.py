@@ -36,6 +36,14 @@ def test_quiet_samples_are_all_kept_and_settle_the_ceiling():
     assert judged.is_settled
 
 
+def test_one_sample_that_is_too_fast_does_not_raise_the_ceiling():
+    """A clock that jumps makes one of fifteen samples half as long, not the machine faster."""
+    judged = judge([*QUIET, Sample(rate=200.0)])
+
+    assert judged.undisturbed == judge(QUIET).undisturbed
+    assert judged.disturbed == (200.0,)
+
+
 def test_preempted_samples_are_left_out_however_fast():
     """A thread that did not run for 2 % of the time says nothing."""
     judged = judge([*QUIET, Sample(rate=100.0, waited=0.02)])
@@ -75,7 +83,6 @@ def test_no_sample_is_lost_or_made_up(rates):
     judged = judge(samples(*rates))
 
     assert sorted([*judged.undisturbed.samples, *judged.disturbed]) == sorted(rates)
-    assert max(rates) in judged.undisturbed.samples
 
 
 @pytest.mark.parametrize("rate", [1.0, 1e12])

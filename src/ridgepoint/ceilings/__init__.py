@@ -93,7 +93,7 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
             report=progress or (lambda what, done, total: None),
             until=started + TIME_BUDGET_S,
         )
-    frequency = Estimate(sample.rate for sample in core_clock.samples)
+    frequency = judge(core_clock.samples).undisturbed
     return Machine(
         name=hostname(),
         host=Host(

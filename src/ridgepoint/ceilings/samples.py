@@ -2,13 +2,12 @@
 
 A kernel that keeps one part of a core busy cannot run faster than that part; it can only be held
 up. So noise has one side: a sample that is clearly slower than what the same kernel has reached
-minutes before was disturbed, by a process of this machine or by a neighbour that a virtual
-machine cannot see.
+several times was disturbed, by a process of this machine or by a neighbour that a virtual machine
+cannot see. A lone sample that is faster than all others was not: its clock was.
 """
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,10 @@ MOST_WAITED = 0.01
 """Share of its wall time that a thread may have spent not running."""
 
 SLOW = 0.9
-"""Of the ninth decile of the samples: below it, a sample was held up."""
+"""Of what was reached: below it, a sample was held up."""
+
+_ALIKE = 0.95
+_ENOUGH_ALIKE = 0.2
 
 UNSTABLE = 0.05
 """Width of the 95 % interval, over the median, from which on a ceiling is called unstable."""
@@ -82,8 +84,7 @@ class Judged:
             Caution(
                 "disturbed",
                 f"{len(self.disturbed)} of {n} samples were left out ({self.preempted} preempted, "
-                f"the others slower than {SLOW:.0%} of what was reached; the slowest at "
-                f"{slowest:.0%})",
+                f"the others off what was reached several times; the slowest at {slowest:.0%})",
                 "something else ran on this machine or beside it: measure again when it is quiet",
             ),
         )
@@ -113,12 +114,14 @@ def judge(samples: Sequence[Sample]) -> Judged:
     Notes
     -----
     A sample is disturbed if one of its threads did not run for more than 1 % of the time, or if
-    its rate is below 90 % of the ninth decile of the others. If all were preempted, none is left
-    out for that: their rates are all that is known.
+    its rate is below 90 % of what was reached, or above it. Reached is the highest rate that has
+    a fifth of the samples (two at least) within 5 % below it: a clock that jumps once does not
+    make a machine faster. If all were preempted, none is left out for that: their rates are all
+    that is known.
     """
     running = [sample for sample in samples if sample.waited <= MOST_WAITED] or list(samples)
-    reached = _ninth_decile([sample.rate for sample in running])
-    kept = [sample for sample in running if sample.rate >= SLOW * reached]
+    reached = _reached([sample.rate for sample in running])
+    kept = [sample for sample in running if SLOW * reached <= sample.rate <= reached]
     left_out = [sample for sample in samples if sample not in kept]
     return Judged(
         undisturbed=Estimate(sample.rate for sample in kept),
@@ -127,7 +130,9 @@ def judge(samples: Sequence[Sample]) -> Judged:
     )
 
 
-def _ninth_decile(rates: Sequence[float]) -> float:
-    if len(rates) == 1:
-        return rates[0]
-    return statistics.quantiles(rates, n=10, method="inclusive")[8]
+def _reached(rates: Sequence[float]) -> float:
+    needed = min(len(rates), max(2, round(_ENOUGH_ALIKE * len(rates))))
+    for rate in sorted(rates, reverse=True):
+        if sum(_ALIKE * rate <= other <= rate for other in rates) >= needed:
+            return rate
+    return max(rates)  # no two are alike: any of them may be the one that was not disturbed

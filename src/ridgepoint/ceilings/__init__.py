@@ -27,7 +27,7 @@ ROUNDS = 3
 """Times that the whole set is gone through, so that a slow drift shows in every interval."""
 
 MOST_EXTRA_ROUNDS = 4
-TIME_BUDGET_S = 25.0
+TIME_BUDGET_S = 22.0
 """No extra round begins later than this after the start."""
 
 _FREQUENCY_MOVED = 0.02
@@ -61,11 +61,11 @@ def characterize(*, progress: Progress | None = None, system: System | None = No
 
     Notes
     -----
-    Each sample is one run of a kernel of about 6 ms on pinned threads that start together; the
+    Each sample is one run of a kernel of about 5 ms on pinned threads that start together; the
     rate is all threads' work over the time from the first start to the last end. The whole set is
     gone through three times, five samples each; then the ceilings of which fewer than ten samples
     were undisturbed, or whose interval is wide, are measured again, up to four times, as long as
-    25 s have not passed.
+    22 s have not passed.
     """
     started = time.perf_counter()
     system = system or System()

@@ -15,7 +15,7 @@ from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.kernel import ENTRY, Kernel
 
 SAMPLES_PER_ROUND = 5
-_SAMPLE_S = 0.006
+_SAMPLE_S = 0.005
 _CALIBRATION_S = 0.002
 
 

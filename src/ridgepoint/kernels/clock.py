@@ -9,7 +9,8 @@ Cycles over time is the frequency at which the core really runs.
 
 from __future__ import annotations
 
-from ridgepoint.kernels.kernel import ENTRY, Claim, Kernel, attributes
+from ridgepoint.kernels.chains import chains_ir, value
+from ridgepoint.kernels.kernel import Claim, Kernel
 
 UNROLL = 64
 
@@ -21,35 +22,14 @@ def clock() -> Kernel:
     know of; both operands are registers, since some cores add a small constant for free, and
     the two alternate, since a run of either could be folded into one.
     """
-    steps = [
-        line
-        for u in range(UNROLL)
-        for line in (f"  %y{u} = add i64 %x{u}, %a", f"  %x{u + 1} = xor i64 %y{u}, %b")
-    ]
-    lines = [
-        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) {attributes(128)} {{",
-        "entry:",
-        "  %a = load i64, ptr %data, align 8",
-        "  %p = getelementptr i8, ptr %data, i64 64",
-        "  %b = load i64, ptr %p, align 8",
-        "  br label %loop",
-        "loop:",
-        "  %r = phi i64 [%repeats, %entry], [%r_next, %loop]",
-        f"  %x0 = phi i64 [%a, %entry], [%x{UNROLL}, %loop]",
-        *steps,
-        "  %r_next = add i64 %r, -1",
-        "  %more = icmp ne i64 %r_next, 0",
-        "  br i1 %more, label %loop, label %done",
-        "done:",
-        "  %q = getelementptr i8, ptr %data, i64 128",
-        f"  store i64 %x{UNROLL}, ptr %q, align 8",
-        "  ret void",
-        "}",
-    ]
+
+    def step(result: str, u: int, k: int) -> str:
+        return f"  %y{u} = add i64 {value(k, u)}, %a\n  {result} = xor i64 %y{u}, %b"
+
     return Kernel(
         name="clock",
-        ir="\n".join(lines),
+        ir=chains_ir(step, vector="i64", width_bits=0, chains=1, unroll=UNROLL),
         claim=Claim(operation="clock", width_bits=0),
         work_per_repeat=2 * UNROLL,
-        operands=(0.7, 0.3),
+        operands=(0.7, 0.3, 0.7),
     )

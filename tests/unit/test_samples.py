@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridgepoint.ceilings import _clock_cautions
 from ridgepoint.ceilings.samples import Sample, judge
+from ridgepoint.estimate import Estimate
 
 
 def samples(*rates, waited=0.0):
@@ -89,3 +91,11 @@ def test_no_sample_is_lost_or_made_up(rates):
 def test_single_sample_counts(rate):
     """There is nothing to compare it with."""
     assert judge(samples(rate)).undisturbed.samples == (rate,)
+
+
+def test_clock_of_which_one_sample_was_undisturbed_is_no_error():
+    """On a loaded machine there may be no more; two that differ by a third are doubted."""
+    assert _clock_cautions(Estimate([3e9])) == ()
+    assert [caution.code for caution in _clock_cautions(Estimate([3e9, 4e9]))] == [
+        "frequency-moved"
+    ]

@@ -51,8 +51,16 @@ class Compiler:
         """LLVM's name of this CPU's microarchitecture; None where it only knows the family."""
         return None if self._cpu in {"generic", "x86-64", "i686"} else self._cpu
 
-    def compile(self, ir: str, name: str) -> Function:
+    def compile(self, ir: str, name: str, *, width_bits: int = 0) -> Function:
         """Compile a module of LLVM IR text and return one of its functions.
+
+        Parameters
+        ----------
+        ir : str
+            Its function attributes #0 are added here.
+        name : str
+        width_bits : int
+            The widest vector that it has; 0: none.
 
         Raises
         ------
@@ -64,7 +72,7 @@ class Compiler:
             cpu=self._cpu, features=self._features.flatten(), opt=2
         )
         try:
-            module = llvm.parse_assembly(ir)
+            module = llvm.parse_assembly(f"{ir}\n{_attributes(width_bits)}")
             module.verify()
         except RuntimeError as error:
             raise CannotMeasure(
@@ -84,6 +92,14 @@ class Compiler:
         return Function(
             address=address, machine_code=ctypes.string_at(address, size), assembly=assembly
         )
+
+
+def _attributes(width_bits: int) -> str:
+    """Return the function attributes that keep a vector type whole.
+
+    LLVM halves 512-bit vectors on CPUs whose tuning prefers 256 bit unless it is told.
+    """
+    return f'attributes #0 = {{ nounwind "min-legal-vector-width"="{max(width_bits, 128)}" }}'
 
 
 def _symbol_size(object_file: bytes, name: str) -> int:

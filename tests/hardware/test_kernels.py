@@ -59,7 +59,7 @@ def test_peak_loop_holds_48_operations_and_touches_no_memory(
     """Twelve chains, four steps each, all in registers of the width that is claimed."""
     require(compiler, width, *(["fma"] if operation == "fma" else []))
     kernel = peak(operation, precision=precision, width_bits=width)
-    function = compiler.compile(kernel.ir, ENTRY)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     suffix = ("s" if width == 0 else "p") + {"fp64": "d", "fp32": "s"}[precision]
     loop = loop_of(function.assembly)
     arithmetic = [line for line in loop if re.match(rf"{mnemonic}\d*{suffix}\s", line)]
@@ -82,7 +82,7 @@ def test_mix_loop_holds_both_operations_in_their_ratio(
     """Of 48 operations two thirds, or half, are multiply-adds of 2 flop, the rest additions."""
     require(compiler, width, "fma")
     kernel = mix(ratio, precision=precision, width_bits=width)
-    function = compiler.compile(kernel.ir, ENTRY)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     suffix = ("s" if width == 0 else "p") + {"fp64": "d", "fp32": "s"}[precision]
     loop = loop_of(function.assembly)
     lanes = {0: 1, 128: 2, 256: 4, 512: 8}[width] * (2 if precision == "fp32" and width else 1)
@@ -141,7 +141,7 @@ def test_integer_loop_holds_its_operations_and_no_other(
     """Scalars: ten chains, sixteen steps. Vectors: twelve chains, four steps; op per lane."""
     require(compiler, width, feature)
     kernel = integer_peak(operation, integer=integer, width_bits=width)
-    function = compiler.compile(kernel.ir, ENTRY)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     loop = loop_of(function.assembly)
     own = [line for line in loop if re.match(rf"{mnemonic}[dq]?\s+%", line)]
 
@@ -170,7 +170,7 @@ def test_stream_loop_holds_the_accesses_it_claims(compiler, pattern, loads, stor
     """So many loads and stores of full vectors, and no other access to memory."""
     require(compiler, width)
     kernel = bandwidth(pattern, width_bits=width)
-    function = compiler.compile(kernel.ir, ENTRY)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     loop = loop_of(function.assembly)
     stored = [line for line in loop if re.match(rf"v?({store})\w*\s+%\wmm\d+, .*\)$", line)]
     loaded = [line for line in loop if "(" in line and line not in stored]
@@ -184,7 +184,7 @@ def test_stream_loop_holds_the_accesses_it_claims(compiler, pattern, loads, stor
 def test_clock_loop_is_one_chain_of_128_operations(compiler):
     """Each addition and exclusive-or works on the result of the one before."""
     kernel = clock()
-    function = compiler.compile(kernel.ir, ENTRY)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     chain = [line for line in loop_of(function.assembly) if re.match(r"(add|xor)q\s+%", line)]
     targets = {line.rsplit("%", 1)[1] for line in chain}
 
@@ -211,7 +211,7 @@ def test_kernel_that_folds_an_operation_away_is_refused(compiler):
 def test_kernel_of_another_width_is_refused(compiler):
     """A vector that LLVM halves does the work, but not as it claims."""
     kernel = peak("add", precision="fp64", width_bits=128)
-    function = compiler.compile(kernel.ir, ENTRY)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     wider = Claim(operation="add", precision="fp64", width_bits=256, flop=kernel.claim.flop)
 
     assert why_refused(function.machine_code, wider) == "ADDPD is fp64, 128 bit wide" or (
@@ -234,7 +234,8 @@ def test_instruction_that_the_hypervisor_traps_costs_one_kernel_not_the_run(comp
         + "\ndeclare void @llvm.trap()\n",
     )
     candidates = [
-        (kernel, compiler.compile(kernel.ir, ENTRY)) for kernel in (sound, trapped, sound, clock())
+        (kernel, compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits))
+        for kernel in (sound, trapped, sound, clock())
     ]
 
     assert deadly(candidates) == {trapped.ir: "SIGILL"}

@@ -47,7 +47,7 @@ class Task:
         """Return the length of one of the kernel's streams in this task's buffer."""
         if not kernel.streams:
             return 0
-        room = self.extent_bytes - (kernel.streams - 1) * streams.PADDING
+        room = self.extent_bytes - (kernel.streams - 1) * kernel.padding_bytes
         return room // kernel.streams // kernel.quantum_bytes * kernel.quantum_bytes
 
     def work(self, kernel: Kernel) -> float:

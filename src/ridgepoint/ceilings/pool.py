@@ -24,7 +24,7 @@ from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT
 _DRIVER_IR = """
 declare i32 @clock_gettime(i32, ptr)
 define void @drive(ptr %barrier, i64 %threads, ptr %kernel, ptr %data, i64 %size,
-                   i64 %repeats, ptr %times) nounwind {
+                   i64 %repeats, ptr %times) #0 {
 entry:
   %old = atomicrmw add ptr %barrier, i64 1 seq_cst
   br label %wait

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Sequence
 
 from ridgepoint.jit import Function
-from ridgepoint.kernels.bandwidth import PADDING
 from ridgepoint.kernels.kernel import Kernel
 from ridgepoint.kernels.peak import WORKING_BYTES
 
@@ -77,6 +76,6 @@ def _run_from(candidates: Sequence[tuple[Kernel, Function]], begin: int) -> tupl
 def _execute(kernel: Kernel, function: Function) -> None:
     """Execute one repeat over the least data."""
     size = kernel.quantum_bytes if kernel.streams else 0
-    room = kernel.streams * (size + PADDING) + WORKING_BYTES
+    room = kernel.streams * (size + kernel.padding_bytes) + WORKING_BYTES
     buffer = mmap.mmap(-1, room)
     _KERNEL_TYPE(function.address)(ctypes.addressof(ctypes.c_char.from_buffer(buffer)), size, 1)

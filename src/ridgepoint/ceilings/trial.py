@@ -31,7 +31,10 @@ class Codes:
 
     def __init__(self, compiler: Compiler, kernels: Iterable[Kernel]) -> None:
         unique = {kernel.ir: kernel for kernel in kernels}
-        self._functions = {ir: compiler.compile(ir, ENTRY) for ir in unique}
+        self._functions = {
+            ir: compiler.compile(ir, ENTRY, width_bits=kernel.claim.width_bits)
+            for ir, kernel in unique.items()
+        }
         self._refusals: dict[str, str] = {}
         for ir, kernel in unique.items():
             reason = why_refused(self._functions[ir].machine_code, kernel.claim)

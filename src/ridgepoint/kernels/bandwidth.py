@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ridgepoint.kernels.kernel import ENTRY, Claim, Kernel, attributes, lanes, vector_type
+from ridgepoint.kernels.kernel import ENTRY, Claim, Kernel, lanes, vector_type
 
 PADDING = 2048 + 256
 """Bytes between two streams: a store must not stand in the way of the loads that follow it at the
@@ -71,7 +71,7 @@ CACHE_PATTERNS = (LOAD, STORE, COPY, TRIAD)
 DRAM_PATTERNS = (*CACHE_PATTERNS, STORE_NT, COPY_NT)
 
 
-def bandwidth(pattern: Pattern, *, width_bits: int) -> Kernel:
+def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING) -> Kernel:
     """Return the kernel that streams a pattern with vectors of one width.
 
     Parameters
@@ -79,6 +79,7 @@ def bandwidth(pattern: Pattern, *, width_bits: int) -> Kernel:
     pattern : Pattern
     width_bits : int
         128, 256 or 512.
+    padding_bytes : int
     """
     vector, vector_bytes = vector_type("fp64", width_bits), width_bits // 8
     unroll = _ACCESSES_PER_ITERATION // (1 if pattern.streams == 1 else 2)
@@ -108,10 +109,10 @@ def bandwidth(pattern: Pattern, *, width_bits: int) -> Kernel:
         return lines
 
     lines = [
-        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) {attributes(width_bits)} {{",
+        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) #0 {{",
         "entry:",
         f"  %v = load {vector}, ptr %data, align {vector_bytes}",
-        f"  %pitch = add i64 %size, {PADDING}",
+        f"  %pitch = add i64 %size, {padding_bytes}",
         "  %s0 = getelementptr i8, ptr %data, i64 0",
         *(
             f"  %s{s} = getelementptr i8, ptr %s{s - 1}, i64 %pitch"
@@ -149,4 +150,5 @@ def bandwidth(pattern: Pattern, *, width_bits: int) -> Kernel:
         ),
         streams=pattern.streams,
         quantum_bytes=unroll * vector_bytes,
+        padding_bytes=padding_bytes,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, attributes
+from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT
 
 MOST_CHAINS = 14
 
@@ -28,9 +28,7 @@ def value(k: int, u: int) -> str:
     return f"%x{k}_{u}"
 
 
-def chains_ir(
-    step: Step, *, vector: str, width_bits: int, chains: int, unroll: int, declare: str = ""
-) -> str:
+def chains_ir(step: Step, *, vector: str, chains: int, unroll: int, declare: str = "") -> str:
     """Return the IR of a function that runs chains.
 
     Parameters
@@ -39,8 +37,6 @@ def chains_ir(
         May use ``%a``, ``%b`` and `value`.
     vector : str
         LLVM type of chains and operands.
-    width_bits : int
-        0: scalar.
     chains, unroll : int
     declare : str
         Declaration of what the steps call.
@@ -55,7 +51,7 @@ def chains_ir(
 
     lines = [
         declare,
-        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) {attributes(width_bits)} {{",
+        f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) #0 {{",
         "entry:",
         *load("a", 0),
         *load("b", 1),

@@ -28,7 +28,7 @@ def clock() -> Kernel:
 
     return Kernel(
         name="clock",
-        ir=chains_ir(step, vector="i64", width_bits=0, chains=1, unroll=UNROLL),
+        ir=chains_ir(step, vector="i64", chains=1, unroll=UNROLL),
         claim=Claim(operation="clock", width_bits=0),
         work_per_repeat=2 * UNROLL,
         operands=(0.7, 0.3, 0.7),

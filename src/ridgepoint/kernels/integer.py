@@ -86,7 +86,7 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
     mnemonic = _VECTOR[operation].format("D" if bits == 32 else "Q")
     return Kernel(
         name=f"{operation} {width_name(width_bits)}",
-        ir=chains_ir(step, vector=vector, width_bits=width_bits, chains=chains, unroll=unroll),
+        ir=chains_ir(step, vector=vector, chains=chains, unroll=unroll),
         claim=Claim(
             operation=operation,
             precision=integer,

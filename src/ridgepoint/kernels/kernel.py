@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 ENTRY = "kernel"
 """Name of the function that every kernel's IR defines: ``void kernel(ptr data, i64 size_bytes,
-i64 repeats)``. Whatever it touches lies in `data`; one repeat is one unit of work."""
+i64 repeats) #0``. Whatever it touches lies in `data`; one repeat is one unit of work. What the
+attributes #0 are depends on the target: the compiler adds them."""
 
 VECTOR_ALIGNMENT = 64
 """Bytes: the widest vector, and a cache line. `data` must be aligned to it."""
@@ -62,6 +67,14 @@ class Kernel:
     operands : tuple of float
         Values that the kernel reads from `data` before its loop, one vector each, at run time:
         LLVM folds constants (``fma(1, x, 1)`` becomes an addition).
+    padding_bytes : int
+        Between two streams: stream s begins at ``data + s (size_bytes + padding_bytes)``.
+    fill : callable or None
+        Writes what `data` must hold before the kernel runs for the first time, over its whole
+        extent (uint8, aligned to a page), with random numbers of the generator. The kernel may
+        keep its place in `data` from run to run. None: any numbers will do.
+    pseudo_code : str
+        What one repeat executes, for readers.
     """
 
     name: str
@@ -71,6 +84,9 @@ class Kernel:
     streams: int = 0
     quantum_bytes: int = 1
     operands: tuple[float, ...] = ()
+    padding_bytes: int = 0
+    fill: Callable[[npt.NDArray[np.uint8], np.random.Generator], None] | None = None
+    pseudo_code: str = ""
 
 
 def vector_type(precision: str, width_bits: int) -> str:
@@ -93,11 +109,3 @@ def width_name(width_bits: int) -> str:
     ('256-bit', 'scalar')
     """
     return f"{width_bits}-bit" if width_bits else "scalar"
-
-
-def attributes(width_bits: int) -> str:
-    """Return the function attributes that keep a vector type whole.
-
-    LLVM halves 512-bit vectors on CPUs whose tuning prefers 256 bit unless it is told.
-    """
-    return f'nounwind "min-legal-vector-width"="{max(width_bits, 128)}"'

@@ -128,7 +128,6 @@ def _ir(operations: Sequence[Operation], precision: str, width_bits: int) -> str
     return chains_ir(
         step,
         vector=vector,
-        width_bits=width_bits,
         chains=len(operations),
         unroll=UNROLL,
         declare=f"declare {vector} {fma}({vector}, {vector}, {vector})",

@@ -26,7 +26,8 @@ class Claim:
     ----------
     operation : str
         For example ``add``, ``mul``, ``fma``, ``fma+add``, ``load``, ``store nt`` or ``clock``.
-    precision : {"fp64", "fp32", "int32", "int64"}
+    precision : {"fp64", "fp32", "fp16", "bf16", "int8", "int32", "int64"}
+        Of what is multiplied, where sums are wider.
     width_bits : int
         Vector width; 0: scalar.
     flop : int
@@ -39,7 +40,7 @@ class Claim:
     """
 
     operation: str
-    precision: Literal["fp64", "fp32", "int32", "int64"] = "fp64"
+    precision: Literal["fp64", "fp32", "fp16", "bf16", "int8", "int32", "int64"] = "fp64"
     width_bits: int
     flop: int = 0
     load_bytes: int = 0

@@ -19,8 +19,9 @@ between the last cache and memory."""
 PRECISIONS = ("fp64", "fp32", "fp16", "bf16", "fp80")
 """Floating-point precisions; ``fp80`` is x87."""
 
-INTEGERS = ("int32", "int64")
-"""Integers, whose work is in op: one operation of one lane."""
+INTEGERS = ("int8", "int32", "int64")
+"""Integers, whose work is in op: one operation of one lane; each multiplication and each addition
+of a dot product is one. Of products that are summed in wider lanes, the factors' width counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

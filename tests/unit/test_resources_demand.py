@@ -94,6 +94,7 @@ def test_work_shares_the_compute_path_in_three_metrics():
         "fp16": "flop",
         "bf16": "flop",
         "fp80": "flop",
+        "int8": "op",
         "int32": "op",
         "int64": "op",
         "bop": "BOP",

@@ -90,7 +90,7 @@ class Ceiling:
     name : str
         The pattern, for example ``fma 512-bit`` or ``copy``.
     threads : int
-        Cores that were busy.
+        CPUs that were busy, one thread on each.
     unit : str
         Unit of the rate: ``flop/s``, ``BOP/s`` or ``byte/s``.
     rate : Estimate or None
@@ -110,6 +110,11 @@ class Ceiling:
         What exactly ran: vector width and size of the data.
     disturbed : tuple of float
         Rates of samples that were taken and left out of `rate`; a caution says why.
+    part : str or None
+        The part of the machine that was measured: a NUMA node, a kind of core; None: it stands
+        for the machine, and bounds count on it.
+    frequency_hz : float or None
+        Core clock right after the samples, their median; None: not measured.
     """
 
     resource: str
@@ -124,6 +129,8 @@ class Ceiling:
     source: str | None = None
     detail: str | None = None
     disturbed: tuple[float, ...] = ()
+    part: str | None = None
+    frequency_hz: float | None = None
 
     def __post_init__(self) -> None:
         expected = f"{resource_named(self.resource).unit}/s"
@@ -142,16 +149,19 @@ class Ceiling:
             raise ValueError("read_share and write_share must be known together or not at all")
         if self.read_share is not None and self.resource not in LEVELS:
             raise ValueError(f"read_share and write_share have no meaning for {self.resource}")
-        if self.theoretical is not None and self.theoretical <= 0:
-            raise ValueError(f"theoretical must be > 0, got {self.theoretical!r}")
+        for name in ("theoretical", "frequency_hz"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} must be > 0, got {value!r}")
 
     def rate_of(self, resource: Resource) -> Estimate | None:
         """Return how fast this pattern moves a resource, or None if it says nothing of it.
 
-        A copy says how fast ``dram`` moves, and ``dram_read`` and ``dram_write`` too.
+        A copy says how fast ``dram`` moves, and ``dram_read`` and ``dram_write`` too. A part of
+        the machine says nothing of the machine.
         """
         own = RESOURCES[self.resource]
-        if self.rate is None or own.path != resource.path:
+        if self.rate is None or self.part is not None or own.path != resource.path:
             return None
         if own.name == resource.name and self.read_share is None:
             return self.rate
@@ -200,7 +210,7 @@ class Machine:
     def __post_init__(self) -> None:
         seen = set()
         for ceiling in self.ceilings:
-            key = (ceiling.resource, ceiling.name, ceiling.threads)
+            key = (ceiling.resource, ceiling.name, ceiling.threads, ceiling.part)
             if key in seen:
                 raise ValueError(f"two ceilings are called {key!r}")
             seen.add(key)

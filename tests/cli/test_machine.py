@@ -28,7 +28,7 @@ def check(cli, monkeypatch):
     cli.machine.write_bytes(encode(bench()))
 
     def run(factor, *arguments, baseline=None):
-        monkeypatch.setattr("ridgepoint.ceilings.characterize", lambda progress: bench(factor))
+        monkeypatch.setattr("ridgepoint.ceilings.characterize", lambda **_: bench(factor))
         return cli("machine", "--check", baseline or cli.machine, *arguments)
 
     return run
@@ -37,7 +37,7 @@ def check(cli, monkeypatch):
 @pytest.fixture
 def no_measurement(monkeypatch):
     """Fail if anything is measured."""
-    monkeypatch.setattr("ridgepoint.ceilings.characterize", lambda progress: pytest.fail("ran"))
+    monkeypatch.setattr("ridgepoint.ceilings.characterize", lambda **_: pytest.fail("ran"))
 
 
 def test_planted_fall_is_named_and_fails(check, cli):
@@ -73,6 +73,7 @@ def test_json_is_one_object(check):
         "resource": "dram",
         "name": "copy",
         "threads": 2,
+        "part": None,
         "verdict": "fell",
         "baseline_median": 100e9,
         "median": 80e9,

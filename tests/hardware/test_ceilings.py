@@ -1,5 +1,6 @@
 """The machine at hand, measured: what must hold on any machine, whatever its speed."""
 
+import errno
 import os
 import platform
 
@@ -69,6 +70,52 @@ def test_memory_is_slower_than_the_first_cache(machine):
     assert rate(machine, "l1", "load") > 1.5 * rate(machine, "dram", "load")
 
 
+def test_thread_that_may_not_choose_its_cpu_runs_where_it_may(monkeypatch):
+    """A sandbox that forbids it costs precision, not the measurement."""
+
+    def refuse(_pid, _cpus):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    compiler = Compiler()
+    kernel = clock()
+    job = Job(
+        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=WORKING_BYTES,
+        repeats=1000, operands=kernel.operands,
+    )  # fmt: skip
+    cpus = sorted(os.sched_getaffinity(0))
+    with Pool(cpus, compiler) as pool:
+        timing = pool.run(job, cpus=cpus)
+
+        assert timing.seconds > 0
+        assert not pool.is_pinned
+
+
+def test_no_memory_for_a_buffer_is_an_error_not_a_hang():
+    """A buffer larger than any machine has."""
+    compiler = Compiler()
+    kernel = clock()
+    job = Job(
+        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=1 << 60,
+        repeats=10, operands=kernel.operands,
+    )  # fmt: skip
+    cpu = min(os.sched_getaffinity(0))
+    with Pool([cpu], compiler) as pool, pytest.raises(CannotMeasure, match="memory"):
+        pool.run(job, cpus=[cpu])
+
+
+def test_quick_measurement_is_a_part_of_the_whole(machine):
+    """Fewer ceilings of the same names, and it says so; it takes no thorough one's place."""
+    quick = characterize(quick=True)
+    keys = {(c.resource, c.name, c.threads) for c in machine.ceilings}
+
+    assert {(c.resource, c.name, c.threads) for c in quick.ceilings} < keys
+    assert {"fp64", "fp32", "dram"} <= {c.resource for c in quick.ceilings}
+    assert "quick" in {caution.code for caution in quick.cautions}
+    assert quick.fingerprint != machine.fingerprint
+    assert all(c.rate.n + len(c.disturbed) >= 6 for c in quick.ceilings)
+
+
 def test_clock_of_the_same_chain_is_the_same_on_every_core():
     """Threads start together: two cores need as long as one, not twice, nor half as long."""
     cpus = sorted(os.sched_getaffinity(0))
@@ -81,10 +128,14 @@ def test_clock_of_the_same_chain_is_the_same_on_every_core():
         repeats=100_000, operands=kernel.operands,
     )  # fmt: skip
     with Pool(cpus[:2], compiler) as pool:
-        one = min(pool.run(job, threads=1).seconds for _ in range(9))
-        two = min(pool.run(job, threads=2).seconds for _ in range(9))
+        one = [pool.run(job, cpus=cpus[:1]) for _ in range(9)]
+        two = [pool.run(job, cpus=cpus[:2]) for _ in range(9)]
 
-    assert 0.6 < two / one < 1.9
+    assert 0.6 < min(t.seconds for t in two) / min(t.seconds for t in one) < 1.9
+    # The kernel is a clock itself: both ways to the frequency must agree.
+    cycles = 100_000 * kernel.work_per_repeat
+    best = min(one, key=lambda timing: timing.seconds)
+    assert 0.8 < cycles / best.seconds / best.frequency_hz < 1.25
 
 
 def test_cpu_that_may_not_be_used_is_an_error_not_a_hang():
@@ -100,4 +151,4 @@ def test_cpu_that_may_not_be_used_is_an_error_not_a_hang():
         Pool([min(os.sched_getaffinity(0)), nonexistent], compiler) as pool,
         pytest.raises(CannotMeasure, match="CPU affinity"),
     ):
-        pool.run(job, threads=2)
+        pool.run(job, cpus=[min(os.sched_getaffinity(0)), nonexistent])

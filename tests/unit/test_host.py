@@ -1,5 +1,7 @@
 """What this host is, from captured trees of /proc and /sys."""
 
+import os
+
 import pytest
 
 from ridgepoint.errors import CannotMeasure
@@ -156,3 +158,116 @@ def test_cpu_lists_are_read_as_the_kernel_writes_them(text, cpus):
 def test_cpu_limit_of_control_groups_is_read(tree, files, limit):
     """Quota over period; the tightest holds."""
     assert tree(files).cpu_limit == limit
+
+
+SMT = "sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+
+
+def test_siblings_nodes_and_kinds_are_read_where_the_kernel_tells(tree, monkeypatch):
+    """A hybrid part: two P-cores of two threads, two E-cores, one node."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: set(range(6)))
+    siblings = {0: "0-1", 1: "0-1", 2: "2-3", 3: "2-3", 4: "4", 5: "5"}
+    found = tree(
+        {SMT.format(cpu): f"{text}\n" for cpu, text in siblings.items()}
+        | {
+            "sys/devices/system/node/node0/cpulist": "0-5\n",
+            "sys/devices/cpu_core/cpus": "0-3\n",
+            "sys/devices/cpu_atom/cpus": "4-5\n",
+        }
+    ).topology
+
+    assert found.cores == ((0, 1), (2, 3), (4,), (5,))
+    assert found.nodes == {"node 0": (0, 1, 2, 3, 4, 5)}
+    assert found.kinds == {"P-core": (0, 1, 2, 3), "E-core": (4, 5)}
+    assert found.one_per_core((0, 1, 2, 3)) == (0, 2)
+
+
+def test_cpus_that_may_not_be_used_are_no_part_of_anything(tree, monkeypatch):
+    """Affinity leaves one thread of a core, and one of two nodes."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {1, 2})
+    found = tree(
+        {SMT.format(1): "0-1\n", SMT.format(2): "2-3\n"}
+        | {f"sys/devices/system/node/node{n}/cpulist": f"{n * 4}-{n * 4 + 3}\n" for n in (0, 1)}
+        | {f"sys/devices/system/cpu/cpu{c}/cpu_capacity": f"{c * 512}\n" for c in (1, 2)}
+    ).topology
+
+    assert found.cores == ((1,), (2,))
+    assert found.nodes == {"node 0": (1, 2)}
+    assert found.kinds == {"capacity 1024": (2,), "capacity 512": (1,)}
+
+
+def test_host_that_tells_nothing_has_cores_of_one_thread_in_one_node(tree, monkeypatch):
+    """A container without /sys."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {0, 7})
+    found = tree({}).topology
+
+    assert found.cores == ((0,), (7,))
+    assert list(found.nodes.values()) == list(found.kinds.values()) == [(0, 7)]
+
+
+@pytest.mark.parametrize(
+    ("files", "available"),
+    [
+        ({"proc/meminfo": "MemAvailable: 1000 kB\n"}, 1_024_000),
+        (  # cgroup v2: 600 kB of its 800 kB are used
+            {
+                "proc/meminfo": "MemAvailable: 1000 kB\n",
+                "proc/self/cgroup": "0::/job\n",
+                "sys/fs/cgroup/job/memory.max": "800000\n",
+                "sys/fs/cgroup/job/memory.current": "600000\n",
+                "sys/fs/cgroup/memory.max": "max\n",
+            },
+            200_000,
+        ),
+        (  # cgroup v1, limited inside and "unlimited" outside
+            {
+                "proc/self/cgroup": "5:memory:/docker/abc\n",
+                "sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes": "500000\n",
+                "sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes": "600000\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": "7\n",
+            },
+            0,
+        ),
+        ({}, None),
+    ],
+)
+def test_memory_that_can_be_had_is_what_every_limit_leaves(tree, files, available):
+    """The tightest of all."""
+    assert tree(files).available_bytes == available
+
+
+def stat(busy, steal):
+    """Return /proc/stat of two CPUs, in hundredths of a second; CPU 1 is idle."""
+    return (
+        f"cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 {busy} 0 0 500 0 0 0 {steal} 0 0\n"
+        "cpu1 0 0 0 500 0 0 0 0 0 0\nintr 1\n"
+    )
+
+
+def test_other_processes_are_found_by_the_time_they_took(tree, monkeypatch):
+    """In 10 s CPU 0 was busy for 9 s, 3 of them ours; the name of the other has a space."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {0, 1})
+    monkeypatch.setattr("os.sysconf", lambda _name: 100)
+    other = "4242 (my (prog) x) R 1 1 1 0 -1 0 0 0 0 0 {} 50 0 0 20 0 1 0 77 0 0\n"
+    moments = []
+    for seconds, ours, busy, taken, steal in ((0, 1.0, 100, 10, 0), (10, 4.0, 1000, 560, 100)):
+        monkeypatch.setattr("time.monotonic", lambda now=seconds: float(now))
+        times = os.times_result((ours, 0.0, 0.0, 0.0, 0.0))
+        monkeypatch.setattr("os.times", lambda times=times: times)
+        files = {"proc/stat": stat(busy, steal), "proc/4242/stat": other.format(taken)}
+        moments.append(tree(files).activity())
+    before, after = moments
+
+    assert before.others_cpus(after) == pytest.approx(0.6)
+    assert before.stolen_cpus(after) == pytest.approx(0.1)
+    assert before.busiest(after) == (4242, "my (prog) x", 5.5)
+
+
+def test_activity_that_the_kernel_does_not_tell_is_unknown(tree):
+    """No /proc/stat: not 0 CPUs."""
+    moment = tree({}).activity()
+
+    assert moment.others_cpus(moment) is None
+    assert moment.stolen_cpus(moment) is None
+    assert moment.busiest(moment) is None

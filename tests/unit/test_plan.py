@@ -2,6 +2,7 @@
 
 import pytest
 
+from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.plan import buffer_bytes, plan
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD
 from ridgepoint.machine import Cache
@@ -22,6 +23,11 @@ ZEN4 = caches(32 * KIB, 1 * MIB, 32 * MIB, l3_cores=8)
 SKYLAKE_SP = caches(32 * KIB, 1 * MIB, 22 * MIB, l3_cores=16)
 
 
+def cores(n, siblings=1):
+    """Return a place of so many cores, one thread on each."""
+    return Place(cpus=tuple(range(n)), cores=n, siblings=n * siblings)
+
+
 @pytest.mark.parametrize(
     ("level", "threads", "expected"),
     [
@@ -35,20 +41,58 @@ SKYLAKE_SP = caches(32 * KIB, 1 * MIB, 22 * MIB, l3_cores=16)
 )
 def test_buffers_lie_within_their_level_and_beyond_the_one_before(level, threads, expected):
     """On a Zen 4 part: 32 KiB, 1 MiB, 32 MiB for eight cores."""
-    assert buffer_bytes(level, ZEN4, threads=threads, instances=1) == expected
+    assert buffer_bytes(level, ZEN4, cores(threads)) == expected
 
 
 def test_small_exclusive_l3_is_measured_beyond_l2():
     """Skylake-SP's part of L3 is 1.375 MiB a core: three quarters of it, more than one L2."""
-    size = buffer_bytes("l3", SKYLAKE_SP, threads=16, instances=1)
+    size = buffer_bytes("l3", SKYLAKE_SP, cores(16))
 
     assert size == 22 * MIB // 16 * 3 // 4
     assert size > 1 * MIB
 
 
 def test_dram_buffers_are_four_times_every_last_cache_together():
-    """Two sockets with 32 MiB each: 256 MiB in all, half for each of two threads."""
-    assert buffer_bytes("dram", ZEN4, threads=2, instances=2) == 128 * MIB
+    """Two parts with 32 MiB for eight cores each: 256 MiB in all, shared by sixteen threads.
+
+    Never less than 64 MiB each.
+    """
+    large = caches(32 * KIB, 1 * MIB, 512 * MIB, l3_cores=8)
+
+    assert buffer_bytes("dram", ZEN4, cores(16)) == 64 * MIB
+    assert buffer_bytes("dram", large, cores(16)) == 2 * 4 * 512 * MIB // 16
+
+
+def test_idle_siblings_leave_a_core_its_whole_cache():
+    """Two hardware threads share L1 and L2; with one of them idle the other has all."""
+    smt = {
+        1: Cache(level=1, kind="data", size_bytes=48 * KIB, line_bytes=64, ways=12, cores=2),
+        2: Cache(level=2, kind="unified", size_bytes=2 * MIB, line_bytes=64, ways=16, cores=2),
+        3: Cache(level=3, kind="unified", size_bytes=32 * MIB, line_bytes=64, ways=16, cores=16),
+    }
+    both = Place(cpus=tuple(range(16)), cores=8, siblings=16)
+
+    assert buffer_bytes("l1", smt, cores(8, siblings=2)) == 36 * KIB
+    assert buffer_bytes("l1", smt, both) == 18 * KIB
+    assert buffer_bytes("l2", smt, cores(1, siblings=2)) == 1 * MIB
+    assert cores(8, siblings=2).sharers(smt[3]) == 8
+    assert both.sharers(smt[3]) == 16
+
+
+def test_unknown_caches_leave_main_memory():
+    """With more than any cache holds."""
+    tasks = plan({}, [cores(2)], has=lambda feature: feature == "sse2")
+    memory = {task.resource for task in tasks if task.shares is not None}
+
+    assert memory == {"dram"}
+    assert buffer_bytes("dram", {}, cores(2)) == 1 << 30
+
+
+def test_node_is_measured_by_its_memory_alone():
+    """Its cores are like all others."""
+    node = Place(part="node 1", cpus=(4, 5), cores=2, siblings=2, memory_only=True)
+
+    assert {t.resource for t in plan(ZEN4, [node], has=lambda feature: True)} == {"dram"}
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
@@ -57,15 +101,15 @@ def test_plan_of_two_avx512_cores_holds_every_ceiling():
     The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, xor and
     mul as scalars and in 512 bit, and compare in 256 bit.
     """
-    tasks = plan(ZEN4, cores=2, instances=1, has=lambda feature: True)
+    tasks = plan(ZEN4, [cores(1), cores(2)], has=lambda feature: True)
 
     assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 3 * 4 + 6)
-    assert len({(t.resource, t.name, t.threads) for t in tasks}) == len(tasks)
+    assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 
 def test_plan_without_avx_has_scalar_and_128_bit_alone():
     """An SSE2 part has neither fused multiply-add nor wider vectors."""
-    tasks = plan(ZEN4, cores=1, instances=1, has=lambda feature: feature == "sse2")
+    tasks = plan(ZEN4, [cores(1)], has=lambda feature: feature == "sse2")
 
     assert {t.name for t in tasks if t.resource == "fp64"} == {
         "add scalar",
@@ -78,7 +122,7 @@ def test_plan_without_avx_has_scalar_and_128_bit_alone():
 def test_integers_are_measured_where_they_are_one_instruction():
     """Haswell has no 64-bit vector multiply, and nothing of 512 bit."""
     haswell = {"sse2", "sse4.1", "sse4.2", "avx", "avx2", "fma"}
-    tasks = plan(ZEN4, cores=1, instances=1, has=lambda feature: feature in haswell)
+    tasks = plan(ZEN4, [cores(1)], has=lambda feature: feature in haswell)
 
     assert [t.name for t in tasks if t.resource == "int64"] == [
         "add scalar",
@@ -92,7 +136,7 @@ def test_integers_are_measured_where_they_are_one_instruction():
 
 def test_streams_fit_their_buffer():
     """Streams and what is between them never reach past the buffer's end."""
-    for task in plan(ZEN4, cores=2, instances=1, has=lambda feature: True):
+    for task in plan(ZEN4, [cores(1), cores(2)], has=lambda feature: True):
         for kernel in task.candidates:
             if kernel.streams:
                 size = task.size_bytes(kernel)

@@ -1,12 +1,13 @@
 """Which samples say what a machine can do."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.ceilings import _clock_cautions
+from ridgepoint.ceilings.doubts import of_clock
 from ridgepoint.ceilings.samples import Sample, judge
-from ridgepoint.estimate import Estimate
 
 
 def samples(*rates, waited=0.0):
@@ -50,7 +51,7 @@ def test_preempted_samples_are_left_out_however_fast():
     """A thread that did not run for 2 % of the time says nothing."""
     judged = judge([*QUIET, Sample(rate=100.0, waited=0.02)])
 
-    assert judged.preempted == 1
+    assert judged.interrupted == 1
     assert judged.disturbed == (100.0,)
 
 
@@ -95,7 +96,23 @@ def test_single_sample_counts(rate):
 
 def test_clock_of_which_one_sample_was_undisturbed_is_no_error():
     """On a loaded machine there may be no more; two that differ by a third are doubted."""
-    assert _clock_cautions(Estimate([3e9])) == ()
-    assert [caution.code for caution in _clock_cautions(Estimate([3e9, 4e9]))] == [
-        "frequency-moved"
-    ]
+    assert list(of_clock([3e9])) == []
+    assert [caution.code for caution in of_clock([3e9, 4e9])] == ["frequency-moved"]
+
+
+def test_sample_of_another_clock_is_left_out_and_said():
+    """One of fifteen ran at 3.0 instead of 3.6 GHz, and 17 % slower for it."""
+    steady = [replace(sample, frequency_hz=3.6e9) for sample in QUIET]
+    judged = judge([*steady[:5], Sample(rate=95.0, frequency_hz=3.0e9), *steady[5:]])
+
+    assert judged.disturbed == (95.0,)
+    assert (judged.interrupted, judged.moved) == (0, 1)
+    assert judged.frequency_hz == 3.6e9
+    assert "1 with another core clock" in judged.cautions[0].seen
+
+
+def test_sample_of_a_thread_that_moved_to_another_cpu_is_left_out():
+    """Its caches were cold."""
+    judged = judge([*QUIET, Sample(rate=100.0, migrated=True)])
+
+    assert (judged.interrupted, judged.disturbed) == (1, (100.0,))

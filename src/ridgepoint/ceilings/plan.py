@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.ceilings.places import Place
 from ridgepoint.kernels import bandwidth as streams
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
@@ -15,6 +16,10 @@ from ridgepoint.machine import Cache
 
 _DRAM_OVER_CACHES = 4
 """DRAM is measured with this many times the last cache, so that next to nothing stays in it."""
+
+_LEAST_DRAM = 64 << 20
+_BEYOND_ANY_CACHE = 2 << 30
+"""Bytes that main memory is measured with where the caches are not known."""
 
 _WIDTHS: tuple[tuple[int, str], ...] = ((128, "sse2"), (256, "avx"), (512, "avx512f"))
 
@@ -27,7 +32,7 @@ class Task:
     ----------
     resource : str
     name : str
-    threads : int
+    place : Place
     candidates : tuple of Kernel
         The same thing in several vector widths or ratios; the fastest counts.
     extent_bytes : int
@@ -38,13 +43,18 @@ class Task:
 
     resource: str
     name: str
-    threads: int
+    place: Place
     candidates: tuple[Kernel, ...]
     extent_bytes: int
     shares: tuple[float, float] | None = None
 
     def size_bytes(self, kernel: Kernel) -> int:
-        """Return the length of one of the kernel's streams in this task's buffer."""
+        """Return the length of one of the kernel's streams in this task's buffer.
+
+        A kernel that arranges its data works on all of it.
+        """
+        if kernel.fill is not None:
+            return self.extent_bytes
         if not kernel.streams:
             return 0
         room = self.extent_bytes - (kernel.streams - 1) * kernel.padding_bytes
@@ -60,79 +70,106 @@ def vector_widths(has: Callable[[str], bool]) -> tuple[int, ...]:
     return tuple(bits for bits, feature in _WIDTHS if has(feature))
 
 
-def buffer_bytes(level: str, caches: dict[int, Cache], *, threads: int, instances: int) -> int:
-    """Return how much data each of `threads` threads streams over to measure a level.
+def buffer_bytes(level: str, caches: dict[int, Cache], place: Place) -> int:
+    """Return how much data each thread of a place streams over to measure a level.
 
     Parameters
     ----------
     level : str
     caches : dict of int to Cache
-        Data caches by level.
-    threads : int
-    instances : int
-        Last-level caches that the machine has in all.
+        Data caches by level; empty: unknown.
+    place : Place
 
     Notes
     -----
     Three quarters of L1, so that what else a core touches fits beside it. Half of L2 and a
     quarter of L3 of each thread's part: far more than the level before, far less than the level
     itself. An L3 that is small beside L2 (exclusive ones are) takes three L2 or three quarters.
+    Main memory takes four times all the last caches in reach.
     """
 
     def part(cache: Cache) -> int:
-        return cache.size_bytes // min(threads, cache.cores)
+        return cache.size_bytes // place.sharers(cache)
 
-    last = caches[max(caches)]
     if level == "dram":
+        if not caches:
+            return max(_BEYOND_ANY_CACHE // len(place.cpus), _LEAST_DRAM)
+        last = caches[max(caches)]
+        instances = -(-len(place.cpus) // place.sharers(last))
         total = _DRAM_OVER_CACHES * last.size_bytes * instances
-        return max(total // threads, 64 << 20)
+        return max(total // len(place.cpus), _LEAST_DRAM)
     number = int(level[1:])
     if number == 1:
         return part(caches[1]) * 3 // 4
     if number < max(caches):
         return part(caches[number]) // 2
-    before = part(caches[number - 1])
-    return max(part(last) // 4, min(3 * before, part(last) * 3 // 4))
+    before, last_part = part(caches[number - 1]), part(caches[number])
+    return max(last_part // 4, min(3 * before, last_part * 3 // 4))
 
 
 def plan(
     caches: dict[int, Cache],
+    places: Sequence[Place],
     *,
-    cores: int,
-    instances: int,
     has: Callable[[str], bool],
+    quick: bool = False,
 ) -> tuple[Task, ...]:
-    """Return every ceiling of a machine, one core and all cores."""
+    """Return every ceiling of a machine, place by place.
+
+    Parameters
+    ----------
+    caches : dict of int to Cache
+        Data caches by level; empty: unknown, and main memory alone is measured.
+    places : sequence of Place
+    has : callable
+        Whether the CPU has a feature, by LLVM's name.
+    quick : bool
+        Only the ceilings that bound most programs.
+    """
     widths = vector_widths(has)
     computing = _arithmetic(widths, has)
+    if quick:
+        computing = [each for each in computing if _is_essential(each[1], each[2])]
     tasks = []
-    for threads in sorted({1, cores}):
-        tasks += [
-            Task(
-                resource=resource,
-                name=name,
-                threads=threads,
-                candidates=candidates,
-                extent_bytes=WORKING_BYTES,
-            )
-            for resource, name, candidates in computing
-        ]
-        for level in (*(f"l{number}" for number in caches if number <= 3), "dram"):
-            patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
-            extent = buffer_bytes(level, caches, threads=threads, instances=instances)
-            for pattern in patterns:
-                kernels = tuple(streams.bandwidth(pattern, width_bits=w) for w in widths)
-                tasks.append(
-                    Task(
-                        resource=level,
-                        name=pattern.name,
-                        threads=threads,
-                        candidates=kernels,
-                        extent_bytes=extent,
-                        shares=pattern.shares(level),
-                    )
+    for place in places:
+        if not place.memory_only:
+            tasks += [
+                Task(
+                    resource=resource,
+                    name=name,
+                    place=place,
+                    candidates=candidates,
+                    extent_bytes=WORKING_BYTES,
                 )
+                for resource, name, candidates in computing
+            ]
+        levels = () if place.memory_only else tuple(f"l{n}" for n in caches if n <= 3)
+        for level in (*levels, "dram"):
+            tasks += _streams(level, buffer_bytes(level, caches, place), place, widths)
     return tuple(tasks)
+
+
+def _streams(level: str, extent: int, place: Place, widths: tuple[int, ...]) -> list[Task]:
+    """Return the ceilings of one memory level at one place."""
+    patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
+    return [
+        Task(
+            resource=level,
+            name=pattern.name,
+            place=place,
+            candidates=tuple(streams.bandwidth(pattern, width_bits=width) for width in widths),
+            extent_bytes=extent,
+            shares=pattern.shares(level),
+        )
+        for pattern in patterns
+    ]
+
+
+def _is_essential(name: str, kernels: tuple[Kernel, ...]) -> bool:
+    """Return whether a quick measurement has a ceiling: the widest FMA and sum, scalar FMA."""
+    operation = name.split(maxsplit=1)[0]
+    widest = kernels[0].claim.width_bits
+    return name == "fma scalar" or (operation in {"fma", "add", "dot"} and widest > 0)
 
 
 def _arithmetic(

@@ -8,6 +8,7 @@ cannot see. A lone sample that is faster than all others was not: its clock was.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ MOST_WAITED = 0.01
 
 SLOW = 0.9
 """Of what was reached: below it, a sample was held up."""
+
+MOST_MOVED = 0.05
+"""Share by which the core clock may differ from its median over the samples."""
 
 _ALIKE = 0.95
 _ENOUGH_ALIKE = 0.2
@@ -40,10 +44,21 @@ class Sample:
         In the ceiling's unit.
     waited : float
         Largest share of its wall time that one of the threads did not run: preempted.
+    migrated : bool
+        Whether a thread changed its CPU.
+    frequency_hz : float or None
+        Core clock right after it; None: not measured.
     """
 
     rate: float
     waited: float = 0.0
+    migrated: bool = False
+    frequency_hz: float | None = None
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether its threads are known not to have run all the time, each on its CPU."""
+        return self.waited > MOST_WAITED or self.migrated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +71,18 @@ class Judged:
         In the order in which they were taken.
     disturbed : tuple of float
         Rates that were left out, in that order.
-    preempted : int
-        Of these, the ones that are known to have been preempted.
+    interrupted, moved : int
+        Of these, the ones that are known to have been preempted or to have changed their CPU,
+        and those whose core clock had moved.
+    frequency_hz : float or None
+        Median core clock of those that were not left out.
     """
 
     undisturbed: Estimate
     disturbed: tuple[float, ...]
-    preempted: int
+    interrupted: int
+    moved: int
+    frequency_hz: float | None
 
     @property
     def is_settled(self) -> bool:
@@ -83,8 +103,9 @@ class Judged:
         return (
             Caution(
                 "disturbed",
-                f"{len(self.disturbed)} of {n} samples were left out ({self.preempted} preempted, "
-                f"the others off what was reached several times; the slowest at {slowest:.0%})",
+                f"{len(self.disturbed)} of {n} samples were left out ({self.interrupted} "
+                f"preempted, {self.moved} with another core clock, the others off what was "
+                f"reached several times; the slowest at {slowest:.0%})",
                 "something else ran on this machine or beside it: measure again when it is quiet",
             ),
         )
@@ -113,21 +134,39 @@ def judge(samples: Sequence[Sample]) -> Judged:
 
     Notes
     -----
-    A sample is disturbed if one of its threads did not run for more than 1 % of the time, or if
-    its rate is below 90 % of what was reached, or above it. Reached is the highest rate that has
-    a fifth of the samples (two at least) within 5 % below it: a clock that jumps once does not
-    make a machine faster. If all were preempted, none is left out for that: their rates are all
-    that is known.
+    A sample is disturbed if one of its threads did not run for more than 1 % of the time or
+    changed its CPU, if its core clock was 5 % off the median one, or if its rate is below 90 % of
+    what was reached, or above it. Reached is the highest rate that has a fifth of the samples (two
+    at least) within 5 % below it: a clock that jumps once does not make a machine faster. If all
+    were interrupted, none is left out for that: their rates are all that is known.
     """
-    running = [sample for sample in samples if sample.waited <= MOST_WAITED] or list(samples)
-    reached = _reached([sample.rate for sample in running])
-    kept = [sample for sample in running if SLOW * reached <= sample.rate <= reached]
+    running = [sample for sample in samples if not sample.was_interrupted] or list(samples)
+    steady = [sample for sample in running if not _moved(sample, _clock(running))]
+    reached = _reached([sample.rate for sample in steady])
+    kept = [sample for sample in steady if SLOW * reached <= sample.rate <= reached]
     left_out = [sample for sample in samples if sample not in kept]
+    interrupted = sum(sample.was_interrupted for sample in left_out)
     return Judged(
         undisturbed=Estimate(sample.rate for sample in kept),
         disturbed=tuple(sample.rate for sample in left_out),
-        preempted=sum(sample.waited > MOST_WAITED for sample in left_out),
+        interrupted=interrupted,
+        moved=sum(
+            _moved(sample, _clock(running)) for sample in left_out if not sample.was_interrupted
+        ),
+        frequency_hz=_clock(kept),
     )
+
+
+def _clock(samples: Sequence[Sample]) -> float | None:
+    known = [sample.frequency_hz for sample in samples if sample.frequency_hz is not None]
+    # The lower of two: the median of an even number must be one of them, or none may be near it.
+    return statistics.median_low(known) if known else None
+
+
+def _moved(sample: Sample, clock: float | None) -> bool:
+    if clock is None or sample.frequency_hz is None:
+        return False
+    return abs(sample.frequency_hz / clock - 1) > MOST_MOVED
 
 
 def _reached(rates: Sequence[float]) -> float:

@@ -14,9 +14,13 @@ from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.kernel import ENTRY, Kernel
 
-SAMPLES_PER_ROUND = 5
-_SAMPLE_S = 0.005
-_CALIBRATION_S = 0.002
+_CALIBRATION = 0.2
+_WARMING = 0.2
+"""Of a sample's time."""
+
+_CONTEST_ROUNDS = 3
+_HOPELESS = 0.8
+"""Of what the best candidate reached: below it, a candidate leaves the contest at once."""
 
 
 class Codes:
@@ -37,7 +41,7 @@ class Codes:
         }
         self._refusals: dict[str, str] = {}
         for ir, kernel in unique.items():
-            reason = why_refused(self._functions[ir].machine_code, kernel.claim)
+            reason = why_refused(self._functions[ir], kernel.claim)
             if reason is not None:
                 what = f"the machine code of {kernel.name!r} is not what it claims"
                 self._refusals[ir] = f"{what}: {reason}"
@@ -73,18 +77,57 @@ class Trial:
     samples: list[Sample] = field(default_factory=list)
 
     def take(self, pool: Pool) -> None:
-        """Take one round's samples, after one run that is not counted.
+        """Take one sample."""
+        place = self.task.place
+        timing = pool.run(self.job, cpus=place.cpus)
+        work = len(place.cpus) * self.task.work(self.kernel) * self.job.repeats
+        self.samples.append(
+            Sample(
+                rate=work / timing.seconds,
+                waited=timing.waited,
+                migrated=timing.migrated,
+                frequency_hz=timing.frequency_hz,
+            )
+        )
 
-        That run warms the caches and lets the clock settle.
-        """
-        work = self.task.threads * self.task.work(self.kernel) * self.job.repeats
-        pool.run(self.job, threads=self.task.threads)
-        for _ in range(SAMPLES_PER_ROUND):
-            timing = pool.run(self.job, threads=self.task.threads)
-            self.samples.append(Sample(rate=work / timing.seconds, waited=timing.waited))
+
+@dataclass(slots=True)
+class Contest:
+    """The trials of one task, until the fastest is known.
+
+    Parameters
+    ----------
+    trials : list of Trial
+        At least one; the others are dropped as they fall behind.
+    """
+
+    trials: list[Trial]
+
+    @property
+    def task(self) -> Task:
+        """What is measured."""
+        return self.trials[0].task
+
+    @property
+    def best(self) -> Trial:
+        """The trial that reached most in what it has sampled so far."""
+        return max(self.trials, key=lambda trial: judge(trial.samples).undisturbed.median)
+
+    def take(self, pool: Pool) -> None:
+        """Take one sample of each trial that is still in the contest."""
+        for trial in self.trials:
+            trial.take(pool)
+        if len(self.trials) > 1:
+            # Over several rounds: none must lose because it was disturbed for a moment.
+            if len(self.trials[0].samples) >= _CONTEST_ROUNDS:
+                self.trials = [self.best]
+            else:
+                reached = {id(t): max(s.rate for s in t.samples) for t in self.trials}
+                needed = _HOPELESS * max(reached.values())
+                self.trials = [t for t in self.trials if reached[id(t)] >= needed]
 
 
-def prepare(task: Task, pool: Pool, codes: Codes) -> list[Trial] | Caution:
+def prepare(task: Task, pool: Pool, codes: Codes, *, sample_s: float) -> Contest | Caution:
     """Return a trial for each candidate of a task, or why there is none."""
     trials = []
     reason = "no kernel for it runs on this CPU"
@@ -93,38 +136,35 @@ def prepare(task: Task, pool: Pool, codes: Codes) -> list[Trial] | Caution:
         if refusal is not None:
             reason = refusal
             continue
-        job = _calibrated(_job(task, kernel, codes.function(kernel)), pool, threads=task.threads)
+        job = Job(
+            function=codes.function(kernel),
+            size_bytes=task.size_bytes(kernel),
+            extent_bytes=task.extent_bytes,
+            repeats=1,
+            operands=kernel.operands,
+            precision=kernel.claim.precision,
+            fill=kernel.fill,
+        )
+        job = _calibrated(job, pool, cpus=task.place.cpus, sample_s=sample_s)
         trials.append(Trial(task=task, kernel=kernel, job=job))
-    return trials or Caution(
+    if trials:
+        return Contest(trials)
+    return Caution(
         "kernel-refused",
         reason,
         "take this ceiling as unknown here; 'ridgepoint doctor' tells more",
     )
 
 
-def fastest(trials: Sequence[Trial]) -> Trial:
-    """Return the trial that reached most in what it has sampled so far."""
-    return max(trials, key=lambda trial: judge(trial.samples).undisturbed.median)
-
-
-def _job(task: Task, kernel: Kernel, function: Function) -> Job:
-    return Job(
-        function=function,
-        size_bytes=task.size_bytes(kernel),
-        extent_bytes=task.extent_bytes,
-        repeats=1,
-        operands=kernel.operands,
-        precision=kernel.claim.precision,
-    )
-
-
-def _calibrated(job: Job, pool: Pool, *, threads: int) -> Job:
-    """Return the job with repeats for one sample's time."""
-    repeats = 1
+def _calibrated(job: Job, pool: Pool, *, cpus: Sequence[int], sample_s: float) -> Job:
+    """Return the job with repeats for one sample's time, and for a fifth of it to warm up."""
+    repeats, enough = 1, sample_s * _CALIBRATION
     while True:
-        seconds = pool.run(replace(job, repeats=repeats), threads=threads).seconds
-        if seconds >= _CALIBRATION_S:
-            # Once more: the first run also brings the data in.
-            again = pool.run(replace(job, repeats=repeats), threads=threads).seconds
-            return replace(job, repeats=max(1, round(repeats * _SAMPLE_S / min(seconds, again))))
-        repeats = int(repeats * max(2.0, 1.2 * _CALIBRATION_S / max(seconds, 1e-7)))
+        seconds = pool.run(replace(job, repeats=repeats), cpus=cpus).seconds
+        if seconds >= enough:
+            break
+        repeats = int(repeats * max(2.0, 1.2 * enough / max(seconds, 1e-7)))
+    # Once more: the first run also brings the data in.
+    again = pool.run(replace(job, repeats=repeats), cpus=cpus).seconds
+    repeats = max(1, round(repeats * sample_s / min(seconds, again)))
+    return replace(job, repeats=repeats, warm_repeats=round(repeats * _WARMING))

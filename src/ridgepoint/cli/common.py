@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from ridgepoint import __version__
 from ridgepoint.archive import Archive
 from ridgepoint.cli.progress import Progress
 from ridgepoint.errors import RidgepointError
-from ridgepoint.machine import Machine
+from ridgepoint.machine import Cache, Machine
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -61,13 +62,41 @@ def machine_of_this_host(archive: Archive, shown: Progress) -> tuple[int, Machin
     """Return this host's kept machine, or measure and keep it."""
     from ridgepoint.host import System, fingerprint
 
-    kept = archive.latest_machine(fingerprint(System(), __version__))
-    if kept is not None:
-        return kept
+    system = System()
+    for quick in (False, True):
+        kept = archive.latest_machine(fingerprint(system, __version__, quick=quick))
+        if kept is not None:
+            return kept
     from ridgepoint.ceilings import characterize
 
     machine = characterize(progress=shown.fraction)
     return archive.keep_machine(machine), machine
+
+
+def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
+    """Return this host's caches, or those that a user gives instead of them.
+
+    Raises
+    ------
+    click.BadParameter
+        If the text describes none.
+    """
+    from ridgepoint.geometry import parse_geometry
+    from ridgepoint.host import System
+
+    caches = System().caches
+    if geometry is None:
+        return caches
+    try:
+        given = parse_geometry(geometry)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--cache'") from error
+    # Which CPUs share a cache, a geometry does not say: as far as it is known, as the host's do.
+    sharing = {cache.level: cache.cores for cache in caches if cache.kind != "instruction"}
+    return (
+        *(replace(cache, cores=sharing.get(cache.level, 1)) for cache in given),
+        *(cache for cache in caches if cache.kind == "instruction"),
+    )
 
 
 def keep_once(archive: Archive, machine: Machine) -> int:

@@ -24,6 +24,13 @@ from ridgepoint.cli import common
     metavar="PERCENT",
     help="With --check, how far a median may fall.  [default: 5]",
 )
+@click.option("--quick", is_flag=True, help="Only the ceilings that bound most programs, in 5 s.")
+@click.option(
+    "--cache",
+    "geometry",
+    metavar="GEOMETRY",
+    help="Where the host describes its caches wrongly: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
+)
 @common.json_option
 @common.output_option("the machine's roofline")
 @common.archive_option
@@ -31,6 +38,8 @@ def command(
     *,
     baseline_name: str | None,
     tolerance_percent: float | None,
+    quick: bool,
+    geometry: str | None,
     as_json: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
@@ -52,10 +61,11 @@ def command(
 
     tolerance = _tolerance(tolerance_percent, TOLERANCE, checks=baseline_name is not None)
     common.require_figure_endings(outputs)
+    caches = None if geometry is None else common.caches_of_this_host(geometry)
     with Archive(archive_path) as archive, common.progress() as shown:
         baseline = None if baseline_name is None else named_machine(archive, baseline_name)
         archive.require_writable()
-        machine = characterize(progress=shown.fraction)
+        machine = characterize(progress=shown.fraction, caches=caches, quick=quick)
         shown.close()
         fell = 0
         try:

@@ -57,6 +57,7 @@ def show_comparison(
                 "resource": change.resource,
                 "name": change.name,
                 "threads": change.threads,
+                "part": change.part,
                 "verdict": change.verdict,
                 "baseline_median": None if change.baseline is None else change.baseline.median,
                 "median": None if change.rate is None else change.rate.median,

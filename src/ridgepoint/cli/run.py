@@ -67,8 +67,6 @@ def command(
     """
     from ridgepoint.archive import Archive
     from ridgepoint.cli.output import show_run, write_run
-    from ridgepoint.geometry import parse_geometry
-    from ridgepoint.host import System
     from ridgepoint.library import open_machine
     from ridgepoint.meters.callgrind import CallgrindMeter
     from ridgepoint.meters.process import resolve
@@ -77,13 +75,7 @@ def command(
 
     # What can be refused is refused before anything long begins.
     common.require_figure_endings(outputs, also=(".json",))
-    try:
-        caches = System().caches
-        if geometry is not None:
-            instruction = (cache for cache in caches if cache.kind == "instruction")
-            caches = (*parse_geometry(geometry), *instruction)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="'--cache'") from error
+    caches = common.caches_of_this_host(geometry)
     resolve(program)
     chosen = None if machine_name is None else open_machine(machine_name)
     with Archive(archive_path) as archive, common.progress() as shown:

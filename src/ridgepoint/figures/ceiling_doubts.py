@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ridgepoint.caution import Caution
-from ridgepoint.figures.words import shown_cores, shown_name, shown_pattern
+from ridgepoint.figures.words import shown_name, shown_pattern, shown_place
 from ridgepoint.machine import Ceiling
 
 MARK = "~"
@@ -54,7 +54,9 @@ def _groups(doubts: Sequence[Doubt]) -> Iterator[tuple[tuple[str, str], list[Dou
 
 def _name(ceiling: Ceiling) -> str:
     pattern = shown_pattern(ceiling.name)
-    return f"{shown_name(ceiling.resource)} {pattern} on {shown_cores(ceiling.threads)}"
+    return (
+        f"{shown_name(ceiling.resource)} {pattern} on {shown_place(ceiling.threads, ceiling.part)}"
+    )
 
 
 def _named(group: Sequence[Doubt]) -> str:

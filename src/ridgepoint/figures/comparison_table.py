@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.layout import caution_list, plain_table
-from ridgepoint.figures.words import UNKNOWN, printable, shown_cores, shown_name, shown_pattern
+from ridgepoint.figures.words import UNKNOWN, printable, shown_place, shown_name, shown_pattern
 from ridgepoint.models.comparison import CeilingChange, Comparison, Verdict
 from ridgepoint.units import format_si
 
@@ -41,7 +41,7 @@ def _cells(change: CeilingChange) -> tuple[str, ...]:
     ratio = change.ratio
     return (
         f"{shown_name(change.resource)} {shown_pattern(printable(change.name))}",
-        shown_cores(change.threads),
+        shown_place(change.threads, change.part),
         _rate(change.baseline, change.unit),
         _rate(change.rate, change.unit),
         "" if ratio is None else f"{(ratio - 1) * 100:+.1f} %",

@@ -16,9 +16,9 @@ from ridgepoint.figures.words import (
     machine_title,
     percent,
     printable,
-    shown_cores,
     shown_name,
     shown_pattern,
+    shown_place,
 )
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
 from ridgepoint.resources import LEVELS, RESOURCES
@@ -26,6 +26,9 @@ from ridgepoint.units import format_si, format_size
 
 # Medians and intervals of two core counts fill 80 columns.
 _COUNTS_ABREAST = 2
+
+Place = tuple[int, str | None]
+"""Busy threads, and the part of the machine that they are on; None: any."""
 
 
 def machine(machine: Machine) -> RenderableType:
@@ -42,11 +45,11 @@ def machine(machine: Machine) -> RenderableType:
         moves at its level for every byte that it counts, write-allocate reads included.
     """
     parts: list[RenderableType] = [Text(machine_title(machine), style="bold")]
-    threads = sorted({ceiling.threads for ceiling in machine.ceilings})
-    for first in range(0, len(threads), _COUNTS_ABREAST):
-        abreast = threads[first : first + _COUNTS_ABREAST]
+    places = sorted({_place(ceiling) for ceiling in machine.ceilings}, key=_place_order)
+    for first in range(0, len(places), _COUNTS_ABREAST):
+        abreast = places[first : first + _COUNTS_ABREAST]
         parts.append(Padding(_ceilings(machine, abreast), (1, 0, 0, 0)))
-    if not threads:
+    if not places:
         parts.append(Text("no ceiling was measured"))
     parts.append(Padding(_facts(machine), (1, 0, 0, 0)))
     if machine.caches:
@@ -57,14 +60,24 @@ def machine(machine: Machine) -> RenderableType:
     return Group(*parts)
 
 
-def _ceilings(machine: Machine, threads: Sequence[int]) -> Table:
-    """Return the ceilings of a few core counts: a heading per resource, a row per pattern."""
-    shown = [ceiling for ceiling in machine.ceilings if ceiling.threads in threads]
+def _place(ceiling: Ceiling) -> Place:
+    return ceiling.threads, ceiling.part
+
+
+def _place_order(place: Place) -> tuple[bool, str, int]:
+    """The machine first, by its core counts; then its parts."""
+    threads, part = place
+    return part is not None, part or "", threads
+
+
+def _ceilings(machine: Machine, places: Sequence[Place]) -> Table:
+    """Return the ceilings of a few places: a heading per resource, a row per pattern."""
+    shown = [ceiling for ceiling in machine.ceilings if _place(ceiling) in places]
     theory = any(ceiling.theoretical is not None for ceiling in shown)
     traffic = any(RESOURCES[ceiling.resource].path in LEVELS for ceiling in shown)
     table = plain_table("ceiling")
-    for count in threads:
-        table.add_column(shown_cores(count), justify="right", overflow="fold")
+    for place in places:
+        table.add_column(shown_place(*place), justify="right", overflow="fold")
         table.add_column("95 %", justify="right", overflow="fold")
     for head in ("traffic",) * traffic + ("of theory",) * theory:
         table.add_column(head, overflow="fold")
@@ -75,12 +88,12 @@ def _ceilings(machine: Machine, threads: Sequence[int]) -> Table:
             unit = of_resource[0].unit.replace("byte", "B")
             table.add_row(Text(f"{shown_name(resource)} [{unit}]", style="bold"))
         for name in dict.fromkeys(ceiling.name for ceiling in of_resource):
-            same = {c.threads: c for c in of_resource if c.name == name}
+            same = {_place(c): c for c in of_resource if c.name == name}
             cells = [f"  {shown_pattern(printable(name))}"]
-            for count in threads:
-                cells += _rate_cells(same.get(count), published=machine.source is not None)
+            for place in places:
+                cells += _rate_cells(same.get(place), published=machine.source is not None)
             cells += [_traffic(list(same.values()))] * traffic
-            cells += [_shares_of_theory([same.get(count) for count in threads])] * theory
+            cells += [_shares_of_theory([same.get(place) for place in places])] * theory
             table.add_row(*map(Text, cells))
     return table
 

@@ -64,6 +64,11 @@ def shown_cores(cores: float) -> str:
     return f"{cores:.3g} core" + ("" if cores == 1 else "s")
 
 
+def shown_place(threads: int, part: str | None) -> str:
+    """Return how many cores were busy, and of which part of the machine."""
+    return shown_cores(threads) if part is None else f"{shown_cores(threads)} of {printable(part)}"
+
+
 def program_name(command: Sequence[str]) -> str:
     """Return a command as a short name.
 

@@ -123,11 +123,12 @@ def usable_cpus() -> tuple[int, ...]:
     return tuple(sorted(os.sched_getaffinity(0)))
 
 
-def fingerprint(system: System, version: str) -> str:
+def fingerprint(system: System, version: str, *, quick: bool = False) -> str:
     """Return a digest of all that must not change for measured ceilings to stay valid.
 
     CPU, caches, CPUs and CPU time allowed, memory, hypervisor, and the version of the kernels; not
-    the host's name, which changes with every container.
+    the host's name, which changes with every container. A quick measurement has another: it must
+    not take a thorough one's place.
     """
     facts = [
         version,
@@ -139,7 +140,7 @@ def fingerprint(system: System, version: str) -> str:
         system.cpu_limit,
         round((system.memory_bytes or 0) / 2**30),
     ]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16] + "-quick" * quick
 
 
 def hostname() -> str:

@@ -23,6 +23,7 @@ class CeilingChange:
     ----------
     resource, name : str
     threads : int
+    part : str or None
     verdict : {"fell", "rose", "same", "unknown", "missing", "new"}
         ``missing``: only the baseline has it; ``new``: the baseline lacks it.
     unit : str
@@ -33,6 +34,7 @@ class CeilingChange:
     resource: str
     name: str
     threads: int
+    part: str | None = None
     verdict: Verdict
     unit: str
     baseline: Estimate | None
@@ -102,8 +104,8 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
     return Comparison(ceilings=changes, cautions=tuple(cautions))
 
 
-def _key(ceiling: Ceiling) -> tuple[str, str, int]:
-    return ceiling.resource, ceiling.name, ceiling.threads
+def _key(ceiling: Ceiling) -> tuple[str, str, int, str | None]:
+    return ceiling.resource, ceiling.name, ceiling.threads, ceiling.part
 
 
 def _change(before: Ceiling | None, now: Ceiling | None, tolerance: float) -> CeilingChange:
@@ -120,6 +122,7 @@ def _change(before: Ceiling | None, now: Ceiling | None, tolerance: float) -> Ce
         resource=known.resource,
         name=known.name,
         threads=known.threads,
+        part=known.part,
         verdict=verdict,
         unit=known.unit,
         baseline=None if before is None else before.rate,

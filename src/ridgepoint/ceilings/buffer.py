@@ -1,0 +1,76 @@
+"""Memory for kernels: on huge pages where they are to be had, never zeros, never untouched."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT
+
+_HUGE_BYTES = 2 << 20
+
+
+class Buffer:
+    """Memory that the thread which makes it has touched.
+
+    Parameters
+    ----------
+    at_least : int
+        Bytes.
+    seed : int
+        Of the random numbers in [1, 2) that it holds at first.
+
+    Raises
+    ------
+    OSError
+        If there is no such memory.
+    """
+
+    def __init__(self, at_least: int, seed: int) -> None:
+        self.length = -(-at_least // _HUGE_BYTES) * _HUGE_BYTES
+        self._memory = mmap.mmap(-1, self.length, flags=mmap.MAP_PRIVATE)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            # A kernel without huge pages refuses: slower address translation, no more.
+            with contextlib.suppress(OSError):
+                self._memory.madvise(mmap.MADV_HUGEPAGE)
+        # Never zeros: untouched or zero memory is faster than memory.
+        numbers = np.frombuffer(self._memory, dtype=np.float64)
+        np.random.default_rng(seed).random(out=numbers)
+        numbers += 1.0
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+
+    def view(self, length: int) -> npt.NDArray[np.uint8]:
+        """Return the first bytes as an array that can be written."""
+        return np.frombuffer(self._memory, dtype=np.uint8)[:length]
+
+    def place(self, operands: Sequence[float], precision: str) -> None:
+        """Write operands at the start, each filling one `VECTOR_ALIGNMENT`."""
+        view = np.frombuffer(self._memory, np.float32 if precision == "fp32" else np.float64)
+        per_operand = VECTOR_ALIGNMENT // view.itemsize
+        for slot, operand in enumerate(operands):
+            view[slot * per_operand : (slot + 1) * per_operand] = operand
+
+    def huge_share(self) -> float | None:
+        """Return the share that lies on huge pages; None: the kernel does not tell."""
+        try:
+            lines = Path("/proc/self/smaps").read_text().splitlines()
+        except OSError:
+            return None
+        end, huge_kib, inside = self.address + self.length, None, False
+        for line in lines:
+            first = line.split(maxsplit=1)[0]
+            if "-" in first and not first.endswith(":"):
+                low, high = (int(part, 16) for part in first.split("-"))
+                # The kernel may have merged it with its neighbours: their share is its share.
+                inside = low <= self.address and end <= high
+                size = high - low
+            elif inside and first == "AnonHugePages:":
+                huge_kib = int(line.split()[1])
+                return huge_kib * 1024 / size
+        return None

@@ -1,0 +1,117 @@
+"""Doubts about a measured machine as a whole."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+from ridgepoint.caution import Caution
+from ridgepoint.host import Activity
+from ridgepoint.machine import Cache, Ceiling
+
+_FREQUENCY_MOVED = 0.02
+_FEWEST_FOR_DECILES = 2
+
+_OTHERS_CPUS = 0.1
+_STOLEN_CPUS = 0.02
+"""CPUs, on average: what others may take without a word."""
+
+_SLOWER = 0.9
+"""A level further out moves less than this share of what the one before it does."""
+
+
+def of_effort(*, quick: bool) -> Iterator[Caution]:
+    """Yield a caution if the machine was measured quickly."""
+    if quick:
+        yield Caution(
+            "quick",
+            "few ceilings were measured, each with few samples",
+            "measure without --quick before you build on them",
+        )
+
+
+def of_pinning(*, pinned: bool) -> Iterator[Caution]:
+    """Yield a caution if threads could not be kept on their CPUs."""
+    if not pinned:
+        yield Caution(
+            "not-pinned",
+            "this process may not choose its CPUs; threads ran where the system put them",
+            "permit sched_setaffinity (a sandbox or seccomp filter forbids it)",
+        )
+
+
+def of_clock(frequencies_hz: Sequence[float]) -> Iterator[Caution]:
+    """Yield a caution if the core clock moved."""
+    if len(frequencies_hz) < _FEWEST_FOR_DECILES:
+        return  # on a loaded machine: every ceiling says so itself
+    low, high = statistics.quantiles(frequencies_hz, n=10)[0::8]
+    if (high - low) / statistics.median(frequencies_hz) > _FREQUENCY_MOVED:
+        yield Caution(
+            "frequency-moved",
+            f"the core clock went from {low / 1e9:.2f} to {high / 1e9:.2f} GHz meanwhile",
+            "fix the frequency governor, or let the machine cool and rest, and measure again",
+        )
+
+
+def of_limit(limit: float | None, n_cpus: int) -> Iterator[Caution]:
+    """Yield a caution if a control group allows less than the CPUs there are."""
+    if limit is not None and limit < n_cpus:
+        yield Caution(
+            "cpu-limit",
+            f"a control group allows {limit:g} CPUs' worth of time on {n_cpus} CPUs",
+            "rates are those while the threads run; over longer times the limit holds them back",
+        )
+
+
+def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
+    """Yield a caution if other processes, or the hypervisor, kept CPUs busy meanwhile."""
+    others = before.others_cpus(after)
+    if others is not None and others > _OTHERS_CPUS:
+        busiest = before.busiest(after)
+        most = ""
+        if busiest is not None:
+            number, name, seconds = busiest
+            most = f", {name!r} (process {number}) most, for {seconds:.1f} s"
+        yield Caution(
+            "other-load",
+            f"other processes kept {others:.2g} CPUs busy meanwhile{most}",
+            "end them and measure again: what they share with this one, memory above all, is more",
+        )
+    stolen = before.stolen_cpus(after)
+    if stolen is not None and stolen > _STOLEN_CPUS:
+        yield Caution(
+            "stolen-time",
+            f"the hypervisor gave {stolen:.2g} CPUs' worth of time to others meanwhile",
+            "measure when the host is less busy, or on dedicated CPUs",
+        )
+
+
+def of_caches(caches: Mapping[int, Cache], ceilings: Sequence[Ceiling]) -> Iterator[Caution]:
+    """Yield a caution if the caches are not known, or do not behave as they are described.
+
+    On one core, a level further out is slower to answer and moves less; where it is not, one of
+    the two was measured with a size that is not its own.
+    """
+    if not caches:
+        yield Caution(
+            "caches-unknown",
+            "neither /sys nor the C library describes the caches: only main memory was measured",
+            "give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+        )
+        return
+    rates = {
+        ceiling.resource: ceiling.rate.median
+        for ceiling in ceilings
+        if ceiling.name == "chase"
+        and ceiling.threads == 1
+        and ceiling.part is None
+        and ceiling.rate is not None
+    }
+    for inner, outer in itertools.pairwise(rates):
+        if rates[outer] > _SLOWER * rates[inner]:
+            yield Caution(
+                "caches-doubtful",
+                f"{outer} answers as fast as {inner}: the sizes that the system gives look wrong",
+                "give the right ones: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            )

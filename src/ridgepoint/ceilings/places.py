@@ -1,0 +1,83 @@
+"""Where ceilings are measured: which CPUs of a host, one thread on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ridgepoint.host import Topology
+from ridgepoint.machine import Cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """CPUs that work together.
+
+    Parameters
+    ----------
+    part : str or None
+        Which part of the machine they are: a NUMA node, a kind of core; None: the machine.
+    cpus : tuple of int
+        One thread is pinned to each.
+    cores : int
+        Physical cores that these CPUs are hardware threads of.
+    siblings : int
+        Hardware threads that these cores have in all, busy or not.
+    memory_only : bool
+        Whether main memory alone is measured here.
+    """
+
+    part: str | None = None
+    cpus: tuple[int, ...]
+    cores: int
+    siblings: int
+    memory_only: bool = False
+
+    def sharers(self, cache: Cache) -> int:
+        """Return how many of the threads share one such cache."""
+        busy = -(-cache.cores * len(self.cpus) // self.siblings)
+        return max(1, min(len(self.cpus), busy))
+
+
+def places(topology: Topology, *, limit: float | None) -> tuple[Place, ...]:
+    """Return where to measure: one core, all cores, all hardware threads, and each part.
+
+    Parameters
+    ----------
+    topology : Topology
+    limit : float or None
+        CPUs' worth of time that may be used at once.
+
+    Notes
+    -----
+    The last CPU comes first: interrupts prefer the first. Of several kinds of cores the fastest
+    is the one core. Several nodes, or kinds, are each measured by themselves besides.
+    """
+    usable = sum(len(core) for core in topology.cores)
+    most = usable if limit is None else min(usable, max(1, int(limit)))
+
+    def on(cpus: tuple[int, ...], part: str | None = None, *, memory_only: bool = False) -> Place:
+        chosen = cpus[::-1][:most]
+        busy = [core for core in topology.cores if set(core) & set(chosen)]
+        return Place(
+            part=part,
+            cpus=chosen,
+            cores=len(busy),
+            siblings=sum(len(core) for core in busy),
+            memory_only=memory_only,
+        )
+
+    every = tuple(sorted(cpu for core in topology.cores for cpu in core))
+    fastest = next(iter(topology.kinds.values()))
+    found = [on(topology.one_per_core(fastest)[-1:]), on(topology.one_per_core(every)), on(every)]
+    if len(topology.kinds) > 1:
+        for kind, cpus in topology.kinds.items():
+            cores = topology.one_per_core(cpus)
+            found += [on(cores[-1:], kind), on(cores, kind)]
+    if len(topology.nodes) > 1:
+        for node, cpus in topology.nodes.items():
+            found.append(on(topology.one_per_core(cpus), node, memory_only=True))
+    # One core may be all there is, or all that a part has.
+    unique: dict[tuple[frozenset[int], bool], Place] = {}
+    for place in found:
+        unique.setdefault((frozenset(place.cpus), place.memory_only), place)
+    return tuple(unique.values())

@@ -7,6 +7,11 @@
             copy:   b[i] = a[i]
             triad:  c[i] = a[i] + s * b[i]
 
+Each pass takes its addresses through an empty piece of assembly, so that LLVM knows no more than
+that: it would otherwise have constants of a stream's place in every address, in registers that
+RISC-V's vector instructions, which have no offsets, do not leave it, and would store a vector in
+64 through the caches on AArch64, whose non-temporal stores cannot add two registers as they are.
+
 `size_bytes` is the length of one stream; stream s begins at ``data + s (size_bytes + PADDING)``.
 """
 
@@ -67,6 +72,15 @@ TRIAD = Pattern(name="triad", loads=2, stores=1)
 STORE_NT = Pattern(name="store nt", loads=0, stores=1, non_temporal=True)
 COPY_NT = Pattern(name="copy nt", loads=1, stores=1, non_temporal=True)
 
+_FORMULA = {
+    "load": "x = a[j]",
+    "store": "a[j] = v",
+    "copy": "b[j] = a[j]",
+    "triad": "c[j] = a[j] + v * b[j]",
+    "store nt": "a[j] = v, past the caches",
+    "copy nt": "b[j] = a[j], stored past the caches",
+}
+
 CACHE_PATTERNS = (LOAD, STORE, COPY, TRIAD)
 DRAM_PATTERNS = (*CACHE_PATTERNS, STORE_NT, COPY_NT)
 
@@ -124,7 +138,14 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
         "  br label %loop",
         "loop:",
         "  %i = phi i64 [0, %pass], [%i_next, %loop]",
-        *(f"  %i{s} = getelementptr i8, ptr %s{s}, i64 %i" for s in range(pattern.streams)),
+        *(
+            line
+            for s in range(pattern.streams)
+            for line in (
+                f"  %o{s} = getelementptr i8, ptr %s{s}, i64 %i",
+                f'  %i{s} = call ptr asm "", "=r,0"(ptr %o{s})',
+            )
+        ),
         *(line for u in range(unroll) for line in body(u)),
         f"  %i_next = add i64 %i, {unroll * vector_bytes}",
         "  %inside = icmp ult i64 %i_next, %size",
@@ -147,8 +168,13 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
             flop=2 * lanes("fp64", width_bits) * unroll if pattern is TRIAD else 0,
             load_bytes=pattern.loads * unroll * vector_bytes,
             store_bytes=pattern.stores * unroll * vector_bytes,
+            executes=(("mul", unroll), ("add", unroll)) if pattern is TRIAD else (),
         ),
         streams=pattern.streams,
         quantum_bytes=unroll * vector_bytes,
         padding_bytes=padding_bytes,
+        pseudo_code=f"""\
+for i in range(0, size, {unroll * vector_bytes}):
+    for j in range(i, i + {unroll * vector_bytes}, {vector_bytes}):   # unrolled
+        {_FORMULA[pattern.name]}   # {vector_bytes} bytes each""",
     )

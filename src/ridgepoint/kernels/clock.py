@@ -29,7 +29,15 @@ def clock() -> Kernel:
     return Kernel(
         name="clock",
         ir=chains_ir(step, vector="i64", chains=1, unroll=UNROLL),
-        claim=Claim(operation="clock", width_bits=0),
+        claim=Claim(
+            operation="clock",
+            precision="int64",
+            width_bits=0,
+            executes=(("add", UNROLL), ("xor", UNROLL)),
+        ),
         work_per_repeat=2 * UNROLL,
         operands=(0.7, 0.3, 0.7),
+        pseudo_code=f"""\
+for u in range({UNROLL}):
+    x = (x + a) ^ b   # 64-bit integers; 2 cycles, each operation waits for the one before""",
     )

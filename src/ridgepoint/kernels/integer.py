@@ -10,12 +10,11 @@
 
 One op is one operation of one lane. The neighbour is what it has become last: every value is used
 twice, so that LLVM can neither add two operands up before the loop (``x + a + b``) nor make one
-VPTERNLOG of two operations. Vectors add and multiply by (a, b)[u % 2] instead: LLVM leaves that
-alone. Twelve chains of vectors, ten of scalars, which have fewer registers.
+VPTERNLOG of two operations. Twelve chains of vectors, ten of scalars, which have fewer registers.
 
-Compares are of vectors up to 256 bit: scalars need a second instruction to keep the result, and so
-do 512-bit vectors, whose compares write masks. LLVM may write a vector's xor as VXORPS, which
-some older Intel cores do on one pipe only.
+Compares are of vectors alone, and where they write vectors: scalars need a second instruction to
+keep the result, and so do vectors whose compares write masks. LLVM may write a vector's xor as
+VXORPS, which some older Intel cores do on one pipe only.
 """
 
 from __future__ import annotations
@@ -33,14 +32,7 @@ _VECTOR_CHAINS, _VECTOR_UNROLL = 12, 4
 # A scalar loop's counter competes with its work: 160 operations make it less than 1 %.
 _SCALAR_CHAINS, _SCALAR_UNROLL = 10, 16
 
-# Mnemonics by operation: scalar, and vectors with D or Q for the element.
-_SCALAR = {"add": "ADD", "xor": "XOR", "mul": "IMUL"}
-_VECTOR = {
-    "add": "V?PADD{0}",
-    "xor": "V?(PXOR[DQ]?|XORP[SD])",
-    "mul": "V?PMULL{0}",
-    "compare": "V?PCMPGT{0}",
-}
+_SIGNS = {"add": "+", "xor": "^", "mul": "*"}
 
 
 def _operand(high: int, low: int) -> float:
@@ -64,7 +56,7 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
     operation : {"add", "xor", "mul", "compare"}
     integer : {"int32", "int64"}
     width_bits : int
-        128, 256 or 512; 0: scalar. Compares are of 128 and 256.
+        128, 256 or 512; 0: scalar. `Isa.integer_widths` says which are one instruction.
     """
     bits = {"int32": 32, "int64": 64}[integer]
     lanes = max(1, width_bits // bits)
@@ -78,12 +70,13 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
         if operation == "compare":
             above = f"  {result}_m = icmp sgt {vector} {x}, {('%a', '%b')[u % 2]}"
             return f"{above}\n  {result} = sext {mask} {result}_m to {vector}"
-        if width_bits and operation != "xor":
-            return f"  {result} = {operation} {vector} {x}, {('%a', '%b')[u % 2]}"
         neighbour = value(k + 1, u) if k + 1 < chains else value(0, u + 1)
         return f"  {result} = {operation} {vector} {x}, {neighbour}"
 
-    mnemonic = _VECTOR[operation].format("D" if bits == 32 else "Q")
+    if operation == "compare":
+        formula = "x[k] = -1 if x[k] > (a, b)[u % 2] else 0"
+    else:
+        formula = f"x[k] = x[k] {_SIGNS[operation]} x[(k + 1) % {chains}]"
     return Kernel(
         name=f"{operation} {width_name(width_bits)}",
         ir=chains_ir(step, vector=vector, chains=chains, unroll=unroll),
@@ -91,8 +84,12 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
             operation=operation,
             precision=integer,
             width_bits=width_bits,
-            instructions=((mnemonic if width_bits else _SCALAR[operation], chains * unroll),),
+            executes=((operation, chains * unroll),),
         ),
         work_per_repeat=chains * unroll * lanes,
         operands=_OPERANDS[: 2 + chains],
+        pseudo_code=f"""\
+for u in range({unroll}):
+    for k in range({chains}):
+        {formula}   # {lanes} {integer} each""",
     )

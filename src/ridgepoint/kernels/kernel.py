@@ -34,9 +34,12 @@ class Claim:
         Of the loop's arithmetic, all of it at that precision and width.
     load_bytes, store_bytes : int
         Of the loop's accesses; each access as wide as a vector.
+    executes : tuple of (str, int)
+        Operations that `isa.instruction_pattern` knows, each one instruction, and how many the
+        loop has of each.
     instructions : tuple of (str, int)
-        Regular expressions of mnemonics, and how many the loop has of each, beside its counter
-        and its jump; empty: what computes is known by `operation`.
+        The same of others: regular expressions of mnemonics in upper case. A loop that touches
+        no memory has nothing else but its counter and its jump.
     """
 
     operation: str
@@ -45,6 +48,7 @@ class Claim:
     flop: int = 0
     load_bytes: int = 0
     store_bytes: int = 0
+    executes: tuple[tuple[str, int], ...] = ()
     instructions: tuple[tuple[str, int], ...] = ()
 
 

@@ -3,9 +3,12 @@
     for r in range(repeats):
         for u in range(UNROLL):
             for k in range(CHAINS):
-                x[k] = x[k] * a + b        # fma
-                x[k] = x[k] + (a, b)[u % 2]  # add; b = -a keeps x where it is
-                x[k] = x[k] * (a, b)[u % 2]  # mul; b = 1/a
+                x[k] = x[k] + a * (a, b)[u % 2]  # fma; b = -a keeps x where it is
+                x[k] = x[k] + (a, b)[u % 2]      # add; b = -a
+                x[k] = x[k] * (a, b)[u % 2]      # mul; b = 1/a
+
+The chain is what a multiply-add adds to, since that is what Arm's vector instruction overwrites:
+a chain of ``x * a + b`` would take a move of b for each.
 
 Twelve chains cover latency x throughput of every x86-64 core (4 cycles x 2 or 3 cycles x 2),
 and with the two operands they fit the 16 registers that code before AVX-512 has.
@@ -15,8 +18,8 @@ Some cores add on pipes of their own beside the multiply-adds: `mix` has chains 
     for r in range(repeats):
         for u in range(UNROLL):
             for k in range(fma_chains + add_chains):   # in turn: fma, fma, add, fma, fma, add
-                x[k] = x[k] * a + b            # 2 flop per lane
-                x[k] = x[k] + (a, b)[u % 2]    # 1 flop per lane; b = -a
+                x[k] = x[k] + a * (a, b)[u % 2]    # 2 flop per lane; b = -a
+                x[k] = x[k] + (a, b)[u % 2]        # 1 flop per lane
 """
 
 from __future__ import annotations
@@ -42,14 +45,18 @@ _ADDED: tuple[Operation, ...] = ("add",)
 _FLOP: dict[Operation, int] = {"add": 1, "mul": 1, "fma": 2}
 
 # Chosen so that no value grows, vanishes, or becomes denormal however long the loop runs:
-# x * 0.999 + 0.001 tends to 1; x + a - a and x * a / a stay where they are.
+# From the values of `_starts` x + a - a and x + a * a - a * a are exact, in fp32 too, and x * a * b
+# is rounded back to x.
 _OPERANDS: dict[Operation, tuple[float, float]] = {
     "add": (0.375, -0.375),
     "mul": (1.25, 0.8),
-    "fma": (0.999, 0.001),
+    "fma": (0.375, -0.375),
 }
-# x + a - a stays, x * a - a tends to -0.6.
-_MIX_OPERANDS = (0.375, -0.375)
+_FORMULA: dict[Operation, str] = {
+    "add": "x[k] = x[k] + (a, b)[u % 2]",
+    "mul": "x[k] = x[k] * (a, b)[u % 2]",
+    "fma": "x[k] = x[k] + a * (a, b)[u % 2]",
+}
 
 
 def peak(operation: Operation, *, precision: Literal["fp64", "fp32"], width_bits: int) -> Kernel:
@@ -67,9 +74,19 @@ def peak(operation: Operation, *, precision: Literal["fp64", "fp32"], width_bits
     return Kernel(
         name=f"{operation} {width_name(width_bits)}",
         ir=_ir(chains, precision, width_bits),
-        claim=Claim(operation=operation, precision=precision, width_bits=width_bits, flop=flop),
+        claim=Claim(
+            operation=operation,
+            precision=precision,
+            width_bits=width_bits,
+            flop=flop,
+            executes=((operation, UNROLL * CHAINS),),
+        ),
         work_per_repeat=flop,
         operands=(*_OPERANDS[operation], *_starts(CHAINS)),
+        pseudo_code=f"""\
+for u in range({UNROLL}):
+    for k in range({CHAINS}):
+        {_FORMULA[operation]}   # {_FLOP[operation]} flop x {lanes(precision, width_bits)}""",
     )
 
 
@@ -88,7 +105,6 @@ def mix(ratio: tuple[int, int], *, precision: Literal["fp64", "fp32"], width_bit
     period: tuple[Operation, ...] = _FUSED * fma + _ADDED * add
     chains: tuple[Operation, ...] = period * (CHAINS // len(period))
     flop = UNROLL * lanes(precision, width_bits) * sum(_FLOP[o] for o in chains)
-    suffix = ("P" if width_bits else "S") + {"fp64": "D", "fp32": "S"}[precision]
     return Kernel(
         name=f"fma+add {fma}:{add} {width_name(width_bits)}",
         ir=_ir(chains, precision, width_bits),
@@ -97,13 +113,20 @@ def mix(ratio: tuple[int, int], *, precision: Literal["fp64", "fp32"], width_bit
             precision=precision,
             width_bits=width_bits,
             flop=flop,
-            instructions=(
-                (rf"VFMADD(132|213|231){suffix}", UNROLL * chains.count("fma")),
-                (rf"VADD{suffix}", UNROLL * chains.count("add")),
+            executes=(
+                ("fma", UNROLL * chains.count("fma")),
+                ("add", UNROLL * chains.count("add")),
             ),
         ),
         work_per_repeat=flop,
-        operands=(*_MIX_OPERANDS, *_starts(len(chains))),
+        operands=(*_OPERANDS["fma"], *_starts(len(chains))),
+        pseudo_code=f"""\
+for u in range({UNROLL}):
+    for k in range({len(chains)}):
+        if k % {len(period)} < {fma}:
+            {_FORMULA["fma"]}   # 2 flop x {lanes(precision, width_bits)}
+        else:
+            {_FORMULA["add"]}   # 1 flop x {lanes(precision, width_bits)}""",
     )
 
 
@@ -122,7 +145,9 @@ def _ir(operations: Sequence[Operation], precision: str, width_bits: int) -> str
     def step(result: str, u: int, k: int) -> str:
         x, operand = value(k, u), ("%a", "%b")[u % 2]
         if operations[k] == "fma":
-            return f"  {result} = call {vector} {fma}({vector} {x}, {vector} %a, {vector} %b)"
+            return (
+                f"  {result} = call {vector} {fma}({vector} %a, {vector} {operand}, {vector} {x})"
+            )
         return f"  {result} = f{operations[k]} {vector} {x}, {operand}"
 
     return chains_ir(

@@ -4,17 +4,14 @@ Code for other CPUs than this one is compiled and read, not run.
 """
 
 import ctypes
-import io
 import platform
 import re
 
-import llvmlite.binding as llvm
 import numpy as np
 import pytest
-from elftools.elf.elffile import ELFFile
 
 from ridgepoint.ceilings.verify import why_refused
-from ridgepoint.jit import Compiler
+from ridgepoint.jit import Compiler, emit
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.dot import CHAINS, dot_peak, dot_widths
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT
@@ -27,20 +24,8 @@ _REGISTER = {128: "xmm", 256: "ymm", 512: "zmm"}
 
 
 def emitted(kernel, *, triple, cpu):
-    """Return listing and machine code of a kernel that LLVM compiles for some CPU."""
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    try:
-        target = llvm.Target.from_triple(triple)
-    except RuntimeError:
-        pytest.skip(f"this LLVM has no code for {triple}")
-    machine = target.create_target_machine(cpu=cpu, opt=2, codemodel="default")
-    attributes = 'attributes #0 = { nounwind "min-legal-vector-width"="512" }'
-    module = llvm.parse_assembly(f"{kernel.ir}\n{attributes}")
-    module.verify()
-    module.data_layout, module.triple = str(machine.target_data), triple
-    text = ELFFile(io.BytesIO(machine.emit_object(module))).get_section_by_name(".text")
-    return machine.emit_assembly(module), text.data()
+    """Return the code of a kernel that LLVM compiles for some CPU."""
+    return emit(kernel.ir, ENTRY, triple=triple, cpu=cpu, width_bits=kernel.claim.width_bits)
 
 
 def loop_of(listing):
@@ -81,8 +66,8 @@ def operands_in(buffer, kernel):
 def test_loop_holds_56_instructions_and_touches_no_memory(kind, width, cpu, mnemonic, name, work):
     """Fourteen chains, four steps each, in registers of the width that is claimed."""
     kernel = dot_peak(kind, width_bits=width)
-    listing, code = emitted(kernel, triple="x86_64-unknown-linux-gnu", cpu=cpu)
-    loop = loop_of(listing)
+    code = emitted(kernel, triple="x86_64-unknown-linux-gnu", cpu=cpu)
+    loop = loop_of(code.assembly)
     own = [line for line in loop if re.match(rf"(\{{vex\}}\s+)?{mnemonic}\s", line)]
 
     assert len(own) == 56
@@ -104,12 +89,13 @@ def test_loop_holds_56_instructions_and_touches_no_memory(kind, width, cpu, mnem
 def test_arm_loop_holds_56_instructions(kind, instruction, work):
     """BFDOT and SDOT take two and four factors for each lane of 32 bit, FMLA eight halves."""
     kernel = dot_peak(kind, width_bits=128, architecture="aarch64")
-    listing, _ = emitted(kernel, triple="aarch64-unknown-linux-gnu", cpu="neoverse-n2")
-    loop = loop_of(listing)
+    code = emitted(kernel, triple="aarch64-unknown-linux-gnu", cpu="neoverse-n2")
+    loop = loop_of(code.assembly)
 
     assert len([line for line in loop if re.match(instruction, line)]) == 56
     assert len(loop) <= 56 + 3
     assert kernel.work_per_repeat == work
+    assert why_refused(code, kernel.claim) is None
 
 
 @x86_64

@@ -11,7 +11,7 @@ import pytest
 
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.verify import innermost_loop, why_refused
-from ridgepoint.jit import Compiler
+from ridgepoint.jit import Code, Compiler
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
@@ -68,7 +68,7 @@ def test_peak_loop_holds_48_operations_and_touches_no_memory(
     assert all(f"%{_REGISTER[width]}" in line for line in arithmetic)
     assert not any("(" in line for line in loop)
     assert len(loop) <= 48 + 3
-    assert why_refused(function.machine_code, kernel.claim) is None
+    assert why_refused(function, kernel.claim) is None
 
 
 @pytest.mark.parametrize("width", [0, 128, 256, 512])
@@ -94,7 +94,7 @@ def test_mix_loop_holds_both_operations_in_their_ratio(
     assert not any("(" in line for line in loop)
     assert len(loop) <= 48 + 3
     assert kernel.work_per_repeat == flop_per_lane * lanes
-    assert why_refused(function.machine_code, kernel.claim) is None
+    assert why_refused(function, kernel.claim) is None
 
 
 def test_mix_of_another_ratio_is_refused(compiler):
@@ -104,10 +104,8 @@ def test_mix_of_another_ratio_is_refused(compiler):
     other = mix((2, 1), precision="fp64", width_bits=128)
     function = compiler.compile(even.ir, ENTRY)
 
-    assert why_refused(function.machine_code, other.claim) == (
-        "a pass of its loop does 144 flop, not 160"
-    )
-    assert why_refused(function.machine_code, replace(other.claim, flop=144)) == (
+    assert why_refused(function, other.claim) == ("a pass of its loop does 144 flop, not 160")
+    assert why_refused(function, replace(other.claim, flop=144)) == (
         "a pass of its loop has 24 VFMADD(132|213|231)PD, not 32"
     )
 
@@ -150,7 +148,7 @@ def test_integer_loop_holds_its_operations_and_no_other(
     assert not any("(" in line for line in loop)
     assert len(loop) <= operations + 3
     assert kernel.work_per_repeat == op
-    assert why_refused(function.machine_code, kernel.claim) is None
+    assert why_refused(function, kernel.claim) is None
 
 
 @pytest.mark.parametrize("width", [128, 256, 512])
@@ -173,12 +171,14 @@ def test_stream_loop_holds_the_accesses_it_claims(compiler, pattern, loads, stor
     function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     loop = loop_of(function.assembly)
     stored = [line for line in loop if re.match(rf"v?({store})\w*\s+%\wmm\d+, .*\)$", line)]
-    loaded = [line for line in loop if "(" in line and line not in stored]
+    loaded = [
+        line for line in loop if "(" in line and not line.startswith("lea") and line not in stored
+    ]
 
     assert len(stored) == stores
     assert len(loaded) == loads
     assert all(f"%{_REGISTER[width]}" in line for line in stored + loaded)
-    assert why_refused(function.machine_code, kernel.claim) is None
+    assert why_refused(function, kernel.claim) is None
 
 
 def test_clock_loop_is_one_chain_of_128_operations(compiler):
@@ -191,7 +191,7 @@ def test_clock_loop_is_one_chain_of_128_operations(compiler):
     assert len(chain) == 128
     assert len(targets) == 1
     assert kernel.work_per_repeat == 128
-    assert why_refused(function.machine_code, kernel.claim) is None
+    assert why_refused(function, kernel.claim) is None
 
 
 def test_kernel_that_folds_an_operation_away_is_refused(compiler):
@@ -203,9 +203,7 @@ def test_kernel_that_folds_an_operation_away_is_refused(compiler):
     )  # fmt: skip
     function = compiler.compile(doctored, ENTRY)
 
-    assert why_refused(function.machine_code, kernel.claim) == (
-        "a pass of its loop does 94 flop, not 96"
-    )
+    assert why_refused(function, kernel.claim) == ("a pass of its loop does 94 flop, not 96")
 
 
 def test_kernel_of_another_width_is_refused(compiler):
@@ -214,15 +212,16 @@ def test_kernel_of_another_width_is_refused(compiler):
     function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
     wider = Claim(operation="add", precision="fp64", width_bits=256, flop=kernel.claim.flop)
 
-    assert why_refused(function.machine_code, wider) == "ADDPD is fp64, 128 bit wide" or (
-        why_refused(function.machine_code, wider) == "VADDPD is fp64, 128 bit wide"
+    assert why_refused(function, wider) == "ADDPD is fp64, 128 bit wide" or (
+        why_refused(function, wider) == "VADDPD is fp64, 128 bit wide"
     )
 
 
 def test_code_without_a_loop_is_refused():
     """A bare return holds nothing to time."""
     assert innermost_loop(b"\xc3") == []
-    assert why_refused(b"\xc3", Claim(operation="add", width_bits=128)) == "it has no loop"
+    code = Code(architecture="x86_64", machine_code=b"\xc3", assembly="")
+    assert why_refused(code, Claim(operation="add", width_bits=128)) == "it has no loop"
 
 
 def test_instruction_that_the_hypervisor_traps_costs_one_kernel_not_the_run(compiler):

@@ -1,20 +1,22 @@
 """A kernel's machine code against its claim: what will run, not what the IR says.
 
-Decoded by the same rules that count programs, so that roofs and points are in one currency.
+On x86-64 decoded by the same rules that count programs, so that roofs and points are in one
+currency; elsewhere read from LLVM's listing.
 """
 
 from __future__ import annotations
 
-import platform
 import re
 
 from iced_x86 import Decoder, FlowControl, Instruction, OpKind, RegisterExt
 
+from ridgepoint.ceilings import listing
+from ridgepoint.jit import Code
+from ridgepoint.kernels.isa import instruction_pattern
 from ridgepoint.kernels.kernel import Claim
 from ridgepoint.meters.decode import Operation, classify
 from ridgepoint.resources import INTEGERS
 
-_MNEMONIC_PART = {"add": "ADD", "mul": "MUL", "fma": "FMADD"}
 # The loop's own counter and its end.
 _LOOP_KEEPING = 3
 _IMMEDIATES = frozenset((OpKind.IMMEDIATE8TO32, OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE8))
@@ -32,23 +34,23 @@ def innermost_loop(code: bytes) -> list[Instruction]:
     return min(loops, key=len, default=[])
 
 
-def why_refused(code: bytes, claim: Claim) -> str | None:
+def why_refused(code: Code, claim: Claim) -> str | None:
     """Return how a kernel's machine code differs from its claim, or None if it holds.
 
     Parameters
     ----------
-    code : bytes
-        Of the whole function, as it stands in memory.
+    code : Code
+        Of the whole function.
     claim : Claim
     """
-    if platform.machine() not in {"x86_64", "AMD64"}:
-        return f"no decoder for {platform.machine()} checks it"
-    loop = innermost_loop(code)
+    if code.architecture in listing.ARCHITECTURES:
+        return listing.why_refused(code.assembly, claim, architecture=code.architecture)
+    if code.architecture != "x86_64":
+        return f"nothing here checks code for {code.architecture}"
+    loop = innermost_loop(code.machine_code)
     operations = [operation for i in loop if (operation := classify(i)) is not None]
     if not operations:
         return "it has no loop"
-    if claim.operation == "clock":
-        return _why_no_clock(operations)
     found = {
         "flop": sum(o.flop or 0 for o in operations),
         "bytes loaded": sum(o.load_bytes for o in operations),
@@ -65,7 +67,7 @@ def why_refused(code: bytes, claim: Claim) -> str | None:
     for operation in operations:
         if reason := _why_wrong(operation, claim):
             return reason
-    return _why_others(loop, claim) if claim.instructions else None
+    return _why_others(loop, claim)
 
 
 def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
@@ -73,8 +75,18 @@ def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
 
     The loop's counter is told from a chain's addition by its immediate operand.
     """
+    claimed = claim.instructions + tuple(
+        (
+            instruction_pattern(
+                "x86_64", operation, precision=claim.precision, width_bits=claim.width_bits
+            ),
+            number,
+        )
+        for operation, number in claim.executes
+    )
     working = [i for i in loop if i.op1_kind not in _IMMEDIATES]
-    for pattern, number in claim.instructions:
+    chain = []
+    for pattern, number in claimed:
         own = [
             i
             for i in working
@@ -87,31 +99,26 @@ def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
             for i in own:
                 if 8 * RegisterExt.size(i.op0_register) != bits:
                     return f"{i} is not {bits} bit wide"
-    rest = len(loop) - sum(number for _, number in claim.instructions)
+        chain += own
+    if claim.operation == "clock" and len({i.op0_register for i in chain}) != 1:
+        return "its operations are not one chain"
+    if claim.load_bytes or claim.store_bytes:
+        return None  # what moves the bytes was counted by its bytes
+    rest = len(loop) - len(chain)
     return f"its loop has {rest} other instructions" if rest > _LOOP_KEEPING else None
 
 
 def _why_wrong(operation: Operation, claim: Claim) -> str | None:
     """Return what is wrong with one instruction of the loop, or None."""
     name = operation.mnemonic
-    if operation.flop:
-        if (operation.precision, operation.width_bits) != (claim.precision, claim.width_bits):
-            return f"{name} is {operation.precision}, {operation.width_bits} bit wide"
-        part = None if claim.instructions else _MNEMONIC_PART.get(claim.operation)
-        if part is not None and (part not in name or operation.fma != (claim.operation == "fma")):
-            return f"it computes by {name}"
+    if operation.flop and (operation.precision, operation.width_bits) != (
+        claim.precision,
+        claim.width_bits,
+    ):
+        return f"{name} is {operation.precision}, {operation.width_bits} bit wide"
     width_bytes = max(operation.load_bytes, operation.store_bytes)
     if width_bytes and 8 * width_bytes != claim.width_bits:
         return f"{name} moves {width_bytes} byte at a time"
     if operation.is_store and operation.non_temporal != claim.operation.endswith(" nt"):
         return f"it stores by {name}"
-    return None
-
-
-def _why_no_clock(operations: list[Operation]) -> str | None:
-    names = [operation.mnemonic for operation in operations]
-    if any(operation.is_load or operation.is_store for operation in operations):
-        return "it touches memory"
-    if len(names) - names.count("ADD") - names.count("XOR") > _LOOP_KEEPING:
-        return f"its chain is of {sorted(set(names))}"
     return None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.jit import Compiler
+from ridgepoint.jit import Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.random_access import (
     CHASE_LEAST_BYTES,
@@ -176,6 +176,15 @@ def test_chase_loop_is_32_loads_that_wait_for_each_other(compiler):
     assert len(loop) <= 32 + 3
     assert (kernel.claim.load_bytes, kernel.work_per_repeat) == (256, 256)
     assert kernel.claim.instructions == (("MOV", 32),)
+
+
+def test_chase_is_as_tight_on_arm():
+    """One register goes through all 32 loads."""
+    kernel = chase(architecture="aarch64")
+    code = emit(kernel.ir, ENTRY, triple="aarch64-unknown-linux-gnu", cpu="neoverse-n1")
+
+    assert len(re.findall(r"ldr\s+(x\d+), \[x0, \1\]\n", code.assembly)) == 32
+    assert kernel.claim.instructions == (("LDR", 32),)
 
 
 @x86_64

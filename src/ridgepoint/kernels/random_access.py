@@ -56,12 +56,11 @@ _SUMS = 4
 
 # Regular expressions of mnemonics, of which each access needs one.
 _CHASE_INSTRUCTIONS: dict[Architecture, str] = {"x86_64": "MOV", "aarch64": "LDR"}
-_GATHER_INSTRUCTIONS: dict[tuple[Architecture, int], tuple[str, ...]] = {
-    ("x86_64", 0): ("MOVSXD", "ADD"),
-    ("aarch64", 0): ("LDRSW", "LDR"),
+_GATHER_INSTRUCTIONS: dict[int, tuple[str, ...]] = {
+    0: ("MOVSXD", "ADD"),
     # Indices; a mask, which the gather clears, and a register that it merges with; gather; sum.
     **{
-        ("x86_64", width): (
+        width: (
             r"VMOVDQ[AU]\w*",
             r"VPCMPEQD|KXNOR\w",
             r"VPXORD?",
@@ -119,15 +118,13 @@ def chase(*, architecture: Architecture = "x86_64") -> Kernel:
     )
 
 
-def gather(*, width_bits: int, architecture: Architecture = "x86_64") -> Kernel:
-    """Return the kernel of independent random accesses.
+def gather(*, width_bits: int) -> Kernel:
+    """Return the kernel of independent random accesses, for x86-64.
 
     Parameters
     ----------
     width_bits : int
         0: a load for each access. 256 (AVX2) or 512 (AVX-512): gathers of so wide vectors.
-    architecture : {"x86_64", "aarch64"}
-        On aarch64 width 0 alone.
     """
     lanes = _lanes(width_bits)
     return Kernel(
@@ -138,7 +135,7 @@ def gather(*, width_bits: int, architecture: Architecture = "x86_64") -> Kernel:
             width_bits=width_bits,
             load_bytes=UNROLL * (INDEX_BYTES + VALUE_BYTES),
             instructions=tuple(
-                (name, UNROLL // lanes) for name in _GATHER_INSTRUCTIONS[architecture, width_bits]
+                (name, UNROLL // lanes) for name in _GATHER_INSTRUCTIONS[width_bits]
             ),
         ),
         work_per_repeat=UNROLL * (INDEX_BYTES + VALUE_BYTES),

@@ -17,25 +17,25 @@ and stores share a cycle, and patterns of both have no figure.
 
 from __future__ import annotations
 
-import os
-import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal
 
 import msgspec
-import platformdirs
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.theory_file import (
+    Document,
+    Level,
+    Mix,
+    Operation,
+    Tables,
+    Variant,
+    Width,
+    find,
+    user_folder,
+    wrong,
+)
 
-FOLDER_VARIABLE = "RIDGEPOINT_MICROARCHITECTURES"
-"""Environment variable that names the folder of the user's files."""
-
-_SHIPPED = files("ridgepoint") / "data" / "microarchitectures"
 _GROUPS = {"float": ("fp64", "fp32"), "integer": ("int64", "int32")}
 _LANE_BITS = {"fp64": 64, "int64": 64, "fp16": 16}
 """Of a lane, where they are not 32: dot products too add up in lanes of 32 bit."""
@@ -113,7 +113,7 @@ def load_theory(
     cpu : str or None
         Model name: some figures hold for some models only. None: not known.
     extra : Path, optional
-        Folder of files that come before those of the package; `user_folder` if not given.
+        Folder of files that come before those of the package; the user's if not given.
 
     Raises
     ------
@@ -137,127 +137,9 @@ def load_theory(
     return Theory(
         microarchitecture=microarchitecture,
         name=known.name,
-        note=known.note,
+        note="; ".join(note for note in (known.note, *known.variant_notes) if note) or None,
         figures=known.figures | _memory(known.levels),
     )
-
-
-def user_folder() -> Path:
-    """Return the folder of the user's own files; it need not exist."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    if chosen:
-        return Path(chosen)
-    return platformdirs.user_config_path("ridgepoint") / "microarchitectures"
-
-
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-# No core comes near the upper end: it keeps infinity out.
-_Positive = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
-_Width = Literal["scalar", "128", "256", "512"]
-_PerCycle = Annotated[dict[_Width, _Positive], msgspec.Meta(min_length=1)]
-
-
-class _Strict(msgspec.Struct, forbid_unknown_fields=True):
-    pass
-
-
-class _Sourced(_Strict, kw_only=True):
-    source: _Text
-    ports: _Text | None = None
-    note: _Text | None = None
-
-
-class _Operation(_Sourced, kw_only=True):
-    per_cycle: _PerCycle
-
-    @property
-    def widths(self) -> Iterable[_Width]:
-        return self.per_cycle
-
-
-class _Mix(_Sourced, kw_only=True):
-    fma: _PerCycle
-    add: _PerCycle
-
-    def __post_init__(self) -> None:
-        if self.fma.keys() != self.add.keys():
-            raise ValueError("`fma` and `add` must give the same widths")
-
-    @property
-    def widths(self) -> Iterable[_Width]:
-        return self.fma
-
-
-class _Float(_Strict, rename={"fma_add": "fma+add"}):
-    add: _Operation | None = None
-    mul: _Operation | None = None
-    fma: _Operation | None = None
-    fma_add: _Mix | None = None
-
-
-class _Integer(_Strict):
-    add: _Operation | None = None
-    logic: _Operation | None = None
-    mul: _Operation | None = None
-    compare: _Operation | None = None
-
-
-class _Dot(_Strict):
-    dot: _Operation
-
-
-class _Level(_Sourced, kw_only=True):
-    load_bytes: _Positive
-    store_bytes: _Positive | None = None
-    total_bytes: _Positive | None = None
-
-    def __post_init__(self) -> None:
-        if self.total_bytes is None:
-            return
-        if self.store_bytes is None:
-            raise ValueError("`total_bytes` needs `store_bytes`")
-        if not (
-            max(self.load_bytes, self.store_bytes)
-            <= self.total_bytes
-            <= self.load_bytes + self.store_bytes
-        ):
-            raise ValueError("`total_bytes` must be at least each of both, at most their sum")
-
-
-class _Figures(_Strict):
-    """Tables of figures; ``float`` and ``integer`` stand for two resources each."""
-
-    float: _Float | None = None
-    fp64: _Float | None = None
-    fp32: _Float | None = None
-    fp16: _Float | None = None
-    bf16: _Dot | None = None
-    integer: _Integer | None = None
-    int64: _Integer | None = None
-    int32: _Integer | None = None
-    int8: _Dot | None = None
-    l1: _Level | None = None
-    l2: _Level | None = None
-    l3: _Level | None = None
-
-
-class _Variant(_Figures, kw_only=True):
-    """Figures of some models: those whose name contains one of `cpus`, in any case of letters."""
-
-    cpus: Annotated[list[_Text], msgspec.Meta(min_length=1)]
-    note: _Text | None = None
-
-
-class _File(_Figures, kw_only=True):
-    name: _Text
-    note: _Text | None = None
-    same_as: _Text | None = None
-    same_as_source: _Text | None = None
-    variant: tuple[_Variant, ...] = ()
-
-    def __post_init__(self) -> None:
-        if (self.same_as is None) != (self.same_as_source is None):
-            raise ValueError("`same_as` and `same_as_source` belong together")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,74 +148,41 @@ class _Known:
 
     name: str
     note: str | None
+    variant_notes: tuple[str, ...]
     figures: dict[tuple[str, str], Figure]
-    levels: dict[str, _Level]
+    levels: dict[str, Level]
 
 
 def _collect(
     microarchitecture: str, cpu: str | None, folder: Path, seen: tuple[str, ...]
 ) -> _Known | None:
     """Return what the first file not yet seen says, on top of the one it refers to."""
-    found = _find(microarchitecture, folder, seen)
+    found = find(microarchitecture, folder, seen)
     if found is None:
         return None
     origin, file = found
-    base = _Known(name=file.name, note=None, figures={}, levels={})
+    base = _Known(name=file.name, note=None, variant_notes=(), figures={}, levels={})
     if file.same_as is not None:
         other = _collect(file.same_as, cpu, folder, (*seen, origin))
         if other is None:
-            raise _wrong(origin, f"`same_as` names {file.same_as!r}, of which there is no file")
+            raise wrong(origin, f"`same_as` names {file.same_as!r}, of which there is no file")
         base = _attributed(other, f"as {file.same_as}, {file.same_as_source}")
-    parts: list[_File | _Variant] = [file, *_variants(file, cpu)]
+    variants = _variants(file, cpu)
     figures, levels = dict(base.figures), dict(base.levels)
-    for part in parts:
+    for part in (file, *variants):
         figures |= _arithmetic(part)
         levels |= _levels(part)
-    notes = [base.note, *(part.note for part in parts)]
     return _Known(
         name=file.name,
-        note="; ".join(note for note in notes if note) or None,
+        note=file.note,  # what is said of another CPU as a whole may be wrong of this one
+        variant_notes=(*base.variant_notes, *(v.note for v in variants if v.note)),
         figures=figures,
         levels=levels,
     )
 
 
-def _find(microarchitecture: str, folder: Path, seen: tuple[str, ...]) -> tuple[str, _File] | None:
-    """Return the first file of a microarchitecture and its path: the user's, or the package's."""
-    # What cannot be the name of a CPU is not made a path.
-    if not re.fullmatch(r"[\w.+-]{1,64}", microarchitecture):
-        return None
-    places: tuple[Traversable, ...] = (folder, _SHIPPED)
-    for place in places:
-        path = place / f"{microarchitecture}.toml"
-        if str(path) in seen:
-            continue
-        try:
-            return str(path), _parse(path.read_bytes())
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            raise _wrong(str(path), (error.strerror or str(error)).lower()) from error
-        # Not TOML, not UTF-8, not this form, or nested deeper than the interpreter's stack.
-        except (ValueError, msgspec.ValidationError, RecursionError) as error:
-            raise _wrong(str(path), str(error)) from error
-    return None
-
-
-def _parse(document: bytes) -> _File:
-    return msgspec.convert(tomllib.loads(document.decode()), _File)
-
-
-def _wrong(path: str, reason: str) -> InvalidDocument:
-    return InvalidDocument(
-        f"cannot read {path} as a microarchitecture",
-        reason=reason,
-        remedy="correct that key (docs/theory.md shows the form), or remove the file",
-    )
-
-
-def _variants(file: _File, cpu: str | None) -> list[_Variant]:
-    """Return the variants that a model of this name is."""
+def _variants(file: Document, cpu: str | None) -> list[Variant]:
+    """Return the variants that hold for a model of this name."""
     model = (cpu or "").lower()
     return [v for v in file.variant if any(part.lower() in model for part in v.cpus)]
 
@@ -353,12 +202,12 @@ def _attributed(known: _Known, prefix: str) -> _Known:
     )
 
 
-def _arithmetic(said: _Figures) -> dict[tuple[str, str], Figure]:
+def _arithmetic(said: Tables) -> dict[tuple[str, str], Figure]:
     """Return the figures of arithmetic by resource and name of a ceiling."""
     figures = {}
-    for table_name in _Figures.__struct_fields__:
+    for table_name in Tables.__struct_fields__:
         table = getattr(said, table_name)
-        if table is None or isinstance(table, _Level):
+        if table is None or isinstance(table, Level):
             continue
         for resource in _GROUPS.get(table_name, (table_name,)):
             for operation in table.__struct_encode_fields__:
@@ -369,19 +218,21 @@ def _arithmetic(said: _Figures) -> dict[tuple[str, str], Figure]:
     return figures
 
 
-def _operation(resource: str, operation: str, entry: _Operation | _Mix, width: _Width) -> Figure:
+def _operation(resource: str, operation: str, entry: Operation | Mix, width: Width) -> Figure:
     """Return the figure of one operation of one width."""
     lanes = 1 if width == "scalar" else int(width) // _LANE_BITS.get(resource, 32)
     kind = "flop" if "fp" in resource or resource == "bf16" else "op"
     counted = f"{lanes} lane{'s' if lanes > 1 else ''}"
-    if isinstance(entry, _Mix):
+    if isinstance(entry, Mix):
         fma, add = entry.fma[width], entry.add[width]
         value = (2 * fma + add) * lanes
         rule = f"(2 x {fma:g} fma/cycle + {add:g} add/cycle) x {counted}"
     else:
+        started = entry.per_cycle[width]
         work = _LANE_WORK.get(operation) or _LANE_WORK.get(f"{resource} {operation}", 1)
-        value = entry.per_cycle[width] * lanes * work
-        rule = f"{entry.per_cycle[width]:g} instructions/cycle x {counted} x {work} {kind}"
+        value = started * lanes * work
+        instructions = f"{started:g} instruction{'s' if started != 1 else ''}/cycle"
+        rule = f"{instructions} x {counted} x {work} {kind}"
     return Figure(
         value=value,
         unit=f"{kind}/cycle",
@@ -392,12 +243,13 @@ def _operation(resource: str, operation: str, entry: _Operation | _Mix, width: _
     )
 
 
-def _levels(said: _Figures) -> dict[str, _Level]:
-    tables = {name: getattr(said, name) for name in _Figures.__struct_fields__}
-    return {name: table for name, table in tables.items() if isinstance(table, _Level)}
+def _levels(said: Tables) -> dict[str, Level]:
+    """Return what is said of memory levels, by name."""
+    tables = {name: getattr(said, name) for name in Tables.__struct_fields__}
+    return {name: table for name, table in tables.items() if isinstance(table, Level)}
 
 
-def _memory(levels: dict[str, _Level]) -> dict[tuple[str, str], Figure]:
+def _memory(levels: dict[str, Level]) -> dict[tuple[str, str], Figure]:
     """Return the figures of memory levels by level and pattern."""
     figures: dict[tuple[str, str], Figure] = {}
     for name, level in sorted(levels.items()):  # l1 first
@@ -421,7 +273,7 @@ def _memory(levels: dict[str, _Level]) -> dict[tuple[str, str], Figure]:
     return figures
 
 
-def _transfer(level: _Level, streams: int, reads: int, writes: int) -> tuple[float, str] | None:
+def _transfer(level: Level, streams: int, reads: int, writes: int) -> tuple[float, str] | None:
     """Return byte per cycle as the program counts, and its rule; None: not known."""
     limits = []  # cycles per byte of each stream
     if reads:

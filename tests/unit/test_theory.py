@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ridgepoint.errors import InvalidDocument, RidgepointError
 from ridgepoint.resources import RESOURCES
-from ridgepoint.theory import FOLDER_VARIABLE, load_theory
+from ridgepoint.theory import load_theory
+from ridgepoint.theory_file import FOLDER_VARIABLE
 
 SHIPPED = sorted(
     entry.name.removesuffix(".toml")
@@ -34,7 +35,8 @@ source = "its manual, page 9"
 @pytest.fixture(autouse=True)
 def no_files_of_the_user(monkeypatch, tmp_path):
     """Keep this machine's own files out of the tests."""
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "none"))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "empty"))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,45 @@ def no_files_of_the_user(monkeypatch, tmp_path):
         ("znver5", "AMD Ryzen 9 9950X 16-Core Processor", "fp64", "fma 512-bit", 32),
         ("znver5", "AMD EPYC 9755 128-Core Processor", "l1", "load", 128),
         ("znver5", "AMD EPYC 9755 128-Core Processor", "int32", "add scalar", 6),
+        ("znver5", "AMD EPYC 9755 128-Core Processor", "bf16", "dot 512-bit", 128),
+        ("znver5", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "fp64", "fma 512-bit", 32),
         ("znver5", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "fp64", "fma 256-bit", 16),
+        ("nehalem", None, "fp64", "add 128-bit", 2),
+        ("nehalem", None, "fp64", "mul 128-bit", 2),
+        ("sandybridge", None, "fp64", "add 256-bit", 4),
+        ("sandybridge", None, "fp64", "mul 256-bit", 4),
+        ("ivybridge", None, "fp64", "mul 256-bit", 4),
+        ("sandybridge", None, "l1", "copy", 32),
+        ("sandybridge", None, "l1", "triad", 48),
+        ("broadwell", None, "fp64", "fma 256-bit", 16),
+        ("skylake", None, "fp64", "fma 256-bit", 16),
+        ("skylake", None, "l1", "triad", 96),
+        ("cascadelake", None, "fp64", "fma 512-bit", 32),
+        ("cascadelake", None, "int8", "dot 512-bit", 256),
+        ("cascadelake", "Intel(R) Xeon(R) Silver 4210 CPU @ 2.20GHz", "fp64", "fma 512-bit", 16),
+        ("cascadelake", "Intel(R) Xeon(R) Silver 4210 CPU @ 2.20GHz", "int8", "dot 512-bit", 128),
+        ("icelake-client", None, "fp64", "fma 512-bit", 16),
+        ("tigerlake", None, "fp64", "fma 512-bit", 16),
+        ("icelake-server", None, "fp64", "fma 512-bit", 32),
+        ("alderlake", None, "fp64", "fma 256-bit", 16),
+        ("alderlake", None, "l1", "load", 96),
+        ("sapphirerapids", None, "fp64", "fma 512-bit", 32),
+        ("sapphirerapids", None, "fp16", "fma 512-bit", 128),
+        ("sapphirerapids", None, "l1", "load", 128),
+        ("emeraldrapids", None, "fp64", "fma 512-bit", 32),
+        ("graniterapids", None, "fp64", "fma 512-bit", 32),
+        ("znver1", None, "fp64", "fma 128-bit", 8),
+        ("znver1", None, "fp64", "fma 256-bit", 8),
+        ("znver1", None, "l1", "load", 32),
+        ("znver2", None, "fp64", "fma 256-bit", 16),
+        ("znver3", None, "fp64", "fma 256-bit", 16),
+        ("neoverse-n1", None, "fp64", "fma 128-bit", 8),
+        ("neoverse-v1", None, "fp64", "fma 256-bit", 16),
+        ("neoverse-v2", None, "fp64", "fma 128-bit", 16),
+        ("a64fx", None, "fp64", "fma 512-bit", 32),
+        ("a64fx", None, "fp32", "fma 512-bit", 64),
+        ("a64fx", None, "l1", "load", 128),
+        ("apple-m1", None, "fp64", "fma 128-bit", 16),
     ],
 )
 def test_the_peaks_are_the_published_ones(microarchitecture, cpu, resource, name, value):
@@ -227,6 +267,34 @@ def test_a_user_adds_a_cpu(tmp_path, monkeypatch):
     assert mine.per_cycle("l1", "store") is None
 
 
+def test_the_example_of_the_documentation_is_a_file(tmp_path):
+    """It is read as it stands, and gives what its comments say."""
+    guide = Path(__file__).parents[2] / "docs" / "theory.md"
+    write(tmp_path, guide.read_text().split("```toml\n")[1].split("```")[0])
+
+    mine = load_theory("mine", extra=tmp_path)
+    variant = load_theory("mine", cpu="The example 9000 CPU", extra=tmp_path)
+
+    assert mine.per_cycle("fp64", "fma 256-bit").value == 8
+    assert variant.per_cycle("fp64", "fma 256-bit").value == 16
+    assert mine.per_cycle("fp32", "fma+add 128-bit").value == 20
+    assert mine.per_cycle("int64", "mul scalar").value == 1
+    assert mine.per_cycle("int32", "mul scalar") is None
+    assert mine.per_cycle("l1", "triad").value == 32
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path, monkeypatch):
+    """A misspelt variable does not pass for a CPU without theory; no variable is no error."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "misspelt"))
+
+    with pytest.raises(InvalidDocument, match="misspelt.*no such folder.*" + FOLDER_VARIABLE):
+        load_theory("haswell")
+
+    monkeypatch.delenv(FOLDER_VARIABLE)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    assert load_theory("haswell") is not None
+
+
 def test_a_user_replaces_a_shipped_file(tmp_path):
     """What the file does not say is not known any more."""
     write(tmp_path, MINE, name="haswell")
@@ -250,6 +318,16 @@ def test_a_user_changes_one_figure_of_a_shipped_file(tmp_path):
     assert haswell.per_cycle("l1", "load").value == 16
     # What comes from L2 passes through L1 too.
     assert haswell.per_cycle("l2", "load").value == 16
+
+
+def test_notes_belong_to_the_file_that_says_them():
+    """Servers of a core have no efficiency cores; a variant's note comes along."""
+    one_unit = load_theory("cascadelake", cpu="Intel(R) Xeon(R) Silver 4210 CPU @ 2.20GHz")
+
+    assert "efficiency" in load_theory("alderlake").note
+    assert load_theory("sapphirerapids").note is None
+    assert "at most" in load_theory("cascadelake").note
+    assert "one 512-bit multiply-add unit" in one_unit.note
 
 
 def test_files_that_refer_to_each_other_are_refused(tmp_path):

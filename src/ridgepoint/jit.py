@@ -15,9 +15,6 @@ from elftools.elf.sections import SymbolTableSection
 
 from ridgepoint.errors import CannotMeasure
 
-# Both hold an exclusive-or of three operands, into which LLVM folds two of a kernel's.
-_UNUSED = {"aarch64": ",-sha3,-sve2"}
-
 _VSCALE_IR = """
 declare i64 @llvm.vscale.i64()
 define i64 @vscale() #0 {
@@ -157,9 +154,7 @@ def _architecture(triple: str) -> str:
 
 def _machine(triple: str, cpu: str, features: str) -> llvm.TargetMachine:
     # No passes over the IR: what a kernel spells out is what the code generator sees.
-    return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features + _UNUSED.get(_architecture(triple), ""), opt=2
-    )
+    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=2)
 
 
 def _module(ir: str, name: str, machine: llvm.TargetMachine, width_bits: int) -> llvm.ModuleRef:

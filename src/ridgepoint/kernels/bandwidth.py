@@ -27,8 +27,17 @@ same address modulo 4096 (Intel's memory disambiguation compares no more). Among
 avoid that, 2304 is one with which a Zen 4 core's L1 does not mistake one stream for another: with
 2112 a copy of 20 KiB runs at 70 % of its speed."""
 
-_ACCESSES_PER_ITERATION = 64
-"""So many that the loop's own instructions cost nothing: with 16, a Zen 4 core loads 5 % slower."""
+_PASS_BYTES = 1536
+"""Of a stream that one pass of the loop moves at most. From pass to pass an instruction's address
+steps by as much: prefetchers that know strides by instruction follow less than 2 KiB, and with
+more, a Zen 5 core streams from L2 at half its speed."""
+
+_ACCESSES = 48
+"""Of a pass to its one stream: so many that the loop's own instructions cost next to nothing. With
+16, a Zen 4 core loads 5 % slower."""
+
+_ACCESSES_OF_EACH = 12
+"""The same where there are several streams."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +105,8 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
     padding_bytes : int
     """
     vector, vector_bytes = vector_type("fp64", width_bits), width_bits // 8
-    unroll = _ACCESSES_PER_ITERATION // (1 if pattern.streams == 1 else 2)
+    most = _ACCESSES if pattern.streams == 1 else _ACCESSES_OF_EACH
+    unroll = min(most, _PASS_BYTES // vector_bytes)
     hint = ", !nontemporal !0" if pattern.non_temporal else ""
 
     def address(stream: int, u: int) -> tuple[str, str]:

@@ -3,7 +3,7 @@
     for r in range(repeats):
         for u in range(unroll):
             for k in range(chains):
-                x[k] = step(u, k)           # of x[k], the operands a and b, or a neighbour
+                x[k] = step(u, k)           # of x[k] and the operands a and b
 
 Two operands and at most fourteen chains fit the 16 vector registers that code before AVX-512 has.
 """

@@ -3,14 +3,14 @@
     for r in range(repeats):
         for u in range(unroll):
             for k in range(chains):
-                x[k] = x[k] + x[(k + 1) % chains]                # add
-                x[k] = x[k] ^ x[(k + 1) % chains]                # xor
-                x[k] = x[k] * x[(k + 1) % chains]                # mul; odd stays odd
-                x[k] = -1 if x[k] > (a, b)[u % 2] else 0         # compare, signed; a > 0 > b
+                x[k] = x[k] + (a, b)[u % 2]                # add
+                x[k] = x[k] ^ (a, b)[u % 2]                # xor
+                x[k] = x[k] * (a, b)[u % 2]                # mul; odd stays odd
+                x[k] = -1 if x[k] > (a, b)[u % 2] else 0   # compare, signed; a > 0 > b
 
-One op is one operation of one lane. The neighbour is what it has become last: every value is used
-twice, so that LLVM can neither add two operands up before the loop (``x + a + b``) nor make one
-VPTERNLOG of two operations. Twelve chains of vectors, ten of scalars, which have fewer registers.
+One op is one operation of one lane. LLVM would fold two steps into one, with a + b before the loop
+or by an instruction that does both: what it cannot see through stands between them, and emits
+nothing. Twelve chains of vectors, ten of scalars, which have fewer registers.
 
 Compares are of vectors alone, and where they write vectors: scalars need a second instruction to
 keep the result, and so do vectors whose compares write masks. LLVM may write a vector's xor as
@@ -32,7 +32,12 @@ _VECTOR_CHAINS, _VECTOR_UNROLL = 12, 4
 # A scalar loop's counter competes with its work: 160 operations make it less than 1 %.
 _SCALAR_CHAINS, _SCALAR_UNROLL = 10, 16
 
-_SIGNS = {"add": "+", "xor": "^", "mul": "*"}
+_FORMULA = {
+    "add": "x[k] = x[k] + (a, b)[u % 2]",
+    "xor": "x[k] = x[k] ^ (a, b)[u % 2]",
+    "mul": "x[k] = x[k] * (a, b)[u % 2]",
+    "compare": "x[k] = -1 if x[k] > (a, b)[u % 2] else 0",
+}
 
 
 def _operand(high: int, low: int) -> float:
@@ -64,22 +69,37 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
     mask = f"<{lanes} x i1>"
     chains = _VECTOR_CHAINS if width_bits else _SCALAR_CHAINS
     unroll = _VECTOR_UNROLL if width_bits else _SCALAR_UNROLL
+    # There is a fence for vectors of floating-point numbers, and assembly without registers' names
+    # for scalars.
+    fenced = f"<{lanes} x {'float' if bits == 32 else 'double'}>"
+    fence = f"@llvm.arithmetic.fence.v{lanes}f{bits}"
 
     def step(result: str, u: int, k: int) -> str:
-        x = value(k, u)
+        x, operand = value(k, u), ("%a", "%b")[u % 2]
         if operation == "compare":
-            above = f"  {result}_m = icmp sgt {vector} {x}, {('%a', '%b')[u % 2]}"
+            above = f"  {result}_m = icmp sgt {vector} {x}, {operand}"
             return f"{above}\n  {result} = sext {mask} {result}_m to {vector}"
-        neighbour = value(k + 1, u) if k + 1 < chains else value(0, u + 1)
-        return f"  {result} = {operation} {vector} {x}, {neighbour}"
+        computed = f"  {result}_i = {operation} {vector} {x}, {operand}"
+        if not width_bits:
+            return f'{computed}\n  {result} = call {vector} asm "", "=r,0"({vector} {result}_i)'
+        return "\n".join(
+            (
+                computed,
+                f"  {result}_f = bitcast {vector} {result}_i to {fenced}",
+                f"  {result}_g = call {fenced} {fence}({fenced} {result}_f)",
+                f"  {result} = bitcast {fenced} {result}_g to {vector}",
+            )
+        )
 
-    if operation == "compare":
-        formula = "x[k] = -1 if x[k] > (a, b)[u % 2] else 0"
-    else:
-        formula = f"x[k] = x[k] {_SIGNS[operation]} x[(k + 1) % {chains}]"
     return Kernel(
         name=f"{operation} {width_name(width_bits)}",
-        ir=chains_ir(step, vector=vector, chains=chains, unroll=unroll),
+        ir=chains_ir(
+            step,
+            vector=vector,
+            chains=chains,
+            unroll=unroll,
+            declare=f"declare {fenced} {fence}({fenced})" if width_bits else "",
+        ),
         claim=Claim(
             operation=operation,
             precision=integer,
@@ -91,5 +111,5 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
         pseudo_code=f"""\
 for u in range({unroll}):
     for k in range({chains}):
-        {formula}   # {lanes} {integer} each""",
+        {_FORMULA[operation]}   # {lanes} {integer} each""",
     )

@@ -13,6 +13,10 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
 
 
+_MOST_MOVED = 256
+"""Bytes that one byte counted can move: the longest line that any machine has."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cache:
     """One cache as a core sees it.
@@ -99,10 +103,13 @@ class Ceiling:
     read_share, write_share : float or None
         Bytes moved at this level per byte of `rate`. Below L1 a store moves its line twice (a
         write-allocate read and a write-back), so a store stream has (1, 1), a copy (1, 0.5),
-        a triad (1, 1/3), a load (1, 0), a non-temporal store (0, 1). None: the split is not
+        a triad (1, 1/3), a load (1, 0), a non-temporal store (0, 1), a load of 8 byte from a
+        line of which nothing else is used (8, 0). None: the split is not
         known and `rate` is the total traffic.
     theoretical : float or None
         In `unit`; None: not known.
+    theory : str or None
+        How `theoretical` follows, and from which document.
     cautions : tuple of Caution
     source : str or None
         Where a published figure comes from; None: measured.
@@ -125,6 +132,7 @@ class Ceiling:
     read_share: float | None = None
     write_share: float | None = None
     theoretical: float | None = None
+    theory: str | None = None
     cautions: tuple[Caution, ...] = ()
     source: str | None = None
     detail: str | None = None
@@ -143,8 +151,10 @@ class Ceiling:
         if self.rate is None and not self.cautions:
             raise ValueError("a ceiling without a rate needs a caution that says why")
         shares = (self.read_share, self.write_share)
-        if any(share is not None and not 0 <= share <= 2 for share in shares):
-            raise ValueError(f"read_share and write_share must be in [0, 2], got {shares!r}")
+        if any(share is not None and not 0 <= share <= _MOST_MOVED for share in shares):
+            raise ValueError(
+                f"read_share and write_share must be in [0, {_MOST_MOVED}], got {shares!r}"
+            )
         if (self.read_share is None) != (self.write_share is None):
             raise ValueError("read_share and write_share must be known together or not at all")
         if self.read_share is not None and self.resource not in LEVELS:

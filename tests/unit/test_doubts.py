@@ -7,10 +7,10 @@ from ridgepoint.ceilings import doubts
 from ridgepoint.host import Activity
 from ridgepoint.machine import Cache
 
-CACHES = {
-    1: Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8),
-    2: Cache(level=2, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=8),
-}
+CACHES = (
+    Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8),
+    Cache(level=2, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=8),
+)
 
 
 def activity(at, *, busy=0.0, steal=0.0, own=0.0, processes=None):
@@ -66,7 +66,7 @@ def test_levels_that_answer_alike_make_the_sizes_doubtful(rates, expected):
 
 def test_unknown_caches_are_said():
     """And how to give them."""
-    (caution,) = doubts.of_caches({}, [])
+    (caution,) = doubts.of_caches((), [])
 
     assert caution.code == "caches-unknown"
     assert "--cache" in caution.remedy

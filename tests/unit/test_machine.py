@@ -133,7 +133,7 @@ def test_cores_beyond_the_machine_are_refused(machine, cores):
         ({"threads": 0}, "threads must be > 0"),
         ({"rate": Estimate([1.0, 0.0])}, "rate must be > 0, got 0.0"),
         ({"rate": Estimate([-2.0])}, "rate must be > 0, got -2.0"),
-        ({"read_share": 2.5, "write_share": 0.0}, "must be in"),
+        ({"read_share": 257.0, "write_share": 0.0}, "must be in"),
         ({"read_share": 1.0}, "known together"),
         ({"theoretical": -1.0}, "theoretical must be > 0"),
         (

@@ -5,6 +5,7 @@ import pytest
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.plan import buffer_bytes, plan
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD
+from ridgepoint.kernels.isa import Isa
 from ridgepoint.machine import Cache
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -21,6 +22,14 @@ def caches(l1, l2, l3, *, l3_cores):
 
 ZEN4 = caches(32 * KIB, 1 * MIB, 32 * MIB, l3_cores=8)
 SKYLAKE_SP = caches(32 * KIB, 1 * MIB, 22 * MIB, l3_cores=16)
+
+
+def x86(*features):
+    """Return the instruction set of an x86-64 CPU with these features."""
+    return Isa(architecture="x86_64", has=features.__contains__)
+
+
+EVERYTHING = Isa(architecture="x86_64", has=lambda feature: True)
 
 
 def cores(n, siblings=1):
@@ -81,7 +90,7 @@ def test_idle_siblings_leave_a_core_its_whole_cache():
 
 def test_unknown_caches_leave_main_memory():
     """With more than any cache holds."""
-    tasks = plan({}, [cores(2)], has=lambda feature: feature == "sse2")
+    tasks = plan({}, [cores(2)], isa=x86("sse2"))
     memory = {task.resource for task in tasks if task.shares is not None}
 
     assert memory == {"dram"}
@@ -92,24 +101,40 @@ def test_node_is_measured_by_its_memory_alone():
     """Its cores are like all others."""
     node = Place(part="node 1", cpus=(4, 5), cores=2, siblings=2, memory_only=True)
 
-    assert {t.resource for t in plan(ZEN4, [node], has=lambda feature: True)} == {"dram"}
+    assert {t.resource for t in plan(ZEN4, [node], isa=EVERYTHING)} == {"dram"}
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 3 levels x 4 + 6).
+    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 9 dot products ...).
 
-    The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, xor and
-    mul as scalars and in 512 bit, and compare in 256 bit.
+    The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, logic
+    and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three widths.
+    Memory: 3 cache levels x 6 + main memory x 8.
     """
-    tasks = plan(ZEN4, [cores(1), cores(2)], has=lambda feature: True)
+    tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 3 * 4 + 6)
+    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 3 * 6 + 8)
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
+
+
+def test_quick_plan_is_what_bounds_most_programs():
+    """Sums and FMA as wide as they get, and every level of memory."""
+    tasks = plan(ZEN4, [cores(1)], isa=EVERYTHING)
+    found = [(t.resource, t.name) for t in tasks if t.essential]
+
+    assert [name for resource, name in found if resource == "fp64"] == [
+        "add 512-bit",
+        "fma scalar",
+        "fma 512-bit",
+        "fma+add 512-bit",
+    ]
+    assert [name for resource, name in found if resource == "l2"] == ["load", "copy"]
+    assert sum(resource == "dram" for resource, _ in found) == 8
 
 
 def test_plan_without_avx_has_scalar_and_128_bit_alone():
     """An SSE2 part has neither fused multiply-add nor wider vectors."""
-    tasks = plan(ZEN4, [cores(1)], has=lambda feature: feature == "sse2")
+    tasks = plan(ZEN4, [cores(1)], isa=x86("sse2"))
 
     assert {t.name for t in tasks if t.resource == "fp64"} == {
         "add scalar",
@@ -122,13 +147,13 @@ def test_plan_without_avx_has_scalar_and_128_bit_alone():
 def test_integers_are_measured_where_they_are_one_instruction():
     """Haswell has no 64-bit vector multiply, and nothing of 512 bit."""
     haswell = {"sse2", "sse4.1", "sse4.2", "avx", "avx2", "fma"}
-    tasks = plan(ZEN4, [cores(1)], has=lambda feature: feature in haswell)
+    tasks = plan(ZEN4, [cores(1)], isa=x86(*haswell))
 
     assert [t.name for t in tasks if t.resource == "int64"] == [
         "add scalar",
         "add 256-bit",
-        "xor scalar",
-        "xor 256-bit",
+        "logic scalar",
+        "logic 256-bit",
         "mul scalar",
         "compare 256-bit",
     ]
@@ -136,7 +161,7 @@ def test_integers_are_measured_where_they_are_one_instruction():
 
 def test_streams_fit_their_buffer():
     """Streams and what is between them never reach past the buffer's end."""
-    for task in plan(ZEN4, [cores(1), cores(2)], has=lambda feature: True):
+    for task in plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING):
         for kernel in task.candidates:
             if kernel.streams:
                 size = task.size_bytes(kernel)

@@ -7,6 +7,7 @@ import ctypes
 import mmap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,24 +35,35 @@ class Buffer:
 
     def __init__(self, at_least: int, seed: int) -> None:
         self.length = -(-at_least // _HUGE_BYTES) * _HUGE_BYTES
-        self._memory = mmap.mmap(-1, self.length, flags=mmap.MAP_PRIVATE)
+        # A huge page begins at a multiple of its size, which a mapping need not.
+        self._memory = mmap.mmap(-1, self.length + _HUGE_BYTES, flags=mmap.MAP_PRIVATE)
+        begin = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        self._skipped = -begin % _HUGE_BYTES
+        self.address = begin + self._skipped
         if hasattr(mmap, "MADV_HUGEPAGE"):
             # A kernel without huge pages refuses: slower address translation, no more.
             with contextlib.suppress(OSError):
                 self._memory.madvise(mmap.MADV_HUGEPAGE)
         # Never zeros: untouched or zero memory is faster than memory.
-        numbers = np.frombuffer(self._memory, dtype=np.float64)
+        numbers = self._array(np.float64)
         np.random.default_rng(seed).random(out=numbers)
         numbers += 1.0
-        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+
+    def _array(self, dtype: type[Any]) -> npt.NDArray[Any]:
+        count = self.length // np.dtype(dtype).itemsize
+        return np.frombuffer(self._memory, dtype=dtype, count=count, offset=self._skipped)
 
     def view(self, length: int) -> npt.NDArray[np.uint8]:
         """Return the first bytes as an array that can be written."""
-        return np.frombuffer(self._memory, dtype=np.uint8)[:length]
+        return self._array(np.uint8)[:length]
+
+    def read(self, length: int) -> None:
+        """Bring the first bytes into the caches, as far as they have room."""
+        self._array(np.uint8)[:length:VECTOR_ALIGNMENT].sum()
 
     def place(self, operands: Sequence[float], precision: str) -> None:
         """Write operands at the start, each filling one `VECTOR_ALIGNMENT`."""
-        view = np.frombuffer(self._memory, np.float32 if precision == "fp32" else np.float64)
+        view = self._array(np.float32 if precision == "fp32" else np.float64)
         per_operand = VECTOR_ALIGNMENT // view.itemsize
         for slot, operand in enumerate(operands):
             view[slot * per_operand : (slot + 1) * per_operand] = operand
@@ -62,15 +74,15 @@ class Buffer:
             lines = Path("/proc/self/smaps").read_text().splitlines()
         except OSError:
             return None
-        end, huge_kib, inside = self.address + self.length, None, False
+        end, inside, resident = self.address + self.length, False, 0
         for line in lines:
-            first = line.split(maxsplit=1)[0]
+            first, *rest = line.split()
             if "-" in first and not first.endswith(":"):
-                low, high = (int(part, 16) for part in first.split("-"))
                 # The kernel may have merged it with its neighbours: their share is its share.
+                low, high = (int(part, 16) for part in first.split("-"))
                 inside = low <= self.address and end <= high
-                size = high - low
+            elif inside and first == "Anonymous:":
+                resident = int(rest[0])
             elif inside and first == "AnonHugePages:":
-                huge_kib = int(line.split()[1])
-                return huge_kib * 1024 / size
+                return int(rest[0]) / resident if resident else None
         return None

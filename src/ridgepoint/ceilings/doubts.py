@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ridgepoint.caution import Caution
 from ridgepoint.host import Activity
@@ -87,7 +87,7 @@ def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
         )
 
 
-def of_caches(caches: Mapping[int, Cache], ceilings: Sequence[Ceiling]) -> Iterator[Caution]:
+def of_caches(caches: Sequence[Cache], ceilings: Sequence[Ceiling]) -> Iterator[Caution]:
     """Yield a caution if the caches are not known, or do not behave as they are described.
 
     On one core, a level further out is slower to answer and moves less; where it is not, one of

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.ceilings.places import Place
 from ridgepoint.kernels import bandwidth as streams
 from ridgepoint.kernels.chains import WORKING_BYTES
+from ridgepoint.kernels.dot import Architecture, Kind, dot_peak, dot_widths
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
+from ridgepoint.kernels.isa import Isa
 from ridgepoint.kernels.kernel import Kernel, width_name
 from ridgepoint.kernels.peak import MIXES, mix, peak
+from ridgepoint.kernels.random_access import (
+    chase,
+    chase_shares,
+    gather,
+    gather_shares,
+    gather_widths,
+)
 from ridgepoint.machine import Cache
 
 _DRAM_OVER_CACHES = 4
@@ -20,8 +29,6 @@ _DRAM_OVER_CACHES = 4
 _LEAST_DRAM = 64 << 20
 _BEYOND_ANY_CACHE = 2 << 30
 """Bytes that main memory is measured with where the caches are not known."""
-
-_WIDTHS: tuple[tuple[int, str], ...] = ((128, "sse2"), (256, "avx"), (512, "avx512f"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +46,8 @@ class Task:
         Of each thread's buffer.
     shares : tuple of float, or None
         Bytes read and written per byte counted, for memory levels.
+    essential : bool
+        Whether a quick measurement has it, too.
     """
 
     resource: str
@@ -47,6 +56,7 @@ class Task:
     candidates: tuple[Kernel, ...]
     extent_bytes: int
     shares: tuple[float, float] | None = None
+    essential: bool = False
 
     def size_bytes(self, kernel: Kernel) -> int:
         """Return the length of one of the kernel's streams in this task's buffer.
@@ -63,11 +73,6 @@ class Task:
     def work(self, kernel: Kernel) -> float:
         """Return the work of one repeat on one thread: flop, or bytes as a program counts."""
         return kernel.work_per_repeat + kernel.streams * self.size_bytes(kernel)
-
-
-def vector_widths(has: Callable[[str], bool]) -> tuple[int, ...]:
-    """Return the vector widths that a CPU with these features has, in bit."""
-    return tuple(bits for bits, feature in _WIDTHS if has(feature))
 
 
 def buffer_bytes(level: str, caches: dict[int, Cache], place: Place) -> int:
@@ -107,13 +112,7 @@ def buffer_bytes(level: str, caches: dict[int, Cache], place: Place) -> int:
     return max(last_part // 4, min(3 * before, last_part * 3 // 4))
 
 
-def plan(
-    caches: dict[int, Cache],
-    places: Sequence[Place],
-    *,
-    has: Callable[[str], bool],
-    quick: bool = False,
-) -> tuple[Task, ...]:
+def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tuple[Task, ...]:
     """Return every ceiling of a machine, place by place.
 
     Parameters
@@ -121,15 +120,10 @@ def plan(
     caches : dict of int to Cache
         Data caches by level; empty: unknown, and main memory alone is measured.
     places : sequence of Place
-    has : callable
-        Whether the CPU has a feature, by LLVM's name.
-    quick : bool
-        Only the ceilings that bound most programs.
+    isa : Isa
+        Of the CPU.
     """
-    widths = vector_widths(has)
-    computing = _arithmetic(widths, has)
-    if quick:
-        computing = [each for each in computing if _is_essential(each[1], each[2])]
+    computing = (*_floats(isa), *_integers(isa), *_low_precision(isa))
     tasks = []
     for place in places:
         if not place.memory_only:
@@ -140,90 +134,101 @@ def plan(
                     place=place,
                     candidates=candidates,
                     extent_bytes=WORKING_BYTES,
+                    essential=_is_essential(resource, candidates[0], isa),
                 )
                 for resource, name, candidates in computing
             ]
         levels = () if place.memory_only else tuple(f"l{n}" for n in caches if n <= 3)
         for level in (*levels, "dram"):
-            tasks += _streams(level, buffer_bytes(level, caches, place), place, widths)
+            extent = buffer_bytes(level, caches, place)
+            tasks += [
+                Task(
+                    resource=level,
+                    name=name,
+                    place=place,
+                    candidates=candidates,
+                    extent_bytes=extent,
+                    shares=shares,
+                    essential=level == "dram" or name in {"load", "copy"},
+                )
+                for name, candidates, shares in _accesses(level, isa)
+            ]
     return tuple(tasks)
 
 
-def _streams(level: str, extent: int, place: Place, widths: tuple[int, ...]) -> list[Task]:
-    """Return the ceilings of one memory level at one place."""
-    patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
-    return [
-        Task(
-            resource=level,
-            name=pattern.name,
-            place=place,
-            candidates=tuple(streams.bandwidth(pattern, width_bits=width) for width in widths),
-            extent_bytes=extent,
-            shares=pattern.shares(level),
-        )
-        for pattern in patterns
-    ]
+def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:
+    """Return whether a peak bounds most programs: the widest sums and FMA, and scalar FMA."""
+    claim = kernel.claim
+    if resource not in {"fp64", "fp32"} or claim.operation == "mul":
+        return False
+    scalar_fma = claim.operation == "fma" and not claim.width_bits
+    return scalar_fma or claim.width_bits == max(isa.vector_widths, default=0)
 
 
-def _is_essential(name: str, kernels: tuple[Kernel, ...]) -> bool:
-    """Return whether a quick measurement has a ceiling: the widest FMA and sum, scalar FMA."""
-    operation = name.split(maxsplit=1)[0]
-    widest = kernels[0].claim.width_bits
-    return name == "fma scalar" or (operation in {"fma", "add", "dot"} and widest > 0)
+_Computing = tuple[str, str, tuple[Kernel, ...]]
+"""Resource, name and candidates of a ceiling that is reached in registers."""
 
 
-def _arithmetic(
-    widths: tuple[int, ...], has: Callable[[str], bool]
-) -> list[tuple[str, str, tuple[Kernel, ...]]]:
-    """Return resource, name and candidates of every ceiling that is reached in registers."""
+def _floats(isa: Isa) -> Iterator[_Computing]:
     precisions: tuple[Literal["fp64", "fp32"], ...] = ("fp64", "fp32")
     operations: tuple[Literal["add", "mul", "fma"], ...] = ("add", "mul", "fma")
-    found: list[tuple[str, str, tuple[Kernel, ...]]] = []
     for precision in precisions:
-        for operation in operations if has("fma") else operations[:2]:
-            for width in (0, *widths):
+        for operation in operations if isa.has_fma else operations[:2]:
+            for width in (0, *isa.vector_widths):
                 kernel = peak(operation, precision=precision, width_bits=width)
-                found.append((precision, kernel.name, (kernel,)))
-        for width in (0, *widths) if has("fma") else ():
+                yield precision, kernel.name, (kernel,)
+        for width in (0, *isa.vector_widths) if isa.has_fma else ():
             mixes = tuple(mix(ratio, precision=precision, width_bits=width) for ratio in MIXES)
-            found.append((precision, f"fma+add {width_name(width)}", mixes))
-    return found + _integers(widths, has)
+            yield precision, f"fma+add {width_name(width)}", mixes
 
 
-def _integers(
-    widths: tuple[int, ...], has: Callable[[str], bool]
-) -> list[tuple[str, str, tuple[Kernel, ...]]]:
-    """Return the same of integers: scalar, and the widest vector that needs one instruction."""
+def _integers(isa: Isa) -> Iterator[_Computing]:
+    """Yield scalar operations, and those of the widest vector that needs one instruction."""
     integers: tuple[Integer, ...] = ("int32", "int64")
-    operations: tuple[IntegerOperation, ...] = ("add", "xor", "mul", "compare")
-    found: list[tuple[str, str, tuple[Kernel, ...]]] = []
+    # Exclusive-or stands for logic: all cores do it, AND and OR in the same places.
+    operations: tuple[tuple[str, IntegerOperation], ...] = (
+        ("add", "add"),
+        ("logic", "xor"),
+        ("mul", "mul"),
+        ("compare", "compare"),
+    )
     for integer in integers:
-        for operation in operations:
-            for width in (0, *integer_widths(operation, integer, widths, has)[-1:]):
+        for name, operation in operations:
+            for width in (0, *isa.integer_widths(operation, integer)[-1:]):
                 if width or operation != "compare":
                     kernel = integer_peak(operation, integer=integer, width_bits=width)
-                    found.append((integer, kernel.name, (kernel,)))
-    return found
+                    yield integer, f"{name} {width_name(width)}", (kernel,)
 
 
-def integer_widths(
-    operation: IntegerOperation,
-    integer: Integer,
-    widths: tuple[int, ...],
-    has: Callable[[str], bool],
-) -> tuple[int, ...]:
-    """Return the vector widths in which an operation is one instruction on this CPU.
+def _low_precision(isa: Isa) -> Iterator[_Computing]:
+    """Yield dot products, and arithmetic of half precision, where they are one instruction."""
+    kinds: tuple[Kind, ...] = ("bf16", "fp16", "int8")
+    if (architecture := _architecture(isa)) is None:
+        return
+    for kind in kinds:
+        for width in dot_widths(kind, isa.vector_widths, isa.has, architecture=architecture):
+            kernel = dot_peak(kind, width_bits=width, architecture=architecture)
+            yield kind, kernel.name, (kernel,)
 
-    AVX came with floating point alone: integers of 256 bit are AVX2. PMULLD is SSE4.1, PCMPGTQ
-    SSE4.2, VPMULLQ AVX512DQ, below 512 bit with AVX512VL.
-    """
-    needed = {("mul", "int32"): "sse4.1", ("compare", "int64"): "sse4.2"}
-    if (operation, integer) == ("mul", "int64"):
-        # Without AVX512VL no narrower form exists.
-        wide = has("avx512dq")
-        return tuple(w for w in widths if wide and (w == 512 or has("avx512vl")))
-    feature = needed.get((operation, integer))
-    if feature is not None and not has(feature):
-        return ()
-    most = 256 if operation == "compare" else 512
-    return tuple(w for w in widths if w <= most and (w != 256 or has("avx2")))
+
+def _accesses(
+    level: str, isa: Isa
+) -> Iterator[tuple[str, tuple[Kernel, ...], tuple[float, float]]]:
+    """Yield name, candidates and shares of every way to access a memory level."""
+    widths = isa.vector_widths
+    patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
+    for pattern in patterns:
+        kernels = tuple(streams.bandwidth(pattern, width_bits=width) for width in widths)
+        yield pattern.name, kernels, pattern.shares(level)
+    if isa.architecture == "x86_64":
+        gathers = (0, *gather_widths(widths, isa.has))
+        kernels = tuple(gather(width_bits=width) for width in gathers)
+        yield "gather", kernels, gather_shares(level)
+    if (architecture := _architecture(isa)) is not None:
+        yield "chase", (chase(architecture=architecture),), chase_shares(level)
+
+
+def _architecture(isa: Isa) -> Architecture | None:
+    """Return the architecture, if the kernels that have no general form know it."""
+    known: tuple[Architecture, ...] = ("x86_64", "aarch64")
+    return next((each for each in known if each == isa.architecture), None)

@@ -106,6 +106,9 @@ class Job:
         Of the operands.
     fill : callable or None
         Arranges a buffer of its own for this job; None: it runs on the numbers of all.
+    read_first : bool
+        Whether the whole extent is read before: a job that visits part of it at a time would
+        find the rest gone from the cache that it is to measure.
     """
 
     function: Function
@@ -116,6 +119,7 @@ class Job:
     operands: tuple[float, ...] = ()
     precision: str = "fp64"
     fill: Fill | None = None
+    read_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +205,8 @@ class _Worker(threading.Thread):
             if job is not self._last:
                 buffer.place(job.operands, job.precision)
                 self._last = job
+            if job.read_first:
+                buffer.read(job.extent_bytes)
             self._drive(
                 barrier, threads, job.function.address, buffer.address, job.size_bytes,
                 job.warm_repeats, job.repeats, self._clock_address, clock_buffer.address,

@@ -12,11 +12,14 @@ import signal
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
+
 from ridgepoint.jit import Function
 from ridgepoint.kernels.kernel import Kernel
 from ridgepoint.kernels.peak import WORKING_BYTES
 
 _PATIENCE_S = 10.0
+_ARRANGED_BYTES = 1 << 16
 _KERNEL_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -74,8 +77,12 @@ def _run_from(candidates: Sequence[tuple[Kernel, Function]], begin: int) -> tupl
 
 
 def _execute(kernel: Kernel, function: Function) -> None:
-    """Execute one repeat over the least data."""
+    """Execute one repeat over little data."""
     size = kernel.quantum_bytes if kernel.streams else 0
     room = kernel.streams * (size + kernel.padding_bytes) + WORKING_BYTES
+    if kernel.fill is not None:
+        size = room = _ARRANGED_BYTES
     buffer = mmap.mmap(-1, room)
+    if kernel.fill is not None:
+        kernel.fill(np.frombuffer(buffer, dtype=np.uint8), np.random.default_rng(0))
     _KERNEL_TYPE(function.address)(ctypes.addressof(ctypes.c_char.from_buffer(buffer)), size, 1)

@@ -58,7 +58,7 @@ class Codes:
         return self._refusals.get(kernel.ir)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Trial:
     """A task with a kernel that may serve it.
 
@@ -99,9 +99,12 @@ class Contest:
     ----------
     trials : list of Trial
         At least one; the others are dropped as they fall behind.
+    lost : list of Trial
+        Those that were dropped.
     """
 
     trials: list[Trial]
+    lost: list[Trial] = field(default_factory=list)
 
     @property
     def task(self) -> Task:
@@ -118,13 +121,18 @@ class Contest:
         for trial in self.trials:
             trial.take(pool)
         if len(self.trials) > 1:
-            # Over several rounds: none must lose because it was disturbed for a moment.
-            if len(self.trials[0].samples) >= _CONTEST_ROUNDS:
-                self.trials = [self.best]
-            else:
-                reached = {id(t): max(s.rate for s in t.samples) for t in self.trials}
-                needed = _HOPELESS * max(reached.values())
-                self.trials = [t for t in self.trials if reached[id(t)] >= needed]
+            self._narrow()
+
+    def _narrow(self) -> None:
+        """Drop who cannot win: over several rounds, since a moment's disturbance is no defeat."""
+        if len(self.trials[0].samples) >= _CONTEST_ROUNDS:
+            kept = [self.best]
+        else:
+            reached = [max(sample.rate for sample in trial.samples) for trial in self.trials]
+            needed = _HOPELESS * max(reached)
+            kept = [t for t, rate in zip(self.trials, reached, strict=True) if rate >= needed]
+        self.lost += [trial for trial in self.trials if trial not in kept]
+        self.trials = kept
 
 
 def prepare(task: Task, pool: Pool, codes: Codes, *, sample_s: float) -> Contest | Caution:
@@ -144,6 +152,7 @@ def prepare(task: Task, pool: Pool, codes: Codes, *, sample_s: float) -> Contest
             operands=kernel.operands,
             precision=kernel.claim.precision,
             fill=kernel.fill,
+            read_first=kernel.fill is not None and task.resource != "dram",
         )
         job = _calibrated(job, pool, cpus=task.place.cpus, sample_s=sample_s)
         trials.append(Trial(task=task, kernel=kernel, job=job))

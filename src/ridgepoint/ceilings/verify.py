@@ -117,7 +117,8 @@ def _why_wrong(operation: Operation, claim: Claim) -> str | None:
     ):
         return f"{name} is {operation.precision}, {operation.width_bits} bit wide"
     width_bytes = max(operation.load_bytes, operation.store_bytes)
-    if width_bytes and 8 * width_bytes != claim.width_bits:
+    # What names its instructions may load indices beside what they point to.
+    if width_bytes and 8 * width_bytes != claim.width_bits and not claim.instructions:
         return f"{name} moves {width_bytes} byte at a time"
     if operation.is_store and operation.non_temporal != claim.operation.endswith(" nt"):
         return f"it stores by {name}"

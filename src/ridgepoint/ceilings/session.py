@@ -1,0 +1,241 @@
+"""One measurement of ceilings under way: what is measured, where, and its samples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ridgepoint.caution import Caution
+from ridgepoint.ceilings.places import places
+from ridgepoint.ceilings.plan import Task, plan
+from ridgepoint.ceilings.pool import CLOCK, Pool
+from ridgepoint.ceilings.samples import judge
+from ridgepoint.ceilings.trial import Codes, Contest, Trial, prepare
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.host import Activity, System, usable_cpus
+from ridgepoint.jit import Compiler
+from ridgepoint.kernels.isa import Isa
+from ridgepoint.machine import Cache
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, steps done, and steps in all."""
+
+_MEMORY_SHARE = 0.7
+"""Of the memory that can be had: the rest is the program's, and everyone else's."""
+
+_PREPARING = 3
+"""Steps that preparing a ceiling counts for in the progress; a sample counts for one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How long a machine is measured.
+
+    Parameters
+    ----------
+    rounds : int
+        Times that the whole set is gone through, one sample of each ceiling a time: a slow drift
+        then shows in every interval.
+    fewest_rounds : int
+        However long they take: fewer samples have no interval.
+    sample_s : float
+        Time of one sample.
+    budget_s : float
+        No round begins later than this after the start.
+    """
+
+    rounds: int
+    fewest_rounds: int
+    sample_s: float
+    budget_s: float
+
+
+THOROUGH = Effort(rounds=15, fewest_rounds=6, sample_s=0.005, budget_s=22.0)
+QUICK = Effort(rounds=7, fewest_rounds=6, sample_s=0.002, budget_s=3.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a session measured.
+
+    Parameters
+    ----------
+    pool : Pool
+        Ended; it still tells of its buffers.
+    contests : list of Contest
+        Of each task, with the samples of the best candidate.
+    refused : list of (Task, Caution)
+        Tasks without a rate, and why.
+    before, after : Activity
+        Of the host's CPUs.
+    """
+
+    pool: Pool
+    contests: list[Contest]
+    refused: list[tuple[Task, Caution]]
+    before: Activity
+    after: Activity
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The best trial of each task."""
+        return [contest.best for contest in self.contests]
+
+    @property
+    def frequencies_hz(self) -> list[float]:
+        """Core clocks right after each sample on one core."""
+        return [
+            sample.frequency_hz
+            for trial in self.trials
+            if len(trial.task.place.cpus) == 1 and trial.task.place.part is None
+            for sample in trial.samples
+            if sample.frequency_hz is not None
+        ]
+
+
+def every_task(system: System, compiler: Compiler, caches: Sequence[Cache]) -> tuple[Task, ...]:
+    """Return every ceiling that this host can be asked for.
+
+    Parameters
+    ----------
+    system : System
+    compiler : Compiler
+    caches : sequence of Cache
+        As the host describes them, or as the user does; empty: unknown.
+    """
+    isa = Isa(
+        architecture=compiler.architecture, has=compiler.has, vector_bits=compiler.vector_bits
+    )
+    levels = {cache.level: cache for cache in caches if cache.kind != "instruction"}
+    where = places(system.topology, limit=system.cpu_limit)
+    return plan(dict(sorted(levels.items())), where, isa=isa)
+
+
+def measure(
+    system: System,
+    compiler: Compiler,
+    tasks: Sequence[Task],
+    *,
+    effort: Effort,
+    report: Progress | None = None,
+) -> Outcome:
+    """Measure ceilings of this host.
+
+    Parameters
+    ----------
+    system : System
+    compiler : Compiler
+    tasks : sequence of Task
+    effort : Effort
+    report : callable or None
+
+    Raises
+    ------
+    CannotMeasure
+        If no kernel can run at all.
+    """
+    started = time.perf_counter()
+    before = system.activity()
+    codes = Codes(compiler, [CLOCK, *(k for task in tasks for k in task.candidates)])
+    if (refusal := codes.why_refused(CLOCK)) is not None:
+        raise CannotMeasure(
+            "cannot measure this machine",
+            reason=refusal,
+            remedy="use a published or measured machine: --machine FILE",
+        )
+    affordable, refused = _affordable(tasks, system.available_bytes)
+    with Pool(usable_cpus(), compiler) as pool:
+        run = _Run(
+            pool=pool,
+            codes=codes,
+            effort=effort,
+            report=report or (lambda what, done, total: None),
+            refused=refused,
+        )
+        run.prepare(affordable)
+        run.take(until=started + effort.budget_s)
+    return Outcome(
+        pool=pool,
+        contests=run.contests,
+        refused=run.refused,
+        before=before,
+        after=system.activity(),
+    )
+
+
+def _affordable(
+    tasks: Sequence[Task], available: int | None
+) -> tuple[list[Task], list[tuple[Task, Caution]]]:
+    """Return the tasks for whose buffers there is memory, and the others with the reason.
+
+    Each thread streams over one buffer, as long as the longest that is asked of it; what a kernel
+    arranges for itself comes on top.
+    """
+    if available is None:
+        return list(tasks), []
+    refused: list[tuple[Task, Caution]] = []
+    streamed: dict[int, int] = {}
+    arranged: dict[tuple[int, object, int], int] = {}
+    for task in sorted(tasks, key=lambda task: task.extent_bytes):
+        longer, more = dict(streamed), dict(arranged)
+        for cpu in task.place.cpus:
+            for kernel in task.candidates:
+                if kernel.fill is None:
+                    longer[cpu] = max(longer.get(cpu, 0), task.extent_bytes)
+                else:
+                    more[cpu, kernel.fill, task.extent_bytes] = task.extent_bytes
+        needed = sum(longer.values()) + sum(more.values())
+        if needed > available * _MEMORY_SHARE:
+            seen = f"{needed / 1e6:.0f} MB are needed, and {available / 1e6:.0f} MB can be had"
+            remedy = "free some memory, or allow more (ulimit -v, the container's limit)"
+            refused.append((task, Caution("no-memory", seen, remedy)))
+        else:
+            streamed, arranged = longer, more
+    without = {id(task) for task, _ in refused}
+    return [task for task in tasks if id(task) not in without], refused
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """The contests of all tasks, from preparing to the last sample."""
+
+    pool: Pool
+    codes: Codes
+    effort: Effort
+    report: Progress
+    refused: list[tuple[Task, Caution]]
+    contests: list[Contest] = field(default_factory=list)
+    steps: int = 1
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Have a contest for each task that can be measured."""
+        self.steps = max(1, len(tasks) * (self.effort.rounds + _PREPARING))
+        for index, task in enumerate(tasks):
+            what = f"preparing {task.resource} {task.name}"
+            self.report(what, _PREPARING * index, self.steps)
+            found = prepare(task, self.pool, self.codes, sample_s=self.effort.sample_s)
+            if isinstance(found, Caution):
+                self.refused.append((task, found))
+            else:
+                self.contests.append(found)
+
+    def take(self, *, until: float) -> None:
+        """Take every sample, round by round; then those again that are not settled."""
+        effort, n = self.effort, len(self.contests)
+        for number in range(effort.rounds):
+            if number >= effort.fewest_rounds and time.perf_counter() > until:
+                return
+            for index, contest in enumerate(self.contests):
+                what = f"round {number + 1} of {effort.rounds}: {contest.task.resource}"
+                self.report(what, (number + _PREPARING) * n + index, self.steps)
+                contest.take(self.pool)
+        for _ in range(effort.rounds):
+            for contest in self.contests:
+                if judge(contest.best.samples).is_settled:
+                    continue
+                if time.perf_counter() > until:
+                    return
+                what = f"again, since it was disturbed: {contest.task.resource}"
+                self.report(what, self.steps, self.steps)
+                contest.take(self.pool)

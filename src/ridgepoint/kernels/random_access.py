@@ -24,7 +24,7 @@ few of a large extent's lines, and the next one would find the same in a cache.
     gather: [place, n, s] [index[0], index[1], ...] x        a line, n indices, n lines of values
 
 The code finds all that it must know in the first line, not in `size_bytes`, and writes nowhere
-else. Over data that `fill` has not laid out it may run forever, or out of its buffer.
+else. Of data that `fill` has not laid out, zeros alone are safe: one place is visited ever again.
 """
 
 from __future__ import annotations
@@ -206,6 +206,7 @@ def _gather_ir(width_bits: int) -> str:
     lines = [
         *declared,
         "declare i64 @llvm.umin.i64(i64, i64)",
+        "declare i64 @llvm.umax.i64(i64, i64)",
         f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) #0 {{",
         "entry:",
         "  %n_at = getelementptr i8, ptr %data, i64 8",
@@ -221,7 +222,9 @@ def _gather_ir(width_bits: int) -> str:
         "  %i = phi i64 [%place, %entry], [%i_next, %end]",
         *(f"  %t{k} = phi {numbers} [{zero}, %entry], [{ends[k]}, %end]" for k in range(_SUMS)),
         "  %left = sub i64 %n, %i",
-        f"  %fit = udiv i64 %left, {UNROLL}",
+        f"  %room = udiv i64 %left, {UNROLL}",
+        # No room at all is there in zeros alone, over which a kernel may be tried.
+        "  %fit = call i64 @llvm.umax.i64(i64 %room, i64 1)",
         "  %now = call i64 @llvm.umin.i64(i64 %r, i64 %fit)",
         f"  %accesses = mul i64 %now, {UNROLL}",
         "  %first = getelementptr i32, ptr %index, i64 %i",
@@ -236,7 +239,7 @@ def _gather_ir(width_bits: int) -> str:
         "  br i1 %inside, label %loop, label %end",
         "end:",
         "  %i_last = add i64 %i, %accesses",
-        "  %over = icmp eq i64 %i_last, %n",
+        "  %over = icmp uge i64 %i_last, %n",
         "  %i_next = select i1 %over, i64 0, i64 %i_last",
         "  %r_next = sub i64 %r, %now",
         "  %more = icmp ne i64 %r_next, 0",

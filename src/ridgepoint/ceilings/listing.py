@@ -155,6 +155,11 @@ def why_refused(assembly: str, claim: Claim, *, architecture: str) -> str | None
     )
 
 
+def loop_of(assembly: str, *, architecture: str) -> list[str]:
+    """Return the instructions of the innermost loop of LLVM's listing of a kernel."""
+    return innermost_loop(_lines(assembly, _SYNTAX[architecture].comment))
+
+
 def innermost_loop(lines: Sequence[str]) -> list[str]:
     """Return the instructions of the shortest loop: from a label to a branch back to it."""
     labels = {line[:-1]: index for index, line in enumerate(lines) if line.endswith(":")}

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
-
-Operation = Literal["add", "mul", "fma", "xor", "compare"]
 
 FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
 """Of the operations of floating-point numbers."""
@@ -175,7 +172,7 @@ def _riscv64(operation: str, precision: str, width_bits: int) -> str:
         suffix = "d" if precision == "fp64" else "s"
         registers = ", ".join([r"f[ast]\d+"] * (4 if operation == "fma" else 3))
         return rf"{name}\.{suffix} {registers}"
-    # Where the upper half does not matter, LLVM adds and multiplies 32 bit with all 64.
-    short = "w?" if precision == "int32" and operation != "xor" else ""
+    # Exclusive-or needs no form for 32 bit.
+    short = "w" if precision == "int32" and operation != "xor" else ""
     name = {"add": "add", "xor": "xor", "mul": "mul"}[operation]
     return rf"{name}{short} [ast]\d+, [ast]\d+, [ast]\d+"

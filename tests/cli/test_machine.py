@@ -1,6 +1,7 @@
 """``ridgepoint machine --check``: what a fleet's script sees."""
 
 import json
+import platform
 from dataclasses import replace
 
 import pytest
@@ -112,3 +113,54 @@ def test_tolerance_without_use_or_sense_is_refused(cli, options):
 
     assert (status, out) == (2, "")
     assert "--tolerance" in err
+
+
+@pytest.mark.usefixtures("no_measurement")
+@pytest.mark.parametrize(
+    "options", [("--explain", "l1 copy", "--quick"), ("--explain", "l1 copy", "--check", "1")]
+)
+def test_explanation_goes_with_nothing_that_measures_more(cli, options):
+    """One thing at a time."""
+    status, out, err = cli("machine", *options)
+
+    assert (status, out) == (2, "")
+    assert "--explain" in err
+
+
+def test_ceiling_that_is_none_is_refused_before_measuring(cli):
+    """With the names that begin so."""
+    status, out, err = cli("machine", "--explain", "fp64 fma")
+
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "fp64 fma scalar" in err
+
+
+@pytest.mark.hardware
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the mnemonics are of x86-64")
+def test_explanation_shows_code_samples_and_reasons(cli):
+    """What runs is what the pseudo-code says: the clock's frequency, and a plot, too."""
+    figure = cli.folder / "samples.svg"
+    status, out, _ = cli("machine", "--explain", "fp64 add 128-bit", "-o", figure)
+
+    assert status == 0
+    for part in ("x[k] + (a, b)[u % 2]", "fadd <2 x double>", "addpd xmm", "o sample", "Hz"):
+        assert part in out
+    assert "left out" in figure.read_text() or "sample" in figure.read_text()
+    with Archive(cli.archive) as archive:
+        assert archive.records() == []
+
+
+@pytest.mark.hardware
+def test_explanation_as_json_has_the_whole_code(cli):
+    """For every place."""
+    status, out, _ = cli("machine", "--explain", "dram chase", "--json")
+    document = json.loads(out)
+
+    assert (status, document["kind"]) == (0, "explanation")
+    first = document["places"][0]
+    assert first["ceiling"]["threads"] == 1
+    assert first["ir"].startswith("define void @kernel")
+    assert len(first["samples"]) == first["ceiling"]["rate"]["n"] + len(
+        first["ceiling"]["disturbed"]
+    )

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import re
 
-from iced_x86 import Decoder, FlowControl, Instruction, OpKind, RegisterExt
+from iced_x86 import (
+    Decoder,
+    FlowControl,
+    Formatter,
+    FormatterSyntax,
+    Instruction,
+    OpKind,
+    RegisterExt,
+)
 
 from ridgepoint.ceilings import listing
 from ridgepoint.jit import Code
@@ -32,6 +40,16 @@ def innermost_loop(code: bytes) -> list[Instruction]:
         and jump.near_branch_target <= jump.ip
     ]
     return min(loops, key=len, default=[])
+
+
+def loop_listing(code: Code) -> list[str]:
+    """Return the instructions of a kernel's innermost loop, for readers."""
+    if code.architecture in listing.ARCHITECTURES:
+        return listing.loop_of(code.assembly, architecture=code.architecture)
+    if code.architecture != "x86_64":
+        return []
+    formatter = Formatter(FormatterSyntax.INTEL)
+    return [formatter.format(instruction) for instruction in innermost_loop(code.machine_code)]
 
 
 def why_refused(code: Code, claim: Claim) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.machine import Cache
 
 
 @click.command("machine")
@@ -24,6 +25,13 @@ from ridgepoint.cli import common
     metavar="PERCENT",
     help="With --check, how far a median may fall.  [default: 5]",
 )
+@click.option(
+    "--explain",
+    "explained",
+    metavar="NAME",
+    help="Measure one ceiling, such as 'l1 copy' or 'fp64 fma 512-bit', and show what its kernel "
+    "executes, its samples, and why it is what it is. -o draws the samples.",
+)
 @click.option("--quick", is_flag=True, help="Only the ceilings that bound most programs, in 5 s.")
 @click.option(
     "--cache",
@@ -38,6 +46,7 @@ def command(
     *,
     baseline_name: str | None,
     tolerance_percent: float | None,
+    explained: str | None,
     quick: bool,
     geometry: str | None,
     as_json: bool,
@@ -53,6 +62,13 @@ def command(
     With --check, a ceiling fell if its 95 % interval lies wholly below the baseline's and its
     median fell by more than the tolerance.
     """
+    common.require_figure_endings(outputs)
+    caches = None if geometry is None else common.caches_of_this_host(geometry)
+    if explained is not None:
+        if baseline_name is not None or quick:
+            raise click.UsageError("--explain goes neither with --check nor with --quick")
+        return _explain(explained, caches, as_json=as_json, outputs=outputs)
+
     from ridgepoint.archive import Archive
     from ridgepoint.ceilings import characterize
     from ridgepoint.cli.kept import named_machine
@@ -60,8 +76,6 @@ def command(
     from ridgepoint.models.comparison import TOLERANCE, compare
 
     tolerance = _tolerance(tolerance_percent, TOLERANCE, checks=baseline_name is not None)
-    common.require_figure_endings(outputs)
-    caches = None if geometry is None else common.caches_of_this_host(geometry)
     with Archive(archive_path) as archive, common.progress() as shown:
         baseline = None if baseline_name is None else named_machine(archive, baseline_name)
         archive.require_writable()
@@ -79,6 +93,21 @@ def command(
         finally:
             common.say_kept(archive.keep_machine(machine))
     return 1 if fell else 0
+
+
+def _explain(
+    name: str, caches: tuple[Cache, ...] | None, *, as_json: bool, outputs: tuple[Path, ...]
+) -> int:
+    """Measure one ceiling and take it apart; nothing is kept."""
+    from ridgepoint.ceilings.explain import explain
+    from ridgepoint.cli.output import show_explanations, write_explanations
+
+    with common.progress() as shown:
+        explanations = explain(name, progress=shown.fraction, caches=caches)
+        shown.close()
+        show_explanations(explanations, as_json=as_json)
+        write_explanations(explanations, outputs)
+    return 0
 
 
 def _tolerance(percent: float | None, default: float, *, checks: bool) -> float:

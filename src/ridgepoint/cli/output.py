@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console
 from ridgepoint.documents import SCHEMA, plain, render, to_fields
-from ridgepoint.figures import run_table, tables, terminal
+from ridgepoint.figures import explanation, run_table, tables, terminal
 from ridgepoint.figures.comparison_table import comparison as comparison_table
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.roofline import roofline_figure, subject
+from ridgepoint.figures.samples import samples_figure
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.comparison import Comparison
@@ -21,6 +22,7 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.report import report
 
 if TYPE_CHECKING:
+    from ridgepoint.ceilings.explain import Explanation
     from ridgepoint.figures.plane import RooflineFigure
 
 _PLOT_COLUMNS = 78
@@ -69,6 +71,56 @@ def show_comparison(
         "cautions": plain(comparison.cautions),
     }
     sys.stdout.write(render(document))
+
+
+def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> None:
+    """Print ceilings taken apart on standard output: all are of one kernel, or of like ones."""
+    if as_json:
+        sys.stdout.write(render(_explained(explanations)))
+        return
+    shown = console()
+    told = set()
+    for each in explanations:
+        kernel = each.kernel
+        # Another place may do best with another candidate.
+        if kernel.ir not in told:
+            shown.print(explanation.code(kernel.name, kernel.pseudo_code, kernel.ir, each.loop))
+            told.add(kernel.ir)
+        rates = [sample.rate for sample in each.samples]
+        shown.print(explanation.place(each.ceiling, rates, each.remarks))
+
+
+def _explained(explanations: Sequence[Explanation]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "kind": "explanation",
+        "places": [
+            {
+                "ceiling": plain(each.ceiling),
+                "kernel": each.kernel.name,
+                "pseudo_code": each.kernel.pseudo_code,
+                "ir": each.kernel.ir,
+                "loop": list(each.loop),
+                "samples": [plain(sample) for sample in each.samples],
+                "theory": None if each.figure is None else plain(each.figure),
+                "remarks": list(each.remarks),
+            }
+            for each in explanations
+        ],
+    }
+
+
+def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Path]) -> None:
+    """Write the plot of all samples to each file."""
+    if outputs:
+        from ridgepoint.figures import mpl
+
+        figures = [
+            samples_figure(each.ceiling, [sample.rate for sample in each.samples])
+            for each in explanations
+        ]
+        for path in outputs:
+            mpl.save_samples(figures, path)
 
 
 def _in_short(machine: Machine) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.layout import caution_list, plain_table
-from ridgepoint.figures.words import UNKNOWN, printable, shown_place, shown_name, shown_pattern
+from ridgepoint.figures.words import UNKNOWN, printable, shown_name, shown_pattern, shown_place
 from ridgepoint.models.comparison import CeilingChange, Comparison, Verdict
 from ridgepoint.units import format_si
 

@@ -65,7 +65,7 @@ def _place(ceiling: Ceiling) -> Place:
 
 
 def _place_order(place: Place) -> tuple[bool, str, int]:
-    """The machine first, by its core counts; then its parts."""
+    """Return the key that puts the machine first, by its core counts, and then its parts."""
     threads, part = place
     return part is not None, part or "", threads
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,13 @@ from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.key import CAP, MARKERS, colour, draw_key, draw_title
 from ridgepoint.figures.labels import Box, Room, along
 from ridgepoint.figures.plane import Point, Program, RoofLine, RooflineFigure
+from ridgepoint.figures.samples import SamplesFigure
+from ridgepoint.figures.samples import draw as draw_samples
 from ridgepoint.figures.sheet import INK, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _ENDINGS = (".svg", ".png", ".pdf")
 _STYLES: dict[str, dict[str, Any]] = {
@@ -74,6 +78,24 @@ def save(figure: RooflineFigure, path: str | Path, *, width_in: float = 7.0) -> 
     -----
     The same figure makes the same bytes, whatever the user's matplotlib settings are.
     """
+    write(lambda: _figure_of(_drawn(figure, width_in=width_in)), path)
+
+
+def save_samples(figures: Sequence[SamplesFigure], path: str | Path) -> None:
+    """Write the samples of ceilings to a file, one plot below the other; as `save` does."""
+    from matplotlib.figure import Figure
+
+    def make() -> Figure:
+        drawn = Figure(figsize=(7.0, 2.6 * len(figures)), layout="constrained")
+        for figure, axes in zip(figures, drawn.subplots(len(figures), squeeze=False), strict=True):
+            draw_samples(figure, axes[0])
+        return drawn
+
+    write(make, path)
+
+
+def write(make: Callable[[], Figure], path: str | Path) -> None:
+    """Write what is drawn to a file; see `save`."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise RidgepointError(
@@ -81,13 +103,12 @@ def save(figure: RooflineFigure, path: str | Path, *, width_in: float = 7.0) -> 
             reason=f"{ending!r} is no known format" if ending else "its name has no ending",
             remedy=f"let the name end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}",
         )
-    replace_file(Path(path), _picture(figure, ending[1:], width_in), what="the figure")
+    replace_file(Path(path), _picture(make, ending[1:]), what="the figure")
 
 
-def _picture(figure: RooflineFigure, kind: str, width_in: float) -> bytes:
+def _picture(make: Callable[[], Figure], kind: str) -> bytes:
     """Return a picture as the content of a file."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
 
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     content = io.BytesIO()
@@ -98,10 +119,16 @@ def _picture(figure: RooflineFigure, kind: str, width_in: float) -> bytes:
         # Text stays text in SVG; fonts of type 3 in PDF are refused by many journals.
         fixed = {"svg.hashsalt": "ridgepoint", "svg.fonttype": "none", "pdf.fonttype": 42}
         mpl.rcParams.update(fixed)  # type: ignore[arg-type]
-        drawn = _drawn(figure, width_in=width_in).figure
-        assert isinstance(drawn, Figure)
-        drawn.savefig(content, format=kind, dpi=200, metadata=undated)
+        make().savefig(content, format=kind, dpi=200, metadata=undated)
     return content.getvalue()
+
+
+def _figure_of(axes: Axes) -> Figure:
+    from matplotlib.figure import Figure
+
+    drawn = axes.figure
+    assert isinstance(drawn, Figure)
+    return drawn
 
 
 def _drawn(figure: RooflineFigure, *, width_in: float) -> Axes:

@@ -1,0 +1,208 @@
+"""One ceiling, taken apart: what its kernel executes, its samples, why it is what it is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.ceilings import measured
+from ridgepoint.ceilings.plan import Task
+from ridgepoint.ceilings.samples import Sample, judge
+from ridgepoint.ceilings.session import Effort, Progress, every_task, measure
+from ridgepoint.ceilings.trial import Contest
+from ridgepoint.ceilings.verify import loop_listing
+from ridgepoint.errors import RidgepointError
+from ridgepoint.host import System
+from ridgepoint.jit import Compiler
+from ridgepoint.kernels.kernel import Kernel
+from ridgepoint.machine import Cache, Ceiling
+from ridgepoint.theory import Figure, Theory, load_theory
+from ridgepoint.units import format_si
+
+_EFFORT = Effort(rounds=25, fewest_rounds=10, sample_s=0.005, budget_s=8.0)
+_ALMOST = 0.95
+"""Of theory: below it, there is something to explain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A ceiling at one place, with what was executed and seen.
+
+    Parameters
+    ----------
+    ceiling : Ceiling
+    kernel : Kernel
+        The fastest candidate.
+    loop : tuple of str
+        Instructions of its innermost loop, disassembled.
+    samples : tuple of Sample
+        All that were taken, in their order.
+    figure : Figure or None
+        What theory says of one core and cycle.
+    remarks : tuple of str
+        Why the value is what it is, a sentence each.
+    """
+
+    ceiling: Ceiling
+    kernel: Kernel
+    loop: tuple[str, ...]
+    samples: tuple[Sample, ...]
+    figure: Figure | None
+    remarks: tuple[str, ...]
+
+
+def explain(
+    text: str,
+    *,
+    progress: Progress | None = None,
+    system: System | None = None,
+    caches: Sequence[Cache] | None = None,
+) -> tuple[Explanation, ...]:
+    """Measure one ceiling at every place that has it, and explain it.
+
+    Parameters
+    ----------
+    text : str
+        Resource and name, for example ``fp64 fma 512-bit`` or ``l1 copy``; in any case of
+        letters. The beginning is enough where it is one ceiling's alone.
+    progress, system, caches
+        As for `characterize`.
+
+    Raises
+    ------
+    RidgepointError
+        If this machine has no such ceiling, or several, or it cannot be measured here.
+    """
+    system = system or System()
+    compiler = Compiler()
+    theory = load_theory(compiler.microarchitecture, cpu=system.cpu)
+    tasks = every_task(system, compiler, system.caches if caches is None else caches)
+    wanted = named_task(text, tasks)
+    chosen = [task for task in tasks if (task.resource, task.name) == wanted]
+    outcome = measure(system, compiler, chosen, effort=_EFFORT, report=progress)
+    if not outcome.contests:
+        _, caution = outcome.refused[0]
+        raise RidgepointError(
+            f"cannot explain {' '.join(wanted)!r}", reason=caution.seen, remedy=caution.remedy
+        )
+    return tuple(
+        _explanation(contest, measured(contest.best, outcome.pool, theory), theory)
+        for contest in outcome.contests
+    )
+
+
+def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
+    """Return resource and name of the ceiling that a user means.
+
+    Raises
+    ------
+    RidgepointError
+        If there is none, or several.
+    """
+    known = {f"{task.resource} {task.name}".lower(): (task.resource, task.name) for task in tasks}
+    sought = " ".join(text.lower().replace("/", " ").split())
+    if sought in known:
+        return known[sought]
+    begun = [name for name in known if sought and name.startswith(sought)]
+    if len(begun) == 1:
+        return known[begun[0]]
+    near = begun or difflib.get_close_matches(sought, known, n=3) or list(known)
+    raise RidgepointError(
+        f"cannot explain {text!r}",
+        reason="several ceilings begin so" if begun else "this machine has no such ceiling",
+        remedy=f"take one of: {', '.join(near)}",
+    )
+
+
+def _explanation(contest: Contest, ceiling: Ceiling, theory: Theory | None) -> Explanation:
+    trial, task = contest.best, contest.task
+    figure = None if theory is None else theory.per_cycle(task.resource, task.name)
+    loop = loop_listing(trial.job.function)
+    return Explanation(
+        ceiling=ceiling,
+        kernel=trial.kernel,
+        loop=tuple(loop),
+        samples=tuple(trial.samples),
+        figure=figure,
+        remarks=tuple(
+            (
+                *_about_candidates(contest),
+                *_about_data(task, ceiling),
+                *_about_cycles(task, trial.kernel, ceiling, len(loop)),
+                *_about_theory(ceiling, figure, theory),
+            )
+        ),
+    )
+
+
+def _about_candidates(contest: Contest) -> Iterator[str]:
+    """Yield which of several kernels this is."""
+    if contest.lost:
+        best = contest.best
+        medians = {trial.kernel: judge(trial.samples).undisturbed.median for trial in contest.lost}
+        reached = judge(best.samples).undisturbed.median
+        others = ", ".join(
+            f"{_described(kernel)} reached {rate / reached:.0%}" for kernel, rate in medians.items()
+        )
+        yield f"{_described(best.kernel)} was the fastest of {len(medians) + 1}: {others} of it"
+
+
+def _described(kernel: Kernel) -> str:
+    width = kernel.claim.width_bits
+    return f"{kernel.name}, {width} bit" if width and str(width) not in kernel.name else kernel.name
+
+
+def _about_data(task: Task, ceiling: Ceiling) -> Iterator[str]:
+    """Yield where the data lies, and what moves for a byte that is counted."""
+    if task.shares is None:
+        yield "it works in registers: no memory is touched"
+        return
+    yield f"each thread's data lies in {task.resource}: {ceiling.detail}"
+    read, write = task.shares
+    if task.resource != "l1" and read + write != 1:
+        why = "a line is read before it is stored to" if write else "a line moves as a whole"
+        yield f"a byte that the program counts moves {read + write:.3g} here: {why}"
+
+
+def _about_cycles(
+    task: Task, kernel: Kernel, ceiling: Ceiling, n_instructions: int
+) -> Iterator[str]:
+    """Yield how many cycles a pass of the loop takes."""
+    claim, clock, rate = kernel.claim, ceiling.frequency_hz, ceiling.rate
+    if clock is None or rate is None or not n_instructions:
+        return
+    in_pass = claim.load_bytes + claim.store_bytes if task.shares else kernel.work_per_repeat
+    one_core = rate.median / len(task.place.cpus)
+    cycles = clock * in_pass / one_core
+    unit = ceiling.unit.removesuffix("/s")
+    yield (
+        f"at {format_si(clock, 'Hz')} a pass of the loop, {n_instructions} instructions, takes "
+        f"{cycles:.1f} cycles: {n_instructions / cycles:.2f} instructions and "
+        f"{one_core / clock:.3g} {unit} a cycle on each CPU"
+    )
+    if claim.operation == "chase":
+        loads = claim.load_bytes / 8
+        yield (
+            f"each load waits for the one before: {cycles / loads:.1f} cycles, "
+            f"{format_si(cycles / loads / clock, 's')}"
+        )
+
+
+def _about_theory(ceiling: Ceiling, figure: Figure | None, theory: Theory | None) -> Iterator[str]:
+    """Yield what theory says, and how far the measurement is from it."""
+    if figure is None or ceiling.theoretical is None or ceiling.rate is None:
+        of = "this CPU" if theory is None else theory.name
+        yield f"no theory of this ceiling is known for {of}"
+        return
+    ports = f", on {figure.ports}" if figure.ports else ""
+    yield f"theory: {figure.value:g} {figure.unit} ({figure.rule}{ports}); {figure.source}"
+    if figure.note:
+        yield f"note: {figure.note}"
+    attained = ceiling.rate.median / ceiling.theoretical
+    yield f"{attained:.1%} of theory at the clock that was measured"
+    if attained < _ALMOST:
+        yield (
+            "what holds the rest back is not known: a limit that the theory does not describe, "
+            "or that this kernel does not get round"
+        )

@@ -1,122 +1,179 @@
-"""Ridgepoint's ceilings beside likwid-bench's, in turn on the same cores, as ratios.
+"""Ridgepoint's ceilings beside likwid-bench's and carm's, in turn on the same core, as ratios.
 
-    python benchmarks/machine.py [ROUNDS]
+    python benchmarks/machine.py [ROUNDS] [--only l1 --only fp64] [--cpu N] [--carm PATH]
 
-Each round measures the machine and then runs likwid-bench for the same things on one core. The
-table gives the medians over the rounds and the ratio, round by round. Then how long the machine
-takes, how many ceilings of two rounds in a row overlap in their intervals, and how long a user
-waits for --help. Without likwid-bench (Debian: likwid) that part is left out.
+For every ceiling that one core has and a peer measures too: ours, then each peer's, within
+seconds; in every second round the peers go first. The table gives the medians over the rounds and
+the ratio of ours to the better peer, round by round. Per peer the kernel or instruction set with
+the largest median counts.
+
+likwid-bench is in Debian's package likwid. carm is carm-roofline from PyPI: install it into a
+virtual environment of its own, and have it on PATH or name it with --carm or $CARM. A peer that
+is missing is left out. peers.py says what their numbers mean. The peers get huge pages as ours
+do; --small-pages leaves them what malloc gives them. Building carm's benchmarks takes some four
+minutes, the first round about seven, the others less.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
+import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-RIDGEPOINT = (sys.executable, "-m", "ridgepoint")
+import peers
+import ridgepoint
+from peers import Carm, Contest, Key, Likwid
+from ridgepoint.machine import Machine
 
-# Ours: resource and pattern; theirs: the best of some kernels, working set, which line to read.
-PEERS = {
-    ("fp64", "fma 256-bit"): (("peakflops_avx_fma",), "24kB", "MFlops/s"),
-    ("fp64", "fma 512-bit"): (("peakflops_avx512_fma",), "24kB", "MFlops/s"),
-    ("fp32", "fma 256-bit"): (("peakflops_sp_avx_fma",), "24kB", "MFlops/s"),
-    ("l1", "load"): (("load_avx", "load_avx512"), "24kB", "MByte/s"),
-    ("l1", "store"): (("store_avx", "store_avx512"), "24kB", "MByte/s"),
-    ("l1", "copy"): (("copy_avx", "copy_avx512"), "24kB", "MByte/s"),
-    ("l2", "load"): (("load_avx", "load_avx512"), "512kB", "MByte/s"),
-    ("l2", "copy"): (("copy_avx", "copy_avx512"), "512kB", "MByte/s"),
-    ("l3", "load"): (("load_avx", "load_avx512"), "8MB", "MByte/s"),
-    ("l3", "copy"): (("copy_avx", "copy_avx512"), "8MB", "MByte/s"),
-    ("dram", "load"): (("load_avx", "load_avx512"), "128MB", "MByte/s"),
-    ("dram", "store"): (("store_avx", "store_avx512"), "128MB", "MByte/s"),
-    ("dram", "copy"): (("copy_avx", "copy_avx512"), "128MB", "MByte/s"),
-    ("dram", "store nt"): (("store_mem_avx",), "128MB", "MByte/s"),
-    ("dram", "copy nt"): (("copy_mem_avx",), "128MB", "MByte/s"),
-}
+GOAL = 0.99
+
+Rates = dict[Key, dict[str, dict[str, list[float]]]]
+"""Of each ceiling, by tool and kernel, the rate of each round."""
 
 
-def ours(folder: Path) -> tuple[dict[tuple[str, str, int], dict[str, float]], float]:
-    """Return the rates of one `ridgepoint machine`, and the seconds that it took in all."""
-    started = time.perf_counter()
-    archive = folder / "archive.sqlite3"
-    command = [*RIDGEPOINT, "machine", "--json", "--archive", str(archive)]
-    document = subprocess.run(command, capture_output=True, check=True).stdout
-    elapsed_s = time.perf_counter() - started
-    ceilings = json.loads(document)["ceilings"]
-    return {(c["resource"], c["name"], c["threads"]): c["rate"] for c in ceilings}, elapsed_s
+def measured(only: Collection[Key], cpu: int) -> Machine:
+    """Return a measurement of some of our ceilings, with one CPU to use."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    try:
+        return ridgepoint.characterize(only=only)
+    finally:
+        os.sched_setaffinity(0, before)
 
 
-def theirs(kernels: tuple[str, ...], size: str, line: str, cpu: int) -> float:
-    """Return the best rate of some likwid-bench kernels, flop/s or byte/s."""
-    best = 0.0
-    for kernel in kernels:
-        command = ["likwid-bench", "-t", kernel, "-w", f"M0:{size}:1", "-s", "1"]
-        done = subprocess.run(
-            ["taskset", "-c", str(cpu), *command],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
+def ours(selection: Collection[Key], cpu: int) -> dict[Key, float]:
+    """Return our rates of the selected ceilings on one core, those that could be measured."""
+    ceilings = measured(selection, cpu).ceilings
+    return {(c.resource, c.name): c.rate.median for c in ceilings if c.rate and c.part is None}
+
+
+def build(carm: Carm, chosen: list[Contest]) -> None:
+    """Have carm build its benchmarks, some at a time: no rate is taken from this."""
+    print("building carm's benchmarks", file=sys.stderr)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for contest, could in zip(chosen, pool.map(carm.build, chosen), strict=True):
+            if not could:
+                print(f"carm cannot build {contest.name}", file=sys.stderr)
+
+
+def one_round(
+    chosen: list[Contest], tools: list[Likwid | Carm], cpu: int, rates: Rates, *, ours_first: bool
+) -> None:
+    """Measure every contest once, ours and the peers', and add what was found."""
+
+    def add_ours(contest: Contest) -> None:
+        for key, rate in ours(contest.ceilings, cpu).items():
+            rates[key].setdefault("ridgepoint", {}).setdefault("", []).append(rate)
+
+    def add_theirs(contest: Contest) -> None:
+        for tool in tools:
+            for key, found in tool.run(contest).items():
+                for label, rate in found.items():
+                    rates[key].setdefault(tool.name, {}).setdefault(label, []).append(rate)
+
+    for contest in chosen:
+        print(f"  {contest.name}", file=sys.stderr)
+        for add in (add_ours, add_theirs) if ours_first else (add_theirs, add_ours):
+            add(contest)
+
+
+def print_table(rates: Rates, tools: list[Likwid | Carm], rounds: int) -> None:
+    """Print medians and ratios, then how many ceilings reach the goal."""
+    names = [tool.name for tool in tools]
+    heads = "".join(f"{name:>14}" for name in names)
+    print(f"{'one core':18}{'ridgepoint':>12}{heads}   ours / better: median (min to max)")
+    ratios_of: dict[Key, float] = {}
+    for key, by_tool in rates.items():
+        _, mine = peers.best(by_tool.get("ridgepoint", {}), rounds)
+        theirs = {name: peers.best(by_tool.get(name, {}), rounds) for name in names}
+        theirs = {name: found for name, found in theirs.items() if found[1]}
+        if not mine or not theirs:
+            continue
+        better = max(theirs, key=lambda name: statistics.median(theirs[name][1]))
+        label, other = theirs[better]
+        ratios = [a / b for a, b in zip(mine, other, strict=True)]
+        ratios_of[key] = statistics.median(ratios)
+        cells = "".join(
+            f"{statistics.median(theirs[name][1]) / 1e9:14.2f}" if name in theirs else f"{'-':>14}"
+            for name in names
         )
-        for text in done.stdout.splitlines():
-            if text.startswith(f"{line}:"):
-                best = max(best, 1e6 * float(text.split(":")[1]))
-    return best
+        print(
+            f"{key[0]:5}{key[1]:13}{statistics.median(mine) / 1e9:12.2f}{cells}   "
+            f"{ratios_of[key]:.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
+            f"{'  below goal' if ratios_of[key] < GOAL else ''}  [{better} {label}]"
+        )
+    reached = sum(ratio >= GOAL for ratio in ratios_of.values())
+    print(f"\n{reached} of {len(ratios_of)} ceilings are at least {GOAL} of the better peer's.")
 
 
-def overlap(first: dict[str, float], second: dict[str, float]) -> bool:
-    """Return whether two intervals have a point in common."""
-    return first["low"] <= second["high"] and second["low"] <= first["high"]
+def print_notes(tools: list[Likwid | Carm], *, huge_pages: bool) -> None:
+    """Print what one must know to read the table."""
+    print("Gflop/s and GB/s, bytes as a program counts them. No tool fixes the clock.")
+    for tool in tools:
+        if isinstance(tool, Carm):
+            excess = tool.excess()
+            print(
+                f"carm took the TSC for {min(excess):.2%} to {max(excess):.2%} faster than Linux "
+                "knows it to be; its rates are divided by that."
+                if excess
+                else "carm's rates may be up to 0.4 % high: it measures the TSC's frequency in "
+                "whole ms and takes the highest, and this system does not say what it is."
+            )
+    pages = "huge pages where malloc can" if huge_pages else "the pages that malloc gives them"
+    print(f"The peers work on {pages}; likwid-bench on ones, carm on zeros.")
+
+
+def options() -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rounds", type=int, nargs="?", default=5)
+    parser.add_argument("--only", action="append", help="a resource, such as l1; may be repeated")
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--carm", default=os.environ.get("CARM", "carm"))
+    parser.add_argument("--small-pages", action="store_true")
+    parser.add_argument("--save", type=Path, help="write every round's rates there, as JSON")
+    return parser.parse_args()
 
 
 def main() -> None:
-    """Run the rounds and print the tables."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    has_likwid = shutil.which("likwid-bench") is not None
-    cpu = 0
-    runs, elapsed_s = [], []
-    peers: dict[tuple[str, str], list[float]] = {key: [] for key in PEERS}
+    """Build what carm needs, run the rounds and print the table."""
+    asked = options()
+    environment = peers.environment(huge_pages=not asked.small_pages)
+    machine = measured((), asked.cpu)
+    chosen = peers.contests(peers.data_caches(machine))
+    if asked.only:
+        chosen = [c for c in chosen if any(key[0] in asked.only for key in c.ceilings)]
+    tools: list[Likwid | Carm] = []
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(rounds):
-            print(f"round {number + 1} of {rounds}", file=sys.stderr)
-            rates, seconds = ours(Path(folder))
-            runs.append(rates)
-            elapsed_s.append(seconds)
-            for key, (kernels, size, line) in PEERS.items():
-                if has_likwid:
-                    peers[key].append(theirs(kernels, size, line, cpu))
-    if has_likwid:
-        print(f"{'one core':22}{'ridgepoint':>12}{'likwid':>10}   ratio, median (min to max)")
-        for (resource, name), rates in peers.items():
-            mine = [run[resource, name, 1]["median"] for run in runs]
-            ratios = [a / b for a, b in zip(mine, rates, strict=True) if b]
-            if ratios:
-                print(
-                    f"{resource:5}{name:17}{statistics.median(mine) / 1e9:12.1f}"
-                    f"{statistics.median(rates) / 1e9:10.1f}   {statistics.median(ratios):.3f}"
-                    f" ({min(ratios):.3f} to {max(ratios):.3f})"
-                )
-        print("in Gflop/s and GB/s as the program counts them\n")
-    print(f"whole command: {statistics.median(elapsed_s):.1f} s (at most {max(elapsed_s):.1f} s)")
-    for first, second in itertools.pairwise(runs):
-        together = sum(overlap(first[key], second[key]) for key in first)
-        print(
-            f"two rounds in a row: {together} of {len(first)} ceilings overlap in their intervals"
-        )
-    for arguments in (["-c", "import ridgepoint"], ["-m", "ridgepoint", "--help"], ["-c", "pass"]):
-        times = []
-        for _ in range(11):
-            started = time.perf_counter()
-            subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
-            times.append(time.perf_counter() - started)
-        print(f"python {' '.join(arguments)}: {statistics.median(times) * 1e3:.0f} ms")
+        if likwid := shutil.which("likwid-bench"):
+            tools.append(Likwid(likwid, asked.cpu, environment))
+        if command := shutil.which(asked.carm):
+            carm = Carm(command, asked.cpu, environment, Path(folder), machine)
+            tools.append(carm)
+            build(carm, [contest for contest in chosen if contest.carm])
+        if not tools:
+            sys.exit("neither likwid-bench nor carm is here")
+        rates: Rates = {key: {} for contest in chosen for key in contest.ceilings}
+        for number in range(asked.rounds):
+            print(f"round {number + 1} of {asked.rounds}", file=sys.stderr)
+            one_round(chosen, tools, asked.cpu, rates, ours_first=number % 2 == 0)
+    print_table(rates, tools, asked.rounds)
+    print_notes(tools, huge_pages=not asked.small_pages)
+    if asked.save:
+        rows = itertools.chain.from_iterable(
+            ({"resource": key[0], "name": key[1], "tool": tool, "kernel": label, "rates": found}
+             for tool, labels in by_tool.items() for label, found in labels.items())
+            for key, by_tool in rates.items()
+        )  # fmt: skip
+        asked.save.write_text(json.dumps(list(rows), indent=1) + "\n")
 
 
 if __name__ == "__main__":

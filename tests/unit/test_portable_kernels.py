@@ -12,6 +12,7 @@ from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.peak import mix, peak
+from ridgepoint.kernels.random_access import chase
 
 _V = "+m,+a,+f,+d,+v"
 CPUS = {
@@ -236,6 +237,17 @@ def test_clock_loop_is_one_chain_of_128_operations(cpu, add, xor):
     assert why_refused(code, kernel.claim) is None
 
 
+def test_chase_is_one_chain_of_32_loads():
+    """Each load's result is the offset of the next."""
+    kernel = chase(architecture="aarch64")
+    code = emitted(kernel, "n1")
+    loop = loop_of(code)
+
+    assert count(loop, r"ldr (x\d+), \[x0, \1\]") == 32
+    assert len(loop) == 32 + 2
+    assert why_refused(code, kernel.claim) is None
+
+
 def test_stores_without_the_hint_are_not_taken_for_non_temporal():
     """A RISC-V CPU without Zihintntl has no way to go past its caches."""
     kernel = bandwidth(STORE_NT, width_bits=256)
@@ -252,7 +264,8 @@ def test_stores_without_the_hint_are_not_taken_for_non_temporal():
          "its loop also has mov v1.16b, v0.16b"),
         ("n1", 128, "\tsubs\t", "\tldr\tq0, [x0]\n\tsubs\t",
          "a pass of its loop does 16 bytes loaded, not 0"),
-        ("n1", 128, "\tsubs\t", "\tldr\tx9, [sp]\n\tsubs\t", "its loop also has ldr x9, [sp]"),
+        ("n1", 128, "\tsubs\t", "\tldr\tx9, [sp]\n\tsubs\t",
+         "ldr x9, [sp] does not move 16 byte at a time"),
         ("n1", 128, "\tsubs\t", "\tadd\tx8, x8, #1\n\tadd\tx9, x9, #1\n\tsubs\t",
          "its loop has 4 other instructions"),
         ("n1", 128, "\tb.ne\t.LBB0_1", "\tnop", "it has no loop"),
@@ -268,7 +281,8 @@ def test_stores_without_the_hint_are_not_taken_for_non_temporal():
          "its vectors are set by vsetivli zero, 4, e64, m2, ta, ma"),
         ("rvv", 256, "e64, m1", "e32, m1",
          "its vectors are set by vsetivli zero, 4, e32, m1, ta, ma"),
-        ("rvv", 256, "\tbnez\t", "\tld\ta1, 8(sp)\n\tbnez\t", "its loop also has ld a1, 8(sp)"),
+        ("rvv", 256, "\tbnez\t", "\tld\ta1, 8(sp)\n\tbnez\t",
+         "ld a1, 8(sp) does not move 32 byte at a time"),
     ],
 )  # fmt: skip
 def test_listing_that_differs_from_its_claim_is_refused(cpu, width, found, instead, reason):

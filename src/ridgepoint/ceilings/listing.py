@@ -74,6 +74,8 @@ _SYNTAX = {
         accesses=(
             _Access(pattern=r"ldr q\d+, \[.*\]", register_bytes=16),
             _Access(pattern=r"ldp q\d+, q\d+, \[.*\]", registers=2, register_bytes=16),
+            _Access(pattern=r"ldr x\d+, \[.*\]", register_bytes=8),
+            _Access(pattern=r"ldrsw x\d+, \[.*\]", register_bytes=4),
             _Access(pattern=r"ldr z\d+, \[.*\]"),
             _Access(pattern=r"ld1[bhwd] \{ z\d+\.[bhsd] \}, p\d+/z, \[.*\]"),
             _Access(pattern=r"str q\d+, \[.*\]", register_bytes=16, is_store=True),
@@ -112,6 +114,8 @@ _SYNTAX = {
     "riscv64": _Syntax(
         comment="#",
         accesses=(
+            _Access(pattern=r"ld \w+, -?\d+\(\w+\)", register_bytes=8),
+            _Access(pattern=r"lw \w+, -?\d+\(\w+\)", register_bytes=4),
             _Access(pattern=r"vl1re\d+\.v v\d+, \(\w+\)"),
             _Access(pattern=r"vle\d+\.v v\d+, \(\w+\)"),
             _Access(pattern=r"vs1r\.v v\d+, \(\w+\)", is_store=True),
@@ -231,9 +235,9 @@ def _why_accesses_differ(loop: Sequence[str], claim: Claim, syntax: _Syntax) -> 
         if access is None:
             continue
         long = claim.width_bits >= syntax.least_vector_bits
-        if access.register_bytes != (None if long else width_bytes):
+        if claim.width_bits and access.register_bytes != (None if long else width_bytes):
             return f"{line} does not move {width_bytes} byte at a time"
-        moved[access.is_store] += access.registers * width_bytes
+        moved[access.is_store] += access.registers * (access.register_bytes or width_bytes)
         past_caches = access.non_temporal or (
             index > 0 and re.fullmatch(syntax.hint, loop[index - 1]) is not None
         )

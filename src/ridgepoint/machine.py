@@ -12,6 +12,8 @@ from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
 from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
 
+CHASE = "chase"
+"""Name of the pattern whose every load waits for the one before."""
 
 _MOST_MOVED = 256
 """Bytes that one byte counted can move: the longest line that any machine has."""
@@ -163,6 +165,16 @@ class Ceiling:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{name} must be > 0, got {value!r}")
+
+    @property
+    def latency_s(self) -> float | None:
+        """Time of one load that the next waits for; None: this pattern says nothing of it.
+
+        A chase has one load of 8 byte under way on each of its threads.
+        """
+        if self.name != CHASE or self.rate is None:
+            return None
+        return 8.0 * self.threads / self.rate.median
 
     def rate_of(self, resource: Resource) -> Estimate | None:
         """Return how fast this pattern moves a resource, or None if it says nothing of it.

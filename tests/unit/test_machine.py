@@ -169,3 +169,11 @@ def test_two_ceilings_of_one_name_are_refused():
     """Which of the two was meant cannot be known."""
     with pytest.raises(ValueError, match="two ceilings are called"):
         machine_of(ceiling("dram", 1.0), ceiling("dram", 2.0))
+
+
+def test_latency_is_the_time_of_a_load_that_the_next_waits_for():
+    """0.8 GB/s are 100 million loads a second in all, 50 million on each of two cores."""
+    chase = ceiling("dram", 0.8e9, threads=2, name="chase", shares=(8.0, 0.0))
+
+    assert chase.latency_s == pytest.approx(20e-9)
+    assert ceiling("dram", 0.8e9, name="load").latency_s is None

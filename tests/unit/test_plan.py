@@ -61,6 +61,12 @@ def test_small_exclusive_l3_is_measured_beyond_l2():
     assert size > 1 * MIB
 
 
+def test_random_accesses_stay_near_beyond_l2():
+    """Three L2 of 1 MiB, where streams take a quarter of 32 MiB; other levels are alike."""
+    assert buffer_bytes("l3", ZEN4, cores(1), at_random=True) == 3 * MIB
+    assert buffer_bytes("l2", ZEN4, cores(1), at_random=True) == 512 * KIB
+
+
 def test_dram_buffers_are_four_times_every_last_cache_together():
     """Two parts with 32 MiB for eight cores each: 256 MiB in all, shared by sixteen threads.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ridgepoint.caution import Caution
 from ridgepoint.host import Activity
-from ridgepoint.machine import Cache, Ceiling
+from ridgepoint.machine import CHASE, Cache, Ceiling
 
 _FREQUENCY_MOVED = 0.02
 _FEWEST_FOR_DECILES = 2
@@ -103,7 +103,7 @@ def of_caches(caches: Sequence[Cache], ceilings: Sequence[Ceiling]) -> Iterator[
     rates = {
         ceiling.resource: ceiling.rate.median
         for ceiling in ceilings
-        if ceiling.name == "chase"
+        if ceiling.name == CHASE
         and ceiling.threads == 1
         and ceiling.part is None
         and ceiling.rate is not None

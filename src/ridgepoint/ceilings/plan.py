@@ -75,8 +75,10 @@ class Task:
         return kernel.work_per_repeat + kernel.streams * self.size_bytes(kernel)
 
 
-def buffer_bytes(level: str, caches: dict[int, Cache], place: Place) -> int:
-    """Return how much data each thread of a place streams over to measure a level.
+def buffer_bytes(
+    level: str, caches: dict[int, Cache], place: Place, *, at_random: bool = False
+) -> int:
+    """Return how much data each thread of a place works on to measure a level.
 
     Parameters
     ----------
@@ -84,13 +86,17 @@ def buffer_bytes(level: str, caches: dict[int, Cache], place: Place) -> int:
     caches : dict of int to Cache
         Data caches by level; empty: unknown.
     place : Place
+    at_random : bool
+        Whether it is accessed in random order, rather than streamed over.
 
     Notes
     -----
     Three quarters of L1, so that what else a core touches fits beside it. Half of L2 and a
     quarter of L3 of each thread's part: far more than the level before, far less than the level
     itself. An L3 that is small beside L2 (exclusive ones are) takes three L2 or three quarters.
-    Main memory takes four times all the last caches in reach.
+    Random accesses take no more than three L2, which is beyond L2 too: a neighbour on a shared L3
+    drives out what is not touched for long. Main memory takes four times all the last caches in
+    reach.
     """
 
     def part(cache: Cache) -> int:
@@ -109,7 +115,8 @@ def buffer_bytes(level: str, caches: dict[int, Cache], place: Place) -> int:
     if number < max(caches):
         return part(caches[number]) // 2
     before, last_part = part(caches[number - 1]), part(caches[number])
-    return max(last_part // 4, min(3 * before, last_part * 3 // 4))
+    least = min(3 * before, last_part * 3 // 4)
+    return least if at_random else max(last_part // 4, least)
 
 
 def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tuple[Task, ...]:
@@ -140,19 +147,19 @@ def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tupl
             ]
         levels = () if place.memory_only else tuple(f"l{n}" for n in caches if n <= 3)
         for level in (*levels, "dram"):
-            extent = buffer_bytes(level, caches, place)
-            tasks += [
-                Task(
-                    resource=level,
-                    name=name,
-                    place=place,
-                    candidates=candidates,
-                    extent_bytes=extent,
-                    shares=shares,
-                    essential=level == "dram" or name in {"load", "copy"},
+            for name, candidates, shares in _accesses(level, isa):
+                at_random = candidates[0].fill is not None
+                tasks.append(
+                    Task(
+                        resource=level,
+                        name=name,
+                        place=place,
+                        candidates=candidates,
+                        extent_bytes=buffer_bytes(level, caches, place, at_random=at_random),
+                        shares=shares,
+                        essential=level == "dram" or name in {"load", "copy"},
+                    )
                 )
-                for name, candidates, shares in _accesses(level, isa)
-            ]
     return tuple(tasks)
 
 

@@ -175,6 +175,15 @@ def _reading(machine: Machine) -> Iterator[tuple[str, str]]:
         low, high = min(counts), max(counts)
         samples = f"{low}" if low == high else f"{low} to {high}"
         yield "ceilings", f"medians, {samples} samples each; 95 % interval of the median"
+    latencies = [
+        f"{shown_name(ceiling.resource)} {format_si(latency, 's', digits=3)}"
+        for ceiling in machine.ceilings
+        if ceiling.threads == 1 and (latency := ceiling.latency_s) is not None
+    ]
+    if latencies:
+        yield "latency", f"{', '.join(latencies)}: 8 byte over the rate of chase, on one core"
+    if any(ceiling.theoretical is not None for ceiling in machine.ceilings):
+        yield "theory", "clock right after the samples x a document's figure per cycle (--json)"
     if any(RESOURCES[ceiling.resource].path in LEVELS for ceiling in machine.ceilings):
         yield "traffic", "bytes moved per byte counted, write-allocate reads included"
 

@@ -7,7 +7,8 @@ import platform
 import pytest
 
 from ridgepoint.ceilings import characterize
-from ridgepoint.ceilings.pool import Job, Pool
+from ridgepoint.ceilings.pool import Pool
+from ridgepoint.ceilings.worker import Job
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import System
 from ridgepoint.jit import Compiler

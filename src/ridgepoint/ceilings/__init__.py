@@ -16,6 +16,7 @@ from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.samples import judge
 from ridgepoint.ceilings.session import QUICK, THOROUGH, Progress, every_task, measure
 from ridgepoint.ceilings.trial import Trial
+from ridgepoint.estimate import Estimate
 from ridgepoint.host import System, fingerprint, hostname, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
@@ -82,7 +83,7 @@ def characterize(
     outcome = measure(system, compiler, tasks, effort=effort, report=progress)
     ceilings = (
         *(measured(trial, outcome.pool, theory) for trial in outcome.trials),
-        *(_ceiling(task, (caution,)) for task, caution in outcome.refused),
+        *(_ceiling(task, cautions=(caution,)) for task, caution in outcome.refused),
     )
     limit, n_cpus = system.cpu_limit, len(usable_cpus())
     frequencies = outcome.frequencies_hz
@@ -115,9 +116,10 @@ def characterize(
 def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
     """Return a ceiling with what its samples say, and its theory."""
     judged, task = judge(trial.samples), trial.task
-    ceiling = replace(
-        _ceiling(task, judged.cautions),
+    ceiling = _ceiling(
+        task,
         rate=judged.undisturbed,
+        cautions=judged.cautions,
         detail=_detail(trial, pool),
         disturbed=judged.disturbed,
         frequency_hz=judged.frequency_hz,
@@ -146,8 +148,15 @@ def _detail(trial: Trial, pool: Pool) -> str | None:
     return ", ".join(parts)
 
 
-def _ceiling(task: Task, cautions: tuple[Caution, ...]) -> Ceiling:
-    """Return a task's ceiling, its rate unknown."""
+def _ceiling(
+    task: Task,
+    *,
+    rate: Estimate | None = None,
+    cautions: tuple[Caution, ...],
+    detail: str | None = None,
+    disturbed: tuple[float, ...] = (),
+    frequency_hz: float | None = None,
+) -> Ceiling:
     read_share, write_share = task.shares or (None, None)
     return Ceiling(
         resource=task.resource,
@@ -155,8 +164,11 @@ def _ceiling(task: Task, cautions: tuple[Caution, ...]) -> Ceiling:
         threads=len(task.place.cpus),
         part=task.place.part,
         unit=f"{resource_named(task.resource).unit}/s",
-        rate=None,
+        rate=rate,
         read_share=read_share,
         write_share=write_share,
         cautions=cautions,
+        detail=detail,
+        disturbed=disturbed,
+        frequency_hz=frequency_hz,
     )

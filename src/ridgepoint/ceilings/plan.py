@@ -185,7 +185,11 @@ def _floats(isa: Isa) -> Iterator[_Computing]:
                 kernel = peak(operation, precision=precision, width_bits=width)
                 yield precision, kernel.name, (kernel,)
         for width in (0, *isa.vector_widths) if isa.has_fma else ():
-            mixes = tuple(mix(ratio, precision=precision, width_bits=width) for ratio in MIXES)
+            registers = isa.vector_registers(width)
+            mixes = tuple(
+                mix(ratio, precision=precision, width_bits=width, registers=registers)
+                for ratio in MIXES
+            )
             yield precision, f"fma+add {width_name(width)}", mixes
 
 

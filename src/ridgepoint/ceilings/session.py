@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings.places import places
 from ridgepoint.ceilings.plan import Task, plan
-from ridgepoint.ceilings.pool import CLOCK, Pool
+from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.samples import judge
 from ridgepoint.ceilings.trial import Codes, Contest, Trial, prepare
+from ridgepoint.ceilings.worker import CLOCK, STEADY_CLOCK
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import Activity, System, usable_cpus
 from ridgepoint.jit import Compiler
@@ -51,8 +52,8 @@ class Effort:
     budget_s: float
 
 
-THOROUGH = Effort(rounds=15, fewest_rounds=6, sample_s=0.005, budget_s=22.0)
-QUICK = Effort(rounds=7, fewest_rounds=6, sample_s=0.002, budget_s=3.5)
+THOROUGH = Effort(rounds=25, fewest_rounds=8, sample_s=0.001, budget_s=22.0)
+QUICK = Effort(rounds=9, fewest_rounds=7, sample_s=0.0005, budget_s=3.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +138,9 @@ def measure(
     """
     started = time.perf_counter()
     before = system.activity()
-    codes = Codes(compiler, [CLOCK, *(k for task in tasks for k in task.candidates)])
-    if (refusal := codes.why_refused(CLOCK)) is not None:
+    clocks = (CLOCK, STEADY_CLOCK)
+    codes = Codes(compiler, [*clocks, *(k for task in tasks for k in task.candidates)])
+    if refusal := next(filter(None, map(codes.why_refused, clocks)), None):
         raise CannotMeasure(
             "cannot measure this machine",
             reason=refusal,

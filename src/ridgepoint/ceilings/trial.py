@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings.plan import Task
-from ridgepoint.ceilings.pool import Job, Pool
+from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.samples import Sample, judge
 from ridgepoint.ceilings.verify import why_refused
+from ridgepoint.ceilings.worker import Job
 from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.kernel import ENTRY, Kernel
 

@@ -58,6 +58,16 @@ class Isa:
             return self.has("fma")
         return self.architecture == "aarch64" or self.has("d")
 
+    def vector_registers(self, width_bits: int) -> int:
+        """Return how many registers hold vectors of a width, or scalars for width 0.
+
+        AVX-512 doubles x86's sixteen; for vectors below 512 bit with AVX512VL.
+        """
+        if self.architecture != "x86_64":
+            return 32
+        wide = self.has("avx512f" if width_bits in {0, 512} else "avx512vl")
+        return 32 if wide else 16
+
     def integer_widths(self, operation: str, integer: str) -> tuple[int, ...]:
         """Return the vector widths in which an operation is one instruction on this CPU.
 

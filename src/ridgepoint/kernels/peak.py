@@ -13,7 +13,8 @@ a chain of ``x * a + b`` would take a move of b for each.
 Twelve chains cover latency x throughput of every x86-64 core (4 cycles x 2 or 3 cycles x 2),
 and with the two operands they fit the 16 registers that code before AVX-512 has.
 
-Some cores add on pipes of their own beside the multiply-adds: `mix` has chains of both.
+Some cores add on pipes of their own beside the multiply-adds: `mix` has chains of both, as many
+as there are registers for: a Zen 5 core needs twenty-four to fill four pipes.
 
     for r in range(repeats):
         for u in range(UNROLL):
@@ -27,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ridgepoint.kernels.chains import WORKING_BYTES, chains_ir, value
+from ridgepoint.kernels.chains import OPERANDS, WORKING_BYTES, chains_ir, value
 from ridgepoint.kernels.kernel import Claim, Kernel, lanes, vector_type, width_name
 
 __all__ = ["CHAINS", "MIXES", "UNROLL", "WORKING_BYTES", "mix", "peak"]
@@ -36,8 +37,8 @@ CHAINS = 12
 UNROLL = 4
 
 MIXES: tuple[tuple[int, int], ...] = ((2, 1), (1, 1))
-"""Multiply-adds to additions that are tried. A Zen 4 core sustains two to one with vectors up to
-256 bit (20 fp64 flop a cycle) and one to one with 512 bit (24), where multiply-adds alone do 16."""
+"""Multiply-adds to additions that are tried. A Zen 4 core sustains 24 fp64 flop a cycle where
+multiply-adds alone do 16, a Zen 5 core with pipes of 512 bit 48 where they do 32."""
 
 Operation = Literal["add", "mul", "fma"]
 _FUSED: tuple[Operation, ...] = ("fma",)
@@ -90,20 +91,28 @@ for u in range({UNROLL}):
     )
 
 
-def mix(ratio: tuple[int, int], *, precision: Literal["fp64", "fp32"], width_bits: int) -> Kernel:
+def mix(
+    ratio: tuple[int, int],
+    *,
+    precision: Literal["fp64", "fp32"],
+    width_bits: int,
+    registers: int = 16,
+) -> Kernel:
     """Return the kernel that keeps multiply-adds and additions busy together.
 
     Parameters
     ----------
     ratio : tuple of int
-        Multiply-adds to additions; their sum divides twelve.
+        Multiply-adds to additions.
     precision : {"fp64", "fp32"}
     width_bits : int
         128, 256 or 512; 0: scalar.
+    registers : int
+        That the code may use, 16 or 32: all but two hold a chain.
     """
     fma, add = ratio
     period: tuple[Operation, ...] = _FUSED * fma + _ADDED * add
-    chains: tuple[Operation, ...] = period * (CHAINS // len(period))
+    chains: tuple[Operation, ...] = period * ((registers - OPERANDS) // len(period))
     flop = UNROLL * lanes(precision, width_bits) * sum(_FLOP[o] for o in chains)
     return Kernel(
         name=f"fma+add {fma}:{add} {width_name(width_bits)}",

@@ -33,7 +33,7 @@ class _Header(msgspec.Struct):
 
 def estimate_fields(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate's statistics and samples, as they stand in every document."""
-    return {
+    fields = {
         "median": estimate.median,
         "q1": estimate.q1,
         "q3": estimate.q3,
@@ -42,6 +42,7 @@ def estimate_fields(estimate: Estimate) -> dict[str, Any]:
         "n": estimate.n,
         "samples": list(estimate.samples),
     }
+    return fields if estimate.batches is None else {**fields, "batches": estimate.batches}
 
 
 def _encode_hook(value: object) -> object:
@@ -64,7 +65,10 @@ def _decode_hook(kind: type, value: object) -> object:
     samples = value["samples"]
     if not isinstance(samples, list):
         raise ValueError("`samples` must be a list of numbers")
-    estimate = Estimate(_number(sample) for sample in samples)
+    batches = value.get("batches")
+    if batches is not None and (isinstance(batches, bool) or not isinstance(batches, int)):
+        raise ValueError(f"`batches` must be a whole number, got {batches!r}")
+    estimate = Estimate(map(_number, samples), batches=batches)
     stated = value.get("median", estimate.median)
     # Somebody who edits the median by hand must not be ignored silently.
     if abs(_number(stated) - estimate.median) > 1e-9 * abs(estimate.median):

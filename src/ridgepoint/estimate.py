@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable
@@ -29,52 +30,69 @@ class Estimate:
     ----------
     samples : iterable of float
         At least one; finite. In the quantity's base unit, in the order they were taken.
+    batches : int or None
+        Moments that the samples tell of, where those taken within a moment are alike (they share
+        the clock and the neighbours that the machine then has): the interval is of the medians
+        of so many batches of consecutive samples. None: all samples are independent.
 
     Raises
     ------
     ValueError
-        If there is no sample, or one is not finite.
+        If there is no sample, one is not finite, or there is no batch.
 
     Notes
     -----
     The interval is the distribution-free 95 % interval of the median by order statistics:
-    it assumes independent samples and nothing about their distribution. With fewer than six
-    samples no such interval exists, and `low` and `high` are None.
+    it assumes independent samples (or batches: the method of batch means, with medians) and
+    nothing about their distribution. With fewer than six no such interval exists, and `low` and
+    `high` are None. Fewer samples than batches are taken as a batch each.
 
     Examples
     --------
     >>> e = Estimate([2.0, 1.0, 4.0, 3.0, 5.0, 6.0, 7.0, 9.0, 8.0])
     >>> e.n, e.median, e.q1, e.q3, e.low, e.high
     (9, 5.0, 3.0, 7.0, 2.0, 8.0)
+
+    Twelve samples that drift, as six batches of two:
+
+    >>> e = Estimate(range(1, 13), batches=6)
+    >>> e.low, e.high
+    (1.5, 11.5)
     """
 
     # Not a dataclass: its JSON form carries the derived statistics too (see documents.py).
-    __slots__ = ("samples",)
+    __slots__ = ("batches", "samples")
     samples: tuple[float, ...]
+    batches: int | None
 
-    def __init__(self, samples: Iterable[float]) -> None:
+    def __init__(self, samples: Iterable[float], *, batches: int | None = None) -> None:
         values = tuple(float(sample) for sample in samples)
         if not values:
             raise ValueError("samples must hold at least one value")
         for value in values:
             if not math.isfinite(value):
                 raise ValueError(f"samples must be finite, got {value!r}")
+        if batches is not None and batches <= 0:
+            raise ValueError(f"batches must be > 0, got {batches!r}")
         object.__setattr__(self, "samples", values)
+        object.__setattr__(self, "batches", batches)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an Estimate is a value: {name!r} cannot be set")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Estimate) and self.samples == other.samples
+        if not isinstance(other, Estimate):
+            return False
+        return (self.samples, self.batches) == (other.samples, other.batches)
 
     def __hash__(self) -> int:
-        return hash(self.samples)
+        return hash((self.samples, self.batches))
 
     def __repr__(self) -> str:
         return f"Estimate(median={self.median!r}, low={self.low!r}, high={self.high!r}, n={self.n})"
 
-    def __reduce__(self) -> tuple[type[Estimate], tuple[tuple[float, ...]]]:
-        return Estimate, (self.samples,)
+    def __reduce__(self) -> tuple[Callable[..., Estimate], tuple[object, ...]]:
+        return _restored, (self.samples, self.batches)
 
     @property
     def n(self) -> int:
@@ -103,15 +121,24 @@ class Estimate:
 
     @property
     def low(self) -> float | None:
-        """Lower end of the 95 % interval of the median; None with fewer than six samples."""
-        rank = _interval_rank(self.n)
-        return None if rank is None else sorted(self.samples)[rank - 1]
+        """Lower end of the 95 % interval of the median; None with fewer than six."""
+        moments = self._moments()
+        rank = _interval_rank(len(moments))
+        return None if rank is None else moments[rank - 1]
 
     @property
     def high(self) -> float | None:
-        """Upper end of the 95 % interval of the median; None with fewer than six samples."""
-        rank = _interval_rank(self.n)
-        return None if rank is None else sorted(self.samples)[-rank]
+        """Upper end of the 95 % interval of the median; None with fewer than six."""
+        moments = self._moments()
+        rank = _interval_rank(len(moments))
+        return None if rank is None else moments[-rank]
+
+    def _moments(self) -> list[float]:
+        """Return the independent values that the samples amount to, in ascending order."""
+        if self.batches is None or self.n <= self.batches:
+            return sorted(self.samples)
+        ends = [self.n * batch // self.batches for batch in range(self.batches + 1)]
+        return sorted(statistics.median(self.samples[a:b]) for a, b in itertools.pairwise(ends))
 
     @property
     def relative_spread(self) -> float | None:
@@ -122,4 +149,9 @@ class Estimate:
 
     def map(self, function: Callable[[float], float]) -> Estimate:
         """Return the estimate of a function of this quantity, sample by sample."""
-        return Estimate(function(sample) for sample in self.samples)
+        return Estimate(map(function, self.samples), batches=self.batches)
+
+
+def _restored(samples: tuple[float, ...], batches: int | None) -> Estimate:
+    """Return an estimate that was pickled."""
+    return Estimate(samples, batches=batches)

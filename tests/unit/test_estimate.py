@@ -90,3 +90,31 @@ def test_nothing_and_non_numbers_are_refused(values):
     """No sample, NaN and infinity are no measurement."""
     with pytest.raises(ValueError, match="samples must"):
         Estimate(values)
+
+
+def test_interval_of_batches_shows_a_drift_that_samples_hide():
+    """Twenty-four samples that rise from 1 to 24: six batches of four, medians 2.5, 6.5 ... 22.5.
+
+    Taken as independent, the 7th and the 18th of 24 hold the median.
+    """
+    rising = [float(i) for i in range(1, 25)]
+    batched = Estimate(rising, batches=6)
+
+    assert (batched.low, batched.high) == (2.5, 22.5)
+    assert (Estimate(rising).low, Estimate(rising).high) == (7.0, 18.0)
+    assert batched.median == Estimate(rising).median == 12.5
+    assert batched.map(lambda value: 2 * value) == Estimate([2 * r for r in rising], batches=6)
+
+
+def test_fewer_samples_than_batches_are_a_batch_each():
+    """Six of eight: least and greatest. Five: none."""
+    few = Estimate([3.0, 1.0, 2.0, 6.0, 5.0, 4.0], batches=8)
+
+    assert (few.low, few.high) == (1.0, 6.0)
+    assert Estimate([1.0] * 5, batches=8).low is None
+
+
+def test_batches_are_whole():
+    """No batch is no interval."""
+    with pytest.raises(ValueError, match="batches"):
+        Estimate([1.0], batches=0)

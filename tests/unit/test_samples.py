@@ -116,3 +116,34 @@ def test_sample_of_a_thread_that_moved_to_another_cpu_is_left_out():
     judged = judge([*QUIET, Sample(rate=100.0, migrated=True)])
 
     assert (judged.interrupted, judged.disturbed) == (1, (100.0,))
+
+
+def test_shared_cores_do_not_count_where_sharing_slows_down():
+    """Of twenty-five samples nineteen had a neighbour on the core's other hardware thread."""
+    alone = [Sample(rate=rate, issue=1.0) for rate in (100, 101, 99, 100, 100.5, 99.5)]
+    shared = [Sample(rate=65.0 + i / 10, issue=0.7) for i in range(19)]
+    judged = judge([*shared[:10], *alone, *shared[10:]])
+
+    assert judged.undisturbed.samples == tuple(sample.rate for sample in alone)
+    assert (judged.shared, judged.alone) == (19, 6)
+    assert "19 on a shared core" in judged.cautions[0].seen
+    assert not judged.is_settled  # six are too few
+
+
+def test_shared_cores_count_where_sharing_does_no_harm():
+    """Main memory is no faster for a core of one's own."""
+    mixed = [Sample(rate=sample.rate, issue=0.7 + 0.3 * (i % 2)) for i, sample in enumerate(QUIET)]
+    judged = judge(mixed)
+
+    assert judged.undisturbed == judge(QUIET).undisturbed
+    assert (judged.disturbed, judged.shared, judged.alone) == ((), 0, 7)
+    assert judged.is_settled
+
+
+def test_ceiling_that_never_had_its_cores_to_itself_says_so():
+    """All samples alike: nothing else would show it."""
+    judged = judge([Sample(rate=sample.rate, issue=0.7) for sample in QUIET])
+
+    assert [caution.code for caution in judged.cautions] == ["shared-core"]
+    assert "0 of 14 samples" in judged.cautions[0].seen
+    assert not judged.is_settled

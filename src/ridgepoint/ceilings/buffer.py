@@ -34,11 +34,12 @@ class Buffer:
     """
 
     def __init__(self, at_least: int, seed: int) -> None:
-        self.length = -(-at_least // _HUGE_BYTES) * _HUGE_BYTES
+        page = _HUGE_BYTES if at_least >= _HUGE_BYTES else mmap.PAGESIZE
+        self.length = -(-at_least // page) * page
         # A huge page begins at a multiple of its size, which a mapping need not.
-        self._memory = mmap.mmap(-1, self.length + _HUGE_BYTES, flags=mmap.MAP_PRIVATE)
+        self._memory = mmap.mmap(-1, self.length + page, flags=mmap.MAP_PRIVATE)
         begin = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
-        self._skipped = -begin % _HUGE_BYTES
+        self._skipped = -begin % page
         self.address = begin + self._skipped
         if hasattr(mmap, "MADV_HUGEPAGE"):
             # A kernel without huge pages refuses: slower address translation, no more.
@@ -56,10 +57,6 @@ class Buffer:
     def view(self, length: int) -> npt.NDArray[np.uint8]:
         """Return the first bytes as an array that can be written."""
         return self._array(np.uint8)[:length]
-
-    def read(self, length: int) -> None:
-        """Bring the first bytes into the caches, as far as they have room."""
-        self._array(np.uint8)[:length:VECTOR_ALIGNMENT].sum()
 
     def place(self, operands: Sequence[float], precision: str) -> None:
         """Write operands at the start, each filling one `VECTOR_ALIGNMENT`."""

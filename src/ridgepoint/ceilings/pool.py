@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from ridgepoint.ceilings.worker import Driver, Job, Span, Worker
+from ridgepoint.ceilings.driver import Driver, Span
+from ridgepoint.ceilings.worker import Job, Worker
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.jit import Compiler
 
@@ -25,6 +26,9 @@ class Timing:
         Largest share of its own time that a thread did not run.
     frequency_hz : float or None
         Core clock right after it, mean over the threads; None: not clear.
+    issue : float
+        Least share of an unshared core's issue slots that a thread found free, right before and
+        after.
     migrated : bool
         Whether a thread changed its CPU meanwhile.
     """
@@ -32,6 +36,7 @@ class Timing:
     seconds: float
     waited: float
     frequency_hz: float | None
+    issue: float
     migrated: bool
 
 
@@ -116,6 +121,7 @@ class Pool:
             seconds=elapsed_ns / 1e9,
             waited=max(waited, 0.0),
             frequency_hz=sum(known) / len(spans) if len(known) == len(spans) else None,
+            issue=min(s.issue for s in spans),
             migrated=any(s.migrated for s in spans),
         )
 

@@ -4,6 +4,9 @@ A kernel that keeps one part of a core busy cannot run faster than that part; it
 up. So noise has one side: a sample that is clearly slower than what the same kernel has reached
 several times was disturbed, by a process of this machine or by a neighbour that a virtual machine
 cannot see. A lone sample that is faster than all others was not: its clock was.
+
+A neighbour on the core's other hardware thread may be there for most of the time. It shows in the
+core's issue slots; where it slows a kernel down, only the samples without it count.
 """
 
 from __future__ import annotations
@@ -18,8 +21,14 @@ from ridgepoint.estimate import Estimate
 MOST_WAITED = 0.01
 """Share of its wall time that a thread may have spent not running."""
 
-SLOW = 0.9
+SLOW = 0.8
 """Of what was reached: below it, a sample was held up."""
+
+SHARED = 0.94
+"""Of an unshared core's issue slots: with fewer free, somebody else used the core."""
+
+HARMED = 0.97
+"""Of the median rate on an unshared core: below it, sharing slows a kernel down."""
 
 MOST_MOVED = 0.05
 """Share by which the core clock may differ from its median over the samples."""
@@ -30,8 +39,17 @@ _ENOUGH_ALIKE = 0.2
 UNSTABLE = 0.05
 """Width of the 95 % interval, over the median, from which on a ceiling is called unstable."""
 
+BATCHES = 8
+"""Of samples in a row, to tell an interval from: clocks and neighbours change slowly, so that
+samples are alike that were taken soon after each other."""
+
 ENOUGH = 10
 """Undisturbed samples that settle a ceiling."""
+
+ENOUGH_ALONE = 5
+"""Of these, samples on an unshared core."""
+
+_FEWEST_ALONE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +66,25 @@ class Sample:
         Whether a thread changed its CPU.
     frequency_hz : float or None
         Core clock right after it; None: not measured.
+    issue : float or None
+        Least share of an unshared core's issue slots that was free around it; None: not measured.
     """
 
     rate: float
     waited: float = 0.0
     migrated: bool = False
     frequency_hz: float | None = None
+    issue: float | None = None
 
     @property
     def was_interrupted(self) -> bool:
         """Whether its threads are known not to have run all the time, each on its CPU."""
         return self.waited > MOST_WAITED or self.migrated
+
+    @property
+    def was_shared(self) -> bool:
+        """Whether somebody else is known to have used the core of one of its threads."""
+        return self.issue is not None and self.issue < SHARED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +97,11 @@ class Judged:
         In the order in which they were taken.
     disturbed : tuple of float
         Rates that were left out, in that order.
-    interrupted, moved : int
+    interrupted, moved, shared : int
         Of these, the ones that are known to have been preempted or to have changed their CPU,
-        and those whose core clock had moved.
+        those whose core clock had moved, and those whose core somebody else used.
+    alone : int
+        Of those that were not left out, the ones on a core that nobody else used.
     frequency_hz : float or None
         Median core clock of those that were not left out.
     """
@@ -82,18 +110,21 @@ class Judged:
     disturbed: tuple[float, ...]
     interrupted: int
     moved: int
+    shared: int
+    alone: int
     frequency_hz: float | None
 
     @property
     def is_settled(self) -> bool:
         """Whether more samples would tell no more."""
         spread = self.undisturbed.relative_spread
-        return self.undisturbed.n >= ENOUGH and spread is not None and spread <= UNSTABLE
+        enough = self.undisturbed.n >= ENOUGH and self.alone >= ENOUGH_ALONE
+        return enough and spread is not None and spread <= UNSTABLE
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What to doubt."""
-        return (*self._of_disturbance(), *self._of_spread())
+        return (*self._of_disturbance(), *self._of_sharing(), *self._of_spread())
 
     def _of_disturbance(self) -> tuple[Caution, ...]:
         if not self.disturbed:
@@ -104,9 +135,22 @@ class Judged:
             Caution(
                 "disturbed",
                 f"{len(self.disturbed)} of {n} samples were left out ({self.interrupted} "
-                f"preempted, {self.moved} with another core clock, the others off what was "
-                f"reached several times; the slowest at {slowest:.0%})",
+                f"preempted, {self.moved} with another core clock, {self.shared} on a shared "
+                f"core, the others off what was reached several times; the slowest at "
+                f"{slowest:.0%})",
                 "something else ran on this machine or beside it: measure again when it is quiet",
+            ),
+        )
+
+    def _of_sharing(self) -> tuple[Caution, ...]:
+        if self.alone >= min(ENOUGH_ALONE, self.undisturbed.n):
+            return ()
+        return (
+            Caution(
+                "shared-core",
+                f"{self.alone} of {self.undisturbed.n} samples had their cores to themselves",
+                "a neighbour on the cores' other hardware threads may slow this down: measure on "
+                "dedicated cores, or when the host is less busy",
             ),
         )
 
@@ -135,26 +179,42 @@ def judge(samples: Sequence[Sample]) -> Judged:
     Notes
     -----
     A sample is disturbed if one of its threads did not run for more than 1 % of the time or
-    changed its CPU, if its core clock was 5 % off the median one, or if its rate is below 90 % of
+    changed its CPU, if its core clock was 5 % off the median one, or if its rate is below 80 % of
     what was reached, or above it. Reached is the highest rate that has a fifth of the samples (two
-    at least) within 5 % below it: a clock that jumps once does not make a machine faster. If all
+    at least) within 5 % below it: a clock that jumps once does not make a machine faster. Where
+    samples on shared cores are slower (their median is, by 3 %), what was reached is asked of the
+    others alone, and of those on shared cores only such count as come within 3 % of it. If all
     were interrupted, none is left out for that: their rates are all that is known.
     """
     running = [sample for sample in samples if not sample.was_interrupted] or list(samples)
     steady = [sample for sample in running if not _moved(sample, _clock(running))]
-    reached = _reached([sample.rate for sample in steady])
-    kept = [sample for sample in steady if SLOW * reached <= sample.rate <= reached]
+    alone = [sample for sample in steady if not sample.was_shared]
+    shared = [sample for sample in steady if sample.was_shared]
+    harmed = (
+        len(alone) >= _FEWEST_ALONE and bool(shared) and _median(shared) < HARMED * _median(alone)
+    )
+    reached = _reached([sample.rate for sample in (alone if harmed else steady)])
+    kept = [
+        sample
+        for sample in steady
+        if (HARMED if harmed and sample.was_shared else SLOW) * reached <= sample.rate <= reached
+    ]
     left_out = [sample for sample in samples if sample not in kept]
-    interrupted = sum(sample.was_interrupted for sample in left_out)
+    uninterrupted = [sample for sample in left_out if not sample.was_interrupted]
+    moved = [sample for sample in uninterrupted if _moved(sample, _clock(running))]
     return Judged(
-        undisturbed=Estimate(sample.rate for sample in kept),
+        undisturbed=Estimate((sample.rate for sample in kept), batches=BATCHES),
         disturbed=tuple(sample.rate for sample in left_out),
-        interrupted=interrupted,
-        moved=sum(
-            _moved(sample, _clock(running)) for sample in left_out if not sample.was_interrupted
-        ),
+        interrupted=len(left_out) - len(uninterrupted),
+        moved=len(moved),
+        shared=sum(sample.was_shared for sample in uninterrupted if sample not in moved),
+        alone=sum(not sample.was_shared for sample in kept),
         frequency_hz=_clock(kept),
     )
+
+
+def _median(samples: Sequence[Sample]) -> float:
+    return statistics.median(sample.rate for sample in samples)
 
 
 def _clock(samples: Sequence[Sample]) -> float | None:

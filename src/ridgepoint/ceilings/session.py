@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ridgepoint.caution import Caution
+from ridgepoint.ceilings.driver import CLOCK, PROBE, STEADY_CLOCK
 from ridgepoint.ceilings.places import places
 from ridgepoint.ceilings.plan import Task, plan
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.samples import judge
-from ridgepoint.ceilings.trial import Codes, Contest, Trial, prepare
-from ridgepoint.ceilings.worker import CLOCK, STEADY_CLOCK
+from ridgepoint.ceilings.trial import READER, Codes, Contest, Trial, prepare
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import Activity, System, usable_cpus
 from ridgepoint.jit import Compiler
@@ -52,7 +52,7 @@ class Effort:
     budget_s: float
 
 
-THOROUGH = Effort(rounds=25, fewest_rounds=8, sample_s=0.001, budget_s=22.0)
+THOROUGH = Effort(rounds=25, fewest_rounds=8, sample_s=0.001, budget_s=25.0)
 QUICK = Effort(rounds=9, fewest_rounds=7, sample_s=0.0005, budget_s=3.5)
 
 
@@ -138,8 +138,8 @@ def measure(
     """
     started = time.perf_counter()
     before = system.activity()
-    clocks = (CLOCK, STEADY_CLOCK)
-    codes = Codes(compiler, [*clocks, *(k for task in tasks for k in task.candidates)])
+    clocks = (CLOCK, STEADY_CLOCK, PROBE)
+    codes = Codes(compiler, [*clocks, READER, *(k for task in tasks for k in task.candidates)])
     if refusal := next(filter(None, map(codes.why_refused, clocks)), None):
         raise CannotMeasure(
             "cannot measure this machine",

@@ -13,13 +13,22 @@ from ridgepoint.ceilings.samples import Sample, judge
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.ceilings.worker import Job
 from ridgepoint.jit import Compiler, Function
+from ridgepoint.kernels.bandwidth import LOAD, bandwidth
 from ridgepoint.kernels.kernel import ENTRY, Kernel
+
+READER = bandwidth(LOAD, width_bits=128)
+"""Brings data into a cache."""
+
+_READINGS = 3
 
 _CALIBRATION = 0.2
 _WARMING = 0.2
 """Of a sample's time."""
 
 _CONTEST_ROUNDS = 3
+_PATIENT_FROM = 12
+"""Samples after which a trial that is not settled waits for cores that nobody shares."""
+
 _HOPELESS = 0.8
 """Of what the best candidate reached: below it, a candidate leaves the contest at once."""
 
@@ -88,8 +97,11 @@ class Trial:
                 waited=timing.waited,
                 migrated=timing.migrated,
                 frequency_hz=timing.frequency_hz,
+                issue=timing.issue,
             )
         )
+        if len(self.samples) == _PATIENT_FROM and not judge(self.samples).is_settled:
+            self.job = replace(self.job, patient=True)
 
 
 @dataclass(slots=True)
@@ -153,9 +165,12 @@ def prepare(task: Task, pool: Pool, codes: Codes, *, sample_s: float) -> Contest
             operands=kernel.operands,
             precision=kernel.claim.precision,
             fill=kernel.fill,
-            read_first=kernel.fill is not None and task.resource != "dram",
         )
         job = _calibrated(job, pool, cpus=task.place.cpus, sample_s=sample_s)
+        if kernel.fill is not None and task.resource != "dram":
+            # It visits part of its extent at a time, and slowly: what it is to find in a cache
+            # must be brought there quickly, or neighbours drive the first out before the last.
+            job = replace(job, warmer=codes.function(READER), warm_repeats=_READINGS)
         trials.append(Trial(task=task, kernel=kernel, job=job))
     if trials:
         return Contest(trials)

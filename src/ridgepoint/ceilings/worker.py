@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import queue
@@ -14,70 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.ceilings.buffer import Buffer
-from ridgepoint.jit import Compiler, Function
-from ridgepoint.kernels.chains import WORKING_BYTES
-from ridgepoint.kernels.clock import clock, cycles_of_addition, steady_clock
-from ridgepoint.kernels.kernel import ENTRY, Kernel
-
-CLOCK = clock()
-STEADY_CLOCK = steady_clock()
-"""The kernel that tells the core's frequency, right after the one that is timed."""
-
-_CLOCK_S = 2e-4
-_CLOCK_REPEATS = round(_CLOCK_S * 1.5e9 / STEADY_CLOCK.work_per_repeat)
-_CALIBRATIONS = 9
-
-# Each thread warms up, waits for all the others, without the interpreter's lock and within one
-# cache line's travel, and only then reads the clocks (1 is CLOCK_MONOTONIC, 3 the thread's CPU
-# time). The clock kernel follows at once: a core that slowed down for wide vectors still is slow.
-_DRIVER_IR = """
-declare i32 @clock_gettime(i32, ptr)
-declare i32 @sched_getcpu()
-define void @drive(ptr %barrier, i64 %threads, ptr %kernel, ptr %data, i64 %size, i64 %warm,
-                   i64 %repeats, ptr %clock, ptr %clock_data, i64 %clock_repeats,
-                   ptr %times) #0 {
-entry:
-  %cold = icmp eq i64 %warm, 0
-  br i1 %cold, label %ready, label %warming
-warming:
-  call void %kernel(ptr %data, i64 %size, i64 %warm)
-  br label %ready
-ready:
-  %old = atomicrmw add ptr %barrier, i64 1 seq_cst
-  br label %wait
-wait:
-  %here = load atomic i64, ptr %barrier acquire, align 8
-  %all = icmp uge i64 %here, %threads
-  br i1 %all, label %go, label %wait
-go:
-  %t1 = getelementptr i8, ptr %times, i64 16
-  %t2 = getelementptr i8, ptr %times, i64 32
-  %t3 = getelementptr i8, ptr %times, i64 48
-  %t4 = getelementptr i8, ptr %times, i64 64
-  %t5 = getelementptr i8, ptr %times, i64 80
-  %t6 = getelementptr i8, ptr %times, i64 96
-  %t7 = getelementptr i8, ptr %times, i64 104
-  %cpu0 = call i32 @sched_getcpu()
-  %from = sext i32 %cpu0 to i64
-  store i64 %from, ptr %t6
-  %c0 = call i32 @clock_gettime(i32 3, ptr %times)
-  %c1 = call i32 @clock_gettime(i32 1, ptr %t1)
-  call void %kernel(ptr %data, i64 %size, i64 %repeats)
-  %c2 = call i32 @clock_gettime(i32 1, ptr %t2)
-  %c3 = call i32 @clock_gettime(i32 3, ptr %t3)
-  %c4 = call i32 @clock_gettime(i32 1, ptr %t4)
-  call void %clock(ptr %clock_data, i64 0, i64 %clock_repeats)
-  %c5 = call i32 @clock_gettime(i32 1, ptr %t5)
-  %cpu1 = call i32 @sched_getcpu()
-  %to = sext i32 %cpu1 to i64
-  store i64 %to, ptr %t7
-  ret void
-}
-"""
-_DRIVER_TYPE = ctypes.CFUNCTYPE(
-    None, *[ctypes.c_void_p, ctypes.c_int64] * 2, *[ctypes.c_int64] * 3,
-    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p,
-)  # fmt: skip
+from ridgepoint.ceilings.driver import Core, Driver, Span
+from ridgepoint.jit import Function
 
 # The kernel, or a sandbox, may keep a thread from choosing its CPU: it then runs where it may.
 _MAY_NOT_CHOOSE = (errno.EPERM, errno.EACCES, errno.ENOSYS)
@@ -99,15 +36,16 @@ class Job:
     repeats : int
     warm_repeats : int
         Before the time is taken: they bring in data and let the clock settle.
+    warmer : Function or None
+        What is repeated then; None: `function`.
     operands : tuple of float
         Placed at the buffer's start, one per `VECTOR_ALIGNMENT`, filling it.
     precision : str
         Of the operands.
     fill : callable or None
         Arranges a buffer of its own for this job; None: it runs on the numbers of all.
-    read_first : bool
-        Whether the whole extent is read before: a job that visits part of it at a time would
-        find the rest gone from the cache that it is to measure.
+    patient : bool
+        Whether each thread waits for a while until nobody shares its core.
     """
 
     function: Function
@@ -115,37 +53,11 @@ class Job:
     extent_bytes: int
     repeats: int
     warm_repeats: int = 0
+    warmer: Function | None = None
     operands: tuple[float, ...] = ()
     precision: str = "fp64"
     fill: Fill | None = None
-    read_first: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """When one thread ran a job, for how long it did run, how fast its core then was."""
-
-    begin_ns: int
-    end_ns: int
-    cpu_ns: int
-    frequency_hz: float | None
-    migrated: bool
-
-
-class Driver:
-    """The machine code that every worker runs: what times a job, and the clocks.
-
-    Parameters
-    ----------
-    compiler : Compiler
-    """
-
-    def __init__(self, compiler: Compiler) -> None:
-        # Kept here: the code must live as long as the threads.
-        self._function = compiler.compile(_DRIVER_IR, "drive")
-        self.drive = _DRIVER_TYPE(self._function.address)
-        self.clock = compiler.compile(CLOCK.ir, ENTRY)
-        self.steady_clock = compiler.compile(STEADY_CLOCK.ir, ENTRY)
+    patient: bool = False
 
 
 class Worker(threading.Thread):
@@ -154,12 +66,10 @@ class Worker(threading.Thread):
     def __init__(self, cpu: int, driver: Driver) -> None:
         super().__init__(name=f"ridgepoint-cpu{cpu}", daemon=True)
         self._cpu, self._driver = cpu, driver
-        self._times = (ctypes.c_int64 * 14)()
         self._buffers: dict[tuple[Fill, int] | None, Buffer] = {}
         self._last: Job | None = None
         self._pinned: OSError | None = None
-        self._clock: Buffer | None = None
-        self._addition_cycles: int | None = None
+        self._core: Core | None = None
         self.requests: queue.SimpleQueue[tuple[Job, int, int] | None] = queue.SimpleQueue()
         self.replies: queue.SimpleQueue[Span | OSError | None] = queue.SimpleQueue()
 
@@ -184,9 +94,8 @@ class Worker(threading.Thread):
             try:
                 if self._pinned is not None and self._pinned.errno not in _MAY_NOT_CHOOSE:
                     raise self._pinned
-                if self._clock is None:
-                    self._clock = Buffer(WORKING_BYTES, self._cpu)
-                    self._addition_cycles = self._calibrated(self._clock)
+                if self._core is None:
+                    self._core = Core(self._driver, self._cpu)
                 buffer = self.buffer(job) or self._make(job)
             except OSError as error:
                 self.replies.put(error)
@@ -200,51 +109,18 @@ class Worker(threading.Thread):
             if job is not self._last:
                 buffer.place(job.operands, job.precision)
                 self._last = job
-            if job.read_first:
-                buffer.read(job.extent_bytes)
-            self.replies.put(self._drive(job, buffer, self._clock, barrier, threads))
-
-    def _drive(self, job: Job, buffer: Buffer, clock: Buffer, barrier: int, threads: int) -> Span:
-        self._driver.drive(
-            barrier, threads, job.function.address, buffer.address, job.size_bytes,
-            job.warm_repeats, job.repeats, self._driver.steady_clock.address, clock.address,
-            _CLOCK_REPEATS, ctypes.addressof(self._times),
-        )  # fmt: skip
-        *pairs, before, after = self._times
-        cpu_begin, begin, end, cpu_end, clock_begin, clock_end = (
-            10**9 * s + ns for s, ns in zip(pairs[::2], pairs[1::2], strict=True)
-        )
-        frequency_hz = None
-        if self._addition_cycles is not None:
-            cycles = self._addition_cycles * STEADY_CLOCK.work_per_repeat * _CLOCK_REPEATS
-            frequency_hz = 1e9 * cycles / max(clock_end - clock_begin, 1)
-        return Span(
-            begin_ns=begin,
-            end_ns=end,
-            cpu_ns=cpu_end - cpu_begin,
-            frequency_hz=frequency_hz,
-            migrated=before != after,
-        )
-
-    def _calibrated(self, buffer: Buffer) -> int | None:
-        """Return how many cycles an addition takes on this core, if that is clear."""
-        alone = ctypes.c_int64()
-        least = {}
-        jobs = (
-            (CLOCK, self._driver.clock),
-            (STEADY_CLOCK, self._driver.steady_clock),
-        )
-        for kernel, function in jobs:
-            job = _clock_job(kernel, function)
-            # The steady clock that follows every job starts from these numbers, too.
-            buffer.place(job.operands, job.precision)
-            spans = []
-            for _ in range(_CALIBRATIONS):
-                alone.value = 0
-                spans.append(self._drive(job, buffer, buffer, ctypes.addressof(alone), 1))
-            seconds = min(span.end_ns - span.begin_ns for span in spans) / 1e9
-            least[kernel] = seconds / (kernel.work_per_repeat * job.repeats)
-        return cycles_of_addition(least[CLOCK], least[STEADY_CLOCK])
+            span = self._core.run(
+                job.function,
+                buffer,
+                size_bytes=job.size_bytes,
+                repeats=job.repeats,
+                warm_repeats=job.warm_repeats,
+                warmer=job.warmer,
+                barrier=barrier,
+                threads=threads,
+                patient=job.patient,
+            )
+            self.replies.put(span)
 
     def _make(self, job: Job) -> Buffer:
         buffer = Buffer(job.extent_bytes, self._cpu)
@@ -257,15 +133,3 @@ class Worker(threading.Thread):
 
 def _key(job: Job) -> tuple[Fill, int] | None:
     return None if job.fill is None else (job.fill, job.extent_bytes)
-
-
-def _clock_job(kernel: Kernel, function: Function) -> Job:
-    return Job(
-        function=function,
-        size_bytes=0,
-        extent_bytes=WORKING_BYTES,
-        repeats=_CLOCK_REPEATS,
-        warm_repeats=_CLOCK_REPEATS,
-        operands=kernel.operands,
-        precision=kernel.claim.precision,
-    )

@@ -1,0 +1,329 @@
+"""The machine code around every job: it waits for a quiet core, and reads the clocks.
+
+A job's thread waits until nobody else uses its core, warms up, waits for all the other threads
+without the interpreter's lock and within one cache line's travel, and only then takes the time.
+
+Nobody else: a core may have a second hardware thread, on which a virtual machine's neighbour runs
+that no count of this one shows. It takes away issue slots. So a short run of integer additions as
+fast as the core can (the probe) is set against a chain of dependent ones that leaves nearly all
+slots free (the steady clock): their ratio falls by a tenth and more when the core is shared.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+from dataclasses import dataclass
+
+from ridgepoint.ceilings.buffer import Buffer
+from ridgepoint.ceilings.samples import SHARED
+from ridgepoint.jit import Compiler, Function
+from ridgepoint.kernels.chains import WORKING_BYTES
+from ridgepoint.kernels.clock import clock, cycles_of_addition, steady_clock
+from ridgepoint.kernels.integer import integer_peak
+from ridgepoint.kernels.kernel import ENTRY
+
+CLOCK = clock()
+STEADY_CLOCK = steady_clock()
+PROBE = integer_peak("add", integer="int64", width_bits=0)
+
+# Repeats, for cores of a few GHz: 0.1 ms of the clock after each sample, which tells the core's
+# frequency; about 10 and 20 us of clock and probe for each look whether the core is shared.
+_CLOCK_REPEATS = 1400
+_BRIEF_REPEATS = 140
+_PROBE_REPEATS = 2300
+
+_LOOKS = 150
+"""Times that a thread looks for a quiet core before it runs its job all the same."""
+
+_FIRST_RUNS = 15
+_FIRST_LOOKS = 600
+"""With which a core begins to be known: 0.1 s."""
+
+_QUIETEST = 0.98
+"""Quantile of all looks that stands for an unshared core: above it are slips of the clock."""
+
+# CLOCK_MONOTONIC is 1, the thread's CPU time 3. The steady clock follows the kernel at once: a
+# core that slowed down for wide vectors still is slow.
+_IR = """
+declare i32 @clock_gettime(i32, ptr)
+declare i32 @sched_getcpu()
+
+define i64 @now(i32 %clock) #0 {
+  %pair = alloca [2 x i64]
+  %r = call i32 @clock_gettime(i32 %clock, ptr %pair)
+  %at = getelementptr i8, ptr %pair, i64 8
+  %s = load i64, ptr %pair
+  %ns = load i64, ptr %at
+  %scaled = mul i64 %s, 1000000000
+  %sum = add i64 %scaled, %ns
+  ret i64 %sum
+}
+
+define void @meet(ptr %barrier, i64 %number) #0 {
+entry:
+  %old = atomicrmw add ptr %barrier, i64 1 seq_cst
+  br label %wait
+wait:
+  %here = load atomic i64, ptr %barrier acquire, align 8
+  %all = icmp uge i64 %here, %number
+  br i1 %all, label %done, label %wait
+done:
+  ret void
+}
+
+define void @drive(ptr %barrier, i64 %threads, ptr %warmer, i64 %warm, ptr %kernel, ptr %data,
+                   i64 %size, i64 %repeats, ptr %core, ptr %times) #0 {
+entry:
+  %steady_at = getelementptr i64, ptr %core, i64 0
+  %steady = load ptr, ptr %steady_at
+  %steady_data_at = getelementptr i64, ptr %core, i64 1
+  %steady_data = load ptr, ptr %steady_data_at
+  %long_at = getelementptr i64, ptr %core, i64 2
+  %long = load i64, ptr %long_at
+  %brief_at = getelementptr i64, ptr %core, i64 3
+  %brief = load i64, ptr %brief_at
+  %probe_at = getelementptr i64, ptr %core, i64 4
+  %probe = load ptr, ptr %probe_at
+  %probe_data_at = getelementptr i64, ptr %core, i64 5
+  %probe_data = load ptr, ptr %probe_data_at
+  %probing_at = getelementptr i64, ptr %core, i64 6
+  %probing = load i64, ptr %probing_at
+  %limit_at = getelementptr i64, ptr %core, i64 7
+  %limit = load i64, ptr %limit_at
+  %looks_at = getelementptr i64, ptr %core, i64 8
+  %looks = load i64, ptr %looks_at
+  %t_end = getelementptr i64, ptr %times, i64 1
+  %t_cpu_begin = getelementptr i64, ptr %times, i64 2
+  %t_cpu_end = getelementptr i64, ptr %times, i64 3
+  %t_clock = getelementptr i64, ptr %times, i64 4
+  %t_probe_after = getelementptr i64, ptr %times, i64 5
+  %t_brief = getelementptr i64, ptr %times, i64 6
+  %t_probe_before = getelementptr i64, ptr %times, i64 7
+  %t_from = getelementptr i64, ptr %times, i64 8
+  %t_to = getelementptr i64, ptr %times, i64 9
+  br label %look
+look:
+  %left = phi i64 [%looks, %entry], [%left_next, %look]
+  %l0 = call i64 @now(i32 1)
+  call void %steady(ptr %steady_data, i64 0, i64 %brief)
+  %l1 = call i64 @now(i32 1)
+  call void %probe(ptr %probe_data, i64 0, i64 %probing)
+  %l2 = call i64 @now(i32 1)
+  %brief_ns = sub i64 %l1, %l0
+  %probe_ns = sub i64 %l2, %l1
+  store i64 %brief_ns, ptr %t_brief
+  store i64 %probe_ns, ptr %t_probe_before
+  %scaled = mul i64 %probe_ns, 1024
+  %allowed = mul i64 %brief_ns, %limit
+  %quiet = icmp sle i64 %scaled, %allowed
+  %left_next = sub i64 %left, 1
+  %tired = icmp sle i64 %left_next, 0
+  %enough = or i1 %quiet, %tired
+  br i1 %enough, label %found, label %look
+found:
+  call void @meet(ptr %barrier, i64 %threads)
+  %cold = icmp eq i64 %warm, 0
+  br i1 %cold, label %ready, label %warming
+warming:
+  call void %warmer(ptr %data, i64 %size, i64 %warm)
+  br label %ready
+ready:
+  %twice = add i64 %threads, %threads
+  call void @meet(ptr %barrier, i64 %twice)
+  %cpu0 = call i32 @sched_getcpu()
+  %c0 = call i64 @now(i32 3)
+  %t0 = call i64 @now(i32 1)
+  call void %kernel(ptr %data, i64 %size, i64 %repeats)
+  %t1 = call i64 @now(i32 1)
+  %c1 = call i64 @now(i32 3)
+  %t2 = call i64 @now(i32 1)
+  call void %steady(ptr %steady_data, i64 0, i64 %long)
+  %t3 = call i64 @now(i32 1)
+  call void %probe(ptr %probe_data, i64 0, i64 %probing)
+  %t4 = call i64 @now(i32 1)
+  %cpu1 = call i32 @sched_getcpu()
+  %clock_ns = sub i64 %t3, %t2
+  %after_ns = sub i64 %t4, %t3
+  %from = sext i32 %cpu0 to i64
+  %to = sext i32 %cpu1 to i64
+  store i64 %t0, ptr %times
+  store i64 %t1, ptr %t_end
+  store i64 %c0, ptr %t_cpu_begin
+  store i64 %c1, ptr %t_cpu_end
+  store i64 %clock_ns, ptr %t_clock
+  store i64 %after_ns, ptr %t_probe_after
+  store i64 %from, ptr %t_from
+  store i64 %to, ptr %t_to
+  ret void
+}
+"""
+_TYPE = ctypes.CFUNCTYPE(
+    None, *[ctypes.c_void_p, ctypes.c_int64] * 2, ctypes.c_void_p, ctypes.c_void_p,
+    *[ctypes.c_int64] * 2, ctypes.c_void_p, ctypes.c_void_p,
+)  # fmt: skip
+
+
+class Driver:
+    """The machine code that all threads run.
+
+    Parameters
+    ----------
+    compiler : Compiler
+    """
+
+    def __init__(self, compiler: Compiler) -> None:
+        # Kept here: the code must live as long as the threads.
+        self._function = compiler.compile(_IR, "drive")
+        self.drive = _TYPE(self._function.address)
+        self.clock = compiler.compile(CLOCK.ir, ENTRY)
+        self.steady_clock = compiler.compile(STEADY_CLOCK.ir, ENTRY)
+        self.probe = compiler.compile(PROBE.ir, ENTRY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """When one thread ran a job, for how long it did run, and how its core then was.
+
+    Parameters
+    ----------
+    begin_ns, end_ns : int
+        Of a monotonic clock.
+    cpu_ns : int
+    frequency_hz : float or None
+        Right after the job; None: not clear.
+    issue : float
+        Share of an unshared core's issue slots that were free right before and after the job,
+        whichever was less.
+    migrated : bool
+    """
+
+    begin_ns: int
+    end_ns: int
+    cpu_ns: int
+    frequency_hz: float | None
+    issue: float
+    migrated: bool
+
+
+class Core:
+    """What a thread knows of the core that it runs on. Make it on that thread.
+
+    Parameters
+    ----------
+    driver : Driver
+    seed : int
+
+    Raises
+    ------
+    OSError
+        If there is no memory.
+    """
+
+    def __init__(self, driver: Driver, seed: int) -> None:
+        self._driver = driver
+        self._steady_data = Buffer(WORKING_BYTES, seed)
+        self._probe_data = Buffer(WORKING_BYTES, seed)
+        self._steady_data.place(STEADY_CLOCK.operands, STEADY_CLOCK.claim.precision)
+        self._probe_data.place(PROBE.operands, PROBE.claim.precision)
+        self._times = (ctypes.c_int64 * 10)()
+        self._issues: list[float] = []
+        self._addition_cycles: int | None = None
+        self._calibrate()
+
+    def run(
+        self,
+        kernel: Function,
+        data: Buffer,
+        *,
+        size_bytes: int,
+        repeats: int,
+        warm_repeats: int,
+        warmer: Function | None = None,
+        barrier: int,
+        threads: int,
+        patient: bool,
+    ) -> Span:
+        """Run a kernel and time it.
+
+        Parameters
+        ----------
+        kernel : Function
+        data : Buffer
+        size_bytes, repeats, warm_repeats : int
+        warmer : Function or None
+            What runs before, over the same data; None: the kernel itself.
+        barrier : int
+            Address of the count of threads that are ready.
+        threads : int
+            That wait for each other.
+        patient : bool
+            Whether to wait for a while until nobody shares the core.
+        """
+        unshared = self._unshared()
+        # Of probe over brief clock, in 1/1024.
+        per_look = (
+            PROBE.work_per_repeat * _PROBE_REPEATS / (STEADY_CLOCK.work_per_repeat * _BRIEF_REPEATS)
+        )
+        limit = round(1024 * per_look / (SHARED * unshared)) if unshared else 0
+        core = (ctypes.c_int64 * 9)(
+            self._driver.steady_clock.address, self._steady_data.address, _CLOCK_REPEATS,
+            _BRIEF_REPEATS, self._driver.probe.address, self._probe_data.address, _PROBE_REPEATS,
+            limit, _LOOKS if patient else 1,
+        )  # fmt: skip
+        self._driver.drive(
+            barrier, threads, (warmer or kernel).address, warm_repeats, kernel.address,
+            data.address, size_bytes, repeats, ctypes.addressof(core),
+            ctypes.addressof(self._times),
+        )  # fmt: skip
+        begin, end, cpu_begin, cpu_end, clock_ns, after_ns, brief_ns, before_ns, *cpus = self._times
+        issues = (
+            _issue(before_ns, brief_ns, _BRIEF_REPEATS),
+            _issue(after_ns, clock_ns, _CLOCK_REPEATS),
+        )
+        for issue in issues:
+            bisect.insort(self._issues, issue)
+        cycles = self._addition_cycles
+        additions = STEADY_CLOCK.work_per_repeat * _CLOCK_REPEATS
+        return Span(
+            begin_ns=begin,
+            end_ns=end,
+            cpu_ns=cpu_end - cpu_begin,
+            frequency_hz=None if cycles is None else 1e9 * cycles * additions / max(clock_ns, 1),
+            issue=min(issues) / self._unshared(),
+            migrated=cpus[0] != cpus[1],
+        )
+
+    def _unshared(self) -> float:
+        """Return the issue of a core that nobody else uses; 0 before the first look."""
+        return self._issues[int(_QUIETEST * len(self._issues))] if self._issues else 0.0
+
+    def _calibrate(self) -> None:
+        """Find how many cycles an addition takes, and what an unshared core issues."""
+        data = Buffer(WORKING_BYTES, 0)
+        data.place(CLOCK.operands, CLOCK.claim.precision)
+        one_cycle_s, addition_s = (
+            min(self._seconds(function, where, _CLOCK_REPEATS) for _ in range(_FIRST_RUNS))
+            / (kernel.work_per_repeat * _CLOCK_REPEATS)
+            for kernel, function, where in (
+                (CLOCK, self._driver.clock, data),
+                (STEADY_CLOCK, self._driver.steady_clock, self._steady_data),
+            )
+        )
+        self._addition_cycles = cycles_of_addition(one_cycle_s, addition_s)
+        for _ in range(_FIRST_LOOKS):
+            self._seconds(self._driver.clock, data, 1)
+
+    def _seconds(self, function: Function, data: Buffer, repeats: int) -> float:
+        alone = ctypes.c_int64()
+        span = self.run(
+            function, data, size_bytes=0, warm_repeats=repeats, repeats=repeats,
+            barrier=ctypes.addressof(alone), threads=1, patient=False,
+        )  # fmt: skip
+        return (span.end_ns - span.begin_ns) / 1e9
+
+
+def _issue(probe_ns: int, clock_ns: int, clock_repeats: int) -> float:
+    """Return operations of the probe in the time of one addition of the steady clock."""
+    per_ns = PROBE.work_per_repeat * _PROBE_REPEATS / max(probe_ns, 1)
+    return per_ns * max(clock_ns, 1) / (STEADY_CLOCK.work_per_repeat * clock_repeats)

@@ -206,12 +206,29 @@ class Span:
     migrated: bool
 
 
+class Issues:
+    """Issue slots that all looks found free on cores of one kind."""
+
+    def __init__(self) -> None:
+        self._seen: list[float] = []
+
+    def add(self, issue: float) -> None:
+        """Take note of a look. Threads may do so at the same time."""
+        bisect.insort(self._seen, issue)
+
+    def unshared(self) -> float:
+        """Return the issue of a core that nobody else uses; 0 before the first look."""
+        return self._seen[int(_QUIETEST * len(self._seen))] if self._seen else 0.0
+
+
 class Core:
     """What a thread knows of the core that it runs on. Make it on that thread.
 
     Parameters
     ----------
     driver : Driver
+    issues : Issues
+        Of all cores of its kind: one of them may always be shared.
     seed : int
 
     Raises
@@ -220,14 +237,13 @@ class Core:
         If there is no memory.
     """
 
-    def __init__(self, driver: Driver, seed: int) -> None:
-        self._driver = driver
+    def __init__(self, driver: Driver, issues: Issues, seed: int) -> None:
+        self._driver, self._issues = driver, issues
         self._steady_data = Buffer(WORKING_BYTES, seed)
         self._probe_data = Buffer(WORKING_BYTES, seed)
         self._steady_data.place(STEADY_CLOCK.operands, STEADY_CLOCK.claim.precision)
         self._probe_data.place(PROBE.operands, PROBE.claim.precision)
         self._times = (ctypes.c_int64 * 10)()
-        self._issues: list[float] = []
         self._addition_cycles: int | None = None
         self._calibrate()
 
@@ -260,7 +276,7 @@ class Core:
         patient : bool
             Whether to wait for a while until nobody shares the core.
         """
-        unshared = self._unshared()
+        unshared = self._issues.unshared()
         # Of probe over brief clock, in 1/1024.
         per_look = (
             PROBE.work_per_repeat * _PROBE_REPEATS / (STEADY_CLOCK.work_per_repeat * _BRIEF_REPEATS)
@@ -282,7 +298,7 @@ class Core:
             _issue(after_ns, clock_ns, _CLOCK_REPEATS),
         )
         for issue in issues:
-            bisect.insort(self._issues, issue)
+            self._issues.add(issue)
         cycles = self._addition_cycles
         additions = STEADY_CLOCK.work_per_repeat * _CLOCK_REPEATS
         return Span(
@@ -290,13 +306,9 @@ class Core:
             end_ns=end,
             cpu_ns=cpu_end - cpu_begin,
             frequency_hz=None if cycles is None else 1e9 * cycles * additions / max(clock_ns, 1),
-            issue=min(issues) / self._unshared(),
+            issue=min(issues) / self._issues.unshared(),
             migrated=cpus[0] != cpus[1],
         )
-
-    def _unshared(self) -> float:
-        """Return the issue of a core that nobody else uses; 0 before the first look."""
-        return self._issues[int(_QUIETEST * len(self._issues))] if self._issues else 0.0
 
     def _calibrate(self) -> None:
         """Find how many cycles an addition takes, and what an unshared core issues."""

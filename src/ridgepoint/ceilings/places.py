@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ridgepoint.host import Topology
 from ridgepoint.machine import Cache
+
+_MOST_INSTEAD = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,8 @@ class Place:
         Hardware threads that these cores have in all, busy or not.
     memory_only : bool
         Whether main memory alone is measured here.
+    instead : tuple of int
+        CPUs of which any would do as well as the one: whichever is quietest.
     """
 
     part: str | None = None
@@ -31,6 +35,7 @@ class Place:
     cores: int
     siblings: int
     memory_only: bool = False
+    instead: tuple[int, ...] = ()
 
     def sharers(self, cache: Cache) -> int:
         """Return how many of the threads share one such cache."""
@@ -50,7 +55,8 @@ def places(topology: Topology, *, limit: float | None) -> tuple[Place, ...]:
     Notes
     -----
     The last CPU comes first: interrupts prefer the first. Of several kinds of cores the fastest
-    is the one core. Several nodes, or kinds, are each measured by themselves besides.
+    is the one core; which of its CPUs, may be chosen later. Several nodes, or kinds, are each
+    measured by themselves besides.
     """
     usable = sum(len(core) for core in topology.cores)
     most = usable if limit is None else min(usable, max(1, int(limit)))
@@ -68,7 +74,9 @@ def places(topology: Topology, *, limit: float | None) -> tuple[Place, ...]:
 
     every = tuple(sorted(cpu for core in topology.cores for cpu in core))
     fastest = next(iter(topology.kinds.values()))
-    found = [on(topology.one_per_core(fastest)[-1:]), on(topology.one_per_core(every)), on(every)]
+    candidates = topology.one_per_core(fastest)[::-1]
+    one = replace(on(candidates[:1]), instead=candidates[1:_MOST_INSTEAD])
+    found = [one, on(topology.one_per_core(every)), on(every)]
     if len(topology.kinds) > 1:
         for kind, cpus in topology.kinds.items():
             cores = topology.one_per_core(cpus)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from ridgepoint.ceilings.driver import Driver, Span
+from ridgepoint.ceilings.driver import CLOCK, Driver, Issues, Span
 from ridgepoint.ceilings.worker import Job, Worker
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.jit import Compiler
+from ridgepoint.kernels.chains import WORKING_BYTES
+
+_LOOKS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +52,18 @@ class Pool:
     cpus : sequence of int
         CPUs to pin to, one thread each.
     compiler : Compiler
+    kinds : sequence of sequence of int
+        CPUs of each kind of core; those of none of them are of one kind.
     """
 
-    def __init__(self, cpus: Sequence[int], compiler: Compiler) -> None:
-        driver = Driver(compiler)
-        self._workers = {cpu: Worker(cpu, driver) for cpu in cpus}
+    def __init__(
+        self, cpus: Sequence[int], compiler: Compiler, *, kinds: Sequence[Sequence[int]] = ()
+    ) -> None:
+        driver = self._driver = Driver(compiler)
+        issues = {cpu: Issues() for kind in kinds for cpu in kind[:1]}
+        shared = {cpu: issues[kind[0]] for kind in kinds for cpu in kind}
+        others = Issues()
+        self._workers = {cpu: Worker(cpu, driver, shared.get(cpu, others)) for cpu in cpus}
         self._barrier = ctypes.c_int64()
 
     def __enter__(self) -> Self:
@@ -75,6 +86,28 @@ class Pool:
     def is_pinned(self) -> bool:
         """Whether every thread runs on its CPU alone; known once a job has run."""
         return all(worker.is_pinned for worker in self._workers.values())
+
+    def quietest(self, cpus: Sequence[int]) -> int:
+        """Return the CPU whose core others share least at present; the first of several.
+
+        Raises
+        ------
+        CannotMeasure
+            If a thread cannot be pinned.
+        """
+        look = Job(
+            function=self._driver.clock,
+            size_bytes=0,
+            extent_bytes=WORKING_BYTES,
+            repeats=1,
+            operands=CLOCK.operands,
+        )
+        seen: dict[int, list[float]] = {cpu: [] for cpu in cpus}
+        # In turn, and not as long as one of them has its quiet moment.
+        for _ in range(_LOOKS):
+            for cpu in cpus:
+                seen[cpu].append(self.run(look, cpus=[cpu]).issue)
+        return max(cpus, key=lambda cpu: round(statistics.mean(seen[cpu]), 2))
 
     def prepare(self, job: Job, *, cpus: Sequence[int]) -> None:
         """Have the buffers of a job, touched by the threads that will use them.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings.driver import CLOCK, PROBE, STEADY_CLOCK
-from ridgepoint.ceilings.places import places
+from ridgepoint.ceilings.places import Place, places
 from ridgepoint.ceilings.plan import Task, plan
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.samples import judge
@@ -147,7 +147,9 @@ def measure(
             remedy="use a published or measured machine: --machine FILE",
         )
     affordable, refused = _affordable(tasks, system.available_bytes)
-    with Pool(usable_cpus(), compiler) as pool:
+    kinds = tuple(system.topology.kinds.values())
+    with Pool(usable_cpus(), compiler, kinds=kinds) as pool:
+        affordable = _on_quiet_cores(affordable, pool)
         run = _Run(
             pool=pool,
             codes=codes,
@@ -164,6 +166,16 @@ def measure(
         before=before,
         after=system.activity(),
     )
+
+
+def _on_quiet_cores(tasks: Sequence[Task], pool: Pool) -> list[Task]:
+    """Return the tasks, those that could be done on one of several cores on the quietest."""
+    chosen: dict[Place, Place] = {}
+    for place in {task.place: None for task in tasks}:
+        if place.instead:
+            quietest = pool.quietest((*place.cpus, *place.instead))
+            chosen[place] = replace(place, cpus=(quietest,), instead=())
+    return [replace(task, place=chosen.get(task.place, task.place)) for task in tasks]
 
 
 def _affordable(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.ceilings.buffer import Buffer
-from ridgepoint.ceilings.driver import Core, Driver, Span
+from ridgepoint.ceilings.driver import Core, Driver, Issues, Span
 from ridgepoint.jit import Function
 
 # The kernel, or a sandbox, may keep a thread from choosing its CPU: it then runs where it may.
@@ -63,9 +63,9 @@ class Job:
 class Worker(threading.Thread):
     """One thread on one CPU, with buffers that it has touched itself."""
 
-    def __init__(self, cpu: int, driver: Driver) -> None:
+    def __init__(self, cpu: int, driver: Driver, issues: Issues) -> None:
         super().__init__(name=f"ridgepoint-cpu{cpu}", daemon=True)
-        self._cpu, self._driver = cpu, driver
+        self._cpu, self._driver, self._issues = cpu, driver, issues
         self._buffers: dict[tuple[Fill, int] | None, Buffer] = {}
         self._last: Job | None = None
         self._pinned: OSError | None = None
@@ -95,7 +95,7 @@ class Worker(threading.Thread):
                 if self._pinned is not None and self._pinned.errno not in _MAY_NOT_CHOOSE:
                     raise self._pinned
                 if self._core is None:
-                    self._core = Core(self._driver, self._cpu)
+                    self._core = Core(self._driver, self._issues, self._cpu)
                 buffer = self.buffer(job) or self._make(job)
             except OSError as error:
                 self.replies.put(error)

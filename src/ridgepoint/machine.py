@@ -167,6 +167,11 @@ class Ceiling:
                 raise ValueError(f"{name} must be > 0, got {value!r}")
 
     @property
+    def key(self) -> tuple[str, str, int, str | None]:
+        """Resource, name, threads and part: what no other ceiling of a machine has."""
+        return self.resource, self.name, self.threads, self.part
+
+    @property
     def latency_s(self) -> float | None:
         """Time of one load that the next waits for; None: this pattern says nothing of it.
 
@@ -232,10 +237,9 @@ class Machine:
     def __post_init__(self) -> None:
         seen = set()
         for ceiling in self.ceilings:
-            key = (ceiling.resource, ceiling.name, ceiling.threads, ceiling.part)
-            if key in seen:
-                raise ValueError(f"two ceilings are called {key!r}")
-            seen.add(key)
+            if ceiling.key in seen:
+                raise ValueError(f"two ceilings are called {ceiling.key!r}")
+            seen.add(ceiling.key)
 
     @property
     def cores(self) -> int:

@@ -28,8 +28,13 @@ def check(cli, monkeypatch):
     """Give a check of a machine that is so many times as fast as the baseline's file."""
     cli.machine.write_bytes(encode(bench()))
 
-    def run(factor, *arguments, baseline=None):
+    def run(factor, *arguments, baseline=None, factor_again=None):
         monkeypatch.setattr("ridgepoint.ceilings.characterize", lambda **_: bench(factor))
+        again = factor if factor_again is None else factor_again
+        monkeypatch.setattr(
+            "ridgepoint.ceilings.measured_again",
+            lambda machine, only, **_: bench(again) if only == {("dram", "copy")} else machine,
+        )
         return cli("machine", "--check", baseline or cli.machine, *arguments)
 
     return run
@@ -61,6 +66,14 @@ def test_planted_fall_is_named_and_fails(check, cli):
 def test_status_says_whether_a_ceiling_fell(check, factor, options, expected):
     """Beyond the tolerance only; a rise is no failure."""
     assert check(factor, *options)[0] == expected
+
+
+def test_fall_that_does_not_last_is_none(check):
+    """A neighbour was busy for half a minute: measured again, it is as fast as before."""
+    status, out, _ = check(0.8, factor_again=1.0)
+
+    assert status == 0
+    assert "2 same" in out
 
 
 def test_json_is_one_object(check):

@@ -70,3 +70,11 @@ def test_unknown_caches_are_said():
 
     assert caution.code == "caches-unknown"
     assert "--cache" in caution.remedy
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"), [([], []), ([1.0, 0.95], []), ([1.0, 0.0], ["small-pages"])]
+)
+def test_small_pages_are_said(shares, expected):
+    """Of any buffer in main memory; none known, nothing to say."""
+    assert codes(doubts.of_pages(shares)) == expected

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import mmap
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ class Buffer:
         for slot, operand in enumerate(operands):
             view[slot * per_operand : (slot + 1) * per_operand] = operand
 
+    @cached_property
     def huge_share(self) -> float | None:
         """Return the share that lies on huge pages; None: the kernel does not tell."""
         try:

@@ -10,6 +10,9 @@ from ridgepoint.caution import Caution
 from ridgepoint.host import Activity
 from ridgepoint.machine import CHASE, Cache, Ceiling
 
+HUGE = 0.9
+"""Share of a buffer on huge pages from which on it counts as lying there."""
+
 _FREQUENCY_MOVED = 0.02
 _FEWEST_FOR_DECILES = 2
 
@@ -84,6 +87,17 @@ def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
             "stolen-time",
             f"the hypervisor gave {stolen:.2g} CPUs' worth of time to others meanwhile",
             "measure when the host is less busy, or on dedicated CPUs",
+        )
+
+
+def of_pages(huge_shares: Sequence[float]) -> Iterator[Caution]:
+    """Yield a caution if the buffers of main memory are not all on huge pages."""
+    if huge_shares and min(huge_shares) < HUGE:
+        yield Caution(
+            "small-pages",
+            f"{min(huge_shares):.0%} of a buffer in main memory is on huge pages",
+            "random accesses, and streams a little, are slower by address translation; allow huge "
+            "pages: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         )
 
 

@@ -130,7 +130,7 @@ class Pool:
     def huge_share(self, job: Job, *, cpus: Sequence[int]) -> float | None:
         """Return the least share of a job's buffers that lies on huge pages; None: unknown."""
         buffers = [self._workers[cpu].buffer(job) for cpu in cpus]
-        shares = [None if buffer is None else buffer.huge_share() for buffer in buffers]
+        shares = [None if buffer is None else buffer.huge_share for buffer in buffers]
         known = [share for share in shares if share is not None]
         return min(known) if len(known) == len(shares) and known else None
 

@@ -87,8 +87,8 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
     """
     if not 0 <= tolerance < 1:
         raise ValueError(f"tolerance must be in [0, 1), got {tolerance!r}")
-    before = {_key(ceiling): ceiling for ceiling in baseline.ceilings}
-    now = {_key(ceiling): ceiling for ceiling in machine.ceilings}
+    before = {ceiling.key: ceiling for ceiling in baseline.ceilings}
+    now = {ceiling.key: ceiling for ceiling in machine.ceilings}
     changes = tuple(
         _change(before.get(key), now.get(key), tolerance) for key in dict.fromkeys([*before, *now])
     )
@@ -102,10 +102,6 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
             )
         )
     return Comparison(ceilings=changes, cautions=tuple(cautions))
-
-
-def _key(ceiling: Ceiling) -> tuple[str, str, int, str | None]:
-    return ceiling.resource, ceiling.name, ceiling.threads, ceiling.part
 
 
 def _change(before: Ceiling | None, now: Ceiling | None, tolerance: float) -> CeilingChange:

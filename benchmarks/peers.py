@@ -50,7 +50,7 @@ _WIDTHS = {
 }
 _FEATURES = {"x86_sse": "sse2", "x86_avx2": "avx2", "x86_avx512": "avx512f"}
 _PRECISIONS = {"f64": "fp64", "f32": "fp32"}
-_RATIOS = {"1:0": "load", "0:1": "store", "1:1": "copy", "2:1": "triad"}
+_RATIOS = {"1:0": "load", "0:1": "store", "1:1": "copy", "2:1": "mix 2:1"}
 
 # What a pattern is called in likwid-bench; its "triad" has three loads, its "stream" is STREAM's.
 _LIKWID_PATTERNS = {
@@ -58,6 +58,7 @@ _LIKWID_PATTERNS = {
     "store": ("store_sse", "store_avx", "store_avx512"),
     "copy": ("copy_sse", "copy_avx", "copy_avx512"),
     "triad": ("stream_sse", "stream_avx", "stream_avx_fma", "stream_avx512", "stream_avx512_fma"),
+    "mix 2:1": (),
     "store nt": ("store_mem_sse", "store_mem_avx", "store_mem_avx512"),
     "copy nt": ("copy_mem_sse", "copy_mem_avx", "copy_mem_avx512"),
 }
@@ -130,7 +131,7 @@ def contests(caches: dict[int, int]) -> list[Contest]:
                 asked = ("-t", "memory", "-m", level.upper(), "-d", "f64", "-i", *vectors)
                 asked += ("--mem-test-sizes", f"{size >> 10}KiB", "--ld-st-ratio", ratios[pattern])
             key = (level, pattern)
-            found.append(Contest((key,), size, {key: kernels}, asked))
+            found.append(Contest((key,), size, {key: kernels} if kernels else {}, asked))
     return found
 
 

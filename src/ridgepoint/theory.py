@@ -43,7 +43,7 @@ _LANE_BITS = {"fp64": 64, "int64": 64, "fp16": 16}
 _LANE_WORK = {"fma": 2, "bf16 dot": 4, "int8 dot": 8}
 """Operations of a lane, where it is not one: dot products multiply and add two or four pairs."""
 
-_STREAMS = {"load": (1, 0), "store": (0, 1), "copy": (1, 1), "triad": (2, 1)}
+_STREAMS = {"load": (1, 0), "store": (0, 1), "copy": (1, 1), "triad": (2, 1), "mix 2:1": (2, 1)}
 """Streams that a pattern loads and stores."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.verify import innermost_loop, why_refused
 from ridgepoint.jit import Code, Compiler
-from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
+from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
 from ridgepoint.kernels.kernel import ENTRY, Claim
@@ -176,6 +176,9 @@ def test_integer_loop_holds_its_operations_and_no_other(
         (TRIAD, 128, 24, 12, "mova|movu"),
         (TRIAD, 256, 24, 12, "mova|movu"),
         (TRIAD, 512, 24, 12, "mova|movu"),
+        (MIX, 128, 64, 32, "mova|movu"),
+        (MIX, 256, 32, 16, "mova|movu"),
+        (MIX, 512, 16, 8, "mova|movu"),
         (STORE_NT, 128, 0, 48, "movnt"),
         (STORE_NT, 256, 0, 48, "movnt"),
         (STORE_NT, 512, 0, 24, "movnt"),
@@ -200,6 +203,21 @@ def test_stream_loop_holds_the_accesses_it_claims(compiler, pattern, width, load
     assert len(loaded) == loads
     assert all(f"%{_REGISTER[width]}" in line for line in stored + loaded)
     assert why_refused(function, kernel.claim) is None
+
+
+def test_mix_stores_to_every_third_line(compiler):
+    """Two lines of 64 byte are loaded, the third is stored to: by addresses, not by order."""
+    require(compiler, 256)
+    kernel = bandwidth(MIX, width_bits=256)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=256)
+    found = {False: set(), True: set()}
+    for line in loop_of(function.assembly):
+        if (match := re.search(r"(-?\w*)\(%\w+\)", line)) and not line.startswith("lea"):
+            offset = int(match[1] or "0", 0)
+            found[line.endswith(match[0])].add(offset // 64)
+
+    assert found[True] == {2, 5, 8, 11, 14, 17, 20, 23}
+    assert found[False] == set(range(24)) - found[True]
 
 
 def test_clock_loop_is_one_chain_of_128_operations(compiler):

@@ -4,7 +4,7 @@ import pytest
 
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.plan import buffer_bytes, plan
-from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD
+from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD
 from ridgepoint.kernels.isa import Isa
 from ridgepoint.machine import Cache
 
@@ -115,11 +115,11 @@ def test_plan_of_two_avx512_cores_holds_every_ceiling():
 
     The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, logic
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three widths.
-    Memory: 3 cache levels x 6 + main memory x 8.
+    Memory: 3 cache levels x 7 + main memory x 9.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 3 * 6 + 8)
+    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 3 * 7 + 9)
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 
@@ -135,7 +135,7 @@ def test_quick_plan_is_what_bounds_most_programs():
         "fma+add 512-bit",
     ]
     assert [name for resource, name in found if resource == "l2"] == ["load", "copy"]
-    assert sum(resource == "dram" for resource, _ in found) == 8
+    assert sum(resource == "dram" for resource, _ in found) == 9
 
 
 def test_plan_without_avx_has_scalar_and_128_bit_alone():
@@ -188,6 +188,8 @@ def test_streams_fit_their_buffer():
         (STORE, "dram", 1, 1),
         (COPY, "l2", 1, 1 / 2),
         (TRIAD, "dram", 1, 1 / 3),
+        (MIX, "l1", 2 / 3, 1 / 3),
+        (MIX, "dram", 1, 1 / 3),
         (STORE_NT, "dram", 0, 1),
         (COPY_NT, "dram", 1 / 2, 1 / 2),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.jit import Code, emit
-from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, STORE, STORE_NT, TRIAD, bandwidth
+from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
 from ridgepoint.kernels.kernel import ENTRY
@@ -191,6 +191,7 @@ def test_integer_scalar_loop_is_160_operations(operation, integer, cpu, instruct
         (STORE, "v1", 256, "", 0, "str z0", 48),
         (COPY, "v1", 256, "ldr z0", 12, "str z0", 12),
         (TRIAD, "v1", 256, r"ldr z\d", 24, r"str z\d", 12),
+        (MIX, "v1", 256, r"ldr z\d", 32, r"str z\d", 16),
         (STORE_NT, "v1", 256, "", 0, r"stnt1d \{ z0.d \}, p0", 48),
         (COPY_NT, "v1", 256, "ldr z0", 12, r"stnt1d \{ z0.d \}, p0", 12),
         (LOAD, "a64fx", 512, "ldr z0", 24, "", 0),
@@ -202,6 +203,7 @@ def test_integer_scalar_loop_is_160_operations(operation, integer, cpu, instruct
         (STORE, "rvv", 256, "", 0, r"vs1r\.v v8", 48),
         (COPY, "rvv", 256, r"vl1re64\.v v8", 12, r"vs1r\.v v8", 12),
         (TRIAD, "rvv", 256, r"vl1re64\.v v\d+", 24, r"vs1r\.v v\d+", 12),
+        (MIX, "rvv", 256, r"vl1re64\.v v\d+", 32, r"vs1r\.v v\d+", 16),
         (STORE_NT, "rvv-ntl", 256, "", 0, r"vs1r\.v v8", 48),
         (COPY_NT, "rvv-ntl", 256, r"vl1re64\.v v8", 12, r"vs1r\.v v8", 12),
     ],

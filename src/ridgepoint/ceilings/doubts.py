@@ -45,9 +45,9 @@ def of_pinning(*, pinned: bool) -> Iterator[Caution]:
 
 
 def of_clock(frequencies_hz: Sequence[float]) -> Iterator[Caution]:
-    """Yield a caution if the core clock moved."""
+    """Yield a caution if the core clock, of each round, moved."""
     if len(frequencies_hz) < _FEWEST_FOR_DECILES:
-        return  # on a loaded machine: every ceiling says so itself
+        return
     low, high = statistics.quantiles(frequencies_hz, n=10)[0::8]
     if (high - low) / statistics.median(frequencies_hz) > _FREQUENCY_MOVED:
         yield Caution(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -85,14 +87,20 @@ class Outcome:
 
     @property
     def frequencies_hz(self) -> list[float]:
-        """Core clocks right after each sample on one core."""
-        return [
-            sample.frequency_hz
+        """Core clock of each round: the median right after all its samples on one core.
+
+        A single reading takes 0.1 ms, and an interrupt in it makes it seem slow.
+        """
+        on_one_core = [
+            trial.samples
             for trial in self.trials
             if len(trial.task.place.cpus) == 1 and trial.task.place.part is None
-            for sample in trial.samples
-            if sample.frequency_hz is not None
         ]
+        rounds = (
+            [sample.frequency_hz for sample in samples if sample and sample.frequency_hz]
+            for samples in itertools.zip_longest(*on_one_core)
+        )
+        return [statistics.median(readings) for readings in rounds if readings]
 
 
 def every_task(system: System, compiler: Compiler, caches: Sequence[Cache]) -> tuple[Task, ...]:

@@ -6,6 +6,7 @@
             store:  a[i] = v
             copy:   b[i] = a[i]
             triad:  c[i] = a[i] + s * b[i]
+            mix:    two lines of a are loaded, the third is stored to, in one stream
 
 Each pass takes its addresses through an empty piece of assembly, so that LLVM knows no more than
 that: it would otherwise have constants of a stream's place in every address, in registers that
@@ -26,6 +27,8 @@ PADDING = 2048 + 256
 same address modulo 4096 (Intel's memory disambiguation compares no more). Among the paddings that
 avoid that, 2304 is one with which a Zen 4 core's L1 does not mistake one stream for another: with
 2112 a copy of 20 KiB runs at 70 % of its speed."""
+
+_LINE_BYTES = 64
 
 _PASS_BYTES = 1536
 """Of a stream that one pass of the loop moves at most. From pass to pass an instruction's address
@@ -51,17 +54,20 @@ class Pattern:
         Streams that are read and written.
     non_temporal : bool
         Whether the stores go past the caches.
+    one_stream : bool
+        Whether lines of one stream are loaded and stored to in turn, instead.
     """
 
     name: str
     loads: int
     stores: int
     non_temporal: bool = False
+    one_stream: bool = False
 
     @property
     def streams(self) -> int:
         """Streams in all."""
-        return self.loads + self.stores
+        return 1 if self.one_stream else self.loads + self.stores
 
     def shares(self, level: str) -> tuple[float, float]:
         """Return bytes read and written at a level per byte that the program counts.
@@ -71,13 +77,15 @@ class Pattern:
         """
         allocates = level != "l1" and not self.non_temporal
         read = self.loads + (self.stores if allocates else 0)
-        return read / self.streams, self.stores / self.streams
+        accessed = self.loads + self.stores
+        return read / accessed, self.stores / accessed
 
 
 LOAD = Pattern(name="load", loads=1, stores=0)
 STORE = Pattern(name="store", loads=0, stores=1)
 COPY = Pattern(name="copy", loads=1, stores=1)
 TRIAD = Pattern(name="triad", loads=2, stores=1)
+MIX = Pattern(name="mix 2:1", loads=2, stores=1, one_stream=True)
 STORE_NT = Pattern(name="store nt", loads=0, stores=1, non_temporal=True)
 COPY_NT = Pattern(name="copy nt", loads=1, stores=1, non_temporal=True)
 
@@ -86,11 +94,12 @@ _FORMULA = {
     "store": "a[j] = v",
     "copy": "b[j] = a[j]",
     "triad": "c[j] = a[j] + v * b[j]",
+    "mix 2:1": "x = a[j] in two lines of three, a[j] = v in the third",
     "store nt": "a[j] = v, past the caches",
     "copy nt": "b[j] = a[j], stored past the caches",
 }
 
-CACHE_PATTERNS = (LOAD, STORE, COPY, TRIAD)
+CACHE_PATTERNS = (LOAD, STORE, COPY, TRIAD, MIX)
 DRAM_PATTERNS = (*CACHE_PATTERNS, STORE_NT, COPY_NT)
 
 
@@ -107,6 +116,9 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
     vector, vector_bytes = vector_type("fp64", width_bits), width_bits // 8
     most = _ACCESSES if pattern.streams == 1 else _ACCESSES_OF_EACH
     unroll = min(most, _PASS_BYTES // vector_bytes)
+    if pattern.one_stream:
+        in_turn = (pattern.loads + pattern.stores) * _LINE_BYTES // vector_bytes
+        unroll = _PASS_BYTES // vector_bytes // in_turn * in_turn
     hint = ", !nontemporal !0" if pattern.non_temporal else ""
 
     def address(stream: int, u: int) -> tuple[str, str]:
@@ -114,6 +126,13 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
         return name, f"  {name} = getelementptr i8, ptr %i{stream}, i64 {u * vector_bytes}"
 
     def body(u: int) -> list[str]:
+        if pattern.one_stream:
+            name, line = address(0, u)
+            turn = u * vector_bytes // _LINE_BYTES % (pattern.loads + pattern.stores)
+            if turn < pattern.loads:
+                load = f"  %x{u} = load volatile {vector}, ptr {name}, align {vector_bytes}"
+                return [line, load]
+            return [line, f"  store {vector} %v, ptr {name}, align {vector_bytes}"]
         lines, value = [], "%v"
         for stream in range(pattern.loads):
             name, line = address(stream, u)
@@ -132,6 +151,8 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
             lines += [line, f"  store {vector} {value}, ptr {name}, align {vector_bytes}{hint}"]
         return lines
 
+    # By each load, and by each store, of the pattern in a pass.
+    moved = pattern.streams * unroll * vector_bytes // (pattern.loads + pattern.stores)
     lines = [
         f"define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) #0 {{",
         "entry:",
@@ -176,8 +197,8 @@ def bandwidth(pattern: Pattern, *, width_bits: int, padding_bytes: int = PADDING
             operation=pattern.name,
             width_bits=width_bits,
             flop=2 * lanes("fp64", width_bits) * unroll if pattern is TRIAD else 0,
-            load_bytes=pattern.loads * unroll * vector_bytes,
-            store_bytes=pattern.stores * unroll * vector_bytes,
+            load_bytes=pattern.loads * moved,
+            store_bytes=pattern.stores * moved,
             executes=(("mul", unroll), ("add", unroll)) if pattern is TRIAD else (),
         ),
         streams=pattern.streams,

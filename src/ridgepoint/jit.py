@@ -9,11 +9,19 @@ import ctypes
 import io
 from dataclasses import dataclass
 
-import llvmlite.binding as llvm
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from ridgepoint.errors import CannotMeasure
+
+try:
+    import llvmlite.binding as llvm
+except OSError as error:  # its library cannot be loaded: no memory for it, or another system's
+    raise CannotMeasure(
+        "cannot compile kernels",
+        reason=f"LLVM's library cannot be loaded ({str(error).split(':', 1)[0].lower()})",
+        remedy="allow more memory (ulimit -v, the container's limit), or install llvmlite again",
+    ) from error
 
 _VSCALE_IR = """
 declare i64 @llvm.vscale.i64()

@@ -55,7 +55,7 @@ class Effort:
 
 
 THOROUGH = Effort(rounds=25, fewest_rounds=8, sample_s=0.001, budget_s=25.0)
-QUICK = Effort(rounds=9, fewest_rounds=7, sample_s=0.0005, budget_s=3.5)
+QUICK = Effort(rounds=9, fewest_rounds=7, sample_s=0.0005, budget_s=3.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

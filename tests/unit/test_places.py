@@ -49,6 +49,16 @@ def test_siblings_are_left_idle_first_and_then_all_are_used():
         ("node 1", (3, 2), 2, 4),
     ]
     assert [p.memory_only for p in places(SMT, limit=None)] == [False, False, False, True, True]
+    assert [p.shares_cores for p in places(SMT, limit=None)] == [False, False, True, False, False]
+
+
+def test_one_core_may_be_any_of_the_fastest_kind():
+    """Whichever is quietest when it is measured; all cores are all cores."""
+    one, every = places(FLAT, limit=None)
+
+    assert (one.cpus, one.instead) == ((1,), (0,))
+    assert every.instead == ()
+    assert places(HYBRID, limit=None)[0].instead == (0,)
 
 
 def test_fastest_kind_is_the_one_core_and_each_kind_is_measured():

@@ -43,13 +43,49 @@ _FIRST_LOOKS = 600
 _QUIETEST = 0.98
 """Quantile of all looks that stands for an unshared core: above it are slips of the clock."""
 
+# What `drive` is told of a core, and what it tells: fields of eight bytes each.
+_CORE = (
+    "steady",
+    "steady_data",
+    "long",
+    "brief",
+    "probe",
+    "probe_data",
+    "probing",
+    "limit",
+    "looks",
+)
+_POINTERS = frozenset(("steady", "steady_data", "probe", "probe_data"))
+_TIMES = (
+    "begin", "end", "cpu_begin", "cpu_end", "clock_ns", "after_ns", "brief_ns", "before_ns",
+    "from", "to",
+)  # fmt: skip
+
+
+def _loads() -> str:
+    """Return the code that loads every field of a core by its name."""
+    return "\n".join(
+        f"  %{name}_at = getelementptr i64, ptr %core, i64 {index}\n"
+        f"  %{name} = load {'ptr' if name in _POINTERS else 'i64'}, ptr %{name}_at"
+        for index, name in enumerate(_CORE)
+    )
+
+
+def _places() -> str:
+    """Return the code that finds the place of every time, ``%t_`` and its name."""
+    return "\n".join(
+        f"  %t_{name} = getelementptr i64, ptr %times, i64 {index}"
+        for index, name in enumerate(_TIMES)
+    )
+
+
 # CLOCK_MONOTONIC is 1, the thread's CPU time 3. The steady clock follows the kernel at once: a
 # core that slowed down for wide vectors still is slow.
-_IR = """
+_IR = f"""
 declare i32 @clock_gettime(i32, ptr)
 declare i32 @sched_getcpu()
 
-define i64 @now(i32 %clock) #0 {
+define i64 @now(i32 %clock) #0 {{
   %pair = alloca [2 x i64]
   %r = call i32 @clock_gettime(i32 %clock, ptr %pair)
   %at = getelementptr i8, ptr %pair, i64 8
@@ -58,9 +94,9 @@ define i64 @now(i32 %clock) #0 {
   %scaled = mul i64 %s, 1000000000
   %sum = add i64 %scaled, %ns
   ret i64 %sum
-}
+}}
 
-define void @meet(ptr %barrier, i64 %number) #0 {
+define void @meet(ptr %barrier, i64 %number) #0 {{
 entry:
   %old = atomicrmw add ptr %barrier, i64 1 seq_cst
   br label %wait
@@ -70,38 +106,13 @@ wait:
   br i1 %all, label %done, label %wait
 done:
   ret void
-}
+}}
 
 define void @drive(ptr %barrier, i64 %threads, ptr %warmer, i64 %warm, ptr %kernel, ptr %data,
-                   i64 %size, i64 %repeats, ptr %core, ptr %times) #0 {
+                   i64 %size, i64 %repeats, ptr %core, ptr %times) #0 {{
 entry:
-  %steady_at = getelementptr i64, ptr %core, i64 0
-  %steady = load ptr, ptr %steady_at
-  %steady_data_at = getelementptr i64, ptr %core, i64 1
-  %steady_data = load ptr, ptr %steady_data_at
-  %long_at = getelementptr i64, ptr %core, i64 2
-  %long = load i64, ptr %long_at
-  %brief_at = getelementptr i64, ptr %core, i64 3
-  %brief = load i64, ptr %brief_at
-  %probe_at = getelementptr i64, ptr %core, i64 4
-  %probe = load ptr, ptr %probe_at
-  %probe_data_at = getelementptr i64, ptr %core, i64 5
-  %probe_data = load ptr, ptr %probe_data_at
-  %probing_at = getelementptr i64, ptr %core, i64 6
-  %probing = load i64, ptr %probing_at
-  %limit_at = getelementptr i64, ptr %core, i64 7
-  %limit = load i64, ptr %limit_at
-  %looks_at = getelementptr i64, ptr %core, i64 8
-  %looks = load i64, ptr %looks_at
-  %t_end = getelementptr i64, ptr %times, i64 1
-  %t_cpu_begin = getelementptr i64, ptr %times, i64 2
-  %t_cpu_end = getelementptr i64, ptr %times, i64 3
-  %t_clock = getelementptr i64, ptr %times, i64 4
-  %t_probe_after = getelementptr i64, ptr %times, i64 5
-  %t_brief = getelementptr i64, ptr %times, i64 6
-  %t_probe_before = getelementptr i64, ptr %times, i64 7
-  %t_from = getelementptr i64, ptr %times, i64 8
-  %t_to = getelementptr i64, ptr %times, i64 9
+{_loads()}
+{_places()}
   br label %look
 look:
   %left = phi i64 [%looks, %entry], [%left_next, %look]
@@ -112,8 +123,8 @@ look:
   %l2 = call i64 @now(i32 1)
   %brief_ns = sub i64 %l1, %l0
   %probe_ns = sub i64 %l2, %l1
-  store i64 %brief_ns, ptr %t_brief
-  store i64 %probe_ns, ptr %t_probe_before
+  store i64 %brief_ns, ptr %t_brief_ns
+  store i64 %probe_ns, ptr %t_before_ns
   %scaled = mul i64 %probe_ns, 1024
   %allowed = mul i64 %brief_ns, %limit
   %quiet = icmp sle i64 %scaled, %allowed
@@ -147,16 +158,16 @@ ready:
   %after_ns = sub i64 %t4, %t3
   %from = sext i32 %cpu0 to i64
   %to = sext i32 %cpu1 to i64
-  store i64 %t0, ptr %times
+  store i64 %t0, ptr %t_begin
   store i64 %t1, ptr %t_end
   store i64 %c0, ptr %t_cpu_begin
   store i64 %c1, ptr %t_cpu_end
-  store i64 %clock_ns, ptr %t_clock
-  store i64 %after_ns, ptr %t_probe_after
+  store i64 %clock_ns, ptr %t_clock_ns
+  store i64 %after_ns, ptr %t_after_ns
   store i64 %from, ptr %t_from
   store i64 %to, ptr %t_to
   ret void
-}
+}}
 """
 _TYPE = ctypes.CFUNCTYPE(
     None, *[ctypes.c_void_p, ctypes.c_int64] * 2, ctypes.c_void_p, ctypes.c_void_p,
@@ -243,7 +254,7 @@ class Core:
         self._probe_data = Buffer(WORKING_BYTES, seed)
         self._steady_data.place(STEADY_CLOCK.operands, STEADY_CLOCK.claim.precision)
         self._probe_data.place(PROBE.operands, PROBE.claim.precision)
-        self._times = (ctypes.c_int64 * 10)()
+        self._times = (ctypes.c_int64 * len(_TIMES))()
         self._addition_cycles: int | None = None
         self._calibrate()
 
@@ -282,7 +293,7 @@ class Core:
             PROBE.work_per_repeat * _PROBE_REPEATS / (STEADY_CLOCK.work_per_repeat * _BRIEF_REPEATS)
         )
         limit = round(1024 * per_look / (SHARED * unshared)) if unshared else 0
-        core = (ctypes.c_int64 * 9)(
+        core = (ctypes.c_int64 * len(_CORE))(
             self._driver.steady_clock.address, self._steady_data.address, _CLOCK_REPEATS,
             _BRIEF_REPEATS, self._driver.probe.address, self._probe_data.address, _PROBE_REPEATS,
             limit, _LOOKS if patient else 1,

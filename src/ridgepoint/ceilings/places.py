@@ -37,6 +37,11 @@ class Place:
     memory_only: bool = False
     instead: tuple[int, ...] = ()
 
+    @property
+    def shares_cores(self) -> bool:
+        """Whether several of the threads run on one core."""
+        return len(self.cpus) > self.cores
+
     def sharers(self, cache: Cache) -> int:
         """Return how many of the threads share one such cache."""
         busy = -(-cache.cores * len(self.cpus) // self.siblings)

@@ -104,10 +104,11 @@ class Trial:
                 waited=timing.waited,
                 migrated=timing.migrated,
                 frequency_hz=timing.frequency_hz,
-                issue=timing.issue,
+                issue=None if place.shares_cores else timing.issue,
             )
         )
-        if len(self.samples) == _PATIENT_FROM and not judge(self.samples).is_settled:
+        unsettled = len(self.samples) == _PATIENT_FROM and not judge(self.samples).is_settled
+        if unsettled and not place.shares_cores:
             self.job = replace(self.job, patient=True)
 
 

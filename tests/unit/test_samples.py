@@ -147,3 +147,14 @@ def test_ceiling_that_never_had_its_cores_to_itself_says_so():
     assert [caution.code for caution in judged.cautions] == ["shared-core"]
     assert "0 of 14 samples" in judged.cautions[0].seen
     assert not judged.is_settled
+
+
+def test_what_reaches_theory_is_held_up_by_nobody():
+    """100 of 3.6 GHz x 28 = 100.8 a second, on cores that were always shared."""
+    samples = [Sample(rate=s.rate, issue=0.7, frequency_hz=3.6) for s in QUIET]
+
+    assert judge(samples, per_cycle=28).attained == pytest.approx(0.992, abs=1e-3)
+    assert judge(samples, per_cycle=28).is_settled
+    assert judge(samples, per_cycle=28).cautions == ()
+    assert not judge(samples, per_cycle=56).is_settled
+    assert judge(samples).attained is None

@@ -13,7 +13,6 @@ from ridgepoint.caution import Caution
 from ridgepoint.ceilings import doubts
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Pool
-from ridgepoint.ceilings.samples import judge
 from ridgepoint.ceilings.session import QUICK, THOROUGH, Outcome, Progress, every_task, measure
 from ridgepoint.ceilings.trial import Trial
 from ridgepoint.estimate import Estimate
@@ -77,10 +76,10 @@ def characterize(
     tasks = [
         task
         for task in every_task(system, compiler, known_caches)
-        if (only is None or (task.resource, task.name) in only) and (task.essential or not quick)
+        if (only is None or task.key in only) and (task.essential or not quick)
     ]
     effort = QUICK if quick else THOROUGH
-    outcome = measure(system, compiler, tasks, effort=effort, report=progress)
+    outcome = measure(system, compiler, tasks, effort=effort, theory=theory, report=progress)
     ceilings = (
         *(measured(trial, outcome.pool, theory) for trial in outcome.trials),
         *(_ceiling(task, cautions=(caution,)) for task, caution in outcome.refused),
@@ -161,7 +160,7 @@ def _dram_shares(outcome: Outcome) -> list[float]:
 
 def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
     """Return a ceiling with what its samples say, and its theory."""
-    judged, task = judge(trial.samples), trial.task
+    judged, task = trial.judged, trial.task
     ceiling = _ceiling(
         task,
         rate=judged.undisturbed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ridgepoint.ceilings import measured
 from ridgepoint.ceilings.plan import Task
-from ridgepoint.ceilings.samples import Sample, judge
+from ridgepoint.ceilings.samples import Sample
 from ridgepoint.ceilings.session import Effort, Progress, every_task, measure
 from ridgepoint.ceilings.trial import Contest
 from ridgepoint.ceilings.verify import loop_listing
@@ -79,8 +79,8 @@ def explain(
     theory = load_theory(compiler.microarchitecture, cpu=system.cpu)
     tasks = every_task(system, compiler, system.caches if caches is None else caches)
     wanted = named_task(text, tasks)
-    chosen = [task for task in tasks if (task.resource, task.name) == wanted]
-    outcome = measure(system, compiler, chosen, effort=_EFFORT, report=progress)
+    chosen = [task for task in tasks if task.key == wanted]
+    outcome = measure(system, compiler, chosen, effort=_EFFORT, theory=theory, report=progress)
     if not outcome.contests:
         _, caution = outcome.refused[0]
         raise RidgepointError(
@@ -100,7 +100,7 @@ def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
     RidgepointError
         If there is none, or several.
     """
-    known = {f"{task.resource} {task.name}".lower(): (task.resource, task.name) for task in tasks}
+    known = {f"{task.resource} {task.name}".lower(): task.key for task in tasks}
     sought = " ".join(text.lower().replace("/", " ").split())
     if sought in known:
         return known[sought]
@@ -140,8 +140,8 @@ def _about_candidates(contest: Contest) -> Iterator[str]:
     """Yield which of several kernels this is."""
     if contest.lost:
         best = contest.best
-        medians = {trial.kernel: judge(trial.samples).undisturbed.median for trial in contest.lost}
-        reached = judge(best.samples).undisturbed.median
+        medians = {trial.kernel: trial.judged.undisturbed.median for trial in contest.lost}
+        reached = best.judged.undisturbed.median
         others = ", ".join(
             f"{_described(kernel)} reached {rate / reached:.0%}" for kernel, rate in medians.items()
         )

@@ -58,6 +58,11 @@ class Task:
     shares: tuple[float, float] | None = None
     essential: bool = False
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Resource and name."""
+        return self.resource, self.name
+
     def size_bytes(self, kernel: Kernel) -> int:
         """Return the length of one of the kernel's streams in this task's buffer.
 

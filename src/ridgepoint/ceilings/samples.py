@@ -51,6 +51,9 @@ ENOUGH_ALONE = 5
 
 _FEWEST_ALONE = 3
 
+CAPABLE = 0.95
+"""Of what theory says: nobody holds up what reaches that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -104,6 +107,8 @@ class Judged:
         Of those that were not left out, the ones on a core that nobody else used.
     frequency_hz : float or None
         Median core clock of those that were not left out.
+    attained : float or None
+        Share of theory at that clock; None: not known.
     """
 
     undisturbed: Estimate
@@ -113,13 +118,20 @@ class Judged:
     shared: int
     alone: int
     frequency_hz: float | None
+    attained: float | None
 
     @property
     def is_settled(self) -> bool:
         """Whether more samples would tell no more."""
         spread = self.undisturbed.relative_spread
-        enough = self.undisturbed.n >= ENOUGH and self.alone >= ENOUGH_ALONE
+        enough = self.undisturbed.n >= ENOUGH and self.is_unharmed
         return enough and spread is not None and spread <= UNSTABLE
+
+    @property
+    def is_unharmed(self) -> bool:
+        """Whether it is known not to be what neighbours on the cores have left."""
+        enough_alone = self.alone >= min(ENOUGH_ALONE, self.undisturbed.n)
+        return enough_alone or (self.attained is not None and self.attained >= CAPABLE)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -143,7 +155,7 @@ class Judged:
         )
 
     def _of_sharing(self) -> tuple[Caution, ...]:
-        if self.alone >= min(ENOUGH_ALONE, self.undisturbed.n):
+        if self.is_unharmed:
             return ()
         return (
             Caution(
@@ -168,13 +180,15 @@ class Judged:
         )
 
 
-def judge(samples: Sequence[Sample]) -> Judged:
+def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judged:
     """Tell undisturbed samples from disturbed ones.
 
     Parameters
     ----------
     samples : sequence of Sample
         At least one.
+    per_cycle : float or None
+        What theory says that all cores together do in a cycle; None: not known.
 
     Notes
     -----
@@ -202,14 +216,17 @@ def judge(samples: Sequence[Sample]) -> Judged:
     left_out = [sample for sample in samples if sample not in kept]
     uninterrupted = [sample for sample in left_out if not sample.was_interrupted]
     moved = [sample for sample in uninterrupted if _moved(sample, _clock(running))]
+    undisturbed = Estimate((sample.rate for sample in kept), batches=BATCHES)
+    clock = _clock(kept)
     return Judged(
-        undisturbed=Estimate((sample.rate for sample in kept), batches=BATCHES),
+        undisturbed=undisturbed,
         disturbed=tuple(sample.rate for sample in left_out),
         interrupted=len(left_out) - len(uninterrupted),
         moved=len(moved),
         shared=sum(sample.was_shared for sample in uninterrupted if sample not in moved),
         alone=sum(not sample.was_shared for sample in kept),
-        frequency_hz=_clock(kept),
+        frequency_hz=clock,
+        attained=undisturbed.median / (per_cycle * clock) if per_cycle and clock else None,
     )
 
 

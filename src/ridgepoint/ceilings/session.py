@@ -13,13 +13,13 @@ from ridgepoint.ceilings.driver import CLOCK, PROBE, STEADY_CLOCK
 from ridgepoint.ceilings.places import Place, places
 from ridgepoint.ceilings.plan import Task, plan
 from ridgepoint.ceilings.pool import Pool
-from ridgepoint.ceilings.samples import judge
 from ridgepoint.ceilings.trial import READER, Codes, Contest, Trial, prepare
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import Activity, System, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.isa import Isa
 from ridgepoint.machine import Cache
+from ridgepoint.theory import Theory
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, steps done, and steps in all."""
@@ -127,6 +127,7 @@ def measure(
     tasks: Sequence[Task],
     *,
     effort: Effort,
+    theory: Theory | None = None,
     report: Progress | None = None,
 ) -> Outcome:
     """Measure ceilings of this host.
@@ -137,6 +138,8 @@ def measure(
     compiler : Compiler
     tasks : sequence of Task
     effort : Effort
+    theory : Theory or None
+        Of this CPU: what reaches it need not be measured again.
     report : callable or None
 
     Raises
@@ -162,6 +165,7 @@ def measure(
             pool=pool,
             codes=codes,
             effort=effort,
+            theory=theory,
             report=report or (lambda what, done, total: None),
             refused=refused,
         )
@@ -225,6 +229,7 @@ class _Run:
     pool: Pool
     codes: Codes
     effort: Effort
+    theory: Theory | None
     report: Progress
     refused: list[tuple[Task, Caution]]
     contests: list[Contest] = field(default_factory=list)
@@ -236,7 +241,14 @@ class _Run:
         for index, task in enumerate(tasks):
             what = f"preparing {task.resource} {task.name}"
             self.report(what, _PREPARING * index, self.steps)
-            found = prepare(task, self.pool, self.codes, sample_s=self.effort.sample_s)
+            figure = None if self.theory is None else self.theory.per_cycle(*task.key)
+            found = prepare(
+                task,
+                self.pool,
+                self.codes,
+                sample_s=self.effort.sample_s,
+                figure=None if figure is None else figure.value,
+            )
             if isinstance(found, Caution):
                 self.refused.append((task, found))
             else:
@@ -254,7 +266,7 @@ class _Run:
                 contest.take(self.pool)
         for _ in range(effort.rounds):
             for contest in self.contests:
-                if judge(contest.best.samples).is_settled:
+                if contest.best.judged.is_settled:
                     continue
                 if time.perf_counter() > until:
                     return

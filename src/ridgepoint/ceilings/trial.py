@@ -9,7 +9,7 @@ from ridgepoint.caution import Caution
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.probe import deadly
-from ridgepoint.ceilings.samples import Sample, judge
+from ridgepoint.ceilings.samples import Judged, Sample, judge
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.ceilings.worker import Job
 from ridgepoint.jit import Compiler, Function
@@ -79,13 +79,21 @@ class Trial:
     kernel : Kernel
     job : Job
         With repeats for one sample's time.
+    per_cycle : float or None
+        What theory says of all cores together; None: not known.
     samples : list of Sample
     """
 
     task: Task
     kernel: Kernel
     job: Job
+    per_cycle: float | None = None
     samples: list[Sample] = field(default_factory=list)
+
+    @property
+    def judged(self) -> Judged:
+        """What the samples say."""
+        return judge(self.samples, per_cycle=self.per_cycle)
 
     @property
     def reached(self) -> float:
@@ -107,7 +115,7 @@ class Trial:
                 issue=None if place.shares_cores else timing.issue,
             )
         )
-        unsettled = len(self.samples) == _PATIENT_FROM and not judge(self.samples).is_settled
+        unsettled = len(self.samples) == _PATIENT_FROM and not self.judged.is_settled
         if unsettled and not place.shares_cores:
             self.job = replace(self.job, patient=True)
 
@@ -157,8 +165,22 @@ class Contest:
         self.trials = kept
 
 
-def prepare(task: Task, pool: Pool, codes: Codes, *, sample_s: float) -> Contest | Caution:
-    """Return a trial for each candidate of a task, or why there is none."""
+def prepare(
+    task: Task, pool: Pool, codes: Codes, *, sample_s: float, figure: float | None
+) -> Contest | Caution:
+    """Return a trial for each candidate of a task, or why there is none.
+
+    Parameters
+    ----------
+    task : Task
+    pool : Pool
+    codes : Codes
+    sample_s : float
+        Time of one sample.
+    figure : float or None
+        What theory says of one core and cycle; None: not known.
+    """
+    per_cycle = None if figure is None else figure * task.place.cores
     trials = []
     reason = "no kernel for it runs on this CPU"
     for kernel in task.candidates:
@@ -180,7 +202,7 @@ def prepare(task: Task, pool: Pool, codes: Codes, *, sample_s: float) -> Contest
             # It visits part of its extent at a time, and slowly: what it is to find in a cache
             # must be brought there quickly, or neighbours drive the first out before the last.
             job = replace(job, warmer=codes.function(READER), warm_repeats=_READINGS)
-        trials.append(Trial(task=task, kernel=kernel, job=job))
+        trials.append(Trial(task=task, kernel=kernel, job=job, per_cycle=per_cycle))
     if trials:
         return Contest(trials)
     return Caution(

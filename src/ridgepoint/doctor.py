@@ -12,10 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.archive import Archive, default_path
-from ridgepoint.errors import ArchiveRefused
+from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.callgrind import CallgrindMeter
+from ridgepoint.theory import load_theory
+from ridgepoint.theory_file import user_folder
+
+_ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
+"""Of kernels that are checked before they are timed."""
 
 _PERF_EVENT_OPEN = 298  # x86-64's number
 _PERF_TYPE_HARDWARE, _PERF_COUNT_HW_INSTRUCTIONS = 0, 1
@@ -59,6 +64,8 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
     return (
         _clock(),
         _kernels(system),
+        _theory(system),
+        _huge_pages(),
         _callgrind(),
         _avx512(system),
         _counters(system),
@@ -77,27 +84,68 @@ def _clock() -> Finding:
 
 def _kernels(system: System) -> Finding:
     what, cost = "machine ceilings", "no roofs of this machine; use --machine FILE or NAME"
-    if platform.machine() not in {"x86_64", "AMD64"}:
+    if platform.machine() not in _ARCHITECTURES:
         return Finding(
             what=what,
             works=False,
-            detail=f"kernels are checked for x86-64, not {platform.machine()}",
-            remedy="measure on an x86-64 host",
+            detail=f"nothing here checks kernels for {platform.machine()}",
+            remedy=f"measure on one of {', '.join(sorted(_ARCHITECTURES))}",
             cost=cost,
         )
+    name = _microarchitecture() or "a CPU that it does not know by name"
     if not system.caches:
         return Finding(
             what=what,
             works=False,
-            detail="/sys does not describe the caches",
-            remedy="mount /sys in the container",
-            cost=cost,
+            detail=f"LLVM compiles for {name}, but neither /sys nor the C library tells the caches",
+            remedy="give them: ridgepoint machine --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            cost="no bandwidth of the caches, only of main memory",
         )
+    return Finding(what=what, works=True, detail=f"LLVM compiles for {name}")
+
+
+def _microarchitecture() -> str | None:
     # Imported here: it loads LLVM.
     from ridgepoint.jit import Compiler
 
-    name = Compiler().microarchitecture or "a CPU that it does not know by name"
-    return Finding(what=what, works=True, detail=f"LLVM compiles for {name}")
+    return Compiler().microarchitecture
+
+
+def _theory(system: System) -> Finding:
+    what, cost = "theory", "ceilings without a per cent of theory"
+    name = _microarchitecture()
+    try:
+        theory = load_theory(name, cpu=system.cpu)
+    except InvalidDocument as refusal:
+        return Finding(
+            what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
+        )
+    if theory is None:
+        return Finding(
+            what=what,
+            works=False,
+            detail=f"no file describes {name or 'this CPU'}",
+            remedy=f"write {name or 'NAME'}.toml in {user_folder()} (docs/theory.md)",
+            cost=cost,
+        )
+    return Finding(what=what, works=True, detail=f"{theory.name}: {len(theory.figures)} figures")
+
+
+def _huge_pages() -> Finding:
+    what = "huge pages"
+    try:
+        setting = Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().strip()
+    except OSError:
+        setting = "not told by this kernel"
+    if "[madvise]" in setting or "[always]" in setting:
+        return Finding(what=what, works=True, detail=f"for buffers in main memory: {setting}")
+    return Finding(
+        what=what,
+        works=False,
+        detail=setting,
+        remedy="echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        cost="lower ceilings of main memory, most of all at random",
+    )
 
 
 def _callgrind() -> Finding:

@@ -198,3 +198,22 @@ def test_doctor_names_what_each_lack_costs(cli):
     assert {"clock", "callgrind", "hardware counters", "archive"} <= {f["what"] for f in findings}
     assert all((f["remedy"] is None) == f["works"] for f in findings)
     assert all((f["cost"] is None) == f["works"] for f in findings)
+
+
+def test_doctor_says_where_a_file_of_theory_is_wrong(cli, monkeypatch):
+    """Of the user's own; the other lines stand."""
+    folder = cli.folder / "microarchitectures"
+    folder.mkdir()
+    monkeypatch.setenv("RIDGEPOINT_MICROARCHITECTURES", str(folder))
+    monkeypatch.setattr("ridgepoint.doctor._microarchitecture", lambda: "examplecore")
+    _, out, _ = cli("doctor", "--json")
+    (unknown,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
+    (folder / "examplecore.toml").write_text("name = 7")
+    status, out, _ = cli("doctor", "--json")
+    (wrong,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
+
+    assert status == 0
+    assert not unknown["works"]
+    assert "examplecore.toml" in unknown["remedy"]
+    assert not wrong["works"]
+    assert "name" in wrong["detail"]

@@ -33,7 +33,7 @@ class _Header(msgspec.Struct):
 
 def estimate_fields(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate's statistics and samples, as they stand in every document."""
-    fields = {
+    fields: dict[str, Any] = {
         "median": estimate.median,
         "q1": estimate.q1,
         "q3": estimate.q3,
@@ -42,7 +42,11 @@ def estimate_fields(estimate: Estimate) -> dict[str, Any]:
         "n": estimate.n,
         "samples": list(estimate.samples),
     }
-    return fields if estimate.batches is None else {**fields, "batches": estimate.batches}
+    if estimate.batches is not None:
+        fields["batches"] = estimate.batches
+    if estimate.interval is not None:
+        fields["interval"] = list(estimate.interval)
+    return fields
 
 
 def _encode_hook(value: object) -> object:
@@ -68,7 +72,11 @@ def _decode_hook(kind: type, value: object) -> object:
     batches = value.get("batches")
     if batches is not None and (isinstance(batches, bool) or not isinstance(batches, int)):
         raise ValueError(f"`batches` must be a whole number, got {batches!r}")
-    estimate = Estimate(map(_number, samples), batches=batches)
+    interval = value.get("interval")
+    if interval is not None and (not isinstance(interval, list) or len(interval) != 2):
+        raise ValueError(f"`interval` must be two numbers, got {interval!r}")
+    ends = None if interval is None else (_number(interval[0]), _number(interval[1]))
+    estimate = Estimate(map(_number, samples), batches=batches, interval=ends)
     stated = value.get("median", estimate.median)
     # Somebody who edits the median by hand must not be ignored silently.
     if abs(_number(stated) - estimate.median) > 1e-9 * abs(estimate.median):

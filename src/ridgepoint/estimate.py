@@ -34,11 +34,15 @@ class Estimate:
         Moments that the samples tell of, where those taken within a moment are alike (they share
         the clock and the neighbours that the machine then has): the interval is of the medians
         of so many batches of consecutive samples. None: all samples are independent.
+    interval : tuple of float or None
+        Lower and upper end of an interval that holds the median, where it follows from more than
+        the samples; None: from them alone.
 
     Raises
     ------
     ValueError
-        If there is no sample, one is not finite, or there is no batch.
+        If there is no sample, one is not finite, there is no batch, or the interval does not hold
+        the median.
 
     Notes
     -----
@@ -61,11 +65,18 @@ class Estimate:
     """
 
     # Not a dataclass: its JSON form carries the derived statistics too (see documents.py).
-    __slots__ = ("batches", "samples")
+    __slots__ = ("batches", "interval", "samples")
     samples: tuple[float, ...]
     batches: int | None
+    interval: tuple[float, float] | None
 
-    def __init__(self, samples: Iterable[float], *, batches: int | None = None) -> None:
+    def __init__(
+        self,
+        samples: Iterable[float],
+        *,
+        batches: int | None = None,
+        interval: tuple[float, float] | None = None,
+    ) -> None:
         values = tuple(float(sample) for sample in samples)
         if not values:
             raise ValueError("samples must hold at least one value")
@@ -76,6 +87,9 @@ class Estimate:
             raise ValueError(f"batches must be > 0, got {batches!r}")
         object.__setattr__(self, "samples", values)
         object.__setattr__(self, "batches", batches)
+        object.__setattr__(self, "interval", interval)
+        if interval is not None and not interval[0] <= self.median <= interval[1]:
+            raise ValueError(f"interval must hold the median {self.median!r}, got {interval!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an Estimate is a value: {name!r} cannot be set")
@@ -83,16 +97,19 @@ class Estimate:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):
             return False
-        return (self.samples, self.batches) == (other.samples, other.batches)
+        return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.samples, self.batches))
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self.samples, self.batches, self.interval
 
     def __repr__(self) -> str:
         return f"Estimate(median={self.median!r}, low={self.low!r}, high={self.high!r}, n={self.n})"
 
     def __reduce__(self) -> tuple[Callable[..., Estimate], tuple[object, ...]]:
-        return _restored, (self.samples, self.batches)
+        return _restored, self._key()
 
     @property
     def n(self) -> int:
@@ -122,6 +139,8 @@ class Estimate:
     @property
     def low(self) -> float | None:
         """Lower end of the 95 % interval of the median; None with fewer than six."""
+        if self.interval is not None:
+            return self.interval[0]
         moments = self._moments()
         rank = _interval_rank(len(moments))
         return None if rank is None else moments[rank - 1]
@@ -129,6 +148,8 @@ class Estimate:
     @property
     def high(self) -> float | None:
         """Upper end of the 95 % interval of the median; None with fewer than six."""
+        if self.interval is not None:
+            return self.interval[1]
         moments = self._moments()
         rank = _interval_rank(len(moments))
         return None if rank is None else moments[-rank]
@@ -148,10 +169,16 @@ class Estimate:
         return (self.high - self.low) / abs(self.median)
 
     def map(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate of a function of this quantity, sample by sample."""
-        return Estimate(map(function, self.samples), batches=self.batches)
+        """Return the estimate of a monotonic function of this quantity, sample by sample."""
+        interval = None
+        if self.interval is not None:
+            low, high = sorted(map(function, self.interval))
+            interval = low, high
+        return Estimate(map(function, self.samples), batches=self.batches, interval=interval)
 
 
-def _restored(samples: tuple[float, ...], batches: int | None) -> Estimate:
+def _restored(
+    samples: tuple[float, ...], batches: int | None, interval: tuple[float, float] | None
+) -> Estimate:
     """Return an estimate that was pickled."""
-    return Estimate(samples, batches=batches)
+    return Estimate(samples, batches=batches, interval=interval)

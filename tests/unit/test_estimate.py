@@ -118,3 +118,15 @@ def test_batches_are_whole():
     """No batch is no interval."""
     with pytest.raises(ValueError, match="batches"):
         Estimate([1.0], batches=0)
+
+
+def test_stated_interval_stands_for_more_than_the_samples():
+    """It is kept through functions, falling ones too, and must hold the median."""
+    stated = Estimate([4.0, 5.0, 6.0], interval=(2.0, 10.0))
+
+    assert (stated.low, stated.high) == (2.0, 10.0)
+    assert stated.map(lambda value: 20 / value).interval == (2.0, 10.0)
+    assert stated != Estimate([4.0, 5.0, 6.0])
+    assert pickle.loads(pickle.dumps(stated)) == stated
+    with pytest.raises(ValueError, match="hold the median"):
+        Estimate([4.0, 5.0, 6.0], interval=(5.5, 6.0))

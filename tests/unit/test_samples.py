@@ -158,3 +158,21 @@ def test_what_reaches_theory_is_held_up_by_nobody():
     assert judge(samples, per_cycle=28).cautions == ()
     assert not judge(samples, per_cycle=56).is_settled
     assert judge(samples).attained is None
+
+
+def test_interval_reaches_over_what_was_left_out_where_that_is_much():
+    """Six of sixteen at 100, ten at 60: the machine may give either for long."""
+    slow = samples(*[60.0 + i / 10 for i in range(10)])
+    rate = judge([*slow[:5], *QUIET[:6], *slow[5:]]).undisturbed
+
+    assert rate.median == pytest.approx(100, abs=1)
+    assert rate.low == 60.1  # one of the sixteen is slower
+    assert rate.high == 101  # of those that count, too
+    assert judge([*slow[:2], *QUIET]).undisturbed == judge(QUIET).undisturbed
+
+
+def test_interrupted_samples_are_no_reason_for_a_wide_interval():
+    """That they were left out is no riddle."""
+    rate = judge([*samples(*[60.0] * 20, waited=0.5), *QUIET]).undisturbed
+
+    assert rate == judge(QUIET).undisturbed

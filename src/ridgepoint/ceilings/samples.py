@@ -49,6 +49,11 @@ ENOUGH = 10
 ENOUGH_ALONE = 5
 """Of these, samples on an unshared core."""
 
+DOUBTFUL = 1 / 3
+"""Of the samples that were not interrupted: with more of them left out, it is not clear whether
+what was reached is what the machine gives, or a lucky moment."""
+
+_LEAST = 0.1
 _FEWEST_ALONE = 3
 
 CAPABLE = 0.95
@@ -198,7 +203,9 @@ def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judge
     at least) within 5 % below it: a clock that jumps once does not make a machine faster. Where
     samples on shared cores are slower (their median is, by 3 %), what was reached is asked of the
     others alone, and of those on shared cores only such count as come within 3 % of it. If all
-    were interrupted, none is left out for that: their rates are all that is known.
+    were interrupted, none is left out for that: their rates are all that is known. Where more
+    than a third of the samples that were not interrupted were left out, the interval reaches over
+    them too.
     """
     running = [sample for sample in samples if not sample.was_interrupted] or list(samples)
     steady = [sample for sample in running if not _moved(sample, _clock(running))]
@@ -216,7 +223,10 @@ def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judge
     left_out = [sample for sample in samples if sample not in kept]
     uninterrupted = [sample for sample in left_out if not sample.was_interrupted]
     moved = [sample for sample in uninterrupted if _moved(sample, _clock(running))]
-    undisturbed = Estimate((sample.rate for sample in kept), batches=BATCHES)
+    undisturbed = _estimate(
+        [sample.rate for sample in kept],
+        left_out=[sample.rate for sample in uninterrupted],
+    )
     clock = _clock(kept)
     return Judged(
         undisturbed=undisturbed,
@@ -228,6 +238,21 @@ def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judge
         frequency_hz=clock,
         attained=undisturbed.median / (per_cycle * clock) if per_cycle and clock else None,
     )
+
+
+def _estimate(kept: Sequence[float], *, left_out: Sequence[float]) -> Estimate:
+    """Return the estimate of a rate from the samples that count.
+
+    Where many others were left out, the interval reaches over all: from what one in ten was slower
+    than, to the second fastest.
+    """
+    estimate = Estimate(kept, batches=BATCHES)
+    every = sorted([*kept, *left_out])
+    if len(left_out) <= DOUBTFUL * len(every):
+        return estimate
+    low = min(every[int(_LEAST * len(every))], estimate.low or min(kept))
+    high = max(every[-2], estimate.high or max(kept))
+    return Estimate(kept, batches=BATCHES, interval=(low, high))
 
 
 def _median(samples: Sequence[Sample]) -> float:

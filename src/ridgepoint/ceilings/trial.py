@@ -213,7 +213,7 @@ def prepare(
 
 
 def _calibrated(job: Job, pool: Pool, *, cpus: Sequence[int], sample_s: float) -> Job:
-    """Return the job with repeats for one sample's time, and for a fifth of it to warm up."""
+    """Return the job with repeats for one sample's time, and for a fifth of it to warm up, or once."""
     repeats, enough = 1, sample_s * _CALIBRATION
     while True:
         seconds = pool.run(replace(job, repeats=repeats), cpus=cpus).seconds
@@ -223,4 +223,6 @@ def _calibrated(job: Job, pool: Pool, *, cpus: Sequence[int], sample_s: float) -
     # Once more: the first run also brings the data in.
     again = pool.run(replace(job, repeats=repeats), cpus=cpus).seconds
     repeats = max(1, round(repeats * sample_s / min(seconds, again)))
-    return replace(job, repeats=repeats, warm_repeats=round(repeats * _WARMING))
+    # Once at least: the caches must be full of its own lines. Those that another job stored to
+    # would be written back in this one's time.
+    return replace(job, repeats=repeats, warm_repeats=max(1, round(repeats * _WARMING)))

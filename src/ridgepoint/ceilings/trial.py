@@ -213,7 +213,7 @@ def prepare(
 
 
 def _calibrated(job: Job, pool: Pool, *, cpus: Sequence[int], sample_s: float) -> Job:
-    """Return the job with repeats for one sample's time, and for a fifth of it to warm up, or once."""
+    """Return the job with repeats for one sample's time, and a fifth of them to warm up."""
     repeats, enough = 1, sample_s * _CALIBRATION
     while True:
         seconds = pool.run(replace(job, repeats=repeats), cpus=cpus).seconds

@@ -135,7 +135,7 @@ def _drawn(figure: RooflineFigure, *, width_in: float) -> Axes:
     """Return new axes with the roofline, in a figure that is as high as its key needs."""
     from matplotlib.figure import Figure
 
-    left, right = 0.28 + 0.055 * width_in, 0.12
+    left, right = 0.28 + 0.055 * width_in, 0.26
     across = width_in - left - right
     up = across * _HEIGHT_OVER_WIDTH
     drawn = Figure(figsize=(width_in, up))

@@ -162,10 +162,21 @@ def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tupl
                         candidates=candidates,
                         extent_bytes=buffer_bytes(level, caches, place, at_random=at_random),
                         shares=shares,
-                        essential=level == "dram" or name in {"load", "copy"},
+                        essential=_moves_most(level, name, place),
                     )
                 )
     return tuple(tasks)
+
+
+def _moves_most(level: str, name: str, place: Place) -> bool:
+    """Return whether a way to access memory bounds most programs, and is quickly measured.
+
+    Streams of main memory, load and copy of the caches, and the latency of one core: arranging
+    data for random accesses takes as long as all samples.
+    """
+    if name in {"chase", "gather"}:
+        return (level, name) == ("dram", "chase") and len(place.cpus) == 1
+    return level == "dram" or name in {"load", "copy"}
 
 
 def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:

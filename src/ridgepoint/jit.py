@@ -72,6 +72,7 @@ class Compiler:
         self._features = llvm.get_host_cpu_features()
         self._cpu = str(llvm.get_host_cpu_name())
         self._engines: list[llvm.ExecutionEngine] = []
+        self._functions: dict[tuple[str, str, int], Function] = {}
         self._triple = str(llvm.get_default_triple())
         self._vector_bits: int | None = None
 
@@ -100,6 +101,8 @@ class Compiler:
     def compile(self, ir: str, name: str, *, width_bits: int = 0) -> Function:
         """Compile a module of LLVM IR text and return one of its functions.
 
+        The same text is compiled once: what was checked is what runs.
+
         Parameters
         ----------
         ir : str
@@ -113,6 +116,12 @@ class Compiler:
         CannotMeasure
             If LLVM refuses the module.
         """
+        key = (ir, name, width_bits)
+        if key not in self._functions:
+            self._functions[key] = self._compiled(ir, name, width_bits)
+        return self._functions[key]
+
+    def _compiled(self, ir: str, name: str, width_bits: int) -> Function:
         machine = _machine(self._triple, self._cpu, self._features.flatten())
         module = _module(ir, name, machine, width_bits)
         code = _code(module, name, machine)

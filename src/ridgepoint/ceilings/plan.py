@@ -9,9 +9,9 @@ from typing import Literal
 from ridgepoint.ceilings.places import Place
 from ridgepoint.kernels import bandwidth as streams
 from ridgepoint.kernels.chains import WORKING_BYTES
-from ridgepoint.kernels.dot import Architecture, Kind, dot_peak, dot_widths
+from ridgepoint.kernels.dot import Kind, dot_peak, dot_widths
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
-from ridgepoint.kernels.isa import Isa
+from ridgepoint.kernels.isa import Architecture, Isa
 from ridgepoint.kernels.kernel import Kernel, width_name
 from ridgepoint.kernels.peak import MIXES, mix, peak
 from ridgepoint.kernels.random_access import (

@@ -58,7 +58,7 @@ def chains_ir(step: Step, *, vector: str, chains: int, unroll: int, declare: str
         *load("a", 0),
         *load("b", 1),
         # Chains start apart, or an optimiser might see that they are one.
-        *(line for k in range(chains) for line in load(f"s{k}", 2 + k)),
+        *(line for k in range(chains) for line in load(f"s{k}", OPERANDS + k)),
         "  br label %loop",
         "loop:",
         "  %r = phi i64 [%repeats, %entry], [%r_next, %loop]",
@@ -75,7 +75,8 @@ def chains_ir(step: Step, *, vector: str, chains: int, unroll: int, declare: str
             line
             for k in range(chains)
             for line in (
-                f"  %q{k} = getelementptr i8, ptr %data, i64 {(2 + chains + k) * VECTOR_ALIGNMENT}",
+                f"  %q{k} = getelementptr i8, ptr %data, i64 "
+                f"{(OPERANDS + chains + k) * VECTOR_ALIGNMENT}",
                 f"  store {vector} {value(k, unroll)}, ptr %q{k}, align {VECTOR_ALIGNMENT}",
             )
         ),

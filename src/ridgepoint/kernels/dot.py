@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.kernels.chains import chains_ir, value
+from ridgepoint.kernels.isa import Architecture
 from ridgepoint.kernels.kernel import Claim, Kernel, width_name
 
 Kind = Literal["bf16", "int8", "fp16"]
-Architecture = Literal["x86_64", "aarch64"]
 
 CHAINS = 14
 UNROLL = 4

@@ -23,7 +23,8 @@ import struct
 from typing import Literal
 
 from ridgepoint.kernels.chains import chains_ir, value
-from ridgepoint.kernels.kernel import Claim, Kernel, width_name
+from ridgepoint.kernels.isa import element_bits
+from ridgepoint.kernels.kernel import Claim, Kernel, lanes, width_name
 
 IntegerOperation = Literal["add", "xor", "mul", "compare"]
 Integer = Literal["int32", "int64"]
@@ -63,16 +64,15 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
     width_bits : int
         128, 256 or 512; 0: scalar. `Isa.integer_widths` says which are one instruction.
     """
-    bits = {"int32": 32, "int64": 64}[integer]
-    lanes = max(1, width_bits // bits)
-    vector = f"<{lanes} x i{bits}>" if width_bits else f"i{bits}"
-    mask = f"<{lanes} x i1>"
+    bits, n_lanes = element_bits(integer), lanes(integer, width_bits)
+    vector = f"<{n_lanes} x i{bits}>" if width_bits else f"i{bits}"
+    mask = f"<{n_lanes} x i1>"
     chains = _VECTOR_CHAINS if width_bits else _SCALAR_CHAINS
     unroll = _VECTOR_UNROLL if width_bits else _SCALAR_UNROLL
     # There is a fence for vectors of floating-point numbers, and assembly without registers' names
     # for scalars.
-    fenced = f"<{lanes} x {'float' if bits == 32 else 'double'}>"
-    fence = f"@llvm.arithmetic.fence.v{lanes}f{bits}"
+    fenced = f"<{n_lanes} x {'float' if bits == 32 else 'double'}>"
+    fence = f"@llvm.arithmetic.fence.v{n_lanes}f{bits}"
 
     def step(result: str, u: int, k: int) -> str:
         x, operand = value(k, u), ("%a", "%b")[u % 2]
@@ -106,10 +106,10 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
             width_bits=width_bits,
             executes=((operation, chains * unroll),),
         ),
-        work_per_repeat=chains * unroll * lanes,
+        work_per_repeat=chains * unroll * n_lanes,
         operands=_OPERANDS[: 2 + chains],
         pseudo_code=f"""\
 for u in range({unroll}):
     for k in range({chains}):
-        {_FORMULA[operation]}   # {lanes} {integer} each""",
+        {_FORMULA[operation]}   # {n_lanes} {integer} each""",
     )

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
+
+Architecture = Literal["x86_64", "aarch64"]
+"""For which there are kernels of instructions that LLVM has no general form of."""
 
 FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
 """Of the operations of floating-point numbers."""

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.kernels.isa import element_bits
+
 ENTRY = "kernel"
 """Name of the function that every kernel's IR defines: ``void kernel(ptr data, i64 size_bytes,
 i64 repeats) #0``. Whatever it touches lies in `data`; one repeat is one unit of work. What the
@@ -96,13 +98,13 @@ class Kernel:
 
 def vector_type(precision: str, width_bits: int) -> str:
     """Return the LLVM type of a vector, or of a scalar for width 0."""
-    scalar, bits = {"fp64": ("double", 64), "fp32": ("float", 32)}[precision]
-    return scalar if width_bits == 0 else f"<{width_bits // bits} x {scalar}>"
+    scalar = {"fp64": "double", "fp32": "float"}[precision]
+    return scalar if width_bits == 0 else f"<{lanes(precision, width_bits)} x {scalar}>"
 
 
 def lanes(precision: str, width_bits: int) -> int:
     """Return how many numbers a vector of this width holds; 1 for a scalar."""
-    return max(1, width_bits // {"fp64": 64, "fp32": 32}[precision])
+    return max(1, width_bits // element_bits(precision))
 
 
 def width_name(width_bits: int) -> str:

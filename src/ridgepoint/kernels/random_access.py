@@ -30,14 +30,12 @@ else. Of data that `fill` has not laid out, zeros alone are safe: one place is v
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.kernels.isa import Architecture
 from ridgepoint.kernels.kernel import ENTRY, Claim, Kernel, width_name
-
-Architecture = Literal["x86_64", "aarch64"]
 
 LINE_BYTES = 64
 UNROLL = 32

@@ -82,7 +82,7 @@ def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
         If the text describes none.
     """
     from ridgepoint.geometry import parse_geometry
-    from ridgepoint.host import System
+    from ridgepoint.host import System, data_caches
 
     caches = System().caches
     if geometry is None:
@@ -92,9 +92,12 @@ def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="'--cache'") from error
     # Which CPUs share a cache, a geometry does not say: as far as it is known, as the host's do.
-    sharing = {cache.level: cache.cores for cache in caches if cache.kind != "instruction"}
+    known = data_caches(caches)
     return (
-        *(replace(cache, cores=sharing.get(cache.level, 1)) for cache in given),
+        *(
+            replace(cache, cores=known[cache.level].cores) if cache.level in known else cache
+            for cache in given
+        ),
         *(cache for cache in caches if cache.kind == "instruction"),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from ridgepoint.errors import CannotMeasure
 from ridgepoint.host.files import Files, parse_cpu_list
 from ridgepoint.machine import Cache
 
@@ -79,19 +79,7 @@ def _kernel_size(text: str | None) -> int | None:
     return int(digits) * factor if digits.isdigit() and int(digits) else None
 
 
-def data_caches(caches: tuple[Cache, ...]) -> dict[int, Cache]:
-    """Return the data or unified cache of each level.
-
-    Raises
-    ------
-    CannotMeasure
-        If there is none: /sys does not describe the caches.
-    """
+def data_caches(caches: Sequence[Cache]) -> dict[int, Cache]:
+    """Return the data or unified cache of each level, from the core outwards; empty: unknown."""
     found = {cache.level: cache for cache in caches if cache.kind != "instruction"}
-    if not found:
-        raise CannotMeasure(
-            "cannot tell the caches of this host",
-            reason="/sys/devices/system/cpu/cpu0/cache does not describe them",
-            remedy="give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
-        )
     return dict(sorted(found.items()))

@@ -39,6 +39,15 @@ def rate(machine, resource, name, threads=1):
     return found
 
 
+def clock_job(compiler, *, repeats, extent_bytes=WORKING_BYTES):
+    """Return a job that runs the clock's chain so often."""
+    kernel = clock()
+    return Job(
+        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=extent_bytes,
+        repeats=repeats, operands=kernel.operands,
+    )  # fmt: skip
+
+
 def test_every_ceiling_is_known_with_its_samples_and_an_interval(machine):
     """No kernel was refused, and none is a single number."""
     assert all(c.rate is not None for c in machine.ceilings)
@@ -79,11 +88,7 @@ def test_thread_that_may_not_choose_its_cpu_runs_where_it_may(monkeypatch):
 
     monkeypatch.setattr(os, "sched_setaffinity", refuse)
     compiler = Compiler()
-    kernel = clock()
-    job = Job(
-        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=WORKING_BYTES,
-        repeats=1000, operands=kernel.operands,
-    )  # fmt: skip
+    job = clock_job(compiler, repeats=1000)
     cpus = sorted(os.sched_getaffinity(0))
     with Pool(cpus, compiler) as pool:
         timing = pool.run(job, cpus=cpus)
@@ -95,11 +100,7 @@ def test_thread_that_may_not_choose_its_cpu_runs_where_it_may(monkeypatch):
 def test_no_memory_for_a_buffer_is_an_error_not_a_hang():
     """A buffer larger than any machine has."""
     compiler = Compiler()
-    kernel = clock()
-    job = Job(
-        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=1 << 60,
-        repeats=10, operands=kernel.operands,
-    )  # fmt: skip
+    job = clock_job(compiler, repeats=10, extent_bytes=1 << 60)
     cpu = min(os.sched_getaffinity(0))
     with Pool([cpu], compiler) as pool, pytest.raises(CannotMeasure, match="memory"):
         pool.run(job, cpus=[cpu])
@@ -123,18 +124,14 @@ def test_clock_of_the_same_chain_is_the_same_on_every_core():
     if len(cpus) < 2:
         pytest.skip("there is one CPU")
     compiler = Compiler()
-    kernel = clock()
-    job = Job(
-        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=WORKING_BYTES,
-        repeats=100_000, operands=kernel.operands,
-    )  # fmt: skip
+    job = clock_job(compiler, repeats=100_000)
     with Pool(cpus[:2], compiler) as pool:
         one = [pool.run(job, cpus=cpus[:1]) for _ in range(9)]
         two = [pool.run(job, cpus=cpus[:2]) for _ in range(9)]
 
     assert 0.6 < min(t.seconds for t in two) / min(t.seconds for t in one) < 1.9
     # The kernel is a clock itself: both ways to the frequency must agree.
-    cycles = 100_000 * kernel.work_per_repeat
+    cycles = 100_000 * clock().work_per_repeat
     best = min(one, key=lambda timing: timing.seconds)
     if best.frequency_hz is not None:  # how long an addition takes was clear
         assert 0.8 < cycles / best.seconds / best.frequency_hz < 1.25
@@ -143,11 +140,7 @@ def test_clock_of_the_same_chain_is_the_same_on_every_core():
 def test_cpu_that_may_not_be_used_is_an_error_not_a_hang():
     """A CPU that does not exist cannot be pinned to; the other threads do not wait for it."""
     compiler = Compiler()
-    kernel = clock()
-    job = Job(
-        function=compiler.compile(kernel.ir, ENTRY), size_bytes=0, extent_bytes=WORKING_BYTES,
-        repeats=10, operands=kernel.operands,
-    )  # fmt: skip
+    job = clock_job(compiler, repeats=10)
     nonexistent = 8191
     with (
         Pool([min(os.sched_getaffinity(0)), nonexistent], compiler) as pool,

@@ -20,7 +20,7 @@ from ridgepoint.host import System, fingerprint, hostname, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
 from ridgepoint.resources import resource_named
-from ridgepoint.theory import Theory, load_theory
+from ridgepoint.theory import load_theory
 from ridgepoint.units import format_size
 
 
@@ -60,11 +60,11 @@ def characterize(
 
     Notes
     -----
-    Each sample is one run of a kernel of about 5 ms on pinned threads that start together; the
+    Each sample is one run of a kernel of about 1 ms on pinned threads that start together; the
     rate is all threads' work over the time from the first start to the last end. The whole set is
-    gone through fifteen times, one sample each, so that what drifts meanwhile shows in every
-    interval. Then the ceilings of which fewer than ten samples were undisturbed, or whose
-    interval is wide, are measured again, as long as 22 s have not passed.
+    gone through 25 times, one sample each, so that what drifts meanwhile shows in every interval.
+    Then the ceilings that are not settled (`samples.Judged.is_settled`) are measured again, as
+    long as 25 s have not passed.
     """
     started = time.perf_counter()
     system = system or System()
@@ -81,7 +81,7 @@ def characterize(
     effort = QUICK if quick else THOROUGH
     outcome = measure(system, compiler, tasks, effort=effort, theory=theory, report=progress)
     ceilings = (
-        *(measured(trial, outcome.pool, theory) for trial in outcome.trials),
+        *(measured(trial, outcome.pool) for trial in outcome.trials),
         *(_ceiling(task, cautions=(caution,)) for task, caution in outcome.refused),
     )
     limit, n_cpus = system.cpu_limit, len(usable_cpus())
@@ -158,7 +158,7 @@ def _dram_shares(outcome: Outcome) -> list[float]:
     return [share for share in shares if share is not None]
 
 
-def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
+def measured(trial: Trial, pool: Pool) -> Ceiling:
     """Return a ceiling with what its samples say, and its theory."""
     judged, task = trial.judged, trial.task
     ceiling = _ceiling(
@@ -169,12 +169,12 @@ def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
         disturbed=judged.disturbed,
         frequency_hz=judged.frequency_hz,
     )
-    figure = None if theory is None else theory.per_cycle(task.resource, task.name)
-    if figure is None or judged.frequency_hz is None:
+    figure, per_cycle = trial.figure, trial.per_cycle
+    if figure is None or per_cycle is None or judged.frequency_hz is None:
         return ceiling
     return replace(
         ceiling,
-        theoretical=figure.value * task.place.cores * judged.frequency_hz,
+        theoretical=per_cycle * judged.frequency_hz,
         theory=f"{figure.value:g} {figure.unit} on each core ({figure.rule}; {figure.source})",
     )
 

@@ -5,8 +5,9 @@ without the interpreter's lock and within one cache line's travel, and only then
 
 Nobody else: a core may have a second hardware thread, on which a virtual machine's neighbour runs
 that no count of this one shows. It takes away issue slots. So a short run of integer additions as
-fast as the core can (the probe) is set against a chain of dependent ones that leaves nearly all
-slots free (the steady clock): their ratio falls by a tenth and more when the core is shared.
+fast as the core can (the probe) is set against a chain of dependent additions of fp64 that leaves
+nearly all slots free (the steady clock): their ratio falls by a tenth and more when the core is
+shared.
 """
 
 from __future__ import annotations
@@ -32,6 +33,14 @@ PROBE = integer_peak("add", integer="int64", width_bits=0)
 _CLOCK_REPEATS = 1400
 _BRIEF_REPEATS = 140
 _PROBE_REPEATS = 2300
+
+_PER_LOOK = (
+    1024
+    * (PROBE.work_per_repeat * _PROBE_REPEATS)
+    / (STEADY_CLOCK.work_per_repeat * _BRIEF_REPEATS)
+)
+"""Operations of the probe for each addition of the clock in a look, times 1024: `drive` compares
+their times in whole numbers."""
 
 _LOOKS = 150
 """Times that a thread looks for a quiet core before it runs its job all the same."""
@@ -254,6 +263,10 @@ class Core:
         self._probe_data = Buffer(WORKING_BYTES, seed)
         self._steady_data.place(STEADY_CLOCK.operands, STEADY_CLOCK.claim.precision)
         self._probe_data.place(PROBE.operands, PROBE.claim.precision)
+        self._fields = (
+            driver.steady_clock.address, self._steady_data.address, _CLOCK_REPEATS,
+            _BRIEF_REPEATS, driver.probe.address, self._probe_data.address, _PROBE_REPEATS,
+        )  # fmt: skip
         self._times = (ctypes.c_int64 * len(_TIMES))()
         self._addition_cycles: int | None = None
         self._calibrate()
@@ -288,16 +301,8 @@ class Core:
             Whether to wait for a while until nobody shares the core.
         """
         unshared = self._issues.unshared()
-        # Of probe over brief clock, in 1/1024.
-        per_look = (
-            PROBE.work_per_repeat * _PROBE_REPEATS / (STEADY_CLOCK.work_per_repeat * _BRIEF_REPEATS)
-        )
-        limit = round(1024 * per_look / (SHARED * unshared)) if unshared else 0
-        core = (ctypes.c_int64 * len(_CORE))(
-            self._driver.steady_clock.address, self._steady_data.address, _CLOCK_REPEATS,
-            _BRIEF_REPEATS, self._driver.probe.address, self._probe_data.address, _PROBE_REPEATS,
-            limit, _LOOKS if patient else 1,
-        )  # fmt: skip
+        limit = round(_PER_LOOK / (SHARED * unshared)) if unshared else 0
+        core = (ctypes.c_int64 * len(_CORE))(*self._fields, limit, _LOOKS if patient else 1)
         self._driver.drive(
             barrier, threads, (warmer or kernel).address, warm_repeats, kernel.address,
             data.address, size_bytes, repeats, ctypes.addressof(core),

@@ -87,7 +87,7 @@ def explain(
             f"cannot explain {' '.join(wanted)!r}", reason=caution.seen, remedy=caution.remedy
         )
     return tuple(
-        _explanation(contest, measured(contest.best, outcome.pool, theory), theory)
+        _explanation(contest, measured(contest.best, outcome.pool), theory)
         for contest in outcome.contests
     )
 
@@ -117,20 +117,19 @@ def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
 
 def _explanation(contest: Contest, ceiling: Ceiling, theory: Theory | None) -> Explanation:
     trial, task = contest.best, contest.task
-    figure = None if theory is None else theory.per_cycle(task.resource, task.name)
     loop = loop_listing(trial.job.function)
     return Explanation(
         ceiling=ceiling,
         kernel=trial.kernel,
         loop=tuple(loop),
         samples=tuple(trial.samples),
-        figure=figure,
+        figure=trial.figure,
         remarks=tuple(
             (
                 *_about_candidates(contest),
                 *_about_data(task, ceiling),
                 *_about_cycles(task, trial.kernel, ceiling, len(loop)),
-                *_about_theory(ceiling, figure, theory),
+                *_about_theory(ceiling, trial.figure, theory),
             )
         ),
     )

@@ -208,7 +208,8 @@ def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judge
     them too.
     """
     running = [sample for sample in samples if not sample.was_interrupted] or list(samples)
-    steady = [sample for sample in running if not _moved(sample, _clock(running))]
+    usual = _clock(running)
+    steady = [sample for sample in running if not _moved(sample, usual)]
     alone = [sample for sample in steady if not sample.was_shared]
     shared = [sample for sample in steady if sample.was_shared]
     harmed = (
@@ -222,7 +223,7 @@ def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judge
     ]
     left_out = [sample for sample in samples if sample not in kept]
     uninterrupted = [sample for sample in left_out if not sample.was_interrupted]
-    moved = [sample for sample in uninterrupted if _moved(sample, _clock(running))]
+    moved = [sample for sample in uninterrupted if _moved(sample, usual)]
     undisturbed = _estimate(
         [sample.rate for sample in kept],
         left_out=[sample.rate for sample in uninterrupted],

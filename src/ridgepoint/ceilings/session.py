@@ -15,7 +15,7 @@ from ridgepoint.ceilings.plan import Task, plan
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.trial import READER, Codes, Contest, Trial, prepare
 from ridgepoint.errors import CannotMeasure
-from ridgepoint.host import Activity, System, usable_cpus
+from ridgepoint.host import Activity, System, data_caches, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.isa import Isa
 from ridgepoint.machine import Cache
@@ -116,9 +116,8 @@ def every_task(system: System, compiler: Compiler, caches: Sequence[Cache]) -> t
     isa = Isa(
         architecture=compiler.architecture, has=compiler.has, vector_bits=compiler.vector_bits
     )
-    levels = {cache.level: cache for cache in caches if cache.kind != "instruction"}
     where = places(system.topology, limit=system.cpu_limit)
-    return plan(dict(sorted(levels.items())), where, isa=isa)
+    return plan(data_caches(caches), where, isa=isa)
 
 
 def measure(
@@ -243,11 +242,7 @@ class _Run:
             self.report(what, _PREPARING * index, self.steps)
             figure = None if self.theory is None else self.theory.per_cycle(*task.key)
             found = prepare(
-                task,
-                self.pool,
-                self.codes,
-                sample_s=self.effort.sample_s,
-                figure=None if figure is None else figure.value,
+                task, self.pool, self.codes, sample_s=self.effort.sample_s, figure=figure
             )
             if isinstance(found, Caution):
                 self.refused.append((task, found))

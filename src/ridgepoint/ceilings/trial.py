@@ -15,6 +15,7 @@ from ridgepoint.ceilings.worker import Job
 from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.bandwidth import LOAD, bandwidth
 from ridgepoint.kernels.kernel import ENTRY, Kernel
+from ridgepoint.theory import Figure
 
 READER = bandwidth(LOAD, width_bits=128)
 """Brings data into a cache."""
@@ -79,16 +80,21 @@ class Trial:
     kernel : Kernel
     job : Job
         With repeats for one sample's time.
-    per_cycle : float or None
-        What theory says of all cores together; None: not known.
+    figure : Figure or None
+        What theory says of one core and cycle; None: not known.
     samples : list of Sample
     """
 
     task: Task
     kernel: Kernel
     job: Job
-    per_cycle: float | None = None
+    figure: Figure | None = None
     samples: list[Sample] = field(default_factory=list)
+
+    @property
+    def per_cycle(self) -> float | None:
+        """What theory says of all its cores together; None: not known."""
+        return None if self.figure is None else self.figure.value * self.task.place.cores
 
     @property
     def judged(self) -> Judged:
@@ -166,7 +172,7 @@ class Contest:
 
 
 def prepare(
-    task: Task, pool: Pool, codes: Codes, *, sample_s: float, figure: float | None
+    task: Task, pool: Pool, codes: Codes, *, sample_s: float, figure: Figure | None
 ) -> Contest | Caution:
     """Return a trial for each candidate of a task, or why there is none.
 
@@ -177,10 +183,9 @@ def prepare(
     codes : Codes
     sample_s : float
         Time of one sample.
-    figure : float or None
+    figure : Figure or None
         What theory says of one core and cycle; None: not known.
     """
-    per_cycle = None if figure is None else figure * task.place.cores
     trials = []
     reason = "no kernel for it runs on this CPU"
     for kernel in task.candidates:
@@ -202,7 +207,7 @@ def prepare(
             # It visits part of its extent at a time, and slowly: what it is to find in a cache
             # must be brought there quickly, or neighbours drive the first out before the last.
             job = replace(job, warmer=codes.function(READER), warm_repeats=_READINGS)
-        trials.append(Trial(task=task, kernel=kernel, job=job, per_cycle=per_cycle))
+        trials.append(Trial(task=task, kernel=kernel, job=job, figure=figure))
     if trials:
         return Contest(trials)
     return Caution(

@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ridgepoint.caution import Caution
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures import samples
 from ridgepoint.figures.folded import folded
@@ -53,9 +52,8 @@ def place(ceiling: Ceiling, rates: Sequence[float], remarks: Sequence[str]) -> R
         Text(),
         *(Padding(Text(f"- {printable(remark)}"), (0, 0, 0, 2)) for remark in remarks),
     ]
-    doubts: Sequence[Caution] = ceiling.cautions
-    if doubts:
-        parts.append(caution_list(doubts))
+    if ceiling.cautions:
+        parts.append(caution_list(ceiling.cautions))
     return Group(*parts)
 
 

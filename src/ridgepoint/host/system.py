@@ -108,7 +108,7 @@ class System:
         """Return how many caches like this one the usable CPUs have among them."""
         return -(-len(usable_cpus()) // cache.cores)
 
-    @property
+    @cached_property
     def topology(self) -> Topology:
         """How the usable CPUs hang together."""
         return topology(self._files, usable_cpus())

@@ -7,8 +7,8 @@ import pytest
 from ridgepoint.errors import CannotMeasure, InvalidDocument
 from ridgepoint.machine import Cache
 from ridgepoint.meters.callgrind.geometry import simulated
-from ridgepoint.meters.callgrind.log import parse_log
 from ridgepoint.meters.callgrind.profile import parse_profile
+from ridgepoint.meters.valgrind.log import parse_log
 
 DATA = Path(__file__).parents[1] / "data" / "callgrind"
 TINY = (DATA / "tiny.out").read_text()

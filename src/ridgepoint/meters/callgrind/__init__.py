@@ -9,16 +9,13 @@ prefetching, and code made at run time (its bytes are not recorded; reported as 
 from __future__ import annotations
 
 import platform
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain
 from pathlib import Path
 
 from ridgepoint.counts import Counts, Traffic
-from ridgepoint.errors import CannotStart, InvalidDocument, MeterUnavailable
+from ridgepoint.errors import MeterUnavailable
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Unavailable
@@ -27,10 +24,8 @@ from ridgepoint.meters.callgrind.counts import count_functions, merged
 from ridgepoint.meters.callgrind.files import Written, collecting, options
 from ridgepoint.meters.callgrind.geometry import Geometry, simulated
 from ridgepoint.meters.callgrind.refusals import check
-from ridgepoint.meters.object_file import foreign_architecture, holds_avx512
-from ridgepoint.meters.process import resolve
-
-_START_TIMEOUT_S = 20.0
+from ridgepoint.meters.valgrind import cautions as valgrind_doubts
+from ridgepoint.meters.valgrind.host import check_startable, valgrind_version
 
 # A forked child inherits the costs of its parent and would write them again; a process that
 # becomes another program by exec loses its own. Both are prevented by writing, and thereby
@@ -72,7 +67,7 @@ class CallgrindMeter:
                 cost=cost,
             )
         try:
-            _valgrind_version()
+            valgrind_version(meter=self.name)
         except MeterUnavailable as error:
             return Unavailable(reason=error.reason, remedy=error.remedy, cost=cost)
         return None
@@ -91,8 +86,8 @@ class CallgrindMeter:
         CannotMeasure
             If it was killed, or the profiles are damaged or missing.
         """
-        version = _valgrind_version()
-        _check_startable(command)
+        version = valgrind_version(meter=self.name)
+        check_startable(command)
         geometry = simulated(caches)
         with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
             directory = Path(name).resolve()  # the program may change its own
@@ -103,45 +98,6 @@ class CallgrindMeter:
             written = Written.read(directory)
         check(written, command, run, version=version)
         return _counted(written, geometry=geometry, version=version)
-
-
-def _valgrind_version() -> str:
-    if shutil.which("valgrind") is None:
-        raise MeterUnavailable(
-            "cannot count with callgrind",
-            reason="valgrind is not in PATH",
-            remedy="install the package 'valgrind'",
-        )
-    try:
-        done = subprocess.run(
-            ["valgrind", "--version"],
-            capture_output=True,
-            text=True,
-            timeout=_START_TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise MeterUnavailable(
-            "cannot count with callgrind",
-            reason=f"valgrind does not start ({error})",
-            remedy="reinstall the package 'valgrind'",
-        ) from error
-    return done.stdout.strip().removeprefix("valgrind-")
-
-
-def _check_startable(command: Sequence[str]) -> None:
-    program = resolve(command)[0]
-    try:
-        other = foreign_architecture(program)
-    except InvalidDocument:
-        return  # executable without being readable: Valgrind has its own say
-    if other is not None:
-        raise CannotStart(
-            f"cannot start {program!r} under Valgrind",
-            reason=f"it is of another architecture: {other}",
-            remedy="give a program for 64-bit x86-64",
-        )
 
 
 def _counted(written: Written, *, geometry: Geometry, version: str) -> Counted:
@@ -158,19 +114,11 @@ def _counted(written: Written, *, geometry: Geometry, version: str) -> Counted:
         processes=n_processes,
         cautions=(
             *geometry.cautions,
-            *doubts.undecoded(counts),
-            *(doubts.wider_path(functions, holds_avx512=holds_avx512) if _has_avx512() else ()),
+            *valgrind_doubts.undecoded(counts),
+            *valgrind_doubts.wider_path(functions),
             *doubts.non_temporal(counts),
-            *doubts.processes(n_processes, lost=written.lost),
+            *valgrind_doubts.processes(n_processes, lost=written.lost),
             *doubts.threads(max(profile.thread for profile in written.profiles)),
             *doubts.pending_writes(traffic, geometry=geometry, n_processes=n_processes),
         ),
     )
-
-
-@cache
-def _has_avx512() -> bool:
-    try:
-        return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="ascii").split()
-    except (OSError, UnicodeDecodeError):
-        return False

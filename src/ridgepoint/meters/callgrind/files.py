@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ridgepoint.errors import CannotMeasure, InvalidDocument
 from ridgepoint.meters.callgrind.counts import EVENTS
-from ridgepoint.meters.callgrind.log import Log, parse_log
 from ridgepoint.meters.callgrind.places import placed
 from ridgepoint.meters.callgrind.profile import Profile, parse_profile
 from ridgepoint.meters.object_file import CodeStore
+from ridgepoint.meters.valgrind.log import Log, parse_log
 
 _COLLECT_EVERY_S = 0.02
 _PART_OF_PROFILE = re.compile(r"profile\.\d+\.\d+(-\d+)?")

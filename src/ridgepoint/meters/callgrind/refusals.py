@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ridgepoint.errors import CannotMeasure, UnsupportedInstruction
+from ridgepoint.errors import CannotMeasure
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind.files import Written
-from ridgepoint.meters.callgrind.log import Unhandled
-from ridgepoint.meters.decode import decode, disassemble
 from ridgepoint.meters.object_file import ObjectFile
+from ridgepoint.meters.valgrind.refusals import check_supported
 
-_PAGE_BYTES = 4096
-_TRAPS = {"UD0", "UD1", "UD2"}  # they exist to raise SIGILL: the program's own doing
 _SAID_BYTES = 500
 
 
@@ -27,10 +24,7 @@ def check(written: Written, command: Sequence[str], run: Run, *, version: str) -
         If the program was killed, left no profile, or forked in a way that callgrind counts twice.
     """
     what = f"cannot count {command[0]!r} with callgrind"
-    for log in written.logs:
-        for unhandled in log.unhandled:
-            if not _is_trap(unhandled.code):
-                raise _unsupported(what, unhandled, written, version=version)
+    check_supported(what, written.logs, executed=_executed(written), version=version)
     ended = [log.ended_by for log in written.logs if log.ended_by is not None]
     main_is_lost = not written.pids or bool(written.main & set(written.lost))
     if run.exit_status > 128 and (ended or main_is_lost):
@@ -59,11 +53,6 @@ def check(written: Written, command: Sequence[str], run: Run, *, version: str) -
         )
 
 
-def _is_trap(code: bytes) -> bool:
-    operation = decode(code)
-    return operation is not None and operation.mnemonic in _TRAPS
-
-
 def _counted_twice(written: Written) -> list[int]:
     """Return forked processes whose costs begin with the first block of an ancestor.
 
@@ -72,44 +61,6 @@ def _counted_twice(written: Written) -> list[int]:
     """
     forked = {log.pid for log in written.logs if log.forked}
     return [p.pid for p in written.profiles if p.pid in forked and p.first_block == 0]
-
-
-def _unsupported(
-    what: str, unhandled: Unhandled, written: Written, *, version: str
-) -> UnsupportedInstruction:
-    operation = decode(unhandled.code)
-    text = repr(disassemble(unhandled.code) or f"bytes {unhandled.code.hex(' ')}")
-    path = unhandled.object or _holder(unhandled, written) or "code of no known file"
-    function = "" if unhandled.function is None else f"function {unhandled.function!r} of "
-    remedy = "rebuild that code for x86-64-v3 (-march=x86-64-v3)"
-    if operation is not None and operation.needs_avx512:
-        text += " (AVX-512)"
-        remedy = (
-            "rebuild that code without AVX-512 (-mno-avx512f, or -march=x86-64-v3 for all of it), "
-            "or make the program choose its AVX2 path"
-        )
-    return UnsupportedInstruction(
-        what,
-        reason=f"it executes {text} at {unhandled.address:#x} in {function}{path}, "
-        f"which Valgrind {version} cannot",
-        remedy=remedy,
-    )
-
-
-def _holder(unhandled: Unhandled, written: Written) -> str | None:
-    """Return the object that has these bytes at this place of a page, or None.
-
-    Valgrind's log names a source line in place of the object where there is debug information;
-    loading moves code by whole pages.
-    """
-    for file in _executed(written):
-        for segment in file.segments:
-            offset = segment.code.find(unhandled.code)
-            while offset >= 0:
-                if (segment.address + offset - unhandled.address) % _PAGE_BYTES == 0:
-                    return file.path
-                offset = segment.code.find(unhandled.code, offset + 1)
-    return None
 
 
 def _executed(written: Written) -> Iterable[ObjectFile]:

@@ -1,0 +1,81 @@
+"""What Valgrind needs of a host, and what it hides of it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from ridgepoint.errors import CannotStart, InvalidDocument, MeterUnavailable
+from ridgepoint.meters.object_file import foreign_architecture
+from ridgepoint.meters.process import resolve
+
+_START_TIMEOUT_S = 20.0
+
+
+def valgrind_version(*, meter: str) -> str:
+    """Return the version of the Valgrind in ``PATH``, for example ``3.19.0``.
+
+    Parameters
+    ----------
+    meter : str
+        What is to count with it, for messages.
+
+    Raises
+    ------
+    MeterUnavailable
+        If there is none, or it does not start.
+    """
+    what = f"cannot count with {meter}"
+    if shutil.which("valgrind") is None:
+        raise MeterUnavailable(
+            what, reason="valgrind is not in PATH", remedy="install the package 'valgrind'"
+        )
+    try:
+        done = subprocess.run(
+            ["valgrind", "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_START_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise MeterUnavailable(
+            what,
+            reason=f"valgrind does not start ({error})",
+            remedy="reinstall the package 'valgrind'",
+        ) from error
+    return done.stdout.strip().removeprefix("valgrind-")
+
+
+def check_startable(command: Sequence[str]) -> None:
+    """Refuse a program that is not there, or that Valgrind would run uncounted.
+
+    Raises
+    ------
+    CannotStart
+        If there is no such program, or it is for another architecture.
+    """
+    program = resolve(command)[0]
+    try:
+        other = foreign_architecture(program)
+    except InvalidDocument:
+        return  # executable without being readable: Valgrind has its own say
+    if other is not None:
+        raise CannotStart(
+            f"cannot start {program!r} under Valgrind",
+            reason=f"it is of another architecture: {other}",
+            remedy="give a program for 64-bit x86-64",
+        )
+
+
+@cache
+def has_avx512() -> bool:
+    """Return whether this CPU has AVX-512, which Valgrind hides from programs."""
+    try:
+        return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return False

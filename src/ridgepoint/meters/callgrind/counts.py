@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
+import numpy as np
+
+from ridgepoint.counts import Counts, FunctionCounts, Traffic
 from ridgepoint.meters.callgrind.geometry import Geometry
 from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.decode import Operation, decode_each
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
+from ridgepoint.meters.tally import Executed, distinct, tally
 
 EVENTS = (
     *("Ir", "Dr", "Dw"),
@@ -41,23 +44,35 @@ def count_functions(
 ) -> tuple[FunctionCounts, ...]:
     """Return what each function did, by work, then by instructions, descending."""
     functions = [
-        _count_function(name, path, cost, code=code, geometry=geometry)
-        for (path, name), cost in costs.items()
+        FunctionCounts(
+            name=name,
+            object=path,
+            counts=counts,
+            traffic=_traffic(counts, cost.events, geometry=geometry),
+        )
+        for ((path, name), cost), counts in zip(costs.items(), _counts(costs, code), strict=True)
     ]
     functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
     return tuple(functions)
 
 
-def _count_function(
-    name: str, path: str | None, costs: FunctionCosts, *, code: CodeStore, geometry: Geometry
-) -> FunctionCounts:
-    file = None if path is None else code.get(path)
-    counts = _tally(costs.executions, _operations(costs.executions, file))
-    return FunctionCounts(
-        name=name,
-        object=path,
-        counts=counts,
-        traffic=_traffic(counts, costs.events, geometry=geometry),
+def _counts(
+    costs: dict[tuple[str | None, str], FunctionCosts], code: CodeStore
+) -> Iterable[Counts]:
+    operations, where = distinct(
+        operation
+        for (path, _), cost in costs.items()
+        for operation in _operations(cost.executions, None if path is None else code.get(path))
+    )
+    executions = np.array(
+        [n for cost in costs.values() for n in cost.executions.values()], dtype=np.int64
+    )
+    return tally(
+        Executed(
+            operations=operations, operation=where, executions=executions, iterations=executions
+        ),
+        groups=np.repeat(np.arange(len(costs)), [len(c.executions) for c in costs.values()]),
+        n_groups=len(costs),
     )
 
 
@@ -68,56 +83,6 @@ def _operations(addresses: Iterable[int], file: ObjectFile | None) -> Iterable[O
     if segment is None:
         return (None for _ in addresses)
     return decode_each(segment.code, (address - segment.address for address in addresses))
-
-
-def _tally(executions: dict[int, int], operations: Iterable[Operation | None]) -> Counts:
-    instructions = branches = loads = stores = undecoded = 0
-    load_bytes = store_bytes = non_temporal = 0
-    kinds: dict[tuple[str, int, bool], list[int]] = {}
-    for n, operation in zip(executions.values(), operations, strict=True):
-        instructions += n
-        if operation is None:
-            undecoded += n
-            continue
-        if operation.is_branch:
-            branches += n
-        if operation.is_load:
-            loads += n
-            load_bytes += n * operation.load_bytes
-        if operation.is_store:
-            stores += n
-            store_bytes += n * operation.store_bytes
-            if operation.non_temporal:
-                non_temporal += n * operation.store_bytes
-        if operation.flop is None:
-            undecoded += n
-        elif operation.flop and operation.precision is not None:
-            key = (operation.precision, operation.width_bits, operation.fma)
-            kind = kinds.setdefault(key, [0, 0, 0])
-            kind[0] += n * operation.flop
-            kind[1] += n * operation.flop * operation.masked
-            kind[2] += n
-    return Counts(
-        instructions=instructions,
-        branches=branches,
-        loads=loads,
-        stores=stores,
-        load_bytes=load_bytes,
-        store_bytes=store_bytes,
-        non_temporal_store_bytes=non_temporal,
-        undecoded=undecoded,
-        flop=tuple(
-            FlopCount(
-                precision=precision,
-                width_bits=width,
-                fma=fma,
-                flop=flop,
-                masked_flop=masked,
-                instructions=n,
-            )
-            for (precision, width, fma), (flop, masked, n) in sorted(kinds.items())
-        ),
-    )
 
 
 def _traffic(counts: Counts, events: list[int], *, geometry: Geometry) -> tuple[Traffic, ...]:

@@ -1,0 +1,182 @@
+"""Adds up what instructions did: executions times what one execution does, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.counts import Counts, FlopCount
+from ridgepoint.meters.decode import Operation
+
+Integers = npt.NDArray[np.int64]
+
+_LARGEST = float(1 << 62)  # half of what int64 holds: room for the rounding of the estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Executed:
+    """Rows of executions, each of one instruction, or of many that do the same.
+
+    Parameters
+    ----------
+    operations : sequence of Operation or None
+        What the instructions do, each kind once; None: not decoded.
+    operation : ndarray of int64, shape (n,)
+        Of each row, which of `operations`.
+    executions : ndarray of int64, shape (n,)
+        How often it was executed.
+    iterations : ndarray of int64, shape (n,)
+        How often the bytes were moved that it moves at once: `executions`, unless it repeats
+        itself (a string instruction with a REP prefix).
+    """
+
+    operations: Sequence[Operation | None]
+    operation: Integers
+    executions: Integers
+    iterations: Integers
+
+
+def distinct(
+    operations: Iterable[Operation | None],
+) -> tuple[list[Operation | None], Integers]:
+    """Return the operations without most repetitions, and where among these each of them is.
+
+    Equal ones that are different objects may stay apart: the decoder gives the same object for
+    the same operation nearly always, and comparing objects is fast.
+    """
+    index: dict[int, int] = {}
+    kept: list[Operation | None] = []
+    places: list[int] = []
+    for operation in operations:
+        place = index.setdefault(id(operation), len(kept))
+        if place == len(kept):
+            kept.append(operation)
+        places.append(place)
+    return kept, np.array(places, dtype=np.int64)
+
+
+def tally(executed: Executed, *, groups: Integers, n_groups: int) -> list[Counts]:
+    """Return what the instructions of each group did together.
+
+    Parameters
+    ----------
+    executed : Executed
+    groups : ndarray of int64, shape (n,)
+        Of each row its group, from 0.
+    n_groups : int
+    """
+    once = _Once(executed.operations)
+    amounts = {
+        name: grouped_sums(
+            executed.iterations if name.endswith("_bytes") else executed.executions,
+            groups,
+            n_groups,
+            each=column[executed.operation],
+        )
+        for name, column in once.columns.items()
+    }
+    flop = _flop(executed, once, groups=groups, n_groups=n_groups)
+    return [
+        Counts(**dict(zip(amounts, row, strict=True)), flop=tuple(kinds))
+        for row, kinds in zip(zip(*amounts.values(), strict=True), flop, strict=True)
+    ]
+
+
+def grouped_sums(
+    amounts: Integers, groups: Integers, n_groups: int, *, each: Integers | None = None
+) -> list[int]:
+    """Return the sum of `amounts`, times `each` if given, over the rows of each group.
+
+    The sums are exact, also beyond 64 bits.
+    """
+    most = float(np.abs(amounts).sum(dtype=np.float64))
+    if each is not None and each.size:
+        most *= float(each.max())
+    exact: type = np.int64 if most < _LARGEST else object
+    rows: npt.NDArray[Any] = amounts.astype(exact)
+    if each is not None:
+        rows = rows * each.astype(exact)
+    sums: npt.NDArray[Any] = np.zeros(n_groups, dtype=exact)
+    np.add.at(sums, groups, rows)
+    return [int(one) for one in sums.tolist()]
+
+
+class _Once:
+    """What one execution of each operation does, a column per count."""
+
+    def __init__(self, operations: Sequence[Operation | None]) -> None:
+        kinds = [_kind(operation) for operation in operations]
+        self.kinds = sorted({kind for kind in kinds if kind is not None})
+        place = {kind: index for index, kind in enumerate(self.kinds)}
+        rows = [_row(operation) for operation in operations]
+        table = np.array(rows, dtype=np.int64).reshape(len(rows), len(_COLUMNS))
+        self.columns = dict(zip(_COLUMNS, table.T, strict=True))
+        self.kind = _integers(-1 if kind is None else place[kind] for kind in kinds)
+        self.flop = _integers((o.flop or 0) if o is not None else 0 for o in operations)
+        self.masked_flop = self.flop * _integers(o is not None and o.masked for o in operations)
+
+
+_COLUMNS = (
+    *("instructions", "branches", "loads", "stores"),
+    *("load_bytes", "store_bytes", "non_temporal_store_bytes", "undecoded"),
+)
+
+
+def _row(operation: Operation | None) -> tuple[int, ...]:
+    """Return the counts of one execution, in the order of `_COLUMNS`."""
+    if operation is None:
+        return (1, 0, 0, 0, 0, 0, 0, 1)
+    return (
+        1,
+        operation.is_branch,
+        operation.is_load,
+        operation.is_store,
+        operation.load_bytes,
+        operation.store_bytes,
+        operation.store_bytes if operation.non_temporal else 0,
+        operation.flop is None,
+    )
+
+
+def _kind(operation: Operation | None) -> tuple[str, int, bool] | None:
+    """Return precision, width and fusion of an operation that does flop."""
+    if operation is None or not operation.flop or operation.precision is None:
+        return None
+    return operation.precision, operation.width_bits, operation.fma
+
+
+def _integers(values: Iterable[int]) -> Integers:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _flop(
+    executed: Executed, once: _Once, *, groups: Integers, n_groups: int
+) -> list[list[FlopCount]]:
+    """Return the flop of each group by kind, in the order of kinds."""
+    kind = once.kind[executed.operation]
+    rows = np.flatnonzero(kind >= 0)
+    operation, executions = executed.operation[rows], executed.executions[rows]
+    pairs, place = np.unique(groups[rows] * len(once.kinds) + kind[rows], return_inverse=True)
+    sums = [
+        grouped_sums(executions, place, pairs.size, each=each)
+        for each in (once.flop[operation], once.masked_flop[operation], None)
+    ]
+    found: list[list[FlopCount]] = [[] for _ in range(n_groups)]
+    for pair, all_flop, masked, instructions in zip(pairs.tolist(), *sums, strict=True):
+        group, index = divmod(pair, len(once.kinds))
+        precision, width_bits, fma = once.kinds[index]
+        found[group].append(
+            FlopCount(
+                precision=precision,
+                width_bits=width_bits,
+                fma=fma,
+                flop=all_flop,
+                masked_flop=masked,
+                instructions=instructions,
+            )
+        )
+    return found

@@ -228,6 +228,26 @@ def test_a_register_is_not_taken_for_memory(order):
     assert [operations[at].store_bytes for at in (0, 3, 6, 9)] == [8, 0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "repeats"),
+    [
+        ("rep movsb", "f3a4", True),
+        ("rep stosq", "f348ab", True),
+        ("repz cmpsb", "f3a6", True),
+        ("repnz scasb", "f2ae", True),
+        ("cs movsb", "2ea4", False),
+        ("stosq", "48ab", False),
+        ("movsd (%rax),%xmm0", "f20f1000", False),
+        ("popcnt %rax,%rbx", "f3480fb8d8", False),
+        ("repz ret", "f3c3", False),
+        ("pause", "f390", False),
+    ],
+)
+def test_instructions_that_repeat_themselves_are_told(*, text, code, repeats):
+    """String instructions under REP; the same prefix elsewhere is part of another instruction."""
+    assert decode(bytes.fromhex(code)).repeats is repeats
+
+
 @pytest.mark.parametrize("code", [b"", b"\x06", bytes.fromhex("62f1ed48"), b"\xc5\xed"])
 def test_what_is_no_instruction_is_none(code):
     """Invalid and cut-off bytes give None, never an instruction without flop."""

@@ -20,8 +20,10 @@ The counting rules, all of them:
   many bytes it moves; one instruction may be both. Bytes count in full, as if no mask bit were
   off, gathers and scatters with all their elements. Stack accesses of PUSH, CALL, RET count.
   LEA, NOP, prefetches and cache control move nothing.
-- A string instruction with a REP prefix counts the bytes of one iteration: Valgrind executes,
-  and counts, an instruction per iteration.
+- A string instruction with a REP prefix is one instruction, one load and one store at most, as
+  hardware counts it, and its bytes count in every iteration: `Operation` holds those of one.
+  callgrind cannot tell: there every iteration counts as an instruction, with its load and
+  store, and so does the check after the last, which moves nothing.
 - XSAVE, XRSTOR and their kin count the 576 bytes that they move at least; how much more depends
   on run-time state.
 - A branch is a jump (conditional or not), call, return or loop; a system call is none.
@@ -147,6 +149,9 @@ class Operation:
         Whether an AVX-512 mask may switch lanes off.
     is_branch, is_load, is_store : bool
     load_bytes, store_bytes : int
+        Of one iteration, where it repeats itself.
+    repeats : bool
+        Whether it is a string instruction with a REP prefix, which repeats itself.
     non_temporal : bool
         Whether its store goes past the caches.
     needs_avx512 : bool
@@ -165,6 +170,7 @@ class Operation:
     is_store: bool = False
     load_bytes: int = 0
     store_bytes: int = 0
+    repeats: bool = False
     non_temporal: bool = False
     needs_avx512: bool = False
 
@@ -193,8 +199,8 @@ def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | Non
         decoder.decode_out(instruction)
         # Every property of an operation follows from these: the form of the instruction (which
         # fixes mnemonic, operand sizes and implicit operands), which operands are in memory (one
-        # form takes either), broadcast (in the memory size), mask, and the immediate where it
-        # selects factors.
+        # form takes either), broadcast (in the memory size), mask, a REP prefix, and the immediate
+        # where it selects factors.
         code_id = instruction.code
         key = (
             code_id,
@@ -205,6 +211,7 @@ def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | Non
             instruction.op2_kind,
             instruction.op3_kind,
             instruction.op_mask,
+            instruction.has_rep_prefix or instruction.has_repne_prefix,
             instruction.immediate8 if code_id in _immediate_matters else None,
         )
         try:
@@ -240,6 +247,10 @@ def classify(instruction: Instruction) -> Operation | None:
         is_store=is_store,
         load_bytes=load_bytes,
         store_bytes=store_bytes,
+        repeats=(
+            instruction.is_string_instruction
+            and (instruction.has_rep_prefix or instruction.has_repne_prefix)
+        ),
         non_temporal=is_store and _NON_TEMPORAL.fullmatch(name) is not None,
         needs_avx512=(
             instruction.encoding == EncodingKind.EVEX

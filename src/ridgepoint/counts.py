@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Self
 
 from ridgepoint.resources import LEVELS, PRECISIONS
@@ -54,7 +56,8 @@ class Counts:
     branches, loads, stores : int
         Instructions that branch, read memory, write memory; one may do several.
     load_bytes, store_bytes : int
-        Bytes that these read and write: the traffic between core and L1.
+        Bytes that these read and write, every iteration of those that repeat themselves: the
+        traffic between core and L1.
     non_temporal_store_bytes : int
         Of `store_bytes`, those of non-temporal stores.
     undecoded : int
@@ -182,6 +185,31 @@ def _add(first: int | None, second: int | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LineCounts:
+    """What the code of one source line did, within one function.
+
+    Parameters
+    ----------
+    source : str
+        Path of the source file, as the debug information states it; of inlined code another
+        than the function's own.
+    line : int
+        From 1.
+    counts : Counts
+    traffic : tuple of Traffic
+    """
+
+    source: str
+    line: int
+    counts: Counts
+    traffic: tuple[Traffic, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.line < 1:
+            raise ValueError(f"line must be >= 1, got {self.line!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCounts:
     """What one function did itself, without the functions that it called.
 
@@ -193,9 +221,96 @@ class FunctionCounts:
         Path of the file that holds its code; None for code made at run time.
     counts : Counts
     traffic : tuple of Traffic
+    lines : tuple of LineCounts
+        By source and line; only of its code whose line is known.
     """
 
     name: str
     object: str | None
     counts: Counts
     traffic: tuple[Traffic, ...] = ()
+    lines: tuple[LineCounts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionCounts:
+    """What was done while a region of a name was active: all that the program marked so.
+
+    Regions nest, and each counts what is done within the regions inside of it too; the counts of
+    several regions may therefore add up to more than the program did.
+
+    Parameters
+    ----------
+    name : str
+    inside : tuple of str
+        Regions that it was ever active within, in the order in which they were first seen.
+    counts : Counts
+    traffic : tuple of Traffic
+    """
+
+    name: str
+    inside: tuple[str, ...] = ()
+    counts: Counts
+    traffic: tuple[Traffic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissCurve:
+    """Memory traffic over the size of one cache: fully associative, LRU, write-back.
+
+    Parameters
+    ----------
+    line_bytes : int
+    capacities_bytes : tuple of int
+        Sizes of the cache, ascending.
+    read_bytes, write_bytes, pending_bytes : tuple of int
+        At each capacity: read from memory (write-allocate reads included), written back, and
+        still dirty at the end.
+    sampling : int
+        One line in so many was followed, and the amounts are scaled up; 1: they are exact.
+    """
+
+    line_bytes: int
+    capacities_bytes: tuple[int, ...]
+    read_bytes: tuple[int, ...]
+    write_bytes: tuple[int, ...]
+    pending_bytes: tuple[int, ...]
+    sampling: int = 1
+
+    def __post_init__(self) -> None:
+        if min(self.line_bytes, self.sampling) < 1:
+            raise ValueError(
+                f"line_bytes and sampling must be >= 1, got {self.line_bytes!r}, {self.sampling!r}"
+            )
+        columns = (self.read_bytes, self.write_bytes, self.pending_bytes)
+        if not self.capacities_bytes or any(len(c) != len(self.capacities_bytes) for c in columns):
+            raise ValueError("a miss curve needs an amount of each kind at one capacity or more")
+        if any(a >= b for a, b in pairwise((-1, *self.capacities_bytes))):
+            raise ValueError("capacities_bytes must be >= 0 and ascend")
+        if min(map(min, columns)) < 0:
+            raise ValueError("bytes of a miss curve must be >= 0")
+
+    def traffic_at(self, size_bytes: int) -> Traffic:
+        """Return the memory traffic with a cache of some size.
+
+        Parameters
+        ----------
+        size_bytes : int
+            Between two capacities the smaller counts, whose traffic is at least as high.
+
+        Raises
+        ------
+        ValueError
+            If it is smaller than the smallest capacity: nothing is known there.
+        """
+        row = bisect_right(self.capacities_bytes, size_bytes) - 1
+        if row < 0:
+            raise ValueError(
+                f"size_bytes must be >= {self.capacities_bytes[0]}, got {size_bytes!r}"
+            )
+        return Traffic(
+            level="dram",
+            read_bytes=self.read_bytes[row],
+            write_bytes=self.write_bytes[row],
+            pending_write_bytes=self.pending_bytes[row],
+        )

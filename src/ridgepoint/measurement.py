@@ -5,10 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.counts import Counts, FunctionCounts, MissCurve, RegionCounts, Traffic
 from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """The traffic of the same run on other caches, simulated beside the main ones.
+
+    Parameters
+    ----------
+    caches : tuple of Cache
+    traffic : tuple of Traffic
+    """
+
+    caches: tuple[Cache, ...]
+    traffic: tuple[Traffic, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +44,16 @@ class Counted:
     processes : int
         Processes that were counted.
     cautions : tuple of Caution
+    regions : tuple of RegionCounts
+        In the order in which the program first entered them.
+    alternatives : tuple of Alternative
+        The same run on other caches.
+    miss_curve : MissCurve or None
+        Memory traffic over the size of a cache, of the whole run; None: not asked for.
+    partial : str or None
+        Why the counts are not of the whole run, for example a time limit; None: they are.
+    selected : str or None
+        The region or function that was counted alone; None: all of the program was.
     """
 
     meter: str
@@ -39,6 +63,11 @@ class Counted:
     caches: tuple[Cache, ...] = ()
     processes: int = 1
     cautions: tuple[Caution, ...] = ()
+    regions: tuple[RegionCounts, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    miss_curve: MissCurve | None = None
+    partial: str | None = None
+    selected: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

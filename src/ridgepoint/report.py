@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ridgepoint.counts import Counts, FunctionCounts
+from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
@@ -49,8 +49,13 @@ def report(
         "performance_flop_per_s": None if performance is None else performance.median,
         "bound": _bound(placement, machine),
         "functions": [_function(function) for function in counted.functions],
+        "regions": [_region(region) for region in counted.regions],
+        "selected": counted.selected,
+        "partial": counted.partial,
         "processes": counted.processes,
         "simulated_caches": plain(counted.caches),
+        "alternatives": plain(counted.alternatives),
+        "miss_curve": plain(counted.miss_curve),
         "cautions": plain(cautions),
         "context": plain(measurement.context),
     }
@@ -67,13 +72,35 @@ def _instructions(counts: Counts) -> dict[str, int]:
 
 
 def _function(function: FunctionCounts) -> dict[str, Any]:
-    return {
+    fields = {
         "name": function.name,
         "object": function.object,
-        "work": function.counts.work,
-        "work_flop": function.counts.work_flop,
-        "instructions": _instructions(function.counts),
-        "traffic": plain(next((t for t in function.traffic if t.level == "dram"), None)),
+        **_part(function.counts, function.traffic),
+    }
+    if function.lines:
+        fields["lines"] = [
+            {"source": one.source, "line": one.line, **_part(one.counts, one.traffic)}
+            for one in function.lines
+        ]
+    return fields
+
+
+def _region(region: RegionCounts) -> dict[str, Any]:
+    return {
+        "name": region.name,
+        "inside": list(region.inside),
+        **_part(region.counts, region.traffic),
+    }
+
+
+def _part(counts: Counts, traffic: tuple[Traffic, ...]) -> dict[str, Any]:
+    """Return the fields of any part of a program."""
+    return {
+        "work": counts.work,
+        "work_flop": counts.work_flop,
+        "instructions": _instructions(counts),
+        "traffic": plain(next((part for part in traffic if part.level == "dram"), None)),
+        "levels": plain(traffic),
     }
 
 

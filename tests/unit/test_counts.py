@@ -1,11 +1,24 @@
+import json
 from dataclasses import replace
 
 import pytest
-from core_inputs import COUNTS
+from core_inputs import COUNTS, MEASUREMENT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import Counts, FlopCount, Traffic
+from ridgepoint.counts import (
+    Counts,
+    FlopCount,
+    FunctionCounts,
+    LineCounts,
+    MissCurve,
+    RegionCounts,
+    Traffic,
+)
+from ridgepoint.documents import decode, encode, plain
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Alternative, Measurement
+from ridgepoint.report import report
 
 amounts = st.integers(0, 10**15)
 flop_counts = st.builds(
@@ -117,3 +130,126 @@ def test_impossible_flop_and_traffic_are_refused():
         Traffic(level="l4", read_bytes=0, write_bytes=0)
     with pytest.raises(ValueError, match="traffic must be >= 0"):
         Traffic(level="l2", read_bytes=0, write_bytes=-1)
+
+
+CURVE = MissCurve(
+    line_bytes=64,
+    capacities_bytes=(64, 4096, 65536),
+    read_bytes=(9000, 500, 100),
+    write_bytes=(4000, 200, 0),
+    pending_bytes=(64, 128, 320),
+    sampling=16,
+)
+DRAM = Traffic(level="dram", read_bytes=10, write_bytes=5)
+# A measurement that knows all there is to know of regions, lines and other caches.
+DETAILED = replace(
+    MEASUREMENT,
+    counted=replace(
+        MEASUREMENT.counted,
+        functions=(
+            FunctionCounts(
+                name="f",
+                object="/opt/prog",
+                counts=COUNTS,
+                traffic=(DRAM,),
+                lines=(LineCounts(source="/src/f.c", line=7, counts=COUNTS, traffic=(DRAM,)),),
+            ),
+        ),
+        regions=(
+            RegionCounts(name="solve", counts=COUNTS, traffic=(DRAM,)),
+            RegionCounts(name="spmv", inside=("solve",), counts=COUNTS),
+        ),
+        alternatives=(
+            Alternative(
+                caches=(Cache(level=1, kind="data", size_bytes=1024, line_bytes=64, ways=2),),
+                traffic=(DRAM,),
+            ),
+        ),
+        miss_curve=CURVE,
+        partial="it was stopped after 10 s",
+        selected="solve",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "read", "written", "pending"),
+    [(64, 9000, 4000, 64), (4095, 9000, 4000, 64), (4096, 500, 200, 128), (1 << 40, 100, 0, 320)],
+)
+def test_a_curve_says_the_traffic_of_a_size(size_bytes, read, written, pending):
+    """Between two capacities the smaller one counts; beyond the last nothing changes."""
+    assert CURVE.traffic_at(size_bytes) == Traffic(
+        level="dram", read_bytes=read, write_bytes=written, pending_write_bytes=pending
+    )
+
+
+def test_a_curve_says_nothing_below_its_smallest_cache():
+    """An unknown is no number."""
+    with pytest.raises(ValueError, match="size_bytes must be >= 64, got 63"):
+        CURVE.traffic_at(63)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"capacities_bytes": (64, 64, 128)}, "ascend"),
+        ({"capacities_bytes": (64, 128)}, "amount of each kind"),
+        ({"write_bytes": (1, 2, -1)}, "must be >= 0"),
+        ({"sampling": 0}, "sampling must be >= 1"),
+    ],
+)
+def test_an_impossible_curve_is_refused(changes, message):
+    """Capacities ascend, each has its amounts, and none is negative."""
+    with pytest.raises(ValueError, match=message):
+        replace(CURVE, **changes)
+
+
+def test_lines_begin_at_one():
+    """Line 0 is how debug information says that it does not know."""
+    with pytest.raises(ValueError, match="line must be >= 1, got 0"):
+        LineCounts(source="f.c", line=0, counts=COUNTS)
+
+
+def test_every_detail_is_kept_in_a_document():
+    """Lines, regions, other caches and the curve come back equal."""
+    assert decode(encode(DETAILED), Measurement, origin="a test") == DETAILED
+
+
+def test_a_record_from_before_these_details_is_read():
+    """What an earlier version kept has none of the new fields; they have their defaults."""
+    record = plain(MEASUREMENT)
+    for name in ("regions", "alternatives", "miss_curve", "partial", "selected"):
+        del record["counted"][name]
+    del record["counted"]["functions"][0]["lines"]
+    document = json.dumps({"schema": 1, "kind": "measurement", **record})
+
+    assert decode(document, Measurement, origin="a test") == MEASUREMENT
+
+
+def test_the_report_tells_every_detail():
+    """Regions, lines, levels and other caches stand in the JSON under these keys."""
+    told = json.loads(json.dumps(report(DETAILED, None, None)))
+    (function,) = told["functions"]
+    dram = {"level": "dram", "read_bytes": 10, "write_bytes": 5, "pending_write_bytes": None}
+
+    assert (function["traffic"], function["levels"]) == (dram, [dram])
+    assert [(one["source"], one["line"]) for one in function["lines"]] == [("/src/f.c", 7)]
+    assert function["lines"][0]["work"] == {"fp64": 1_000_000_000}
+    assert [(one["name"], one["inside"]) for one in told["regions"]] == [
+        ("solve", []),
+        ("spmv", ["solve"]),
+    ]
+    assert told["alternatives"][0]["traffic"] == [dram]
+    assert told["miss_curve"]["capacities_bytes"] == [64, 4096, 65536]
+    assert (told["selected"], told["partial"]) == ("solve", "it was stopped after 10 s")
+    assert told["processes"] == 1
+
+
+def test_the_report_of_a_plain_measurement_has_the_same_keys():
+    """What is not known is null or empty; lines are only where they are known."""
+    told = json.loads(json.dumps(report(MEASUREMENT, None, None)))
+
+    assert set(told) == set(report(DETAILED, None, None))
+    assert (told["regions"], told["alternatives"], told["miss_curve"]) == ([], [], None)
+    assert (told["selected"], told["partial"]) == (None, None)
+    assert "lines" not in told["functions"][0]

@@ -82,7 +82,7 @@ def installation() -> Installation:
     """
     if platform.machine() != "x86_64":
         raise unavailable(
-            f"this is a {platform.machine()} host, and it counts x86-64 only",
+            f"this host is {platform.machine()}, and it counts x86-64 only",
             "count on an x86-64 host",
         )
     found = shutil.which("valgrind")
@@ -197,7 +197,8 @@ def _archives(launcher: Path, prefixes: tuple[Path, ...]) -> tuple[Path, ...]:
                 *(folder / name for name in needed),
                 *([support] if os.path.isfile(support) else []),
             )
-    if any(next(folder.glob("libcoregrind-*.a"), None) for folder in folders):
+    there = {path.name for folder in folders for path in folder.glob("libcoregrind-*.a")}
+    if there and needed[0] not in there:
         raise unavailable(
             f"the archives of {launcher} are for other platforms than amd64",
             "install a Valgrind for 64-bit programs",

@@ -39,6 +39,7 @@ _HOME = {
     "measure_program": "program",
     "open_machine": "library",
     "place": "models.placement",
+    "region": "regions",
 }
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.placement import place as place
     from ridgepoint.models.roofline import Roofline as Roofline
     from ridgepoint.program import measure_program as measure_program
+    from ridgepoint.regions import region as region
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 - every name of the table is a string
 

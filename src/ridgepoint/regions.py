@@ -12,10 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    import ctypes
+from typing import ParamSpec, Protocol, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -26,10 +23,10 @@ TIMES_VARIABLE = "RIDGEPOINT_REGION_TIMES"
 MAX_NAME_BYTES = 200
 _BEGIN, _END = 0x52500000, 0x52500001
 
-# long mark(long words[6]): mov rax, rdi; xor edx, edx; rol rdi by 3, 13, 61 and 51, which
-# leaves it as it was; xchg rbx, rbx; mov rax, rdx; ret. To Valgrind the rotations and the
-# exchange are one request (valgrind.h); rdx is its result, 0 where nobody knows it.
-_REQUEST_CODE = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db 4889d0 c3")
+# void mark(uint64_t words[6]): mov rax, rdi; xor edx, edx; rol rdi by 3, 13, 61 and 51, which
+# leaves it as it was; xchg rbx, rbx; ret. To Valgrind the rotations and the exchange are one
+# request (valgrind.h), whose words rax points to.
+_REQUEST_CODE = bytes.fromhex("4889f8 31d2 48c1c703 48c1c70d 48c1c73d 48c1c733 4887db c3")
 
 
 class _Recorder(Protocol):
@@ -139,6 +136,26 @@ def _encode(name: str) -> bytes:
     return encoded
 
 
+class _Requests(dict[bytes, int]):
+    """The address of a request's six words for each name, made once.
+
+    What a mark executes counts for the region around it, so it had better be little.
+    """
+
+    def __init__(self, code: int) -> None:
+        self._code = code
+        self._kept: list[object] = []
+
+    def __missing__(self, name: bytes) -> int:
+        import ctypes
+
+        address = ctypes.cast(ctypes.c_char_p(name), ctypes.c_void_p).value or 0
+        words = (ctypes.c_uint64 * 6)(self._code, address)
+        self._kept += (name, words)
+        self[name] = ctypes.addressof(words)
+        return self[name]
+
+
 class _ValgrindMarks:
     """Sends marks to the tool of Valgrind that runs this program."""
 
@@ -146,7 +163,6 @@ class _ValgrindMarks:
         import ctypes
         import mmap
 
-        self._ctypes = ctypes
         # Never given back: marks may be sent as long as the process lives.
         self._memory = mmap.mmap(-1, mmap.PAGESIZE)
         self._memory.write(_REQUEST_CODE)
@@ -156,23 +172,15 @@ class _ValgrindMarks:
         if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), executable):
             raise OSError(ctypes.get_errno(), "no memory may be made executable")
         # PYFUNCTYPE keeps the interpreter's lock: giving it up would count as the region's work.
-        self._call = ctypes.PYFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p)(address)
-        self._requests: dict[tuple[int, bytes], ctypes.Array[ctypes.c_uint64]] = {}
+        self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._begins = _Requests(_BEGIN)
+        self._ends = _Requests(_END)
 
     def begin(self, name: bytes) -> None:
-        self._send(_BEGIN, name)
+        self._call(self._begins[name])
 
     def end(self, name: bytes) -> None:
-        self._send(_END, name)
-
-    def _send(self, code: int, name: bytes) -> None:
-        # Kept, since what a mark executes counts for the region around it.
-        words = self._requests.get((code, name))
-        if words is None:
-            ctypes = self._ctypes
-            address = ctypes.cast(ctypes.c_char_p(name), ctypes.c_void_p).value or 0
-            words = self._requests[code, name] = (ctypes.c_uint64 * 6)(code, address)
-        self._call(words)
+        self._call(self._ends[name])
 
 
 def _valgrind_marks() -> list[_Recorder]:

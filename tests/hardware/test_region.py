@@ -230,6 +230,17 @@ def test_tool_that_knows_no_regions_ignores_marks(program):
     assert (done.returncode, done.stdout, done.stderr) == (0, "15\n", "")
 
 
+@pytest.mark.valgrind
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="marks are requests on x86-64")
+def test_marks_reach_valgrind_with_their_argument(program):
+    """The same instructions with a request that every tool answers: a command, by its address."""
+    command = ["valgrind", "-q", "--tool=none", program, "monitor"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    assert "general valgrind monitor commands" in done.stderr
+
+
 MARKED = """
 #include "ridgepoint.h"
 int marked(int x) {
@@ -325,6 +336,10 @@ if __name__ == "__main__":
     elif mode == "pool":
         with multiprocessing.get_context("fork").Pool(2) as pool:
             pool.map(worker, range(6), chunksize=1)
+    elif mode == "monitor":
+        from ridgepoint import regions
+        regions._RECORDERS[0]._begins = regions._Requests(0x1202)
+        region("help").__enter__()
     elif mode == "recorders":
         import ridgepoint.regions
         print([type(each).__name__ for each in ridgepoint.regions._RECORDERS])
@@ -408,3 +423,48 @@ def test_python_marks_speak_to_valgrind_alone(script):
         done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=300)
 
         assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+@pytest.mark.valgrind
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_python_marks_reach_valgrind_with_their_argument(script):
+    """The same machine code with a request that every tool answers."""
+    command = ["valgrind", "-q", "--tool=none", sys.executable, script, "monitor"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+    assert "general valgrind monitor commands" in done.stderr
+
+
+DOCUMENTED = re.findall(
+    r"^```(c|fortran|python)\n(.*?)^```", (ROOT / "docs/regions.md").read_text(), re.DOTALL | re.M
+)
+
+
+def test_documented_c_and_python_run(tmp_path, timed):
+    """The examples of the documentation compile, and Python's regions are timed."""
+    sources = [code for language, code in DOCUMENTED if language == "c"]
+    for code in sources:
+        (tmp_path / "example.c").write_text(code)
+        command = ["gcc", *WARNINGS, "-c", tmp_path / "example.c", "-o", tmp_path / "example.o"]
+        subprocess.run(command, check=True)
+    (tmp_path / "example.py").write_text(dict(DOCUMENTED)["python"])
+    _, times = timed(sys.executable, tmp_path / "example.py")
+
+    assert len(sources) == 2
+    assert times.keys() == {"setup", "solve"}
+
+
+@pytest.mark.skipif(shutil.which("gfortran") is None, reason="gfortran is not installed")
+def test_documented_fortran_is_timed(tmp_path, timed):
+    """With the shim in C."""
+    shim = next(code for _, code in DOCUMENTED if "void region_begin" in code)
+    (tmp_path / "shim.c").write_text(shim)
+    (tmp_path / "main.f90").write_text(dict(DOCUMENTED)["fortran"])
+    flags = ("-I", ROOT / "native/include", "-o", tmp_path / "shim.o")
+    subprocess.run(["gcc", "-c", tmp_path / "shim.c", *flags], check=True)
+    program = tmp_path / "main"
+    objects = (tmp_path / "main.f90", tmp_path / "shim.o")
+    subprocess.run(["gfortran", *objects, "-o", program], check=True)
+
+    assert timed(program)[1]["sum"].entries == 1

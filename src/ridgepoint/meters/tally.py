@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,15 @@ class Executed:
     operation: Integers
     executions: Integers
     iterations: Integers
+
+    def among(self, rows: npt.NDArray[np.bool_]) -> Executed:
+        """Return some of the rows."""
+        return replace(
+            self,
+            operation=self.operation[rows],
+            executions=self.executions[rows],
+            iterations=self.iterations[rows],
+        )
 
 
 def distinct(

@@ -1,0 +1,305 @@
+"""Turns what the engine wrote into counts: of the whole, of functions, lines and regions."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ridgepoint.counts import Counts, FunctionCounts, LineCounts, MissCurve, RegionCounts, Traffic
+from ridgepoint.errors import InvalidDocument
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Alternative
+from ridgepoint.meters.engine.profile import Profile
+from ridgepoint.meters.engine.table import (
+    BANK,
+    FUNCTION,
+    LINE,
+    NT_BYTES,
+    READ_LINES,
+    WRITE_LINES,
+    Table,
+    amounts,
+    table_of,
+)
+from ridgepoint.meters.tally import Integers, grouped_sums, tally
+from ridgepoint.resources import LEVELS
+
+Selects = Callable[[str], bool]
+"""Whether the regions of a name are to be counted."""
+
+Part = tuple[Counts, tuple[Traffic, ...]]
+"""What a part of a program did, and what it moved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What a program did, all its processes together.
+
+    Parameters
+    ----------
+    counts : Counts
+    traffic : tuple of Traffic
+    functions : tuple of FunctionCounts
+        By work, then by instructions, descending.
+    regions : tuple of RegionCounts
+        In the order in which they were first entered.
+    alternatives : tuple of Alternative
+    miss_curve : MissCurve or None
+    """
+
+    counts: Counts
+    traffic: tuple[Traffic, ...]
+    functions: tuple[FunctionCounts, ...]
+    regions: tuple[RegionCounts, ...]
+    alternatives: tuple[Alternative, ...]
+    miss_curve: MissCurve | None
+
+
+def count(
+    profiles: Sequence[Profile],
+    *,
+    alternatives: Sequence[Sequence[Cache]] = (),
+    selects: Selects | None = None,
+) -> Totals:
+    """Return what the processes of a run did together.
+
+    Parameters
+    ----------
+    profiles : sequence of Profile
+        At least one. A process that became another program left one for each.
+    alternatives : sequence of sequence of Cache
+        The other caches that were simulated, in the engine's order.
+    selects : callable or None
+        Count only what was done while a region of such a name was active; None: all. The miss
+        curve is as the engine was told to make it.
+
+    Raises
+    ------
+    InvalidDocument
+        If the profiles are not of one run: they disagree about the caches.
+
+    Notes
+    -----
+    Dirty lines that were left in the caches belong to the whole alone: they are unknown of
+    any part of it. Caches of several processes were apart, and what they moved adds up.
+    """
+    _check_caches(profiles, len(alternatives))
+    levels, line_bytes = profiles[0].levels, profiles[0].line_bytes
+    table = table_of(profiles)
+    chosen = [_is_chosen(names, selects) for names in table.banks]
+    if selects is not None:
+        table = table.within(np.array(chosen, dtype=np.bool_))
+    measure = _Measure(levels=levels, line_bytes=line_bytes)
+    banks = _parts(table, BANK, len(table.banks), measure)
+    counts, traffic = _sum(banks)
+    pending = [profile.pending_lines for profile in profiles]
+    return Totals(
+        counts=counts,
+        traffic=_with_pending(traffic, pending, line_bytes) if selects is None else traffic,
+        functions=_functions(table, measure),
+        regions=_regions(
+            [(names, part) for names, part, c in zip(table.banks, banks, chosen, strict=True) if c]
+        ),
+        alternatives=tuple(
+            _alternative(profiles, index, caches, counts, selects=selects)
+            for index, caches in enumerate(alternatives)
+        ),
+        miss_curve=_sum_of_curves([p.miss_curve for p in profiles if p.miss_curve is not None]),
+    )
+
+
+def _check_caches(profiles: Sequence[Profile], n_alternatives: int) -> None:
+    shapes = {(p.levels, p.line_bytes, len(p.pending_elsewhere)) for p in profiles}
+    if len(shapes) != 1 or n_alternatives != len(profiles[0].pending_elsewhere):
+        raise InvalidDocument(
+            "cannot add up the counts of a run",
+            reason=f"its processes simulated {sorted(shapes)} levels, bytes per line and other "
+            f"caches, where there were {n_alternatives} other caches to be",
+            remedy="count the program again",
+        )
+
+
+def _is_chosen(names: Iterable[str], selects: Selects | None) -> bool:
+    return selects is None or any(map(selects, names))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measure:
+    """How lines that crossed the sides of caches become traffic.
+
+    Parameters
+    ----------
+    levels : int
+        Caches between the core and memory; 0: none was simulated.
+    line_bytes : int
+    """
+
+    levels: int
+    line_bytes: int
+
+    def traffic(
+        self, counts: Sequence[Counts], moved: Integers, groups: Integers
+    ) -> list[tuple[Traffic, ...]]:
+        """Return the traffic of each group of rows; `counts` are those of the groups."""
+        n = len(counts)
+        columns = [[Traffic(level="l1", **_l1_bytes(one)) for one in counts]]
+        past_caches = grouped_sums(moved[NT_BYTES], groups, n)
+        for side in range(self.levels):
+            level = "dram" if side == self.levels - 1 else f"l{side + 2}"
+            if level not in LEVELS:
+                continue  # between an L3 and an L4, of which no ceiling is measured
+            read = grouped_sums(moved[READ_LINES + side], groups, n)
+            written = grouped_sums(moved[WRITE_LINES + side], groups, n)
+            columns.append(
+                [
+                    Traffic(
+                        level=level,
+                        read_bytes=self.line_bytes * lines_read,
+                        write_bytes=self.line_bytes * lines_written
+                        + (past if level == "dram" else 0),
+                    )
+                    for lines_read, lines_written, past in zip(
+                        read, written, past_caches, strict=True
+                    )
+                ]
+            )
+        return list(zip(*columns, strict=True))
+
+
+def _l1_bytes(counts: Counts) -> dict[str, int]:
+    return {"read_bytes": counts.load_bytes, "write_bytes": counts.store_bytes}
+
+
+def _parts(table: Table, place: int, n: int, measure: _Measure) -> list[Part]:
+    """Return what each bank, function or line did; rows of none (-1) are left out."""
+    executed, moved = table.executed_at[place] >= 0, table.moved_at[place] >= 0
+    counts = tally(
+        table.executed.among(executed), groups=table.executed_at[place][executed], n_groups=n
+    )
+    traffic = measure.traffic(counts, table.moved[:, moved], table.moved_at[place][moved])
+    return list(zip(counts, traffic, strict=True))
+
+
+def _sum(parts: Sequence[Part]) -> Part:
+    return (
+        Counts.total(counts for counts, _ in parts),
+        Traffic.total(one for _, traffic in parts for one in traffic),
+    )
+
+
+def _did_something(part: Part) -> bool:
+    counts, traffic = part
+    return counts.instructions > 0 or any(one.total_bytes for one in traffic)
+
+
+def _functions(table: Table, measure: _Measure) -> tuple[FunctionCounts, ...]:
+    lines: dict[int, list[LineCounts]] = {}
+    for (function, source, line), part in zip(
+        table.lines, _parts(table, LINE, len(table.lines), measure), strict=True
+    ):
+        if _did_something(part):
+            counts, traffic = part
+            one = LineCounts(source=source, line=line, counts=counts, traffic=traffic)
+            lines.setdefault(function, []).append(one)
+    functions = []
+    parts = _parts(table, FUNCTION, len(table.functions), measure)
+    for number, ((path, name), part) in enumerate(zip(table.functions, parts, strict=True)):
+        if _did_something(part):
+            own = sorted(lines.get(number, ()), key=lambda one: (one.source, one.line))
+            counts, traffic = part
+            functions.append(
+                FunctionCounts(
+                    name=name, object=path, counts=counts, traffic=traffic, lines=tuple(own)
+                )
+            )
+    functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
+    return tuple(functions)
+
+
+def _regions(banks: Sequence[tuple[tuple[str, ...], Part]]) -> tuple[RegionCounts, ...]:
+    """Return what was done in each region, with all that it holds."""
+    within: dict[str, list[Part]] = {}
+    outside: dict[str, dict[str, None]] = {}
+    for names, part in banks:
+        for depth, name in enumerate(names):
+            within.setdefault(name, []).append(part)
+            outside.setdefault(name, {}).update(dict.fromkeys(names[:depth]))
+    regions = []
+    for name, parts in within.items():
+        counts, traffic = _sum(parts)
+        regions.append(
+            RegionCounts(name=name, inside=tuple(outside[name]), counts=counts, traffic=traffic)
+        )
+    return tuple(regions)
+
+
+def _with_pending(
+    traffic: tuple[Traffic, ...], pending: Sequence[int | None], line_bytes: int
+) -> tuple[Traffic, ...]:
+    """Return the traffic of the whole with the lines that were left in the caches."""
+    lines = [one for one in pending if one is not None]
+    if len(lines) < len(pending):
+        return traffic
+    return tuple(
+        replace(one, pending_write_bytes=line_bytes * sum(lines)) if one.level == "dram" else one
+        for one in traffic
+    )
+
+
+def _alternative(
+    profiles: Sequence[Profile],
+    index: int,
+    caches: Sequence[Cache],
+    counts: Counts,
+    *,
+    selects: Selects | None,
+) -> Alternative:
+    """Return what the same run moved in other caches."""
+    data = [cache for cache in caches if cache.kind != "instruction"]
+    line_bytes = data[0].line_bytes
+    moved = []
+    for profile in profiles:
+        chosen = np.array([_is_chosen(names, selects) for names in profile.banks], dtype=np.bool_)
+        rows = profile.moved_elsewhere
+        moved.append(amounts(rows[(rows["geometry"] == index) & chosen[rows["bank"]]]))
+    together = np.concatenate(moved, axis=1)
+    measure = _Measure(levels=len(data), line_bytes=line_bytes)
+    (traffic,) = measure.traffic([counts], together, np.zeros(together.shape[1], dtype=np.int64))
+    pending = [profile.pending_elsewhere[index] for profile in profiles]
+    return Alternative(
+        caches=tuple(caches),
+        traffic=_with_pending(traffic, pending, line_bytes) if selects is None else traffic,
+    )
+
+
+def _sum_of_curves(curves: Sequence[MissCurve]) -> MissCurve | None:
+    """Return the curve of caches of one size for each process.
+
+    A curve that has no row at a capacity counts with its row below, whose misses are at least as
+    many; capacities below the first row of any curve are left out.
+    """
+    if len(curves) < 2:
+        return curves[0] if curves else None
+    least = max(curve.capacities_bytes[0] for curve in curves)
+    capacities = sorted({c for curve in curves for c in curve.capacities_bytes if c >= least})
+
+    def summed(name: str) -> tuple[int, ...]:
+        return tuple(
+            sum(
+                getattr(curve, name)[bisect_right(curve.capacities_bytes, capacity) - 1]
+                for curve in curves
+            )
+            for capacity in capacities
+        )
+
+    return MissCurve(
+        line_bytes=curves[0].line_bytes,
+        capacities_bytes=tuple(capacities),
+        read_bytes=summed("read_bytes"),
+        write_bytes=summed("write_bytes"),
+        pending_bytes=summed("pending_bytes"),
+        sampling=max(curve.sampling for curve in curves),
+    )

@@ -1,0 +1,172 @@
+"""Makes one table of what several processes did, with numbers that hold for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.meters.decode import Operation, decode_each
+from ridgepoint.meters.engine.functions import Function, Line, function_numbers, line_numbers
+from ridgepoint.meters.engine.profile import MOST_LEVELS, Profile, Rows
+from ridgepoint.meters.tally import Executed, Integers, distinct
+
+BANK, FUNCTION, LINE = range(3)
+"""Rows of `Places`."""
+Places = Integers
+"""Of each row of a table the numbers of its bank, function and line (-1: unknown), shape (3, n)."""
+
+READ_LINES, WRITE_LINES, NT_BYTES = 0, MOST_LEVELS, 2 * MOST_LEVELS
+"""Rows of `Table.moved`: of the innermost cache's outer side; the other sides follow each."""
+
+_CODE_BYTES = 16  # the length, and 15 bytes of code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table:
+    """What several processes did.
+
+    Parameters
+    ----------
+    banks : tuple of tuple of str
+        Regions that were active together.
+    functions : tuple of Function
+    lines : tuple of Line
+    executed : Executed
+    executed_at : Places
+    moved : ndarray of int64, shape (9, n)
+        Lines read across the outer side of each cache, lines written across it, and bytes that
+        were written past all caches.
+    moved_at : Places
+    """
+
+    banks: tuple[tuple[str, ...], ...]
+    functions: tuple[Function, ...]
+    lines: tuple[Line, ...]
+    executed: Executed
+    executed_at: Places
+    moved: Integers
+    moved_at: Places
+
+    def within(self, banks: npt.NDArray[np.bool_]) -> Table:
+        """Return the rows of some banks alone."""
+        executed, moved = banks[self.executed_at[BANK]], banks[self.moved_at[BANK]]
+        return replace(
+            self,
+            executed=self.executed.among(executed),
+            executed_at=self.executed_at[:, executed],
+            moved=self.moved[:, moved],
+            moved_at=self.moved_at[:, moved],
+        )
+
+
+def table_of(profiles: Sequence[Profile]) -> Table:
+    """Return the table of several profiles.
+
+    Notes
+    -----
+    An instruction with a REP prefix is passed once per iteration, and once more per execution
+    unless a flag ended it: its executions are passes - iterations + ends by flag. They are
+    made up by two rows, one of passes and one of the rest.
+    """
+    known = _Known()
+    parts = [_part(profile, known) for profile in profiles]
+    operations, which = _decoded(list(known.codes))
+    operation = which[np.concatenate([part.code for part in parts])]
+    repeats = np.array([one is not None and one.repeats for one in operations], dtype=np.bool_)
+    is_passes = np.concatenate([part.is_passes for part in parts])
+    iterations = np.concatenate([part.iterations for part in parts])
+    return Table(
+        banks=tuple(known.banks),
+        functions=tuple(known.functions),
+        lines=tuple(known.lines),
+        executed=Executed(
+            operations=operations,
+            operation=operation,
+            executions=np.concatenate([part.executions for part in parts]),
+            iterations=np.where(is_passes & repeats[operation], 0, iterations),
+        ),
+        executed_at=np.concatenate([part.executed_at for part in parts], axis=1),
+        moved=np.concatenate([amounts(profile.moved) for profile in profiles], axis=1),
+        moved_at=np.concatenate([part.moved_at for part in parts], axis=1),
+    )
+
+
+def amounts(moved: Rows) -> Integers:
+    """Return what rows moved in the form of `Table.moved`."""
+    columns = (*moved["read_lines"].T, *moved["write_lines"].T, moved["nt_bytes"])
+    return np.stack(columns).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was seen so far, each with its number."""
+
+    banks: dict[tuple[str, ...], int] = field(default_factory=dict)
+    functions: dict[Function, int] = field(default_factory=dict)
+    lines: dict[Line, int] = field(default_factory=dict)
+    codes: dict[bytes, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """One profile in numbers that hold for all: rows of passes, and rows of iterations."""
+
+    executed_at: Places
+    code: Integers
+    executions: Integers
+    iterations: Integers
+    is_passes: npt.NDArray[np.bool_]
+    moved_at: Places
+
+
+def _part(profile: Profile, known: _Known) -> _Part:
+    executed, repeated = profile.executed, profile.repeated
+    used = np.zeros(len(profile.instructions), dtype=np.bool_)
+    used[executed["instruction"]] = used[profile.moved["instruction"]] = True
+    instructions = profile.instructions[used]
+    row = np.cumsum(used) - 1
+    functions = function_numbers(profile, instructions, known.functions)
+    lines = line_numbers(profile, instructions, functions, known.lines)
+    codes = _code_numbers(instructions, known.codes)
+    banks = np.array(
+        [known.banks.setdefault(names, len(known.banks)) for names in profile.banks], np.int64
+    )
+
+    def places(rows: Rows) -> Places:
+        at = row[rows["instruction"]]
+        return np.stack([banks[rows["bank"]], functions[at], lines[at]])
+
+    passes, iterations, ended = (
+        column.astype(np.int64)
+        for column in (executed["passes"], repeated["iterations"], repeated["ended_by_flag"])
+    )
+    at = row[np.concatenate([executed["instruction"], repeated["instruction"]])]
+    return _Part(
+        executed_at=np.concatenate([places(executed), places(repeated)], axis=1),
+        code=codes[at],
+        executions=np.concatenate([passes, ended - iterations]),
+        iterations=np.concatenate([passes, iterations]),
+        is_passes=np.arange(len(at)) < len(passes),
+        moved_at=places(profile.moved),
+    )
+
+
+def _code_numbers(instructions: Rows, known: dict[bytes, int]) -> Integers:
+    """Return the number of each instruction's length and bytes, adding new ones to the known."""
+    raw = np.ascontiguousarray(instructions).view(np.uint8)
+    raw = raw.reshape(len(instructions), instructions.dtype.itemsize)[:, -_CODE_BYTES:]
+    codes = np.ascontiguousarray(raw).view(f"S{_CODE_BYTES}").ravel().tolist()
+    return np.array([known.setdefault(code, len(known)) for code in codes], dtype=np.int64)
+
+
+def _decoded(codes: Sequence[bytes]) -> tuple[list[Operation | None], Integers]:
+    """Return distinct operations, and where among these that of each code is."""
+    padded = b"".join(code.ljust(_CODE_BYTES, b"\0") for code in codes)
+    offsets = range(1, len(padded), _CODE_BYTES)
+    return distinct(
+        operation if operation is not None and operation.length == code[0] else None
+        for code, operation in zip(codes, decode_each(padded, offsets), strict=True)
+    )

@@ -222,7 +222,8 @@ class FunctionCounts:
     counts : Counts
     traffic : tuple of Traffic
     lines : tuple of LineCounts
-        By source and line; only of its code whose line is known.
+        By source and line; only of its code whose line is known, and not those that hardly
+        matter.
     """
 
     name: str

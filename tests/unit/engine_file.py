@@ -25,9 +25,9 @@ def moved_row(bank, of, reads=(), writes=(), past=0):
 class EngineFile:
     """What one process wrote; parts are added by methods that return the number of each."""
 
-    def __init__(self, *, levels=0, line_bytes=64, pid=7, cause=0, status=0):
+    def __init__(self, *, levels=0, line_bytes=64, pid=7, cause=0, status=0, continues=0):
         self.strings = [b""]
-        self.process = u64s(pid, 1, cause, status, 1, 1, 0, 0)
+        self.process = u64s(pid, 1, cause, status, 1, 1, continues, 0)
         self.geometry = struct.pack("<II", levels, line_bytes)
         self.instructions = []
         self.banks = [()]

@@ -102,6 +102,29 @@ def test_instructions_without_a_line_are_in_their_function_alone():
     assert sum(line.counts.instructions for line in function.lines) == 600
 
 
+def test_lines_that_hardly_matter_are_left_out():
+    """A line of one in a thousand instructions is given, one of one in 1002 is not."""
+    file = EngineFile()
+    for line, passes in ((1, 1001), (2, 2), (3, 1)):
+        file.run(
+            file.instruction(ADD, 16 * line, path=PROGRAM, function="f", line=("f.c", line)), passes
+        )
+
+    (function,) = counted(file).functions
+    assert [one.line for one in function.lines] == [1, 2]
+    assert function.counts.instructions == 1004
+
+
+def test_a_line_with_few_instructions_may_matter_by_its_work():
+    """All flop of the program are on one line of 1 in 10001 instructions."""
+    file = EngineFile()
+    for code, line, passes in ((JUMP, 1, 10_000), (FMA, 2, 1)):
+        number = file.instruction(code, 16 * line, path=PROGRAM, function="f", line=("f.c", line))
+        file.run(number, passes)
+
+    assert [one.line for one in counted(file).functions[0].lines] == [1, 2]
+
+
 def test_a_repeated_store_is_one_instruction_and_all_its_bytes():
     """Two REP STOSB of 300 bytes together: 302 passes, the last of each being the check alone."""
     file = EngineFile()
@@ -397,6 +420,27 @@ def test_regions_of_processes_add_up():
     ]
     assert totals.traffic[1].pending_write_bytes == 10 * 64
     assert levels_of(totals.alternatives[0].traffic)[1] == ("dram", 64 * 11, 0, 10 * 64)
+
+
+def test_lines_left_in_caches_that_go_on_are_counted_once():
+    """A program that could not become another wrote 5 dirty lines, and 6 at its end.
+
+    The next program of the same process began with empty caches and left 3.
+    """
+    parts = [
+        EngineFile(levels=1, cause=1),
+        EngineFile(levels=1, cause=1, continues=1),
+        EngineFile(levels=1),
+    ]
+    for file, dirty in zip(parts, (5, 6, 3), strict=True):
+        row = moved_row(0, 0, [dirty])
+        file.others += [("PEND", u64s(dirty)), ("ALTN", row), ("ALTP", u64s(10 * dirty))]
+        file.others.append(("CURV", curve((1, 100, 10, dirty))))
+
+    totals = counted(*parts, alternatives=[(L1,)])
+    assert levels_of(totals.traffic)[1] == ("dram", 0, 0, 64 * 9)
+    assert levels_of(totals.alternatives[0].traffic)[1] == ("dram", 64 * 14, 0, 64 * 90)
+    assert levels_of([totals.miss_curve.traffic_at(64)]) == [("dram", 64 * 300, 64 * 30, 64 * 9)]
 
 
 def curve(*rows, sampling=1, line_bytes=64):

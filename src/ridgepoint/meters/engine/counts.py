@@ -33,6 +33,8 @@ Selects = Callable[[str], bool]
 Part = tuple[Counts, tuple[Traffic, ...]]
 """What a part of a program did, and what it moved."""
 
+_LEAST_SHARE_OF_A_LINE = 1e-3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
@@ -43,7 +45,8 @@ class Totals:
     counts : Counts
     traffic : tuple of Traffic
     functions : tuple of FunctionCounts
-        By work, then by instructions, descending.
+        By work, then by instructions, descending. Of the lines those are given that have a
+        thousandth of the program's instructions, flop, or bytes at any level.
     regions : tuple of RegionCounts
         In the order in which they were first entered.
     alternatives : tuple of Alternative
@@ -69,7 +72,8 @@ def count(
     Parameters
     ----------
     profiles : sequence of Profile
-        At least one. A process that became another program left one for each.
+        At least one. A process that became another program left one for each; those of a
+        process are in the order in which it wrote them.
     alternatives : sequence of sequence of Cache
         The other caches that were simulated, in the engine's order.
     selects : callable or None
@@ -95,19 +99,20 @@ def count(
     measure = _Measure(levels=levels, line_bytes=line_bytes)
     banks = _parts(table, BANK, len(table.banks), measure)
     counts, traffic = _sum(banks)
-    pending = [profile.pending_lines for profile in profiles]
+    last = _last_of_programs(profiles)
+    pending = [profile.pending_lines for profile in last]
     return Totals(
         counts=counts,
         traffic=_with_pending(traffic, pending, line_bytes) if selects is None else traffic,
-        functions=_functions(table, measure),
+        functions=_functions(table, measure, whole=(counts, traffic)),
         regions=_regions(
             [(names, part) for names, part, c in zip(table.banks, banks, chosen, strict=True) if c]
         ),
         alternatives=tuple(
-            _alternative(profiles, index, caches, counts, selects=selects)
+            _alternative(profiles, last, index, caches, counts, selects=selects)
             for index, caches in enumerate(alternatives)
         ),
-        miss_curve=_sum_of_curves([p.miss_curve for p in profiles if p.miss_curve is not None]),
+        miss_curve=_sum_of_curves(_curves(profiles, last)),
     )
 
 
@@ -120,6 +125,20 @@ def _check_caches(profiles: Sequence[Profile], n_alternatives: int) -> None:
             f"caches, where there were {n_alternatives} other caches to be",
             remedy="count the program again",
         )
+
+
+def _last_of_programs(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the profiles after which caches were given up, with what was dirty in them."""
+    last: list[Profile] = []
+    running: dict[int, int] = {}
+    for profile in profiles:
+        pid = profile.process.pid
+        if profile.process.continues and pid in running:
+            last[running[pid]] = profile
+        else:
+            running[pid] = len(last)
+            last.append(profile)
+    return last
 
 
 def _is_chosen(names: Iterable[str], selects: Selects | None) -> bool:
@@ -190,26 +209,22 @@ def _sum(parts: Sequence[Part]) -> Part:
     )
 
 
-def _did_something(part: Part) -> bool:
-    counts, traffic = part
-    return counts.instructions > 0 or any(one.total_bytes for one in traffic)
-
-
-def _functions(table: Table, measure: _Measure) -> tuple[FunctionCounts, ...]:
+def _functions(table: Table, measure: _Measure, *, whole: Part) -> tuple[FunctionCounts, ...]:
     lines: dict[int, list[LineCounts]] = {}
     for (function, source, line), part in zip(
         table.lines, _parts(table, LINE, len(table.lines), measure), strict=True
     ):
-        if _did_something(part):
+        if _matters(part, whole):
             counts, traffic = part
             one = LineCounts(source=source, line=line, counts=counts, traffic=traffic)
             lines.setdefault(function, []).append(one)
     functions = []
     parts = _parts(table, FUNCTION, len(table.functions), measure)
-    for number, ((path, name), part) in enumerate(zip(table.functions, parts, strict=True)):
-        if _did_something(part):
+    for number, ((path, name), (counts, traffic)) in enumerate(
+        zip(table.functions, parts, strict=True)
+    ):
+        if counts.instructions or any(one.total_bytes for one in traffic):
             own = sorted(lines.get(number, ()), key=lambda one: (one.source, one.line))
-            counts, traffic = part
             functions.append(
                 FunctionCounts(
                     name=name, object=path, counts=counts, traffic=traffic, lines=tuple(own)
@@ -217,6 +232,23 @@ def _functions(table: Table, measure: _Measure) -> tuple[FunctionCounts, ...]:
             )
     functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
     return tuple(functions)
+
+
+def _matters(part: Part, whole: Part) -> bool:
+    """Return whether a line has a share of anything that is worth its record.
+
+    A C library with debug information alone has thousands of lines that run once.
+    """
+    return any(
+        own > 0 and own >= _LEAST_SHARE_OF_A_LINE * of_all
+        for own, of_all in zip(_extent(part), _extent(whole), strict=True)
+    )
+
+
+def _extent(part: Part) -> tuple[int, ...]:
+    """Return instructions, flop, and the bytes moved at each level."""
+    counts, traffic = part
+    return counts.instructions, counts.work_flop, *(one.total_bytes or 0 for one in traffic)
 
 
 def _regions(banks: Sequence[tuple[tuple[str, ...], Part]]) -> tuple[RegionCounts, ...]:
@@ -251,6 +283,7 @@ def _with_pending(
 
 def _alternative(
     profiles: Sequence[Profile],
+    last: Sequence[Profile],
     index: int,
     caches: Sequence[Cache],
     counts: Counts,
@@ -268,11 +301,23 @@ def _alternative(
     together = np.concatenate(moved, axis=1)
     measure = _Measure(levels=len(data), line_bytes=line_bytes)
     (traffic,) = measure.traffic([counts], together, np.zeros(together.shape[1], dtype=np.int64))
-    pending = [profile.pending_elsewhere[index] for profile in profiles]
+    pending = [profile.pending_elsewhere[index] for profile in last]
     return Alternative(
         caches=tuple(caches),
         traffic=_with_pending(traffic, pending, line_bytes) if selects is None else traffic,
     )
+
+
+def _curves(profiles: Iterable[Profile], last: Sequence[Profile]) -> list[MissCurve]:
+    """Return the curves, with dirty lines only where the caches were given up after them."""
+    curves = []
+    for profile in profiles:
+        curve = profile.miss_curve
+        if curve is not None and profile not in last:
+            curve = replace(curve, pending_bytes=(0,) * len(curve.pending_bytes))
+        if curve is not None:
+            curves.append(curve)
+    return curves
 
 
 def _sum_of_curves(curves: Sequence[MissCurve]) -> MissCurve | None:

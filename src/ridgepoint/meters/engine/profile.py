@@ -66,6 +66,9 @@ class Process:
         Alive at the same time.
     threads : int
         Ever started.
+    continues : bool
+        Whether the program goes on that wrote the file before: what it wanted to become, it
+        could not. Counts began anew, caches did not.
     """
 
     pid: int
@@ -74,6 +77,7 @@ class Process:
     status: int
     most_threads: int
     threads: int
+    continues: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -246,7 +250,7 @@ def _rows(payload: memoryview | None, tag: str, kind: np.dtype[Any]) -> npt.NDAr
 
 
 def _process(numbers: tuple[int, ...]) -> Process:
-    pid, parent_pid, cause, status, most_threads, threads, _, _ = numbers
+    pid, parent_pid, cause, status, most_threads, threads, continues, _ = numbers
     if cause >= len(_CAUSES):
         raise _Broken(f"it was written for an unknown cause, {cause}")
     return Process(
@@ -256,6 +260,7 @@ def _process(numbers: tuple[int, ...]) -> Process:
         status=status,
         most_threads=most_threads,
         threads=threads,
+        continues=bool(continues),
     )
 
 

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rewrites a block of code so that it counts itself and notes its addresses.
+ *
+ * A block is cut into segments: stretches that run from beginning to end or not at all. Where
+ * no addresses are needed, a segment adds one to its counter. Where they are, it appends a
+ * record to the trace, and is counted when that is replayed.
+ */
+#include "engine.h"
+
+#include <stddef.h>
+
+#include "fma.h"
+#include "libvex_guest_amd64.h"
+#include "opcode.h"
+
+/* Of libvex: how far registers are kept up to date within a block that is translated next. */
+extern VexControl vex_control;
+
+#define MOST_IN_SEGMENT 4096u
+
+/* An access that may still grow, since VEX splits wide ones. */
+typedef struct {
+    Bool is_waiting;
+    IRExpr *address;
+    IRTemp base; /* address = base + offset, where that is known */
+    Long offset;
+    Access access;
+} Waiting;
+
+/* The value of a temporary, as another one plus a constant. */
+typedef struct {
+    IRTemp base;
+    Long offset;
+} Sum;
+
+/* The block at hand. */
+typedef struct {
+    IRSB *out;
+    DiEpoch epoch;
+    const VexGuestLayout *layout;
+    Instruction *instruction;
+    Opcode opcode;
+    UInt n_exits; /* within the instruction */
+    Sum *sums;    /* by temporary of the block as it came in */
+    Waiting waiting;
+    Bool is_open; /* whether there is a segment to add to */
+    Segment segment;
+    IRTemp record;
+    IRConst *record_segment, *record_bytes;   /* known when the segment is complete */
+    IRConst *page_address, *counter_offset;
+} Block;
+
+static VexRegisterUpdates usual_register_updates;
+static UInt segment_instructions[MOST_IN_SEGMENT];
+static Access segment_accesses[MOST_IN_SEGMENT];
+
+/* ---- statements ---- */
+
+static IRExpr *constant(ULong value) {
+    return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRTemp assigned(Block *block, IRType type, IRExpr *value) {
+    IRTemp temporary = newIRTemp(block->out->tyenv, type);
+    addStmtToIRSB(block->out, IRStmt_WrTmp(temporary, value));
+    return temporary;
+}
+
+static IRExpr *assigned_word(Block *block, IRExpr *value) {
+    return IRExpr_RdTmp(assigned(block, Ity_I64, value));
+}
+
+static IRExpr *loaded_word(Block *block, IRExpr *address) {
+    return assigned_word(block, IRExpr_Load(Iend_LE, Ity_I64, address));
+}
+
+static void store_word(Block *block, IRExpr *address, IRExpr *value) {
+    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, address, value));
+}
+
+static IRExpr *sum(Block *block, IRExpr *a, IRExpr *b) {
+    return assigned_word(block, IRExpr_Binop(Iop_Add64, a, b));
+}
+
+/* ---- segments ---- */
+
+static void emit_counter(Block *block) {
+    block->page_address = IRConst_U64(0);
+    block->counter_offset = IRConst_U64(0);
+    IRExpr *page = loaded_word(block, IRExpr_Const(block->page_address));
+    IRExpr *from = sum(block, page, IRExpr_Const(block->counter_offset));
+    IRExpr *count = sum(block, loaded_word(block, from), constant(1));
+    store_word(block, sum(block, page, IRExpr_Const(block->counter_offset)), count);
+}
+
+static void emit_record(Block *block) {
+    block->record_segment = IRConst_U64(0);
+    block->record_bytes = IRConst_U64(0);
+    IRExpr *cursor = constant((HWord)&trace_cursor);
+    block->record = assigned(block, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, cursor));
+    IRExpr *record = IRExpr_RdTmp(block->record);
+    store_word(block, record, IRExpr_Const(block->record_segment));
+    store_word(block, cursor, sum(block, record, IRExpr_Const(block->record_bytes)));
+}
+
+static void open_segment(Block *block, SegmentRole role) {
+    block->segment = (Segment){
+        .role = role, .instructions = segment_instructions, .accesses = segment_accesses};
+    block->is_open = True;
+    if (traced()) {
+        emit_record(block);
+    } else {
+        emit_counter(block);
+    }
+}
+
+static void flush_waiting(Block *block) {
+    Waiting *waiting = &block->waiting;
+    if (!waiting->is_waiting) {
+        return;
+    }
+    waiting->is_waiting = False;
+    if (!block->is_open) {
+        open_segment(block, SEGMENT_PLAIN); /* the rest of an instruction, after an exit in it */
+    }
+    tl_assert(block->segment.n_accesses < MOST_IN_SEGMENT);
+    const UInt place = block->segment.n_accesses++;
+    block->segment.accesses[place] = waiting->access;
+    IRExpr *slot = sum(block, IRExpr_RdTmp(block->record), constant(8 * (1 + place)));
+    store_word(block, slot, waiting->address);
+}
+
+static void close_segment(Block *block) {
+    flush_waiting(block);
+    if (!block->is_open) {
+        return;
+    }
+    block->is_open = False;
+    const Segment *segment = segment_with(&block->segment);
+    if (traced()) {
+        block->record_segment->Ico.U64 = (HWord)segment;
+        block->record_bytes->Ico.U64 = 8 * (1 + segment->n_accesses);
+    } else {
+        block->page_address->Ico.U64 = (HWord)&counter_pages[segment->index / COUNTERS_PER_PAGE];
+        block->counter_offset->Ico.U64 = 8 * (segment->index % COUNTERS_PER_PAGE);
+    }
+}
+
+static void add_instruction(Block *block) {
+    tl_assert(block->segment.n_instructions < MOST_IN_SEGMENT);
+    block->segment.instructions[block->segment.n_instructions++] = block->instruction->index;
+}
+
+/* ---- accesses ---- */
+
+/* Whether an access continues, or writes back, the one that is waiting. */
+static Bool joins(Waiting *waiting, const Access *access, IRTemp base, Long offset) {
+    if (!waiting->is_waiting || base == IRTemp_INVALID || waiting->base != base ||
+        waiting->access.instruction != access->instruction) {
+        return False;
+    }
+    Access *first = &waiting->access;
+    if (first->kind == access->kind && offset == waiting->offset + first->bytes) {
+        first->bytes += access->bytes;
+        return True;
+    }
+    if (first->kind == ACCESS_LOAD && access->kind == ACCESS_STORE &&
+        offset == waiting->offset && access->bytes == first->bytes) {
+        first->kind = ACCESS_STORE; /* read, modify, write */
+        return True;
+    }
+    return False;
+}
+
+static void note_access(Block *block, AccessKind kind, IRExpr *address, Int bytes, IRExpr *guard) {
+    if (!traced() || bytes <= 0 || !block->instruction) {
+        return;
+    }
+    if (block->opcode == OPCODE_NT_STORE) {
+        if (kind == ACCESS_LOAD) {
+            return; /* of the bytes that a mask leaves as they are: the hardware reads none */
+        }
+        kind = ACCESS_NT_STORE;
+    }
+    const Access access = {
+        .instruction = block->instruction->index, .bytes = bytes, .kind = kind};
+    IRTemp base = IRTemp_INVALID;
+    Long offset = 0;
+    if (!guard && address->tag == Iex_RdTmp) {
+        base = block->sums[address->Iex.RdTmp.tmp].base;
+        offset = block->sums[address->Iex.RdTmp.tmp].offset;
+    }
+    if (joins(&block->waiting, &access, base, offset)) {
+        return;
+    }
+    flush_waiting(block);
+    if (guard) {
+        address = assigned_word(block, IRExpr_ITE(guard, address, constant(0)));
+    }
+    block->waiting = (Waiting){.is_waiting = True,
+                               .address = address,
+                               .base = base,
+                               .offset = offset,
+                               .access = access};
+}
+
+static Int bytes_of(const Block *block, const IRExpr *value) {
+    return sizeofIRType(typeOfIRExpr(block->out->tyenv, value));
+}
+
+static void note_guarded_load(Block *block, const IRLoadG *load) {
+    IRType result, from;
+    typeOfIRLoadGOp(load->cvt, &result, &from);
+    note_access(block, ACCESS_LOAD, load->addr, sizeofIRType(from), load->guard);
+}
+
+static void note_swap(Block *block, const IRCAS *swap) {
+    const Int bytes = bytes_of(block, swap->dataLo) * (swap->dataHi ? 2 : 1);
+    note_access(block, ACCESS_STORE, swap->addr, bytes, NULL);
+}
+
+static void note_helper(Block *block, const IRDirty *helper) {
+    if (helper->mFx == Ifx_None) {
+        return;
+    }
+    IRExpr *guard = helper->guard && helper->guard->tag == Iex_RdTmp ? helper->guard : NULL;
+    note_access(block, helper->mFx == Ifx_Read ? ACCESS_LOAD : ACCESS_STORE, helper->mAddr,
+                helper->mSize, guard);
+}
+
+/* ---- prefetches ---- */
+
+static Int offset_of_register(unsigned number) {
+    static const Int offsets[16] = {
+        offsetof(VexGuestAMD64State, guest_RAX), offsetof(VexGuestAMD64State, guest_RCX),
+        offsetof(VexGuestAMD64State, guest_RDX), offsetof(VexGuestAMD64State, guest_RBX),
+        offsetof(VexGuestAMD64State, guest_RSP), offsetof(VexGuestAMD64State, guest_RBP),
+        offsetof(VexGuestAMD64State, guest_RSI), offsetof(VexGuestAMD64State, guest_RDI),
+        offsetof(VexGuestAMD64State, guest_R8),  offsetof(VexGuestAMD64State, guest_R9),
+        offsetof(VexGuestAMD64State, guest_R10), offsetof(VexGuestAMD64State, guest_R11),
+        offsetof(VexGuestAMD64State, guest_R12), offsetof(VexGuestAMD64State, guest_R13),
+        offsetof(VexGuestAMD64State, guest_R14), offsetof(VexGuestAMD64State, guest_R15),
+    };
+    return offsets[number];
+}
+
+static IRExpr *register_value(Block *block, unsigned number) {
+    return assigned_word(block, IRExpr_Get(offset_of_register(number), Ity_I64));
+}
+
+static Bool is_prefetch(Opcode opcode) {
+    return opcode >= OPCODE_PREFETCH_T0 && opcode <= OPCODE_PREFETCH_NTA;
+}
+
+static AccessKind kind_of_prefetch(Opcode opcode) {
+    switch (opcode) {
+    case OPCODE_PREFETCH_T1:
+        return ACCESS_PREFETCH_T1;
+    case OPCODE_PREFETCH_T2:
+        return ACCESS_PREFETCH_T2;
+    case OPCODE_PREFETCH_NTA:
+        return ACCESS_PREFETCH_NTA;
+    default:
+        return ACCESS_PREFETCH_T0;
+    }
+}
+
+/* VEX translates a prefetch into nothing, so its address is computed here. */
+static void note_prefetch(Block *block) {
+    const Instruction *instruction = block->instruction;
+    Operand operand;
+    if (!prefetched_operand(instruction->code, instruction->length, &operand)) {
+        return;
+    }
+    ULong fixed = operand.displacement;
+    if (operand.is_rip_relative) {
+        fixed += instruction->address + instruction->length;
+    }
+    IRExpr *address = constant(fixed);
+    if (operand.base != NO_REGISTER) {
+        address = sum(block, register_value(block, operand.base), address);
+    }
+    if (operand.index != NO_REGISTER) {
+        IRExpr *index = register_value(block, operand.index);
+        IRExpr *scale = IRExpr_Const(IRConst_U8(operand.scale));
+        address = sum(block, assigned_word(block, IRExpr_Binop(Iop_Shl64, index, scale)), address);
+    }
+    flush_waiting(block);
+    block->waiting = (Waiting){
+        .is_waiting = True,
+        .address = address,
+        .base = IRTemp_INVALID,
+        .access = {.instruction = instruction->index,
+                   .bytes = 1,
+                   .kind = kind_of_prefetch(block->opcode)}};
+}
+
+static Bool holds_prefetch(const IRSB *in) {
+    for (Int i = 0; i < in->stmts_used; i++) {
+        const IRStmt *statement = in->stmts[i];
+        if (statement->tag == Ist_IMark &&
+            is_prefetch(opcode_of((const UChar *)(Addr)statement->Ist.IMark.addr,
+                                  statement->Ist.IMark.len))) {
+            return True;
+        }
+    }
+    return False;
+}
+
+/* A block that does nothing but have itself translated again.
+ *
+ * VEX has removed what it writes to registers more often than it must, so the registers of a
+ * prefetch cannot be read in this translation. In the next one VEX keeps them up to date. */
+static IRSB *translated_again(const IRSB *in, const VexGuestExtents *extents) {
+    IRSB *out = deepCopyIRSBExceptStmts(in);
+    const Addr start = extents->base[0];
+    addStmtToIRSB(out, IRStmt_Put(offsetof(VexGuestAMD64State, guest_CMSTART), constant(start)));
+    addStmtToIRSB(out, IRStmt_Put(offsetof(VexGuestAMD64State, guest_CMLEN), constant(1)));
+    out->next = constant(start);
+    out->jumpkind = Ijk_InvalICache;
+    return out;
+}
+
+/* ---- functions ---- */
+
+static IRExpr *stack_pointer(Block *block) {
+    return assigned_word(block, IRExpr_Get(block->layout->offset_SP, Ity_I64));
+}
+
+static VG_REGPARM(2) void enter_function(UWord name, Addr sp) {
+    function_entered(name, sp);
+}
+
+static VG_REGPARM(2) void leave_function(Addr sp, Addr to) {
+    function_left(sp, to);
+}
+
+static void note_function_entry(Block *block, Addr address) {
+    const HChar *name;
+    if (!options.function || !VG_(get_fnname_if_entry)(block->epoch, address, &name) ||
+        !is_selected_function(name)) {
+        return;
+    }
+    close_segment(block);
+    IRExpr **arguments =
+        mkIRExprVec_2(constant(function_name_id(name)), stack_pointer(block));
+    addStmtToIRSB(block->out, IRStmt_Dirty(unsafeIRDirty_0_N(2, "enter_function",
+                                                             VG_(fnptr_to_fnentry)(enter_function),
+                                                             arguments)));
+}
+
+static void note_return(Block *block, IRExpr *to) {
+    IRExpr *flag = loaded_word(block, constant((HWord)&in_function));
+    IRTemp guard = assigned(block, Ity_I1, IRExpr_Binop(Iop_CmpNE64, flag, constant(0)));
+    IRDirty *call =
+        unsafeIRDirty_0_N(2, "leave_function", VG_(fnptr_to_fnentry)(leave_function),
+                          mkIRExprVec_2(stack_pointer(block), to));
+    call->guard = IRExpr_RdTmp(guard);
+    addStmtToIRSB(block->out, IRStmt_Dirty(call));
+}
+
+/* ---- the block ---- */
+
+static VG_REGPARM(0) void make_room(void) {
+    trace_replay();
+}
+
+static void ask_for_room(Block *block) {
+    IRExpr *cursor = loaded_word(block, constant((HWord)&trace_cursor));
+    IRTemp guard = assigned(
+        block, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, constant((HWord)trace_limit), cursor));
+    IRDirty *call = unsafeIRDirty_0_N(0, "make_room", VG_(fnptr_to_fnentry)(make_room),
+                                      mkIRExprVec_0());
+    call->guard = IRExpr_RdTmp(guard);
+    addStmtToIRSB(block->out, IRStmt_Dirty(call));
+}
+
+static void begin_instruction(Block *block, Addr address, UInt length) {
+    flush_waiting(block);
+    if (block->instruction && block->opcode == OPCODE_REP_STRING) {
+        close_segment(block);
+    }
+    note_function_entry(block, address);
+    block->instruction = instruction_at(address, length, block->epoch);
+    block->opcode = opcode_of(block->instruction->code, length);
+    block->n_exits = 0;
+    if (block->opcode == OPCODE_REP_STRING) {
+        close_segment(block);
+    }
+    if (!block->is_open) {
+        open_segment(block, SEGMENT_PLAIN);
+    }
+    add_instruction(block);
+    if (traced() && is_prefetch(block->opcode)) {
+        note_prefetch(block);
+    }
+}
+
+/* Called after an exit was added: what follows runs only if it was not taken. */
+static void pass_exit(Block *block, IRJumpKind kind) {
+    if (kind == Ijk_SigSEGV || kind == Ijk_SigBUS) {
+        return; /* a fault, of a misaligned operand: treated like any other fault */
+    }
+    close_segment(block);
+    block->n_exits++;
+    if (block->opcode == OPCODE_REP_STRING) {
+        open_segment(block, block->n_exits == 1 ? SEGMENT_ITERATION : SEGMENT_FLAG_END);
+        add_instruction(block);
+    }
+}
+
+static void remember_sum(Block *block, IRTemp temporary, const IRExpr *value) {
+    block->sums[temporary] = (Sum){.base = temporary, .offset = 0};
+    if (value->tag != Iex_Binop ||
+        (value->Iex.Binop.op != Iop_Add64 && value->Iex.Binop.op != Iop_Sub64) ||
+        value->Iex.Binop.arg1->tag != Iex_RdTmp || value->Iex.Binop.arg2->tag != Iex_Const) {
+        return;
+    }
+    const Sum *of = &block->sums[value->Iex.Binop.arg1->Iex.RdTmp.tmp];
+    const Long added = value->Iex.Binop.arg2->Iex.Const.con->Ico.U64;
+    block->sums[temporary] = (Sum){
+        .base = of->base,
+        .offset = of->offset + (value->Iex.Binop.op == Iop_Add64 ? added : -added)};
+}
+
+static void instrument_statement(Block *block, IRStmt *statement) {
+    switch (statement->tag) {
+    case Ist_NoOp:
+        return;
+    case Ist_IMark:
+        begin_instruction(block, statement->Ist.IMark.addr, statement->Ist.IMark.len);
+        break;
+    case Ist_WrTmp: {
+        const IRExpr *value = statement->Ist.WrTmp.data;
+        remember_sum(block, statement->Ist.WrTmp.tmp, value);
+        if (value->tag == Iex_Load) {
+            note_access(block, ACCESS_LOAD, value->Iex.Load.addr,
+                        sizeofIRType(value->Iex.Load.ty), NULL);
+        }
+        break;
+    }
+    case Ist_Store:
+        note_access(block, ACCESS_STORE, statement->Ist.Store.addr,
+                    bytes_of(block, statement->Ist.Store.data), NULL);
+        break;
+    case Ist_StoreG: {
+        const IRStoreG *store = statement->Ist.StoreG.details;
+        note_access(block, ACCESS_STORE, store->addr, bytes_of(block, store->data), store->guard);
+        break;
+    }
+    case Ist_LoadG:
+        note_guarded_load(block, statement->Ist.LoadG.details);
+        break;
+    case Ist_CAS:
+        note_swap(block, statement->Ist.CAS.details);
+        break;
+    case Ist_Dirty:
+        note_helper(block, statement->Ist.Dirty.details);
+        break;
+    case Ist_Exit:
+        flush_waiting(block);
+        break;
+    default:
+        break;
+    }
+    addStmtToIRSB(block->out, statement);
+    if (statement->tag == Ist_Exit) {
+        pass_exit(block, statement->Ist.Exit.jk);
+    }
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+                 IRType host_word) {
+    if (traced() && holds_prefetch(in)) {
+        if (vex_control.iropt_register_updates_default != VexRegUpdAllregsAtEachInsn) {
+            usual_register_updates = vex_control.iropt_register_updates_default;
+            vex_control.iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+            return translated_again(in, extents);
+        }
+        vex_control.iropt_register_updates_default = usual_register_updates;
+    }
+    in = with_fused_lanes(in);
+    Block block = {.out = deepCopyIRSBExceptStmts(in),
+                   .epoch = VG_(current_DiEpoch)(),
+                   .layout = layout};
+    block.sums = VG_(malloc)("ridgepoint.sums", in->tyenv->types_used * sizeof *block.sums + 1);
+    for (Int i = 0; i < in->tyenv->types_used; i++) {
+        block.sums[i] = (Sum){.base = i, .offset = 0};
+    }
+    Int i = 0;
+    for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
+        addStmtToIRSB(block.out, in->stmts[i]); /* checks of Valgrind's own */
+    }
+    if (traced()) {
+        ask_for_room(&block);
+    }
+    for (; i < in->stmts_used; i++) {
+        instrument_statement(&block, in->stmts[i]);
+    }
+    close_segment(&block);
+    if (options.function && in->jumpkind == Ijk_Ret) {
+        note_return(&block, in->next);
+    }
+    VG_(free)(block.sums);
+    return block.out;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which thread is in which regions, and on which simulated CPU.
+ *
+ * Valgrind runs one thread at a time. Before another one goes on, its bank of counters and its
+ * CPU are put in place; the compiled code knows nothing of threads.
+ */
+#include "engine.h"
+
+#include "pattern.h"
+#include "pub_tool_threadstate.h"
+
+/* Returns from functions further up than this are not those of the function that was entered:
+ * a return takes its address and at most 65535 bytes of arguments off the stack. */
+#define MOST_POPPED (8 + 65535)
+
+typedef struct {
+    UInt name;
+    Bank *before; /* the bank in use when the region began */
+} Open;
+
+typedef struct {
+    Bank *bank;
+    Open *open; /* regions, the innermost last */
+    UInt n_open, room;
+    UInt cpu;
+    Bool alive;
+    Bool in_function;
+    UInt n_open_before_function;
+    Addr function_sp, function_return;
+} Thread;
+
+ULong in_function;
+
+static Thread *threads; /* by Valgrind's number, which is used again after a thread's end */
+static UInt *threads_on_cpu;
+static ThreadId running;
+static UInt n_alive, most_alive;
+static ULong n_started;
+static UInt selected_region; /* string; 0: none */
+
+void threads_begin(void) {
+    threads = allocate(VG_N_THREADS * sizeof *threads);
+    threads_on_cpu = allocate((options.geometry[0].n_cpus + 1) * sizeof *threads_on_cpu);
+    selected_region = options.region ? string_id(options.region) : 0;
+    thread_created(1);
+    thread_runs(1);
+    trace_count_reuse(!options.region && !options.function);
+}
+
+/* The CPU with the fewest threads: as a scheduler does it that has time. */
+static UInt idlest_cpu(void) {
+    UInt best = 0;
+    for (UInt cpu = 1; cpu < options.geometry[0].n_cpus; cpu++) {
+        if (threads_on_cpu[cpu] < threads_on_cpu[best]) {
+            best = cpu;
+        }
+    }
+    return best;
+}
+
+void thread_created(ThreadId tid) {
+    Thread *thread = &threads[tid];
+    if (thread->alive) {
+        return;
+    }
+    Open *open = thread->open; /* kept: the number was used before */
+    const UInt room = thread->room;
+    *thread = (Thread){.bank = bank_outside(), .open = open, .room = room, .alive = True};
+    thread->cpu = idlest_cpu();
+    threads_on_cpu[thread->cpu]++;
+    n_started++;
+    n_alive++;
+    if (n_alive > most_alive) {
+        most_alive = n_alive;
+    }
+}
+
+void thread_ended(ThreadId tid) {
+    if (threads[tid].alive) {
+        threads[tid].alive = False;
+        threads_on_cpu[threads[tid].cpu]--;
+        n_alive--;
+    }
+}
+
+UInt threads_most(void) {
+    return most_alive;
+}
+
+ULong threads_started(void) {
+    return n_started;
+}
+
+static Bool is_selected(const Thread *thread) {
+    return thread->in_function || (selected_region && bank_holds(thread->bank, selected_region));
+}
+
+static void count_in(Thread *thread, Bank *bank) {
+    trace_replay(); /* what was noted so far belongs to the bank before */
+    thread->bank = bank;
+    bank_use(bank);
+    if (selected_region || options.function) {
+        trace_count_reuse(is_selected(thread));
+    }
+}
+
+void thread_runs(ThreadId tid) {
+    if (tid == running) {
+        return;
+    }
+    trace_replay();
+    running = tid;
+    thread_created(tid); /* where its creation was not seen */
+    Thread *thread = &threads[tid];
+    count_in(thread, thread->bank);
+    trace_select_cpu(thread->cpu);
+    in_function = thread->in_function;
+}
+
+static void open_region(Thread *thread, UInt name) {
+    if (thread->n_open == thread->room) {
+        thread->room = thread->room ? 2 * thread->room : 8;
+        thread->open = VG_(realloc)("ridgepoint.open", thread->open,
+                                    thread->room * sizeof *thread->open);
+    }
+    thread->open[thread->n_open++] = (Open){.name = name, .before = thread->bank};
+    count_in(thread, bank_entered(thread->bank, name));
+}
+
+/* Ends the regions that were opened after the first `n`. */
+static void close_regions(Thread *thread, UInt n) {
+    if (n < thread->n_open) {
+        thread->n_open = n;
+        count_in(thread, thread->open[n].before);
+    }
+}
+
+void region_begins(ThreadId tid, UInt name) {
+    Thread *thread = &threads[tid];
+    if (options.cold && name == selected_region && !is_selected(thread)) {
+        trace_empty_caches();
+    }
+    open_region(thread, name);
+}
+
+void region_ends(ThreadId tid, UInt name) {
+    Thread *thread = &threads[tid];
+    const UInt least = thread->in_function ? thread->n_open_before_function + 1 : 0;
+    for (UInt n = thread->n_open; n > least; n--) {
+        if (thread->open[n - 1].name == name) {
+            close_regions(thread, n - 1);
+            return;
+        }
+    }
+}
+
+/* ---- functions as regions ---- */
+
+Bool is_selected_function(const HChar *name) {
+    return options.function &&
+           (VG_(strcmp)(name, options.function) == 0 || pattern_matches(options.function, name));
+}
+
+/* Marked, so that no region of the program's own has such a name. */
+UInt function_name_id(const HChar *name) {
+    const SizeT size = VG_(strlen)(name) + 2;
+    HChar *marked = VG_(malloc)("ridgepoint.name", size);
+    VG_(sprintf)(marked, "\1%s", name);
+    const UInt id = string_id(marked);
+    VG_(free)(marked);
+    return id;
+}
+
+void function_entered(UInt name, Addr sp) {
+    Thread *thread = &threads[running];
+    if (thread->in_function) {
+        return; /* all that it calls belongs to it, itself included */
+    }
+    if (options.cold) {
+        trace_empty_caches();
+    }
+    thread->n_open_before_function = thread->n_open;
+    open_region(thread, name);
+    thread->in_function = True;
+    in_function = 1;
+    thread->function_sp = sp;
+    thread->function_return = *(const Addr *)sp;
+    trace_count_reuse(True);
+}
+
+static Bool is_on_stack(ThreadId tid, Addr sp) {
+    const Addr top = VG_(thread_get_stack_max)(tid);
+    return sp <= top && top - sp <= VG_(thread_get_stack_size)(tid);
+}
+
+/* A function is left when it returns, or when the thread returns from one further up on the
+ * same stack: then an exception or longjmp went past it. A return on another stack (of a
+ * coroutine, or a signal handler's own) says nothing. */
+void function_left(Addr sp, Addr to) {
+    Thread *thread = &threads[running];
+    if (!thread->in_function || sp <= thread->function_sp) {
+        return;
+    }
+    const Bool returned =
+        to == thread->function_return && sp - thread->function_sp <= MOST_POPPED;
+    const Bool jumped = is_on_stack(running, thread->function_sp) && is_on_stack(running, sp);
+    if (returned || jumped) {
+        thread->in_function = False;
+        in_function = 0;
+        close_regions(thread, thread->n_open_before_function);
+    }
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The addresses noted by a running program, replayed in the simulated caches.
+ *
+ * The compiled code appends a record for every segment that it runs: the segment, then the
+ * address of each of its accesses (0 where a condition held it back). Replaying many at once is
+ * much cheaper than calling a helper for each access: nothing is saved and restored around
+ * calls, and the simulator's state stays in registers and caches.
+ *
+ * A record is claimed when its segment begins, so that a fault leaves a last record that is
+ * filled only in part; `trace_interrupted` replays what of it did run.
+ */
+#include "engine.h"
+
+#define TRACE_WORDS (128u * 1024u)
+
+ULong *trace_cursor;
+ULong *trace_limit;
+
+static ULong *trace_start;
+static Caches *caches[MAX_GEOMETRIES];
+static Reuse *reuse;
+static Addr last_fetched; /* line: fetching it once more changes nothing */
+static UInt line_shift;
+
+static void *allocate_for_caches(size_t bytes) {
+    return allocate(bytes);
+}
+
+static void release(void *memory) {
+    VG_(free)(memory);
+}
+
+Bool traced(void) {
+    return options.n_geometries > 0 || options.reuse_lines > 0;
+}
+
+void trace_begin(void) {
+    if (!traced()) {
+        return;
+    }
+    trace_start = allocate(TRACE_WORDS * sizeof *trace_start);
+    trace_cursor = trace_start;
+    trace_limit = trace_start + TRACE_WORDS - TRACE_SLACK;
+    for (UInt i = 0; i < options.n_geometries; i++) {
+        const MovedOf moved = i == 0 ? bank_moved : bank_moved_elsewhere;
+        caches[i] = caches_new(&options.geometry[i], allocate_for_caches, moved,
+                               (void *)(UWord)(i == 0 ? 0 : i - 1));
+        if (!caches[i]) {
+            give_up("these caches cannot be simulated");
+        }
+    }
+    if (options.reuse_lines) {
+        reuse = reuse_new(options.reuse_lines, allocate_for_caches, release);
+    }
+    line_shift = __builtin_ctz(options.geometry[0].line_bytes);
+}
+
+static inline void fetch(const Segment *segment) {
+    for (UInt i = 0; i < segment->n_lines; i++) {
+        const FetchedLine *line = &segment->lines[i];
+        if (line->address != last_fetched) {
+            last_fetched = line->address;
+            for (UInt g = 0; g < options.n_geometries; g++) {
+                caches_access(caches[g], line->address, 1, ACCESS_FETCH, line->instruction);
+            }
+        }
+    }
+}
+
+static void follow_reuse(const Access *access, ULong address) {
+    const Bool write = access->kind == ACCESS_STORE;
+    if (access->kind > ACCESS_STORE) {
+        return; /* past the caches, or no access of the program's own */
+    }
+    const ULong last = (address + access->bytes - 1) >> line_shift;
+    for (ULong line = address >> line_shift; line <= last; line++) {
+        reuse_access(reuse, line, write);
+    }
+}
+
+/* Inlined for the case of one geometry and no miss curve, which has to be fast. */
+static inline __attribute__((always_inline)) void
+replay_accesses(const Segment *segment, const ULong *addresses, Bool only_one) {
+    Caches *const first = caches[0];
+    for (UInt i = 0; i < segment->n_accesses; i++) {
+        const Access *access = &segment->accesses[i];
+        const ULong address = addresses[i];
+        if (address == 0) {
+            continue;
+        }
+        if (only_one) {
+            caches_access(first, address, access->bytes, access->kind, access->instruction);
+            continue;
+        }
+        for (UInt g = 0; g < options.n_geometries; g++) {
+            caches_access(caches[g], address, access->bytes, access->kind, access->instruction);
+        }
+        if (reuse) {
+            follow_reuse(access, address);
+        }
+    }
+}
+
+static inline void count(const Segment *segment) {
+    counter_pages[segment->index / COUNTERS_PER_PAGE][segment->index % COUNTERS_PER_PAGE]++;
+}
+
+static inline __attribute__((always_inline)) void replay(const ULong *end, Bool only_one) {
+    for (const ULong *record = trace_start; record < end;) {
+        const Segment *segment = (const Segment *)record[0];
+        count(segment);
+        fetch(segment);
+        replay_accesses(segment, record + 1, only_one);
+        record += 1 + segment->n_accesses;
+    }
+}
+
+static void replay_until(const ULong *end) {
+    if (options.n_geometries == 1 && !reuse) {
+        replay(end, True);
+    } else {
+        replay(end, False);
+    }
+    trace_cursor = trace_start;
+}
+
+void trace_replay(void) {
+    if (trace_cursor > trace_start) {
+        replay_until(trace_cursor);
+    }
+}
+
+static Bool lies_at(UInt instruction, Addr address) {
+    return instruction_of(instruction)->address == address;
+}
+
+/* The part of a segment that ran before the instruction at an address; NULL: it is not in it. */
+static Segment *part_before(const Segment *segment, Addr at) {
+    Segment part = *segment;
+    for (UInt i = segment->n_instructions; i-- > 0;) {
+        if (lies_at(segment->instructions[i], at)) {
+            part.n_instructions = i;
+        }
+    }
+    for (UInt i = segment->n_accesses; i-- > 0;) {
+        if (lies_at(segment->accesses[i].instruction, at)) {
+            part.n_accesses = i;
+        }
+    }
+    if (part.n_instructions == segment->n_instructions && part.n_accesses == segment->n_accesses) {
+        return NULL;
+    }
+    return segment_with(&part);
+}
+
+/* A fault came from the instruction at an address: it, and what follows it, did not run. */
+void trace_interrupted(Addr at) {
+    if (trace_cursor == trace_start) {
+        return;
+    }
+    ULong *last = trace_start;
+    for (ULong *record = trace_start; record < trace_cursor;) {
+        last = record;
+        record += 1 + ((const Segment *)record[0])->n_accesses;
+    }
+    const Segment *part = part_before((const Segment *)last[0], at);
+    if (part) {
+        last[0] = (ULong)part;
+        trace_cursor = last + 1 + part->n_accesses;
+    }
+    trace_replay();
+}
+
+void trace_select_cpu(UInt cpu) {
+    last_fetched = 0;
+    for (UInt g = 0; g < options.n_geometries; g++) {
+        caches_select_cpu(caches[g], cpu);
+    }
+}
+
+void trace_empty_caches(void) {
+    trace_replay();
+    last_fetched = 0;
+    for (UInt g = 0; g < options.n_geometries; g++) {
+        caches_empty(caches[g], 0);
+    }
+}
+
+void trace_count_reuse(Bool on) {
+    if (reuse) {
+        reuse_count(reuse, on);
+    }
+}
+
+void trace_forget_counts(void) {
+    if (reuse) {
+        reuse_forget_counts(reuse);
+    }
+}
+
+ULong trace_dirty_lines(UInt geometry) {
+    return caches_dirty_lines(caches[geometry]);
+}
+
+Reuse *trace_reuse(void) {
+    return reuse;
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens beyond a hit in L1: fills, evictions, coherence, prefetches, non-temporal stores.
+ *
+ * The levels are neither inclusive nor exclusive: a miss fills every level on its way, outermost
+ * first, and an eviction removes the line from no other level. A dirty line that leaves level k
+ * goes to level k + 1: there it marks the copy dirty and used, or enters without a read from
+ * beyond, since the whole line is written.
+ *
+ * CPUs are coherent as by MESI, with evictions and moves counted for the site that caused them.
+ * The caches are a tree, and where paths meet decides: a read that finds another CPU's dirty copy
+ * first has it written back to the nearest level that both share (or memory), across every
+ * boundary between, and both copies are clean then; a store does the same and removes the copies of
+ * all others, clean ones too. So all copies of a line that is dirty in one cache lie inside that
+ * cache's own branch or on its way to memory (there they are stale), and nowhere else.
+ *
+ * Not simulated: hardware prefetchers, victim caches, hashed set indices, physical addresses,
+ * direct transfers between caches of one level. Stores leave copies in instruction caches alone:
+ * what matters there, self-modifying code, re-reads a few lines.
+ */
+#include "cache.h"
+
+#define NO_LEVEL CACHE_MAX_LEVELS
+#define CPU_LIMIT 65536u
+
+static uint32_t n_caches(const Caches *caches, uint32_t cpus_per) {
+    return (caches->n_cpus - 1) / cpus_per + 1;
+}
+
+static Cache *cache_of(const Caches *caches, uint32_t level, uint32_t cpu) {
+    return &caches->data[level][cpu / caches->cpus_per[level]];
+}
+
+/* ---- writing back ---- */
+
+/* A dirty line arrives at a level of the selected CPU's path from inside. */
+static void deliver(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
+    for (; level < caches->n_levels; level++) {
+        uint64_t *copy = cache_use(caches->path[level], tag);
+        if (copy) {
+            *copy |= TAG_DIRTY;
+            return;
+        }
+        uint64_t evicted = cache_insert(caches->path[level], tag | TAG_DIRTY);
+        if (!(evicted & TAG_DIRTY)) {
+            return;
+        }
+        moved->write_lines[level]++;
+        tag = evicted & ~TAG_STATE;
+    }
+}
+
+static void fill(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
+    uint64_t evicted = cache_insert(caches->path[level], tag);
+    if (evicted & TAG_DIRTY) {
+        moved->write_lines[level]++;
+        deliver(caches, moved, level + 1, evicted & ~TAG_STATE);
+    }
+}
+
+static void cross_outwards(Moved *moved, uint32_t from, uint32_t to) {
+    for (uint32_t level = from; level < to; level++) {
+        moved->write_lines[level]++;
+    }
+}
+
+/* ---- other CPUs' copies ---- */
+
+typedef struct {
+    bool removing;
+    bool found;
+    uint32_t innermost_dirty; /* NO_LEVEL: no copy is dirty */
+} Snoop;
+
+static void snoop_cache(Cache *cache, uint32_t level, uint64_t tag, Snoop *snoop) {
+    uint64_t *copy = cache->sets ? cache_find(cache, tag) : NULL;
+    if (!copy) {
+        return;
+    }
+    snoop->found = true;
+    if ((*copy & TAG_DIRTY) && snoop->innermost_dirty == NO_LEVEL) {
+        snoop->innermost_dirty = level;
+    }
+    cache_change(cache, copy, snoop->removing ? 0 : tag | TAG_SHARED);
+}
+
+/* First and last CPU below the cache of this level on the selected CPU's path. */
+static void branch(const Caches *caches, uint32_t level, uint32_t *first, uint32_t *end) {
+    uint32_t seen = caches->cpus_seen;
+    if (level == caches->n_levels) {
+        *first = 0;
+        *end = seen;
+    } else {
+        uint32_t per = caches->cpus_per[level];
+        *first = caches->cpu / per * per;
+        *end = seen - *first < per ? seen : *first + per;
+    }
+}
+
+/* Look for copies in the branches that meet the selected CPU's path at this level. A dirty one is
+   written back to it; then all are clean and shared, or are removed. Return whether any is left. */
+static bool snoop_level(Caches *caches, Moved *moved, uint32_t level, uint64_t tag, bool removing) {
+    uint32_t first, end, my_first, my_end;
+    Snoop snoop = {.removing = removing, .innermost_dirty = NO_LEVEL};
+    branch(caches, level, &first, &end);
+    branch(caches, level - 1, &my_first, &my_end);
+    for (uint32_t inner = 0; inner < level; inner++) {
+        uint32_t per = caches->cpus_per[inner];
+        for (uint32_t cpu = first; cpu < end; cpu += per) {
+            if (cpu < my_first || cpu >= my_end) {
+                snoop_cache(cache_of(caches, inner, cpu), inner, tag, &snoop);
+            }
+        }
+    }
+    if (snoop.innermost_dirty != NO_LEVEL) {
+        cross_outwards(moved, snoop.innermost_dirty, level);
+        deliver(caches, moved, level, tag);
+    }
+    return snoop.found && !removing;
+}
+
+static void snoop_levels(Caches *caches, Moved *moved, uint32_t from, uint64_t tag) {
+    if (caches->several) {
+        for (uint32_t level = from; level <= caches->n_levels; level++) {
+            snoop_level(caches, moved, level, tag, true);
+        }
+    }
+}
+
+void caches_store_to_shared(Caches *caches, uint64_t tag, uint32_t site) {
+    snoop_levels(caches, caches->moved_of(caches->context, site), 1, tag);
+}
+
+/* ---- reading in ---- */
+
+/* Look for the line from level `inner` outwards, where the path to it has already missed it, and
+   gather other CPUs' copies on the way. Return the level that has it (n_levels: memory). */
+static uint32_t look_outwards(Caches *caches, Moved *moved, uint32_t inner, uint32_t lowest_used,
+                              uint64_t tag, bool removing, uint64_t *shared) {
+    for (uint32_t level = inner; level < caches->n_levels; level++) {
+        if (caches->several && level && snoop_level(caches, moved, level, tag, removing)) {
+            *shared = TAG_SHARED;
+        }
+        Cache *cache = caches->path[level];
+        uint64_t *copy = level < lowest_used ? cache_find(cache, tag) : cache_use(cache, tag);
+        if (copy) {
+            *shared |= *copy & TAG_SHARED;
+            return level;
+        }
+    }
+    if (caches->several && snoop_level(caches, moved, caches->n_levels, tag, removing)) {
+        *shared = TAG_SHARED;
+    }
+    return caches->n_levels;
+}
+
+void caches_miss(Caches *caches, uint64_t tag, bool store, uint32_t site) {
+    Moved *moved = caches->moved_of(caches->context, site);
+    uint64_t state = 0;
+    uint32_t found = look_outwards(caches, moved, 1, 1, tag, store, &state);
+    if (store && state) {
+        snoop_levels(caches, moved, found + 1, tag);
+    }
+    for (uint32_t level = found; level-- > 0;) {
+        moved->read_lines[level]++;
+        fill(caches, moved, level, tag | (store ? (level ? 0 : TAG_DIRTY) : state));
+    }
+}
+
+/* Fill from level `to` outwards (only_one: that level alone) unless the line is there or nearer. */
+static void prefetch(Caches *caches, uint64_t tag, uint32_t to, bool only_one, uint32_t site) {
+    if (to >= caches->n_levels) {
+        to = caches->n_levels - 1;
+    }
+    if (cache_find(caches->path[0], tag)) {
+        if (to == 0) {
+            cache_use(caches->path[0], tag);
+        }
+        return;
+    }
+    Moved *moved = caches->moved_of(caches->context, site);
+    uint64_t state = 0;
+    uint32_t found = look_outwards(caches, moved, 1, to, tag, false, &state);
+    for (uint32_t level = found; level-- > to;) {
+        moved->read_lines[level]++;
+        if (level == to || !only_one) {
+            fill(caches, moved, level, tag | state);
+        }
+    }
+}
+
+/* ---- instructions ---- */
+
+static void fetch(Caches *caches, uint64_t tag, uint32_t site) {
+    Cache *nearest = caches->instruction;
+    if (nearest ? cache_use(nearest, tag) != NULL : caches->n_levels == 1) {
+        return;
+    }
+    Moved *moved = caches->moved_of(caches->context, site);
+    /* Code that this CPU has just written is still in its L1 of data. */
+    uint64_t *written = cache_find(caches->path[0], tag), state = 0;
+    if (written && (*written & TAG_DIRTY)) {
+        cache_change(caches->path[0], written, *written & ~TAG_DIRTY);
+        moved->write_lines[0]++;
+        deliver(caches, moved, 1, tag);
+    }
+    uint32_t found = look_outwards(caches, moved, 1, 1, tag, false, &state);
+    for (uint32_t level = found; level-- > 1;) {
+        moved->read_lines[level]++;
+        fill(caches, moved, level, tag | state);
+    }
+    if (nearest) {
+        moved->read_lines[0]++;
+        cache_insert(nearest, tag);
+    }
+}
+
+/* ---- non-temporal stores ---- */
+
+static void store_past_caches(Caches *caches, uint64_t tag, uint32_t bytes, uint32_t site) {
+    Moved *moved = caches->moved_of(caches->context, site);
+    Snoop snoop = {.removing = true, .innermost_dirty = NO_LEVEL};
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        uint32_t per = caches->cpus_per[level];
+        for (uint32_t cpu = 0; cpu < caches->cpus_seen; cpu += per) {
+            snoop_cache(cache_of(caches, level, cpu), level, tag, &snoop);
+        }
+    }
+    bool whole = bytes == 1u << caches->line_bits;
+    if (snoop.innermost_dirty != NO_LEVEL && !whole) {
+        cross_outwards(moved, snoop.innermost_dirty, caches->n_levels);
+    }
+    moved->nt_bytes += bytes;
+}
+
+/* ---- any access ---- */
+
+static void access_part(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
+                        uint32_t site) {
+    uint64_t tag = (address & caches->line_mask) | TAG_VALID;
+    switch (kind) {
+    case ACCESS_LOAD:
+    case ACCESS_STORE:
+        caches_access_line(caches, address, kind == ACCESS_STORE, site);
+        break;
+    case ACCESS_NT_STORE:
+        store_past_caches(caches, tag, bytes, site);
+        break;
+    /* T1 and T2 as the instruction set describes them; CPUs differ in what they make of T2. */
+    case ACCESS_PREFETCH_T0:
+        prefetch(caches, tag, 0, false, site);
+        break;
+    case ACCESS_PREFETCH_T1:
+        prefetch(caches, tag, 1, false, site);
+        break;
+    case ACCESS_PREFETCH_T2:
+        prefetch(caches, tag, 2, false, site);
+        break;
+    case ACCESS_PREFETCH_NTA:
+        prefetch(caches, tag, 0, true, site);
+        break;
+    case ACCESS_FETCH:
+        fetch(caches, tag, site);
+        break;
+    }
+}
+
+void caches_access_rarely(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
+                          uint32_t site) {
+    while (bytes) {
+        uint64_t room = ~caches->line_mask - (address & ~caches->line_mask) + 1;
+        uint32_t part = bytes < room ? bytes : (uint32_t)room;
+        access_part(caches, address, part, kind, site);
+        address += part;
+        bytes -= part;
+    }
+}
+
+/* ---- all dirty lines ---- */
+
+typedef void (*VisitLine)(const Caches *caches, uint32_t level, uint32_t cpu, uint64_t tag,
+                          void *context);
+
+static void visit_dirty_lines(const Caches *caches, uint32_t level, VisitLine visit,
+                              void *context) {
+    uint32_t per = caches->cpus_per[level];
+    for (uint32_t cpu = 0; cpu < caches->cpus_seen; cpu += per) {
+        const Cache *cache = cache_of(caches, level, cpu);
+        for (uint64_t set = 0; cache->sets && set < cache->n_sets; set++) {
+            for (uint32_t slot = 0; slot < cache->ways; slot++) {
+                uint64_t tag = cache->sets[set * 2 * cache->slots + slot];
+                if (tag & TAG_DIRTY) {
+                    visit(caches, level, cpu, tag & ~TAG_STATE, context);
+                }
+            }
+        }
+    }
+}
+
+/* The dirty line leaves `level` for the next one that has a copy, or else for memory. */
+static void write_line_back(const Caches *caches, uint32_t level, uint32_t cpu, uint64_t tag,
+                            void *moved) {
+    for (uint32_t outer = level + 1; outer <= caches->n_levels; outer++) {
+        ((Moved *)moved)->write_lines[outer - 1]++;
+        uint64_t *copy =
+            outer < caches->n_levels ? cache_find(cache_of(caches, outer, cpu), tag) : NULL;
+        if (copy) {
+            *copy |= TAG_DIRTY;
+            return;
+        }
+    }
+}
+
+static void forget(Cache *caches, uint32_t n) {
+    for (Cache *cache = caches; cache < caches + n; cache++) {
+        if (cache->sets) {
+            cache_forget(cache);
+        }
+    }
+}
+
+void caches_empty(Caches *caches, uint32_t site) {
+    Moved *moved = caches->moved_of(caches->context, site);
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        visit_dirty_lines(caches, level, write_line_back, moved);
+    }
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        forget(caches->data[level], n_caches(caches, caches->cpus_per[level]));
+    }
+    if (caches->instructions) {
+        forget(caches->instructions, n_caches(caches, caches->cpus_per_instruction));
+    }
+}
+
+/* A line may be dirty in several levels of one path: its outermost copy stands for it. */
+static void count_line(const Caches *caches, uint32_t level, uint32_t cpu, uint64_t tag,
+                       void *count) {
+    while (++level < caches->n_levels) {
+        uint64_t *copy = cache_find(cache_of(caches, level, cpu), tag);
+        if (copy && (*copy & TAG_DIRTY)) {
+            return;
+        }
+    }
+    ++*(uint64_t *)count;
+}
+
+uint64_t caches_dirty_lines(const Caches *caches) {
+    uint64_t count = 0;
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        visit_dirty_lines(caches, level, count_line, &count);
+    }
+    return count;
+}
+
+/* ---- making them ---- */
+
+static bool is_power_of_two(uint64_t value) {
+    return value && !(value & (value - 1));
+}
+
+static bool is_possible(const CacheShape *shape, uint64_t line_bytes) {
+    return shape->ways && shape->ways < SLOT_LIMIT && shape->cpus && shape->cpus < CPU_LIMIT &&
+           shape->size_bytes && shape->size_bytes % (shape->ways * line_bytes) == 0;
+}
+
+static void describe(Cache *cache, const CacheShape *shape, uint32_t line_bits) {
+    const uint32_t vectors = (shape->ways - 1) / SLOTS_PER_VECTOR + 1;
+    const uint64_t n_sets = (shape->size_bytes >> line_bits) / shape->ways;
+    const bool masked = is_power_of_two(n_sets);
+    cache->line_bits = line_bits;
+    cache->ways = shape->ways;
+    cache->slots = vectors * SLOTS_PER_VECTOR;
+    cache->n_sets = n_sets;
+    cache->set_mask = masked ? n_sets - 1 : 0;
+    /* What is no power of two does not divide 2^64, so this is the quotient of 2^64 too. */
+    cache->reciprocal = masked ? 0 : UINT64_MAX / n_sets;
+}
+
+static bool is_possible_geometry(const CacheGeometry *geometry) {
+    uint32_t line_bytes = geometry->line_bytes, inner_cpus = 1;
+    if (!is_power_of_two(line_bytes) || line_bytes <= (TAG_STATE | TAG_VALID) ||
+        !geometry->n_cpus || geometry->n_cpus > CPU_LIMIT || !geometry->n_levels ||
+        geometry->n_levels > CACHE_MAX_LEVELS) {
+        return false;
+    }
+    for (uint32_t level = 0; level < geometry->n_levels; level++) {
+        const CacheShape *shape = &geometry->data[level];
+        if (!is_possible(shape, line_bytes) || shape->cpus % inner_cpus) {
+            return false;
+        }
+        inner_cpus = shape->cpus;
+    }
+    return !geometry->instruction.size_bytes || is_possible(&geometry->instruction, line_bytes);
+}
+
+static Cache *make_level(Caches *caches, const CacheShape *shape) {
+    uint32_t n = n_caches(caches, shape->cpus);
+    Cache *level = caches->allocate(n * sizeof *level);
+    for (uint32_t i = 0; level && i < n; i++) {
+        describe(&level[i], shape, caches->line_bits);
+    }
+    return level;
+}
+
+Caches *caches_new(const CacheGeometry *geometry, void *(*allocate)(size_t bytes), MovedOf moved_of,
+                   void *context) {
+    Caches *caches = is_possible_geometry(geometry) ? allocate(sizeof *caches) : NULL;
+    if (!caches) {
+        return NULL;
+    }
+    caches->line_bits = (uint32_t)__builtin_ctz(geometry->line_bytes);
+    caches->line_mask = ~(uint64_t)(geometry->line_bytes - 1);
+    caches->n_levels = geometry->n_levels;
+    caches->n_cpus = geometry->n_cpus;
+    caches->allocate = allocate;
+    caches->moved_of = moved_of;
+    caches->context = context;
+    for (uint32_t level = 0; level < geometry->n_levels; level++) {
+        caches->cpus_per[level] = geometry->data[level].cpus;
+        caches->data[level] = make_level(caches, &geometry->data[level]);
+        if (!caches->data[level]) {
+            return NULL;
+        }
+    }
+    if (geometry->instruction.size_bytes) {
+        caches->cpus_per_instruction = geometry->instruction.cpus;
+        caches->instructions = make_level(caches, &geometry->instruction);
+        if (!caches->instructions) {
+            return NULL;
+        }
+    }
+    return caches_select_cpu(caches, 0) ? caches : NULL;
+}
+
+/* Zeroed words that begin on a line of the host's cache, so that sets lie in as few as they can. */
+static uint64_t *make_words(Caches *caches, uint64_t n) {
+    const uintptr_t line_bytes = 64;
+    uintptr_t room = (uintptr_t)caches->allocate(n * sizeof(uint64_t) + line_bytes);
+    return room ? (uint64_t *)((room + line_bytes - 1) / line_bytes * line_bytes) : NULL;
+}
+
+static bool make_sets(Caches *caches, Cache *cache, bool keep_last) {
+    if (cache->sets) {
+        return true;
+    }
+    cache->last = keep_last ? make_words(caches, cache->n_sets) : NULL;
+    if (keep_last && !cache->last) {
+        return false;
+    }
+    cache->sets = make_words(caches, cache->n_sets * 2 * cache->slots);
+    if (cache->sets) {
+        cache_forget(cache);
+    }
+    return cache->sets != NULL;
+}
+
+bool caches_select_cpu(Caches *caches, uint32_t cpu) {
+    if (cpu >= caches->n_cpus) {
+        return false;
+    }
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        if (!make_sets(caches, cache_of(caches, level, cpu), level == 0)) {
+            return false;
+        }
+    }
+    if (caches->instructions) {
+        Cache *instruction = &caches->instructions[cpu / caches->cpus_per_instruction];
+        if (!make_sets(caches, instruction, false)) {
+            return false;
+        }
+        caches->instruction = instruction;
+    }
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        caches->path[level] = cache_of(caches, level, cpu);
+    }
+    caches->several |= caches->cpus_seen && cpu != caches->cpu;
+    caches->cpu = cpu;
+    caches->cpus_seen = cpu < caches->cpus_seen ? caches->cpus_seen : cpu + 1;
+    return true;
+}

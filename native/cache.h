@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Write-back, write-allocate, true-LRU caches in up to four levels, shared by CPUs as the geometry
+ * says: which lines cross which boundary, and which instruction ("site") made them.
+ *
+ * Pure C: no library, no Valgrind; memory comes from an allocator that the caller names. What is
+ * simulated, and what is not, is told in cache.c; this header holds what every access runs through.
+ */
+#ifndef RIDGEPOINT_CACHE_H
+#define RIDGEPOINT_CACHE_H
+
+#include "one_cache.h"
+
+#define CACHE_MAX_LEVELS 4
+
+/* size_bytes must be a multiple of ways x line_bytes; the number of sets may be any, ways < 65536. cpus: how many
+   CPUs share one such cache (their numbers are neighbours). */
+typedef struct {
+    uint64_t size_bytes;
+    uint32_t ways;
+    uint32_t cpus;
+} CacheShape;
+
+/* data[k].cpus must be a multiple of data[k - 1].cpus. instruction.size_bytes 0: there is no cache
+   of instructions, and they are fetched from data[1] (n_levels 1: fetches are ignored). */
+typedef struct {
+    uint32_t n_levels, line_bytes, n_cpus;
+    CacheShape data[CACHE_MAX_LEVELS];
+    CacheShape instruction;
+} CacheGeometry;
+
+/* Lines that crossed the outer side of level k, and bytes that went past all caches. The order is
+   that of the file that the engine writes. */
+typedef struct {
+    uint64_t read_lines[CACHE_MAX_LEVELS];
+    uint64_t write_lines[CACHE_MAX_LEVELS];
+    uint64_t nt_bytes;
+} Moved;
+
+/* Where to add what a site moved; asked only when something may move. Never NULL. */
+typedef Moved *(*MovedOf)(void *context, uint32_t site);
+
+typedef enum {
+    ACCESS_LOAD,
+    ACCESS_STORE, /* also read-modify-write */
+    ACCESS_NT_STORE,
+    ACCESS_PREFETCH_T0,
+    ACCESS_PREFETCH_T1,
+    ACCESS_PREFETCH_T2,
+    ACCESS_PREFETCH_NTA,
+    ACCESS_FETCH, /* of instructions */
+} AccessKind;
+
+typedef struct Caches {
+    Cache *path[CACHE_MAX_LEVELS]; /* from the selected CPU to memory */
+    Cache *instruction;            /* of the selected CPU; NULL: there is none */
+    uint64_t line_mask;
+    uint32_t line_bits, n_levels;
+    bool several; /* more than one CPU was ever selected: copies may be elsewhere */
+    uint32_t cpu, n_cpus, cpus_seen; /* cpus_seen: highest CPU ever selected, plus 1 */
+    uint32_t cpus_per[CACHE_MAX_LEVELS], cpus_per_instruction;
+    Cache *data[CACHE_MAX_LEVELS], *instructions; /* all caches of a level */
+    void *(*allocate)(size_t bytes);
+    MovedOf moved_of;
+    void *context;
+} Caches;
+
+/* NULL if the geometry is impossible or there is no memory. CPU 0 is selected. allocate must
+   return zeroed memory; nothing is ever given back. */
+Caches *caches_new(const CacheGeometry *geometry, void *(*allocate)(size_t bytes),
+                   MovedOf moved_of, void *context);
+
+/* Who makes the accesses from now on. False (and nothing changes) if there is no such CPU, or no
+   memory for its caches, which are made when it is first selected. */
+bool caches_select_cpu(Caches *caches, uint32_t cpu);
+
+/* Write all dirty lines back, counted for the site at every boundary that they cross, and forget
+   all lines: the caches are cold. */
+void caches_empty(Caches *caches, uint32_t site);
+
+/* Different lines that some cache holds newer than memory does. */
+uint64_t caches_dirty_lines(const Caches *caches);
+
+/* The parts of caches_access that are not worth inlining. */
+void caches_access_rarely(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
+                          uint32_t site);
+void caches_miss(Caches *caches, uint64_t tag, bool store, uint32_t site);
+void caches_store_to_shared(Caches *caches, uint64_t tag, uint32_t site);
+
+/* A load or store within one line. */
+static inline void caches_access_line(Caches *caches, uint64_t address, bool store, uint32_t site) {
+    Cache *const cache = caches->path[0];
+    const uint64_t tag = (address & caches->line_mask) | TAG_VALID;
+    const uint64_t set = cache_set(cache, tag), last = cache->last[set];
+
+    /* Nothing changes when the line was used last, and is dirty already if this is a store. */
+    if (__builtin_expect(store ? last == (tag | TAG_DIRTY) : (last & ~TAG_STATE) == tag, 1)) {
+        return;
+    }
+    uint64_t *const tags = cache_tags(cache, set);
+    const uint32_t slot = cache_slot(cache, tags, tag);
+    if (__builtin_expect(slot == cache->slots, 0)) {
+        caches_miss(caches, tag, store, site);
+        return;
+    }
+    cache_stamp(cache, tags, slot);
+    if (store && tags[slot] != (tag | TAG_DIRTY)) {
+        if (__builtin_expect((tags[slot] & TAG_SHARED) != 0, 0)) {
+            caches_store_to_shared(caches, tag, site);
+        }
+        tags[slot] = tag | TAG_DIRTY;
+    }
+    cache->last[set] = tags[slot];
+}
+
+/* One access by the selected CPU; it may straddle lines. bytes >= 1. */
+static inline void caches_access(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
+                                 uint32_t site)
+{
+    uint64_t last = address + bytes - 1;
+    if (__builtin_expect(kind <= ACCESS_STORE && ((address ^ last) & caches->line_mask) == 0, 1))
+        caches_access_line(caches, address, kind == ACCESS_STORE, site);
+    else
+        caches_access_rarely(caches, address, bytes, kind, site);
+}
+
+#endif

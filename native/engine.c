@@ -168,6 +168,7 @@ static void before_fork(ThreadId tid) {
 
 /* The child has its parent's caches, warm as they are, and counts from nothing. */
 static void in_child(ThreadId tid) {
+    output_of_child();
     banks_forget_counts();
     trace_forget_counts();
 }

@@ -175,6 +175,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 
 typedef enum { WRITTEN_AT_EXIT, WRITTEN_BEFORE_EXEC } WhyWritten;
 void write_output(WhyWritten why, Int status);
+void output_of_child(void);
 
 /* ---- for all (engine.c) ---- */
 

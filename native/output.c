@@ -74,6 +74,8 @@ static void end_section(Writer *writer) {
 
 /* ---- sections ---- */
 
+static Bool has_written;
+
 static void put_process(Writer *writer, WhyWritten why, Int status) {
     begin_section(writer, "PROC", 8 * 8);
     put_u64(writer, VG_(getpid)());
@@ -82,7 +84,7 @@ static void put_process(Writer *writer, WhyWritten why, Int status) {
     put_u64(writer, status);
     put_u64(writer, threads_most());
     put_u64(writer, threads_started());
-    put_u64(writer, 0);
+    put_u64(writer, has_written); /* it goes on after an exec that failed */
     put_u64(writer, 0);
     begin_section(writer, "GEOM", 2 * 4);
     put_u32(writer, options.n_geometries ? options.geometry[0].n_levels : 0);
@@ -311,6 +313,10 @@ static Int new_file(HChar *path, const HChar *stem) {
     return -1;
 }
 
+void output_of_child(void) {
+    has_written = False;
+}
+
 void write_output(WhyWritten why, Int status) {
     string_id(""); /* id 0 is there even where nothing ran */
     HChar *stem = VG_(expand_file_name)("--counts-file", options.output);
@@ -321,6 +327,7 @@ void write_output(WhyWritten why, Int status) {
     } else {
         put_all(&writer, why, status);
         VG_(close)(writer.descriptor);
+        has_written = True;
         if (writer.failed) {
             VG_(umsg)("ridgepoint: cannot write all of %s\n", path);
         }

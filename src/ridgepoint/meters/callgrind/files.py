@@ -14,7 +14,7 @@ from ridgepoint.meters.callgrind.counts import EVENTS
 from ridgepoint.meters.callgrind.places import placed
 from ridgepoint.meters.callgrind.profile import Profile, parse_profile
 from ridgepoint.meters.object_file import CodeStore
-from ridgepoint.meters.valgrind.log import Log, parse_log
+from ridgepoint.meters.valgrind.log import Log, lost, parse_log
 
 _COLLECT_EVERY_S = 0.02
 _PART_OF_PROFILE = re.compile(r"profile\.\d+\.\d+(-\d+)?")
@@ -105,13 +105,7 @@ class Written:
     @property
     def lost(self) -> tuple[int, ...]:
         """Processes that ran under Valgrind and left none."""
-        return tuple(sorted({log.pid for log in self.logs} - self.pids))
-
-    @property
-    def main(self) -> frozenset[int]:
-        """The process that was launched: the one whose parent was not under Valgrind."""
-        pids = {log.pid for log in self.logs}
-        return frozenset(log.pid for log in self.logs if log.parent_pid not in pids)
+        return lost(self.logs, self.pids)
 
 
 def _profile(lines: Iterable[str], path: Path) -> Profile:

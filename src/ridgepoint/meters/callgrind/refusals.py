@@ -8,9 +8,11 @@ from ridgepoint.errors import CannotMeasure
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind.files import Written
 from ridgepoint.meters.object_file import ObjectFile
-from ridgepoint.meters.valgrind.refusals import check_supported
-
-_SAID_BYTES = 500
+from ridgepoint.meters.valgrind.refusals import (
+    check_ended_by_itself,
+    check_main_is_counted,
+    check_supported,
+)
 
 
 def check(written: Written, command: Sequence[str], run: Run, *, version: str) -> None:
@@ -25,24 +27,8 @@ def check(written: Written, command: Sequence[str], run: Run, *, version: str) -
     """
     what = f"cannot count {command[0]!r} with callgrind"
     check_supported(what, written.logs, executed=_executed(written), version=version)
-    ended = [log.ended_by for log in written.logs if log.ended_by is not None]
-    main_is_lost = not written.pids or bool(written.main & set(written.lost))
-    if run.exit_status > 128 and (ended or main_is_lost):
-        raise CannotMeasure(
-            what,
-            reason=f"it ended with status {run.exit_status}; "
-            f"Valgrind says: {'; '.join(ended) or 'nothing, it was killed'}",
-            remedy="see whether it runs without Valgrind; if it does, give it more memory",
-        )
-    if main_is_lost:
-        said = written.logs[0].text[-_SAID_BYTES:].strip() if written.logs else "nothing"
-        raise CannotMeasure(
-            what,
-            reason=f"Valgrind wrote no profile of it (exit status {run.exit_status}) and says: "
-            f"{said}",
-            remedy="look for room in the temporary directory, and whether the program is one "
-            "that Valgrind may run (not setuid, not 32-bit)",
-        )
+    check_main_is_counted(what, written.logs, written.pids, run)
+    check_ended_by_itself(what, written.logs, run)
     twice = _counted_twice(written)
     if twice:
         raise CannotMeasure(

@@ -1,1 +1,263 @@
-"""The counting engine: a Valgrind tool of our own, built at first use."""
+"""Counts with the engine: a Valgrind tool of our own, built at first use.
+
+It counts every instruction exactly, keeps the bytes of what was executed (so that code made at
+run time is decoded too), and simulates the caches of the machine, up to four levels, as many
+private and shared ones as there are CPUs. What it cannot do: AVX-512 (refused by name).
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import CannotMeasure, InvalidDocument, MeterUnavailable
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted
+from ridgepoint.meters import Launch, Run, Unavailable
+from ridgepoint.meters.engine import cautions as doubts
+from ridgepoint.meters.engine.build import Engine, engine
+from ridgepoint.meters.engine.counts import Selects, Totals, count
+from ridgepoint.meters.engine.files import Written, options
+from ridgepoint.meters.engine.geometry import Geometry, simulated
+from ridgepoint.meters.object_file import CodeStore, ObjectFile
+from ridgepoint.meters.valgrind import cautions as valgrind_doubts
+from ridgepoint.meters.valgrind.host import check_startable
+from ridgepoint.meters.valgrind.log import lost
+from ridgepoint.meters.valgrind.refusals import (
+    check_main_is_counted,
+    check_supported,
+    ended_by_signal,
+)
+
+MOST_GEOMETRIES = 8
+"""Caches that can be simulated in one run, the machine's own included."""
+
+_FUNCTION_MARK = "\x01"  # the engine puts it before the name of a region that is a function
+_MOST_LINES_FOLLOWED = 1 << 20  # 64 MiB of lines of 64 byte; beyond, the miss curve is sampled
+_OPTIONS = (
+    "--tool=ridgepoint",
+    "--command-line-only=yes",  # options of a user's own are meant for other tools
+    "--trace-children=yes",
+    "--fair-sched=try",  # else a spinning thread may starve the one that it waits for
+    "--max-threads=12000",
+    "--vgdb=no",  # it leaves pipes in the temporary directory
+    "--run-libc-freeres=no",  # both would count work that is not the program's
+    "--run-cxx-freeres=no",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineMeter:
+    """Counts with the engine; see the module.
+
+    Parameters
+    ----------
+    cpus : int
+        Simulated CPUs, over which threads are spread.
+    simulate : bool
+        Whether caches are simulated; counts alone take half the time or less.
+    region : str or None
+        Count only in regions of this name; None: everywhere.
+    function : str or None
+        Count only in functions whose symbol is this or matches it as a regular expression, and in
+        what they call; None: everywhere.
+    cold : bool
+        Empty the caches whenever the region or function begins.
+    alternatives : tuple of tuple of Cache
+        Other caches to simulate in the same run.
+    miss_curve : bool
+        Whether to find the traffic over the size of the cache.
+    report : callable or None
+        Is told when the engine has to be built first.
+    """
+
+    cpus: int = 1
+    simulate: bool = True
+    region: str | None = None
+    function: str | None = None
+    cold: bool = False
+    alternatives: tuple[tuple[Cache, ...], ...] = ()
+    miss_curve: bool = False
+    report: Callable[[str], None] | None = None
+
+    name = "engine"
+
+    def __post_init__(self) -> None:
+        if self.region is not None and self.function is not None:
+            raise ValueError("region and function cannot both be given")
+        if self.cold and self.selected is None:
+            raise ValueError("cold needs a region or a function")
+        if len(self.alternatives) >= MOST_GEOMETRIES:
+            raise ValueError(f"alternatives can be {MOST_GEOMETRIES - 1} at most")
+
+    @property
+    def selected(self) -> str | None:
+        """What is counted alone, in words; None: everything."""
+        if self.region is not None:
+            return f"region {self.region!r}"
+        return None if self.function is None else f"function {self.function!r}"
+
+    def why_unavailable(self) -> Unavailable | None:
+        """Return why the engine cannot count here, or None; builds it if need be."""
+        cost = "work and traffic are counted with callgrind, many times slower, and with two caches"
+        if platform.machine() != "x86_64":
+            return Unavailable(
+                reason=f"this is a {platform.machine()} host, and only x86-64 is decoded",
+                remedy="count on an x86-64 host",
+                cost=cost,
+            )
+        try:
+            engine(report=self.report)
+        except MeterUnavailable as error:
+            return Unavailable(reason=error.reason, remedy=error.remedy, cost=cost)
+        return None
+
+    def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
+        """Count one run of a command; see `ridgepoint.meters.Meter`.
+
+        Raises
+        ------
+        MeterUnavailable
+            If the engine cannot be built here.
+        CannotStart
+            If the program is not there or not for x86-64.
+        UnsupportedInstruction
+            If it executed an instruction that Valgrind cannot, even if it survived that.
+        CannotMeasure
+            If it was killed, the counts are damaged or missing, or what was to be counted alone
+            never ran.
+        """
+        built = engine(report=self.report)
+        check_startable(command)
+        geometries = self._geometries(caches)
+        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+            directory = Path(name).resolve()  # the program may change its own
+            run = launch(
+                (
+                    *("env", f"VALGRIND_LIB={built.library}", built.valgrind),
+                    *_OPTIONS,
+                    *self._own_options(geometries),
+                    *options(directory),
+                    *("--", *command),
+                )
+            )
+            written = Written.read(directory)
+        what = f"cannot count {command[0]!r} with the engine"
+        check_supported(what, written.logs, executed=_executed(written), version=built.version)
+        check_main_is_counted(what, written.logs, written.pids, run)
+        return self._counted(what, written, run, geometries=geometries, built=built)
+
+    def _geometries(self, caches: Sequence[Cache]) -> tuple[Geometry, ...]:
+        if not self.simulate:
+            return ()
+        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *self.alternatives))
+
+    def _own_options(self, geometries: Sequence[Geometry]) -> tuple[str, ...]:
+        chosen = [geometry.option for geometry in geometries]
+        if self.miss_curve:
+            chosen.append(f"--miss-curve={_MOST_LINES_FOLLOWED}")
+        if self.region is not None:
+            chosen.append(f"--region={self.region}")
+        if self.function is not None:
+            chosen.append(f"--function={self.function}")
+        if self.cold:
+            chosen.append("--cold=yes")
+        return tuple(chosen)
+
+    def _selects(self) -> Selects | None:
+        if self.region is not None:
+            return lambda name: name == self.region
+        return None if self.function is None else lambda name: name.startswith(_FUNCTION_MARK)
+
+    def _counted(
+        self,
+        what: str,
+        written: Written,
+        run: Run,
+        *,
+        geometries: Sequence[Geometry],
+        built: Engine,
+    ) -> Counted:
+        selects = self._selects()
+        try:
+            totals = count(
+                written.profiles,
+                alternatives=[geometry.caches for geometry in geometries[1:]],
+                selects=selects,
+            )
+        except InvalidDocument as error:
+            raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
+        if selects is not None and not any(selects(region.name) for region in totals.regions):
+            raise self._never_ran(what, written)
+        lost_pids = lost(written.logs, written.pids)
+        return Counted(
+            meter=f"engine (Valgrind {built.version})",
+            counts=totals.counts,
+            traffic=totals.traffic,
+            functions=totals.functions,
+            caches=geometries[0].caches if geometries else (),
+            processes=len(written.pids),
+            regions=tuple(r for r in totals.regions if not r.name.startswith(_FUNCTION_MARK)),
+            alternatives=totals.alternatives,
+            miss_curve=totals.miss_curve,
+            partial=_why_partial(written, run, lost_pids),
+            selected=self.selected,
+            cautions=(
+                *built.cautions,
+                *chain.from_iterable(geometry.cautions for geometry in geometries),
+                *self._cautions(written, totals, lost_pids),
+            ),
+        )
+
+    def _cautions(
+        self, written: Written, totals: Totals, lost_pids: Sequence[int]
+    ) -> tuple[Caution, ...]:
+        most_threads = max(profile.process.most_threads for profile in written.profiles)
+        return (
+            *valgrind_doubts.undecoded(totals.counts),
+            *valgrind_doubts.wider_path(totals.functions),
+            *valgrind_doubts.processes(len(written.pids), lost=lost_pids),
+            *doubts.threads(most_threads, cpus=self.cpus),
+            *doubts.pending_writes(totals.traffic),
+            *(() if self.selected is None else doubts.selected(self.selected)),
+        )
+
+    def _never_ran(self, what: str, written: Written) -> CannotMeasure:
+        if self.region is not None:
+            entered = sorted({name for p in written.profiles for bank in p.banks for name in bank})
+            known = f"it entered {', '.join(map(repr, entered))}" if entered else "it entered none"
+            return CannotMeasure(
+                what,
+                reason=f"it never entered a region {self.region!r}; {known}",
+                remedy="mark it with ridgepoint.region(...) or RIDGEPOINT_REGION_BEGIN(...)",
+            )
+        return CannotMeasure(
+            what,
+            reason=f"no function whose symbol is or matches {self.function!r} was entered",
+            remedy="look for its name in the table of functions of a run without --function: it "
+            "may be inlined, static in a stripped file, or have a longer name",
+        )
+
+
+def _why_partial(written: Written, run: Run, lost_pids: Sequence[int]) -> str | None:
+    if (reason := ended_by_signal(written.logs, run)) is not None:
+        return reason
+    if lost_pids:
+        return f"processes {', '.join(map(str, lost_pids))} left no counts"
+    return None
+
+
+def _executed(written: Written) -> list[ObjectFile]:
+    """Return the object files whose code ran."""
+    code = CodeStore()
+    paths = {
+        profile.strings[index]
+        for profile in written.profiles
+        for index in set(profile.instructions["object"].tolist())
+    }
+    return [file for path in sorted(paths) if path and (file := code.get(path)) is not None]

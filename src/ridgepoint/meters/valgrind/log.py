@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 _HEAD = re.compile(r"(?:==|--)(?P<pid>\d+)(?:==|--) ?(?P<text>.*)")
@@ -55,6 +55,17 @@ class Log:
     unhandled: tuple[Unhandled, ...]
     ended_by: str | None
     text: str
+
+
+def lost(logs: Iterable[Log], counted: Collection[int]) -> tuple[int, ...]:
+    """Return the processes that ran under Valgrind and left no counts."""
+    return tuple(sorted({log.pid for log in logs} - set(counted)))
+
+
+def main_process(logs: Collection[Log]) -> frozenset[int]:
+    """Return the process that was launched: the one whose parent was not under Valgrind."""
+    pids = {log.pid for log in logs}
+    return frozenset(log.pid for log in logs if log.parent_pid not in pids)
 
 
 def parse_log(lines: Iterable[str], *, pid: int) -> Log:

@@ -1,16 +1,19 @@
-"""Refuses a run in which Valgrind met an instruction that it cannot execute."""
+"""When a run under Valgrind gives no counts, and what to tell the user then."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import signal
+from collections.abc import Collection, Iterable
 
-from ridgepoint.errors import UnsupportedInstruction
+from ridgepoint.errors import CannotMeasure, UnsupportedInstruction
+from ridgepoint.meters import Run
 from ridgepoint.meters.decode import decode, disassemble
 from ridgepoint.meters.object_file import ObjectFile
-from ridgepoint.meters.valgrind.log import Log, Unhandled
+from ridgepoint.meters.valgrind.log import Log, Unhandled, lost, main_process
 
 _PAGE_BYTES = 4096
 _TRAPS = {"UD0", "UD1", "UD2"}  # they exist to raise SIGILL: the program's own doing
+_SAID_BYTES = 500
 
 
 def check_supported(
@@ -79,3 +82,53 @@ def _holder(unhandled: Unhandled, executed: Iterable[ObjectFile]) -> str | None:
                     return file.path
                 offset = segment.code.find(unhandled.code, offset + 1)
     return None
+
+
+def check_main_is_counted(
+    what: str, logs: Collection[Log], counted: Collection[int], run: Run
+) -> None:
+    """Refuse a run of which the launched process itself left no counts.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if counted and not main_process(logs) & set(lost(logs, counted)):
+        return
+    if run.exit_status == 128 + signal.SIGKILL:
+        raise CannotMeasure(
+            what,
+            reason="it was killed (SIGKILL) while it was counted, as the kernel does when memory "
+            "runs out",
+            remedy="give it more memory, or less to do: counting needs more than a native run",
+        )
+    said = next(iter(logs)).text[-_SAID_BYTES:].strip() if logs else "nothing"
+    raise CannotMeasure(
+        what,
+        reason=f"Valgrind wrote no counts of it (exit status {run.exit_status}) and says: {said}",
+        remedy="look for room in the temporary directory, and whether the program is one "
+        "that Valgrind may run (not setuid, not 32-bit)",
+    )
+
+
+def ended_by_signal(logs: Iterable[Log], run: Run) -> str | None:
+    """Return what is known of the signal that ended a counted run, or None if none did."""
+    if run.exit_status <= 128:
+        return None
+    said = "; ".join(log.ended_by for log in logs if log.ended_by is not None)
+    return f"it ended with status {run.exit_status}; Valgrind says: {said}" if said else None
+
+
+def check_ended_by_itself(what: str, logs: Iterable[Log], run: Run) -> None:
+    """Refuse a run that a signal ended while it was counted.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if (reason := ended_by_signal(logs, run)) is not None:
+        raise CannotMeasure(
+            what,
+            reason=reason,
+            remedy="see whether it runs without Valgrind; if it does, give it more memory",
+        )

@@ -69,15 +69,23 @@ static void add_to_counts(Reuse *reuse, uint32_t word, uint32_t change) {
     }
 }
 
-static void touch(Reuse *reuse, ReuseLine *line) {
+static void set_touch(Reuse *reuse, ReuseLine *line) {
     line->time = reuse->now++;
     reuse->touched[line->time / WORD_BITS] |= UINT64_C(1) << line->time % WORD_BITS;
-    add_to_counts(reuse, line->time / WORD_BITS, 1);
 }
 
 static void clear_touch(Reuse *reuse, const ReuseLine *line) {
     reuse->touched[line->time / WORD_BITS] &= ~(UINT64_C(1) << line->time % WORD_BITS);
-    add_to_counts(reuse, line->time / WORD_BITS, UINT32_MAX);
+}
+
+static void move_touch(Reuse *reuse, ReuseLine *line) {
+    const uint32_t before = line->time / WORD_BITS, after = reuse->now / WORD_BITS;
+    clear_touch(reuse, line);
+    set_touch(reuse, line);
+    if (before != after) {
+        add_to_counts(reuse, before, UINT32_MAX);
+        add_to_counts(reuse, after, 1);
+    }
 }
 
 /* Lines last touched in the words before this one. */
@@ -172,6 +180,7 @@ static void halve_sample(Reuse *reuse) {
         if (is_sampled(reuse, hash_of(reuse->lines[i].line))) {
             reuse->lines[kept++] = reuse->lines[i];
         } else {
+            add_to_counts(reuse, reuse->lines[i].time / WORD_BITS, UINT32_MAX);
             clear_touch(reuse, &reuse->lines[i]);
         }
     }
@@ -196,6 +205,8 @@ static ReuseLine *add_line(Reuse *reuse, uint64_t line, uint64_t hash) {
     *bucket_of(reuse, line, hash) = reuse->n_lines + 1;
     ReuseLine *const added = &reuse->lines[reuse->n_lines++];
     *added = (ReuseLine){.line = line, .dirty_above = CLEAN};
+    add_to_counts(reuse, reuse->now / WORD_BITS, 1);
+    set_touch(reuse, added);
     return added;
 }
 
@@ -214,7 +225,7 @@ static void add_write_backs(int64_t *write_backs, uint32_t from, uint32_t to, ui
 static void touch_again(Reuse *reuse, ReuseLine *line) {
     const uint64_t weight = denominator(reuse);
     const uint32_t step = step_of(depth_of(reuse, line) * weight);
-    clear_touch(reuse, line);
+    move_touch(reuse, line);
     if (reuse->on) {
         reuse->misses[step] += weight;
     }
@@ -246,7 +257,6 @@ void reuse_access_other(Reuse *reuse, uint64_t line, bool write) {
     } else if (reuse->on) {
         reuse->first_touches += denominator(reuse);
     }
-    touch(reuse, touched);
     if (write) {
         touched->dirty_above = 0;
         touched->counted = reuse->on;

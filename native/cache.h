@@ -5,6 +5,7 @@
  *
  * Pure C: no library, no Valgrind; memory comes from an allocator that the caller names. What is
  * simulated, and what is not, is told in cache.c; this header holds what every access runs through.
+ * cache_setup.c makes, empties and counts whole caches.
  */
 #ifndef RIDGEPOINT_CACHE_H
 #define RIDGEPOINT_CACHE_H
@@ -13,8 +14,8 @@
 
 #define CACHE_MAX_LEVELS 4
 
-/* size_bytes must be a multiple of ways x line_bytes; the number of sets may be any, ways < 65536. cpus: how many
-   CPUs share one such cache (their numbers are neighbours). */
+/* size_bytes must be a multiple of ways x line_bytes, so the number of sets may be any; ways <
+   65536. cpus: how many CPUs, with neighbouring numbers, share one such cache. */
 typedef struct {
     uint64_t size_bytes;
     uint32_t ways;
@@ -86,6 +87,11 @@ void caches_access_rarely(Caches *caches, uint64_t address, uint32_t bytes, Acce
                           uint32_t site);
 void caches_miss(Caches *caches, uint64_t tag, bool store, uint32_t site);
 void caches_store_to_shared(Caches *caches, uint64_t tag, uint32_t site);
+
+/* The cache of a level on a CPU's way to memory. */
+static inline Cache *cache_of(const Caches *caches, uint32_t level, uint32_t cpu) {
+    return &caches->data[level][cpu / caches->cpus_per[level]];
+}
 
 /* A load or store within one line. */
 static inline void caches_access_line(Caches *caches, uint64_t address, bool store, uint32_t site) {

@@ -37,15 +37,15 @@ def _can_run(flags: list[str]) -> bool:
 
 
 @functools.cache
-def library(flavour: str, source: str, glue: str) -> ctypes.CDLL:
-    """Compile one file of the engine, or skip the test that asks for it.
+def library(flavour: str, sources: tuple[str, ...], glue: str) -> ctypes.CDLL:
+    """Compile files of the engine, or skip the test that asks for it.
 
     Parameters
     ----------
     flavour : str
         A key of `FLAGS`.
-    source : str
-        The file's name.
+    sources : tuple of str
+        The files' names.
     glue : str
         C text that is compiled with it and may use ``take`` as an allocator: what the header
         defines inline is not in a library by itself.
@@ -64,5 +64,6 @@ def library(flavour: str, source: str, glue: str) -> ctypes.CDLL:
         text, made = Path(folder, "glue.c"), Path(folder, "native.so")
         text.write_text(_ALLOCATOR + glue)
         command = [compiler, *STRICT, *FLAGS[flavour], "-shared", "-fPIC", f"-I{SOURCE}"]
-        subprocess.run([*command, text, SOURCE / source, "-o", made], check=True)
+        files = [text, *(SOURCE / name for name in sources)]
+        subprocess.run([*command, *files, "-o", made], check=True)
         return ctypes.CDLL(str(made))  # stays loaded when its file is gone

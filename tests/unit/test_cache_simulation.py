@@ -12,6 +12,7 @@ from native_code import FLAGS, library
 
 LOAD, STORE, NT_STORE, T0, T1, T2, NTA, FETCH, EMPTY = range(9)
 N_SITES = 3
+SOURCES = ("cache.c", "cache_setup.c")
 GLUE = """
 #include "cache.h"
 typedef struct { uint64_t address; uint32_t bytes, kind, cpu, site; } Step;
@@ -102,7 +103,7 @@ class Simulation:
 @pytest.fixture(params=FLAGS)
 def c(request: pytest.FixtureRequest) -> Iterator[ctypes.CDLL]:
     """Return the compiled caches."""
-    loaded = library(request.param, "cache.c", GLUE)
+    loaded = library(request.param, SOURCES, GLUE)
     yield loaded
     loaded.give_all_back()
 
@@ -178,7 +179,7 @@ def assert_same(c: ctypes.CDLL, geometry: Geometry, steps: np.ndarray) -> None:
 @given(geometry=geometries(), steps=STEPS)
 def test_every_count_is_that_of_a_brute_force_simulation(flavour, geometry, steps):
     """Lines at every boundary by site, and dirty lines, for all kinds of access and sharing."""
-    c = library(flavour, "cache.c", GLUE)
+    c = library(flavour, SOURCES, GLUE)
     assert_same(c, geometry, as_steps(geometry, steps))
     c.give_all_back()
 

@@ -15,9 +15,9 @@
  * cache's own branch or on its way to memory (there they are stale), and nowhere else.
  *
  * Non-temporal stores go to memory and leave no copy anywhere; a dirty one is written back first
- * unless the store covers the line. A prefetch that finds the line as near as it would bring it, or
- * nearer, does nothing; NTA crosses all boundaries and fills L1 alone. Instructions are read through
- * their own L1 and then as data are; code that their CPU has just written leaves its L1 first.
+ * unless the store covers the line. A prefetch that finds the line nearer than it would bring it
+ * does nothing; NTA crosses all boundaries and fills L1 alone. Instructions are read through their
+ * own L1 and then as data are; code that their CPU has just written leaves its L1 of data first.
  *
  * Not simulated: hardware prefetchers, victim caches, hashed set indices, physical addresses,
  * direct transfers between caches of one level. Stores leave copies in instruction caches alone:

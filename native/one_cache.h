@@ -98,7 +98,7 @@ static inline uint64_t *cache_use(Cache *cache, uint64_t tag) {
     return tags + slot;
 }
 
-/* The slot used longest ago. Four minima at a time: one after the other, each waits for the last. */
+/* The slot used longest ago. Four minima side by side: one alone would wait for each step. */
 static inline uint32_t cache_oldest(const Cache *cache, const uint64_t *stamps) {
     uint64_t oldest[SLOTS_PER_VECTOR] = {stamps[0], stamps[1], stamps[2], stamps[3]};
     for (uint32_t slot = SLOTS_PER_VECTOR; slot < cache->slots; slot += SLOTS_PER_VECTOR) {

@@ -15,6 +15,9 @@ enum {
     REQUEST_REGION_END,
 };
 
+/* Of Valgrind's core: how code is translated. */
+extern VexControl VG_(clo_vex_control);
+
 #define MOST_NAME_BYTES 200
 #define MOST_CPUS 4096
 
@@ -121,8 +124,12 @@ static void thread_begins(ThreadId parent, ThreadId child) {
 }
 
 static void signal_comes(ThreadId tid, Int number, Bool on_own_stack) {
-    if (traced() && (number == VKI_SIGSEGV || number == VKI_SIGBUS || number == VKI_SIGFPE)) {
-        trace_interrupted(VG_(get_IP)(tid));
+    if (number == VKI_SIGSEGV || number == VKI_SIGBUS || number == VKI_SIGFPE) {
+        if (traced()) {
+            trace_interrupted(VG_(get_IP)(tid));
+        } else {
+            segment_interrupted(VG_(get_IP)(tid));
+        }
     }
 }
 
@@ -196,6 +203,9 @@ static void after_call(ThreadId tid, UInt call, UWord *arguments, UInt n_argumen
 }
 
 static void begin(void) {
+    /* Else VEX looks beyond a conditional branch: of `a && b` it runs both, and would have
+     * instructions of b counted that the program never reached. */
+    VG_(clo_vex_control).guest_chase = False;
     banks_begin();
     trace_begin();
     threads_begin();

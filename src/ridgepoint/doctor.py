@@ -16,6 +16,8 @@ from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.callgrind import CallgrindMeter
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.engine.build import engine
 from ridgepoint.theory import load_theory
 from ridgepoint.theory_file import user_folder
 
@@ -66,6 +68,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _kernels(system),
         _theory(system),
         _huge_pages(),
+        _engine(),
         _callgrind(),
         _avx512(system),
         _counters(system),
@@ -148,12 +151,33 @@ def _huge_pages() -> Finding:
     )
 
 
+def _engine() -> Finding:
+    meter = EngineMeter()
+    lack = meter.why_unavailable()
+    if lack is not None:
+        return _lacking("counting engine", lack)
+    built = engine()
+    detail = f"for Valgrind {built.version}: {meter.slowdown} times slower than a native run"
+    if not built.cautions:
+        return Finding(what="counting engine", works=True, detail=f"{detail}; in {built.library}")
+    doubt = built.cautions[0]
+    return Finding(
+        what="counting engine",
+        works=True,
+        detail=f"{detail}; {doubt.seen}",
+        remedy=doubt.remedy,
+        cost="seconds at each start",
+    )
+
+
 def _callgrind() -> Finding:
     meter = CallgrindMeter()
     lack = meter.why_unavailable()
     if lack is not None:
         return _lacking("callgrind", lack)
-    return Finding(what="callgrind", works=True, detail=f"{meter.name}: 25 to 500 times slower")
+    return Finding(
+        what="callgrind", works=True, detail=f"{meter.slowdown} times slower than a native run"
+    )
 
 
 def _lacking(what: str, lack: Unavailable) -> Finding:

@@ -72,7 +72,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
-    """Native runs of a program.
+    """Native runs of a program, or of the region that was counted alone.
 
     Parameters
     ----------
@@ -94,6 +94,30 @@ class Timed:
     def cores_busy(self) -> float:
         """CPU time over wall time: the cores that the program kept busy on average."""
         return self.cpu_s.median / self.runtime_s.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedRegion:
+    """Native runs of a region that a program marks.
+
+    Parameters
+    ----------
+    name : str
+    entries : int
+        How often it was entered from outside, by any thread.
+    runtime_s : Estimate or None
+        Wall-clock time in which at least one thread was inside, one sample per run; None: not
+        known exactly.
+    busy_s : Estimate
+        Time inside, summed over threads, one sample per run.
+    cautions : tuple of Caution
+    """
+
+    name: str
+    entries: int
+    runtime_s: Estimate | None
+    busy_s: Estimate
+    cautions: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +163,8 @@ class Measurement:
     context : Context
     cautions : tuple of Caution
         Doubts that belong to neither part alone.
+    timed_regions : tuple of TimedRegion
+        Of a program that marks regions and was counted whole; in the order of their first entry.
     """
 
     command: tuple[str, ...]
@@ -146,12 +172,14 @@ class Measurement:
     timed: Timed | None
     context: Context
     cautions: tuple[Caution, ...] = ()
+    timed_regions: tuple[TimedRegion, ...] = ()
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:
         """Every caution, of the times, the counts and the whole."""
         timed = () if self.timed is None else self.timed.cautions
-        return (*self.cautions, *timed, *self.counted.cautions)
+        regions = (caution for region in self.timed_regions for caution in region.cautions)
+        return (*self.cautions, *timed, *regions, *self.counted.cautions)
 
     def traffic_at(self, level: str) -> Traffic | None:
         """Return the traffic at a memory level, or None if it was not measured."""

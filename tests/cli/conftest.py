@@ -39,18 +39,18 @@ class CommandLine:
 
 @pytest.fixture
 def meter(monkeypatch):
-    """Put a scripted meter in callgrind's place; it says what the literal measurement holds."""
+    """Put a scripted meter in the engine's place; it says what the literal measurement holds."""
     scripted = ScriptedMeter(MEASUREMENT.counted)
-    monkeypatch.setattr("ridgepoint.meters.callgrind.CallgrindMeter", lambda: scripted)
+    monkeypatch.setattr("ridgepoint.meters.engine.EngineMeter", lambda **options: scripted)
     return scripted
 
 
 @pytest.fixture
 def no_meter(monkeypatch):
-    """Put a meter that does not work in callgrind's place."""
+    """Put a meter that does not work in the engine's place."""
     lack = Unavailable(reason="there is no valgrind", remedy="install it", cost="all")
     scripted = ScriptedMeter(MEASUREMENT.counted, unavailable=lack)
-    monkeypatch.setattr("ridgepoint.meters.callgrind.CallgrindMeter", lambda: scripted)
+    monkeypatch.setattr("ridgepoint.meters.engine.EngineMeter", lambda **options: scripted)
     return scripted
 
 

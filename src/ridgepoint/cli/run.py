@@ -18,13 +18,14 @@ from ridgepoint.cli import common
     "timeout_s",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End any single run that takes longer (counting takes 25 to 500 times as long).",
+    help="End any single run that takes longer (counting takes 2 to 60 times as long).",
 )
 @click.option(
     "--machine",
     "machine_name",
     metavar="FILE|NAME",
-    help="Bound by this machine: a file of 'ridgepoint machine --json', or a published one.",
+    help="Bound by this machine, and simulate its caches: a file of 'ridgepoint machine --json', "
+    "or a published one.",
 )
 @click.option(
     "--cache",
@@ -33,10 +34,33 @@ from ridgepoint.cli import common
     help="Simulate these caches: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
 )
 @click.option(
+    "--what-if",
+    "what_if",
+    metavar="GEOMETRY|FILE|NAME",
+    multiple=True,
+    help="In the same run, simulate these caches, or those of this machine, too. May be repeated.",
+)
+@click.option("--miss-curve", is_flag=True, help="Find the traffic over the size of the cache.")
+@click.option("--region", metavar="NAME", help="Count only in regions of this name.")
+@click.option(
+    "--function",
+    metavar="NAME",
+    help="Count only in functions whose symbol is NAME, or matches it as a regular expression, and "
+    "in what they call.",
+)
+@click.option("--cold", is_flag=True, help="Empty the caches whenever that region begins.")
+@click.option(
     "--cores",
     type=click.FloatRange(min=0, min_open=True),
     help="Cores whose roofs apply.  [default: those that the program kept busy]",
 )
+@click.option(
+    "--meter",
+    "meter_name",
+    type=click.Choice(["engine", "callgrind"]),
+    help="What counts.  [default: engine, or callgrind where that cannot be built]",
+)
+@click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
 @click.option("-i", "--ignore-status", is_flag=True, help="Measure though it exits with a status.")
 @click.option("--no-plot", is_flag=True, help="Leave the plot on the terminal out.")
@@ -50,7 +74,14 @@ def command(
     timeout_s: float | None,
     machine_name: str | None,
     geometry: str | None,
+    what_if: tuple[str, ...],
+    miss_curve: bool,
+    region: str | None,
+    function: str | None,
+    cold: bool,
     cores: float | None,
+    meter_name: str | None,
+    no_traffic: bool,
     counts_only: bool,
     ignore_status: bool,
     no_plot: bool,
@@ -61,24 +92,37 @@ def command(
     """Measure PROGRAM (put -- before it), bound it by this machine, draw it.
 
     It is run several times natively, which gives its time, and once under Valgrind, which gives
-    its work and its memory traffic: all with the same input. Its own output is shown once and the
+    its work and its memory traffic: all with the same input. The first time, the counting engine
+    is built, which takes a C compiler and some seconds. Its own output is shown once and the
     report goes to standard error, as with 'time'; with --json the report goes to standard output
     and the program's output to standard error. Its exit status is passed on.
     """
     from ridgepoint.archive import Archive
+    from ridgepoint.cli.counting import caches_to_simulate, meter_for
     from ridgepoint.cli.output import show_run, write_run
+    from ridgepoint.host import usable_cpus
     from ridgepoint.library import open_machine
-    from ridgepoint.meters.callgrind import CallgrindMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
     common.require_figure_endings(outputs, also=(".json",))
-    caches = common.caches_of_this_host(geometry)
     resolve(program)
     chosen = None if machine_name is None else open_machine(machine_name)
+    caches = caches_to_simulate(geometry, chosen)
     with Archive(archive_path) as archive, common.progress() as shown:
+        meter = meter_for(
+            meter_name,
+            cpus=len(usable_cpus()) if chosen is None else chosen.cores,
+            region=region,
+            function=function,
+            cold=cold,
+            what_if=what_if,
+            miss_curve=miss_curve,
+            traffic=not no_traffic,
+            report=shown.step,
+        )
         archive.require_writable()
         if chosen is None:
             machine_id, machine = common.machine_of_this_host(archive, shown)
@@ -90,7 +134,7 @@ def command(
             )
         measurement = measure_program(
             program,
-            meter=CallgrindMeter(),
+            meter=meter,
             caches=caches,
             repeat=repeat,
             timeout_s=timeout_s,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
@@ -58,12 +58,43 @@ class Unavailable:
     cost: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The part of a program that is counted alone.
+
+    Parameters
+    ----------
+    kind : {"region", "function"}
+    name : str
+        Of a region that the program marks; or a function's symbol, or a regular expression that
+        symbols match.
+    """
+
+    kind: Literal["region", "function"]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name!r}"
+
+
 class Meter(Protocol):
     """Counts what a command does, in one instrumented run."""
 
     @property
     def name(self) -> str:
         """Name as on the command line and in results."""
+
+    @property
+    def slowdown(self) -> str:
+        """How many times as long as natively a counted run takes, in words: "2 to 60"."""
+
+    @property
+    def selection(self) -> Selection | None:
+        """What is counted alone; None: everything."""
+
+    @property
+    def stand_in(self) -> Meter | None:
+        """What may count in its place where it is unavailable; None: nothing does the same."""
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why this meter cannot work on this host, or None."""

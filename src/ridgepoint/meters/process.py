@@ -16,7 +16,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -84,6 +84,7 @@ def run(
     stdin: StandardInput,
     output: Output,
     timeout_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Run:
     """Run a command to its end.
 
@@ -96,6 +97,8 @@ def run(
         Standard error goes nowhere with ``discard``, else where ours goes.
     timeout_s : float or None
         Wall-clock limit; None: none.
+    environment : mapping or None
+        Variables besides this process's own.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def run(
         stack.callback(stdin.finish)
         started = time.perf_counter()
         try:
-            process = _start(command, source, output, stack)
+            process = _start(command, source, output, stack, {**os.environ, **(environment or {})})
         finally:
             os.close(source)
         try:
@@ -140,17 +143,23 @@ def run(
 
 
 def _start(
-    command: Sequence[str], source: int, output: Output, stack: contextlib.ExitStack
+    command: Sequence[str],
+    source: int,
+    output: Output,
+    stack: contextlib.ExitStack,
+    environment: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
     """Execute a command; where its output is discarded, `stack` gets what ends the reading."""
     stdout = {"own": None, "stderr": 2, "discard": subprocess.PIPE}[output]
     stderr = subprocess.PIPE if output == "discard" else None
     try:
-        process = subprocess.Popen(command, stdin=source, stdout=stdout, stderr=stderr)
+        process = subprocess.Popen(
+            command, stdin=source, stdout=stdout, stderr=stderr, env=environment
+        )
     except OSError as error:
         if error.errno == errno.ENOEXEC and not _is_elf(command[0]):
             # What a shell, time and execvp do with a text that names no interpreter.
-            return _start(["/bin/sh", *command], source, output, stack)
+            return _start(["/bin/sh", *command], source, output, stack, environment)
         raise CannotStart(
             f"cannot run {command[0]!r}",
             reason=_why_not_executed(command[0], error),

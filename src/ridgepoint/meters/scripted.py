@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
-from ridgepoint.meters import Launch, Unavailable
+from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 
 
 class ScriptedMeter:
@@ -21,6 +21,9 @@ class ScriptedMeter:
     """
 
     name = "scripted"
+    slowdown = "1"
+    selection: Selection | None = None
+    stand_in: Meter | None = None
 
     def __init__(self, counted: Counted, *, unavailable: Unavailable | None = None) -> None:
         self.counted = counted

@@ -18,7 +18,7 @@ from ridgepoint.counts import Counts, Traffic
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
-from ridgepoint.meters import Launch, Unavailable
+from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.callgrind import cautions as doubts
 from ridgepoint.meters.callgrind.counts import count_functions, merged
 from ridgepoint.meters.callgrind.files import Written, collecting, options
@@ -56,6 +56,9 @@ class CallgrindMeter:
     """Counts with callgrind; see the module."""
 
     name = "callgrind"
+    slowdown = "25 to 500"
+    selection: Selection | None = None
+    stand_in: Meter | None = None
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why callgrind cannot count here, or None."""

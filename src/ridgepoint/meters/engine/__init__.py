@@ -18,7 +18,8 @@ from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure, InvalidDocument, MeterUnavailable
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
-from ridgepoint.meters import Launch, Run, Unavailable
+from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
+from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import cautions as doubts
 from ridgepoint.meters.engine.build import Engine, engine
 from ridgepoint.meters.engine.counts import Selects, Totals, count
@@ -72,6 +73,8 @@ class EngineMeter:
         Other caches to simulate in the same run.
     miss_curve : bool
         Whether to find the traffic over the size of the cache.
+    may_be_replaced : bool
+        Whether callgrind may count in its place where it cannot be built.
     report : callable or None
         Is told when the engine has to be built first.
     """
@@ -83,24 +86,32 @@ class EngineMeter:
     cold: bool = False
     alternatives: tuple[tuple[Cache, ...], ...] = ()
     miss_curve: bool = False
+    may_be_replaced: bool = True
     report: Callable[[str], None] | None = None
 
     name = "engine"
+    slowdown = "2 to 60"
 
     def __post_init__(self) -> None:
         if self.region is not None and self.function is not None:
             raise ValueError("region and function cannot both be given")
-        if self.cold and self.selected is None:
+        if self.cold and self.selection is None:
             raise ValueError("cold needs a region or a function")
         if len(self.alternatives) >= MOST_GEOMETRIES:
             raise ValueError(f"alternatives can be {MOST_GEOMETRIES - 1} at most")
 
     @property
-    def selected(self) -> str | None:
-        """What is counted alone, in words; None: everything."""
+    def selection(self) -> Selection | None:
+        """What is counted alone; None: everything."""
         if self.region is not None:
-            return f"region {self.region!r}"
-        return None if self.function is None else f"function {self.function!r}"
+            return Selection(kind="region", name=self.region)
+        return None if self.function is None else Selection(kind="function", name=self.function)
+
+    @property
+    def stand_in(self) -> Meter | None:
+        """callgrind, unless it was ruled out or cannot do what is asked for."""
+        asks_more = self.selection is not None or self.alternatives or self.miss_curve
+        return CallgrindMeter() if self.may_be_replaced and not asks_more else None
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why the engine cannot count here, or None; builds it if need be."""
@@ -206,7 +217,7 @@ class EngineMeter:
             alternatives=totals.alternatives,
             miss_curve=totals.miss_curve,
             partial=_why_partial(written, run, lost_pids),
-            selected=self.selected,
+            selected=None if self.selection is None else str(self.selection),
             cautions=(
                 *built.cautions,
                 *chain.from_iterable(geometry.cautions for geometry in geometries),
@@ -224,7 +235,7 @@ class EngineMeter:
             *valgrind_doubts.processes(len(written.pids), lost=lost_pids),
             *doubts.threads(most_threads, cpus=self.cpus),
             *doubts.pending_writes(totals.traffic),
-            *(() if self.selected is None else doubts.selected(self.selected)),
+            *(() if self.selection is None else doubts.selected(self.selection)),
         )
 
     def _never_ran(self, what: str, written: Written) -> CannotMeasure:

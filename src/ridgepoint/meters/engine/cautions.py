@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Traffic
+from ridgepoint.meters import Selection
 from ridgepoint.units import format_si
 
 _SHARE_THAT_MATTERS = 0.01
@@ -41,7 +42,7 @@ def pending_writes(traffic: Iterable[Traffic]) -> Iterable[Caution]:
             )
 
 
-def selected(what: str) -> Iterable[Caution]:
+def selected(what: Selection) -> Iterable[Caution]:
     """Say that what was counted alone leaves its dirty lines to others."""
     yield Caution(
         "pending-unknown",

@@ -1,0 +1,270 @@
+"""Time a program by native runs, and the regions that it marks."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import ProgramFailed
+from ridgepoint.estimate import Estimate
+from ridgepoint.measurement import Timed, TimedRegion
+from ridgepoint.meters import Run
+from ridgepoint.meters.process import Output, run
+from ridgepoint.meters.region_times import RegionTime, read_times
+from ridgepoint.meters.standard_input import StandardInput
+from ridgepoint.regions import TIMES_VARIABLE
+
+TIME_BUDGET_S = 30.0
+"""Native runs are repeated for this long at most, but for the first, which is as long as it is."""
+
+MAX_RUNS = 30
+_TIGHT_RUNS = 10
+_TIGHT = 0.02
+_NOISY = 0.10
+_SHORT_S = 0.01
+_IN_KERNEL = 0.2
+_SHORT_ENTRY_S = 300e-6  # marks of Python are 1 % of it
+
+Progress = Callable[[str, bool], None]
+"""Called with what begins now, and whether the program's own output is shown meanwhile."""
+
+
+def wants_another(samples: Sequence[float], *, elapsed_s: float, repeat: int | None) -> bool:
+    """Return whether another native run is worth its time.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        Runtimes so far, s.
+    elapsed_s : float
+        Time spent on native runs so far, the first one's included.
+    repeat : int or None
+        Runs asked for; None: as many as the interval needs.
+    """
+    if repeat is not None:
+        return len(samples) < repeat
+    if not samples:
+        return True
+    estimate = Estimate(samples)
+    if elapsed_s + estimate.median > TIME_BUDGET_S or estimate.n >= MAX_RUNS:
+        return False
+    spread = estimate.relative_spread
+    return estimate.n < _TIGHT_RUNS or spread is None or spread > _TIGHT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """How a program is run natively.
+
+    Parameters
+    ----------
+    command : tuple of str
+        As `ridgepoint.meters.process.resolve` returns it.
+    stdin : StandardInput
+    repeat : int or None
+        Runs that count; None: as many as the interval needs.
+    timeout_s : float or None
+        Limit of each single run.
+    ignore_status : bool
+        Whether a status other than 0 is no failure.
+    output : {"own", "stderr", "discard"}
+        Where the program's own output goes, the once that it is shown.
+    report : callable
+    """
+
+    command: tuple[str, ...]
+    stdin: StandardInput
+    repeat: int | None
+    timeout_s: float | None
+    ignore_status: bool
+    output: Output
+    report: Progress
+
+    def once(self, output: Output) -> tuple[Run, dict[str, RegionTime]]:
+        """Run the program once, and return how long it was in the regions that it marks.
+
+        Raises
+        ------
+        ProgramFailed
+            If it exits with a status other than 0 (and that is not ignored), or a signal ends it.
+        CannotMeasure
+            If it takes too long.
+        """
+        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+            done = run(
+                self.command,
+                stdin=self.stdin,
+                output=output,
+                timeout_s=self.timeout_s,
+                environment={TIMES_VARIABLE: name},
+            )
+            require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
+            return done, read_times(Path(name))
+
+
+def time_program(native: Native) -> tuple[Timed, tuple[TimedRegion, ...]]:
+    """Return the runtime of a program, and of the regions that it marks, from native runs.
+
+    The first run finds cold files: it counts only where there is no time for others.
+    """
+    native.report("running the program", True)
+    first, times = native.once(native.output)
+    is_alone = native.repeat == 1 or 3 * first.wall_s > TIME_BUDGET_S
+    runs, regions = ([first], [times]) if is_alone else ([], [])
+    seen = [first]
+    elapsed_s = first.wall_s
+    while wants_another([r.wall_s for r in runs], elapsed_s=elapsed_s, repeat=native.repeat):
+        limit = f" of {native.repeat}" if native.repeat else ""
+        native.report(f"timing run {len(runs) + 1}{limit}", False)
+        again, times = native.once("discard")
+        runs.append(again)
+        regions.append(times)
+        seen.append(again)
+        elapsed_s += again.wall_s
+    runtime = Estimate(r.wall_s for r in runs)
+    timed = Timed(
+        runtime_s=runtime,
+        cpu_s=Estimate(r.cpu_s for r in runs),
+        exit_status=first.exit_status,
+        cautions=(*_time_cautions(runtime, seen), *_kernel_caution(runs)),
+    )
+    names = [name for name in regions[0] if all(name in times for times in regions)]
+    return timed, tuple(_timed_region(name, [times[name] for times in regions]) for name in names)
+
+
+def _timed_region(name: str, times: Sequence[RegionTime]) -> TimedRegion:
+    walls = [time.wall_s for time in times]
+    known = [wall for wall in walls if wall is not None]
+    return TimedRegion(
+        name=name,
+        entries=times[0].entries,
+        runtime_s=Estimate(known) if len(known) == len(walls) else None,
+        busy_s=Estimate(time.busy_s for time in times),
+        cautions=_region_cautions(name, times),
+    )
+
+
+def _region_cautions(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
+    cautions = []
+    if len({time.entries for time in times}) > 1:
+        counts = sorted({time.entries for time in times})
+        cautions.append(
+            Caution(
+                "region-entries-differ",
+                f"region {name!r} was entered {counts[0]} to {counts[-1]} times in different runs",
+                "its runs are not alike: do not trust its time",
+            )
+        )
+    per_entry_s = min(time.busy_s / max(1, time.entries) for time in times)
+    if per_entry_s < _SHORT_ENTRY_S:
+        cautions.append(
+            Caution(
+                "region-short",
+                f"an entry of region {name!r} takes {per_entry_s * 1e6:.2g} us, of which its marks "
+                "take 0.1 us (C) to 3 us (Python) while it is timed",
+                "mark what takes longer: the loop and not its body",
+            )
+        )
+    if any(time.wall_s is None for time in times):
+        cautions.append(
+            Caution(
+                "region-time-unknown",
+                f"the time of region {name!r} is not known exactly: processes overlapped in it, "
+                "or one ended inside",
+                "mark it in one process, and let it end",
+            )
+        )
+    return tuple(cautions)
+
+
+def require_success(command: Sequence[str], status: int, *, ignore_status: bool) -> None:
+    """Refuse a program that failed.
+
+    Raises
+    ------
+    ProgramFailed
+        If a signal ended it, or its status is not 0 and that is not ignored.
+    """
+    what = f"cannot measure {command[0]!r}"
+    if status > 128 and status - 128 in set(signal.Signals):
+        raise ProgramFailed(
+            what,
+            reason=f"{signal.Signals(status - 128).name} ended it",
+            remedy="mend the program first; nothing was measured",
+            exit_status=status,
+        )
+    if status and not ignore_status:
+        raise ProgramFailed(
+            what,
+            reason=f"it exited with status {status}",
+            remedy="see what it says itself; to measure it all the same, add --ignore-status",
+            exit_status=status,
+        )
+
+
+def _time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]:
+    cautions = []
+    statuses = {run.exit_status for run in runs}
+    left_behind = max(run.left_behind for run in runs)
+    spread = runtime.relative_spread
+    if spread is None:
+        cautions.append(
+            Caution(
+                "few-samples",
+                f"the runtime was measured {runtime.n} time(s): too few for a 95 % interval",
+                "ask for at least 6: --repeat 6",
+            )
+        )
+    elif spread > _NOISY:
+        cautions.append(
+            Caution(
+                "noisy",
+                f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
+                "quiet the machine, give the program more to do, or ask for more runs: --repeat",
+            )
+        )
+    if runtime.median < _SHORT_S:
+        cautions.append(
+            Caution(
+                "short",
+                f"it runs for {runtime.median * 1e3:.2g} ms: starting a process is much of that",
+                "give it more to do",
+            )
+        )
+    if len(statuses) > 1:
+        cautions.append(
+            Caution(
+                "status-changes",
+                f"its runs ended with different statuses: {sorted(statuses)}",
+                "its runs are not alike: look for what it leaves behind from one to the next",
+            )
+        )
+    if left_behind:
+        cautions.append(
+            Caution(
+                "left-behind",
+                f"{left_behind} of its processes outlived it and were ended; their work is not in "
+                "the runtime",
+                "let the program wait for what it starts",
+            )
+        )
+    return tuple(cautions)
+
+
+def _kernel_caution(runs: Sequence[Run]) -> tuple[Caution, ...]:
+    """Doubt the counts of a program that lets the kernel work: no meter sees that from outside."""
+    cpu_s, system_s = sum(r.cpu_s for r in runs), sum(r.system_s for r in runs)
+    if cpu_s < _SHORT_S * len(runs) or system_s < _IN_KERNEL * cpu_s:
+        return ()
+    return (
+        Caution(
+            "kernel-time",
+            f"{system_s / cpu_s:.0%} of its CPU time was spent in the kernel, whose instructions "
+            "and traffic are not counted",
+            "look at its system calls and page faults: the bound holds, but is low",
+        ),
+    )

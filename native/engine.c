@@ -124,12 +124,13 @@ static void thread_begins(ThreadId parent, ThreadId child) {
 }
 
 static void signal_comes(ThreadId tid, Int number, Bool on_own_stack) {
-    if (number == VKI_SIGSEGV || number == VKI_SIGBUS || number == VKI_SIGFPE) {
-        if (traced()) {
-            trace_interrupted(VG_(get_IP)(tid));
-        } else {
-            segment_interrupted(VG_(get_IP)(tid));
-        }
+    if (number != VKI_SIGSEGV && number != VKI_SIGBUS && number != VKI_SIGFPE) {
+        return;
+    }
+    if (traced()) {
+        trace_interrupted(VG_(get_IP)(tid));
+    } else {
+        segment_interrupted(VG_(get_IP)(tid));
     }
 }
 

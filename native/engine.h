@@ -158,6 +158,7 @@ extern ULong *trace_limit;
 void trace_begin(void);
 void trace_replay(void);
 void trace_interrupted(Addr at);
+void segment_interrupted(Addr at); /* the same where nothing is traced */
 void trace_select_cpu(UInt cpu);
 void trace_empty_caches(void);
 void trace_count_reuse(Bool on);

@@ -391,6 +391,10 @@ static void begin_instruction(Block *block, Addr address, UInt length) {
         open_segment(block, SEGMENT_PLAIN);
     }
     add_instruction(block);
+    if (block->opcode == OPCODE_DIVISION) {
+        /* VEX keeps this up to date for accesses to memory alone: a signal names it. */
+        addStmtToIRSB(block->out, IRStmt_Put(block->layout->offset_IP, constant(address)));
+    }
     if (traced() && is_prefetch(block->opcode)) {
         note_prefetch(block);
     }

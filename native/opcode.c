@@ -74,15 +74,23 @@ static Opcode prefetch_of(const Head *head, const uint8_t *code, unsigned length
     }
 }
 
+static Opcode one_byte_opcode(const Head *head, const uint8_t *code, unsigned length) {
+    const bool string = (head->opcode >= 0xA4 && head->opcode <= 0xA7) ||
+                        (head->opcode >= 0xAA && head->opcode <= 0xAF);
+    if (string && head->rep) {
+        return OPCODE_REP_STRING;
+    }
+    const bool group3 = (head->opcode == 0xF6 || head->opcode == 0xF7) && head->at < length;
+    return group3 && (code[head->at] >> 3 & 7) >= 6 ? OPCODE_DIVISION : OPCODE_OTHER;
+}
+
 Opcode opcode_of(const uint8_t *code, unsigned length) {
     Head head;
     if (!head_of(code, length, &head)) {
         return OPCODE_OTHER;
     }
     if (head.map == 0) {
-        bool string = (head.opcode >= 0xA4 && head.opcode <= 0xA7) ||
-                      (head.opcode >= 0xAA && head.opcode <= 0xAF);
-        return head.rep && string ? OPCODE_REP_STRING : OPCODE_OTHER;
+        return one_byte_opcode(&head, code, length);
     }
     if (head.map != 1) {
         return OPCODE_OTHER;

@@ -11,6 +11,8 @@
  */
 #include "engine.h"
 
+#include "opcode.h"
+
 #define TRACE_WORDS (128u * 1024u)
 
 ULong *trace_cursor;
@@ -101,14 +103,14 @@ replay_accesses(const Segment *segment, const ULong *addresses, Bool only_one) {
     }
 }
 
-static inline void count(const Segment *segment) {
-    counter_pages[segment->index / COUNTERS_PER_PAGE][segment->index % COUNTERS_PER_PAGE]++;
+static inline ULong *counter_of(const Segment *segment) {
+    return &counter_pages[segment->index / COUNTERS_PER_PAGE][segment->index % COUNTERS_PER_PAGE];
 }
 
 static inline __attribute__((always_inline)) void replay(const ULong *end, Bool only_one) {
     for (const ULong *record = trace_start; record < end;) {
         const Segment *segment = (const Segment *)record[0];
-        count(segment);
+        (*counter_of(segment))++;
         fetch(segment);
         replay_accesses(segment, record + 1, only_one);
         record += 1 + segment->n_accesses;
@@ -169,6 +171,63 @@ void trace_interrupted(Addr at) {
         trace_cursor = last + 1 + part->n_accesses;
     }
     trace_replay();
+}
+
+/* ---- where no addresses are noted ---- */
+
+/* The end of a segment from the instruction at an address on; NULL: it is not in it. */
+static const Segment *part_from(const Segment *segment, Addr at) {
+    for (UInt i = 0; i < segment->n_instructions; i++) {
+        if (lies_at(segment->instructions[i], at)) {
+            Segment part = *segment;
+            part.instructions += i;
+            part.n_instructions -= i;
+            return segment_with(&part);
+        }
+    }
+    return NULL;
+}
+
+static Bool is_as_in_memory(UInt instruction) {
+    const Instruction *known = instruction_of(instruction);
+    return VG_(memcmp)(known->code, (const void *)known->address, known->length) == 0;
+}
+
+/* Whether a segment may be the one in which an instruction failed. One with a REP prefix
+ * reads and writes memory in its iterations alone. */
+static Bool may_fail_at(const Segment *segment, Addr at) {
+    for (UInt i = 0; i < segment->n_instructions; i++) {
+        const UInt instruction = segment->instructions[i];
+        if (lies_at(instruction, at)) {
+            const Instruction *known = instruction_of(instruction);
+            const Bool repeats = opcode_of(known->code, known->length) == OPCODE_REP_STRING;
+            return is_as_in_memory(instruction) &&
+                   repeats == (segment->role == SEGMENT_ITERATION) && *counter_of(segment) != 0;
+        }
+    }
+    return False;
+}
+
+/* A fault came from the instruction at an address: takes off what its segment was counted for
+ * and did not run. Several segments may hold the instruction, where one jumps into the middle
+ * of another; they end alike, at the next branch, unless VEX cut a long one short. */
+void segment_interrupted(Addr at) {
+    static Addr last_at;
+    static UInt last_n_segments;
+    static const Segment *last_part; /* found again at once by a program that lives by faults */
+    if (at != last_at || n_segments() != last_n_segments) {
+        last_part = NULL;
+        for (UInt i = n_segments(); i-- > 0 && !last_part;) {
+            if (may_fail_at(segment_of(i), at)) {
+                last_part = part_from(segment_of(i), at);
+            }
+        }
+        last_at = at;
+        last_n_segments = n_segments();
+    }
+    if (last_part) {
+        (*counter_of(last_part))--; /* below zero, too: sums are what is written */
+    }
 }
 
 void trace_select_cpu(UInt cpu) {

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -103,5 +102,5 @@ def of_function():
 
 @pytest.fixture(scope="session")
 def small_caches():
-    """Caches that small arrays overflow."""
+    """Return caches that small arrays overflow."""
     return SMALL_CACHES

@@ -1,70 +1,139 @@
-"""What counting costs and how exact it is, over programs whose work is known by hand.
+"""How exact counting is and what it costs, over kernels whose work is known by hand.
 
-    python benchmarks/counting.py
+    python benchmarks/counting.py [NAME ...]
 
-Each program is timed natively and counted once; the table gives the flop that its source does
-(tests/programs/blas.c), the flop counted in its kernel, and the counted run's time over the native.
+Each program is run with few and with many repetitions of its kernel, natively and under each way
+of counting; the difference is the kernel's alone, without start-up. Times are CPU times. The last
+column compares, in the same run, the engine with callgrind, both with caches.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-RIDGEPOINT = (sys.executable, "-m", "ridgepoint")
-SOURCE = Path(__file__).parents[1] / "tests" / "programs" / "blas.c"
+from ridgepoint.counts import Counts
+from ridgepoint.host import System, usable_cpus
+from ridgepoint.meters import Meter, Run
+from ridgepoint.meters.callgrind import CallgrindMeter
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.process import run
+from ridgepoint.meters.standard_input import own_standard_input
 
-# Kernel, its arguments, and its flop worked out by hand.
-PROGRAMS = (
-    ("daxpy", (1_000_000, 20), 2 * 1_000_000 * 20),
-    ("saxpy", (1_000_000, 20), 2 * 1_000_000 * 20),
-    ("mixed", (1_000_000, 20), 3 * 1_000_000 * 20),
-    ("dgemv", (1000, 20), 2 * 1000**2 * 20),
-    ("dgemm", (300, 5), 2 * 300**3 * 5),
-    ("stencil", (1000, 20), 5 * 998**2 * 20),
-    ("spmv", (300_000, 20), 2 * (3 * 300_000 - 2) * 20),
-    ("sort", (5_000, 1), 0),
+ROOT = Path(__file__).parents[1]
+SOURCES = (ROOT / "tests" / "programs" / "blas.c", ROOT / "benchmarks" / "programs" / "kernels.c")
+ARRAYS = ROOT / "benchmarks" / "programs" / "arrays.py"
+NATIVE_RUNS = 5
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, its size, repetitions that are counted, more of them to be timed natively."""
+
+    program: str
+    name: str
+    size: int
+    flop: int | None  # per repetition, worked out by hand; None: only an estimate is known
+    counted: int
+    native: int
+
+    def command(self, folder: str, repetitions: int) -> tuple[str, ...]:
+        """Return the command line for some repetitions."""
+        rest = (self.name, str(self.size), str(repetitions))
+        if self.program == "arrays":
+            return (sys.executable, str(ARRAYS), *rest)
+        return (f"{folder}/{self.program}", *rest)
+
+
+KERNELS = (
+    Kernel("blas", "daxpy", 1_000_000, 2 * 1_000_000, 100, 200),
+    Kernel("blas", "saxpy", 1_000_000, 2 * 1_000_000, 200, 400),
+    Kernel("blas", "dgemv", 1000, 2 * 1000**2, 100, 400),
+    Kernel("blas", "dgemm", 300, 2 * 300**3, 15, 100),
+    Kernel("blas", "stencil", 1000, 5 * 998**2, 100, 200),
+    Kernel("blas", "spmv", 300_000, 2 * (3 * 300_000 - 2), 50, 100),
+    Kernel("kernels", "qsort", 200_000, 0, 3, 20),
+    # 2 n^3, and 2 n^2 for scaling by alpha and adding to C, as OpenBLAS does it.
+    Kernel("arrays", "matmul", 512, 2 * 512**3 + 2 * 512**2, 10, 50),
+    Kernel("arrays", "fft", 65_536, None, 40, 200),
+    Kernel("kernels", "threads", 250_000, 4 * 2 * 250_000, 60, 400),
 )
 
 
-def native_s(command: list[str]) -> float:
-    """Return the median seconds of seven native runs after one that is not counted."""
-    times = []
-    for _ in range(8):
-        started = time.perf_counter()
-        subprocess.run(command, capture_output=True, check=True)
-        times.append(time.perf_counter() - started)
-    return statistics.median(times[1:])
+def cpu_s(command: Sequence[str]) -> float:
+    """Return the median CPU time of some native runs, s."""
+    with own_standard_input() as stdin:
+        runs = [run(command, stdin=stdin, output="discard") for _ in range(NATIVE_RUNS)]
+    return statistics.median(one.cpu_s for one in runs)
 
 
-def main() -> None:
-    """Build, time, count, and print the table."""
-    print(f"{'':9}{'expected flop':>15}{'counted flop':>15}{'native':>10}{'counted':>10}  ratio")
+def native_s(kernel: Kernel, folder: str) -> float:
+    """Return the CPU time of one repetition, s."""
+    many = cpu_s(kernel.command(folder, kernel.native))
+    return (many - cpu_s(kernel.command(folder, 0))) / kernel.native
+
+
+def counted_once(meter: Meter, command: Sequence[str]) -> tuple[float, Counts]:
+    """Return the CPU time of a counted run, s, and what was counted."""
+    runs: list[Run] = []
+
+    def launch(wrapped: Sequence[str]) -> Run:
+        runs.append(run(wrapped, stdin=stdin, output="discard"))
+        return runs[-1]
+
+    with own_standard_input() as stdin:
+        counted = meter.count(command, launch=launch, caches=System().caches)
+    return runs[0].cpu_s, counted.counts
+
+
+def counted(meter: Meter, kernel: Kernel, folder: str) -> tuple[float, float, float]:
+    """Return CPU time, s, and flop of one repetition, and CPU time of a run with none, s."""
+    few_s, few = counted_once(meter, kernel.command(folder, 0))
+    many_s, many = counted_once(meter, kernel.command(folder, kernel.counted))
+    flop = (many.work_flop - few.work_flop) / kernel.counted
+    return (many_s - few_s) / kernel.counted, flop, few_s
+
+
+def main(names: Sequence[str]) -> None:
+    """Build, time, count, and print the tables."""
+    cpus = len(usable_cpus())
+    meters = {
+        "counts": EngineMeter(cpus=cpus, simulate=False),
+        "caches": EngineMeter(cpus=cpus),
+        "callgrind": CallgrindMeter(),
+    }
+    print(
+        f"{'':8}{'expected flop':>15}{'counted flop':>15}{'native':>11}"
+        f"{'counts':>9}{'caches':>9}{'callgrind':>11}{'faster':>8}"
+    )
     with tempfile.TemporaryDirectory() as folder:
-        program, archive = f"{folder}/blas", f"{folder}/archive.sqlite3"
-        subprocess.run(["gcc", "-O3", "-march=x86-64-v3", "-o", program, str(SOURCE)], check=True)
-        for name, arguments, expected in PROGRAMS:
-            command = [program, name, *map(str, arguments)]
-            native = native_s(command)
-            started = time.perf_counter()
-            done = subprocess.run(
-                [*RIDGEPOINT, "run", "--counts-only", "--json", "--machine", "xsb",
-                 "--archive", archive, "--", *command],
-                capture_output=True, check=True,
-            )  # fmt: skip
-            seconds = time.perf_counter() - started
-            functions = json.loads(done.stdout)["functions"]
-            counted = sum(f["work_flop"] for f in functions if f["name"].startswith(name))
+        for source in SOURCES:
+            command = ["gcc", "-O3", "-march=x86-64-v3", "-pthread", "-o"]
+            subprocess.run([*command, f"{folder}/{source.stem}", str(source)], check=True)
+        for kernel in KERNELS:
+            if names and kernel.name not in names:
+                continue
+            native = native_s(kernel, folder)
+            seen = {name: counted(meter, kernel, folder) for name, meter in meters.items()}
+            flop = {round(one[1]) for one in seen.values()}
+            ratios = {name: one[0] / native for name, one in seen.items()}
+            expected = "" if kernel.flop is None else f"{kernel.flop:,}"
             print(
-                f"{name:9}{expected:15,}{counted:15,}{native * 1e3:8.1f}ms{seconds:9.2f}s"
-                f"  {seconds / native:.0f}"
+                f"{kernel.name:8}{expected:>15}{' / '.join(f'{f:,}' for f in flop):>15}"
+                f"{native * 1e3:9.2f}ms{ratios['counts']:8.1f}x{ratios['caches']:8.1f}x"
+                f"{ratios['callgrind']:10.1f}x{ratios['callgrind'] / ratios['caches']:7.1f}x",
+                flush=True,
             )
+        command = [f"{folder}/kernels", "qsort", "1", "0"]
+        start_ups = {name: counted_once(meter, command)[0] for name, meter in meters.items()}
+        print(f"a program that does nothing: native {cpu_s(command) * 1e3:.1f} ms, CPU time of a")
+        print("counted run: " + ", ".join(f"{k} {v:.2f} s" for k, v in start_ups.items()))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,5 +1,7 @@
 """A literal machine and literal programs for the tests of figures and tables."""
 
+from dataclasses import replace
+
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
 from ridgepoint.estimate import Estimate
@@ -216,3 +218,8 @@ FUNCTIONS = tuple(
     )
 )
 PROFILED = measurement(flop("fp64", 20_000_000), functions=FUNCTIONS)
+
+
+def with_counted(program, **changes):
+    """Return a measured program with other counts, caches, regions, ..."""
+    return replace(program, counted=replace(program.counted, **changes))

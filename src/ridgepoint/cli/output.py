@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console
 from ridgepoint.documents import SCHEMA, plain, render, to_fields
-from ridgepoint.figures import explanation, run_table, tables, terminal
+from ridgepoint.errors import RidgepointError
+from ridgepoint.figures import explanation, miss_curve_text, run_table, tables, terminal
 from ridgepoint.figures.comparison_table import comparison as comparison_table
 from ridgepoint.figures.files import replace_file
+from ridgepoint.figures.miss_curve import miss_curve_figure
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.samples import samples_figure
+from ridgepoint.figures.words import printable, program_name
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.comparison import Comparison
@@ -23,7 +26,7 @@ from ridgepoint.report import report
 
 if TYPE_CHECKING:
     from ridgepoint.ceilings.explain import Explanation
-    from ridgepoint.figures.plane import RooflineFigure
+    from ridgepoint.figures.plane import Plane, RooflineFigure
 
 _PLOT_COLUMNS = 78
 _PLOT_LINES = 22
@@ -160,6 +163,8 @@ def show_run(
             roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),
             stderr=stderr,
         )
+        if measurement.counted.miss_curve is not None:
+            show_miss_curve(measurement, machine, stderr=stderr)
 
 
 def write_run(
@@ -180,16 +185,57 @@ def write_run(
 
 def show_plot(figure: RooflineFigure, *, stderr: bool) -> None:
     """Print a figure as text, as wide as a terminal of 80 columns or the one at hand."""
+    _show_text(terminal.render, figure, stderr=stderr)
+
+
+def show_miss_curve(measurement: Measurement, machine: Machine, *, stderr: bool) -> None:
+    """Print a measurement's miss curve as text, as wide as `show_plot` does.
+
+    Raises
+    ------
+    RidgepointError
+        If it has none.
+    """
+    _require_miss_curve(measurement)
+    figure = miss_curve_figure(measurement, machine)
+    _show_text(miss_curve_text.render, figure, stderr=stderr)
+
+
+def write_miss_curve(measurement: Measurement, machine: Machine, path: Path) -> None:
+    """Write a measurement's miss curve to a file, in the format of its ending.
+
+    Raises
+    ------
+    RidgepointError
+        If it has none, or the file cannot be written.
+    """
+    _require_miss_curve(measurement)
+    from ridgepoint.figures import miss_curve_mpl
+
+    miss_curve_mpl.save(miss_curve_figure(measurement, machine), path)
+
+
+def _require_miss_curve(measurement: Measurement) -> None:
+    if measurement.counted.miss_curve is None:
+        raise RidgepointError(
+            f"cannot draw a miss curve of {printable(program_name(measurement.command))!r}",
+            reason="none was asked for when it was measured",
+            remedy="measure it again with 'ridgepoint run --miss-curve'",
+        )
+
+
+def _show_text(render: Callable[..., str], figure: Plane, *, stderr: bool) -> None:
+    """Print what draws a figure as text, as wide as a terminal of 80 columns or the one at hand."""
     shown = console(stderr=stderr)
     width = min(max(shutil.get_terminal_size((_PLOT_COLUMNS, 24)).columns - 2, 60), 120)
-    text = terminal.render(
+    text = render(
         figure,
         width=width,
         height=_PLOT_LINES,
         color=shown.is_terminal,
         ascii="utf" not in (shown.encoding or "").lower(),
     )
-    shown.file.write(text if text.endswith("\n") else text + "\n")
+    shown.file.write(text)
 
 
 def save_figure(figure: RooflineFigure, outputs: Sequence[Path]) -> None:

@@ -17,11 +17,17 @@ from ridgepoint.cli import common
     metavar="FILE|NAME",
     help="Draw on this machine's roofline.  [default: the first measurement's]",
 )
+@click.option(
+    "--miss-curve",
+    is_flag=True,
+    help="Draw one measurement's memory traffic over the size of the cache instead.",
+)
 @common.output_option("the figure")
 @common.archive_option
 def command(
     ids: tuple[int, ...],
     machine_name: str | None,
+    miss_curve: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
 ) -> None:
@@ -31,7 +37,12 @@ def command(
     """
     from ridgepoint.archive import Archive
     from ridgepoint.cli.kept import kept_measurement, last_record
-    from ridgepoint.cli.output import save_figure, show_plot
+    from ridgepoint.cli.output import (
+        save_figure,
+        show_miss_curve,
+        show_plot,
+        write_miss_curve,
+    )
     from ridgepoint.figures.roofline import roofline_figure, subject
     from ridgepoint.library import open_machine
 
@@ -48,6 +59,14 @@ def command(
             measurements.append(measurement)
             machine = machine or its_machine
     assert machine is not None  # every record gave one
+    if miss_curve:
+        if len(measurements) != 1:
+            raise click.UsageError("--miss-curve draws one measurement: give one number of them")
+        for path in outputs:
+            write_miss_curve(measurements[0], machine, path)
+        if not outputs:
+            show_miss_curve(measurements[0], machine, stderr=False)
+        return
     figure = roofline_figure(machine, [subject(one, machine) for one in measurements])
     if outputs:
         save_figure(figure, outputs)

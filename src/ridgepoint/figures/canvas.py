@@ -18,6 +18,14 @@ _RESET = "\x1b[0m"
 Cell = tuple[int, int]
 
 
+def _stroke(across: float, down: float, *, dashed: bool) -> str:
+    """Return the ASCII character of a line that goes so many cells."""
+    if abs(down) > 1:
+        upright = ":" if dashed else "|"
+        return upright if abs(across) < 1 else "/"
+    return "." if dashed else "-"
+
+
 @dataclass(slots=True)
 class Canvas:
     """Rows and columns of characters.
@@ -26,7 +34,7 @@ class Canvas:
     ----------
     columns, rows : int
     ascii : bool
-        Draw lines with ``-``, ``/`` and ``.`` instead of braille.
+        Draw lines with ``-``, ``/``, ``|``, ``.`` and ``:`` instead of braille.
     """
 
     columns: int
@@ -44,16 +52,16 @@ class Canvas:
         wide, high = (1, 1) if self.ascii else (2, 4)
         x0, x1 = (start[0] * self.columns * wide, end[0] * self.columns * wide)
         y0, y1 = ((1 - y) * self.rows * high for y in (start[1], end[1]))
+        is_steep = abs(y1 - y0) > abs(x1 - x0)
         steps = max(int(max(abs(x1 - x0), abs(y1 - y0)) * 2), 1)
         for step in range(steps + 1):
             x = math.floor(x0 + (x1 - x0) * step / steps)
             y = math.floor(y0 + (y1 - y0) * step / steps)
             cell = (y // high, x // wide)
-            if not self._holds(cell) or (dashed and x % _DASH >= _DASH // 2):
+            if not self._holds(cell) or (dashed and (y if is_steep else x) % _DASH >= _DASH // 2):
                 continue
             if self.ascii:
-                stroke = "/" if abs(y1 - y0) > 1 else "." if dashed else "-"
-                self._strokes.setdefault(cell, stroke)
+                self._strokes.setdefault(cell, _stroke(x1 - x0, y1 - y0, dashed=dashed))
             else:
                 self._dots[cell] = self._dots.get(cell, 0) | _BRAILLE[y % high][x % wide]
             self._styles.setdefault(cell, style)

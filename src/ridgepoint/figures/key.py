@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ridgepoint.figures.plane import RidgeMark, RooflineFigure
+from ridgepoint.figures.plane import Plane, RidgeMark, RooflineFigure
 from ridgepoint.figures.sheet import INK, Sheet
 from ridgepoint.figures.words import shown_name
 
@@ -33,7 +33,7 @@ def ridge_note(ridges: Sequence[RidgeMark]) -> str:
     return f"ridge points [flop/byte]: {', '.join(named)}"
 
 
-def draw_title(figure: RooflineFigure, sheet: Sheet) -> float:
+def draw_title(figure: Plane, sheet: Sheet) -> float:
     """Write title and subtitle above the axes; return the points that they need."""
     large, small = sheet.font * 1.15, sheet.small
     lines = [

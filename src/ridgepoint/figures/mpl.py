@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ridgepoint.errors import RidgepointError
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.key import CAP, MARKERS, colour, draw_key, draw_title
 from ridgepoint.figures.labels import Box, Room, along
-from ridgepoint.figures.plane import Point, Program, RoofLine, RooflineFigure
+from ridgepoint.figures.plane import Plane, Point, Program, RoofLine, RooflineFigure
 from ridgepoint.figures.samples import SamplesFigure
 from ridgepoint.figures.samples import draw as draw_samples
 from ridgepoint.figures.sheet import INK, Sheet
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_AnyPlane = TypeVar("_AnyPlane", bound=Plane)
 _ENDINGS = (".svg", ".png", ".pdf")
 _STYLES: dict[str, dict[str, Any]] = {
     "outer": {"color": INK, "linewidth": 1.3, "zorder": 2.2},
@@ -132,15 +133,36 @@ def _figure_of(axes: Axes) -> Figure:
 
 
 def _drawn(figure: RooflineFigure, *, width_in: float) -> Axes:
-    """Return new axes with the roofline, in a figure that is as high as its key needs."""
+    return new_axes(figure, _draw_on, width_in=width_in, height_over_width=_HEIGHT_OVER_WIDTH)
+
+
+def new_axes(
+    figure: _AnyPlane,
+    draw_on: Callable[[_AnyPlane, Axes], tuple[float, float]],
+    *,
+    width_in: float,
+    height_over_width: float,
+) -> Axes:
+    """Return new axes with a figure on them, in a picture that is as high as its key needs.
+
+    Parameters
+    ----------
+    figure : Plane
+    draw_on : callable
+        Draws it on axes; returns the points needed above and below them.
+    width_in : float
+        Of the picture, inches.
+    height_over_width : float
+        Of the axes.
+    """
     from matplotlib.figure import Figure
 
     left, right = 0.28 + 0.055 * width_in, 0.26
     across = width_in - left - right
-    up = across * _HEIGHT_OVER_WIDTH
+    up = across * height_over_width
     drawn = Figure(figsize=(width_in, up))
     axes = drawn.add_axes((left / width_in, 0.0, across / width_in, 1.0))
-    top, bottom = (points / _POINTS_PER_INCH for points in _draw_on(figure, axes))
+    top, bottom = (points / _POINTS_PER_INCH for points in draw_on(figure, axes))
     total = up + bottom + top
     drawn.set_size_inches(width_in, total)
     axes.set_position((left / width_in, bottom / total, across / width_in, up / total))
@@ -150,7 +172,7 @@ def _drawn(figure: RooflineFigure, *, width_in: float) -> Axes:
 def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
     """Draw everything; return the points needed above and below the axes."""
     sheet = Sheet.of(axes)
-    _draw_plane(figure, sheet)
+    set_up(figure, sheet)
     middle = (sheet.width / 2, sheet.height / 2)
     room = Room(frame=Box(centre=middle, width=sheet.width, height=sheet.height))
     for roof in figure.roofs:
@@ -170,7 +192,7 @@ def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
     return draw_title(figure, sheet), draw_key(figure, sheet, left_out)
 
 
-def _draw_plane(figure: RooflineFigure, sheet: Sheet) -> None:
+def set_up(figure: Plane, sheet: Sheet) -> None:
     """Set up the axes: scales, limits, ticks, grid."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 

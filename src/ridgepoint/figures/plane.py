@@ -10,6 +10,29 @@ Role = Literal["outer", "lower", "beside"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Plane:
+    """Two logarithmic axes, framed.
+
+    Parameters
+    ----------
+    title, subtitle, x_label, y_label : str
+    x_limits, y_limits : tuple of float
+        In base units.
+    x_ticks, y_ticks : tuple of (float, str)
+        Positions and their texts.
+    """
+
+    title: str
+    subtitle: str
+    x_label: str
+    y_label: str
+    x_limits: Coordinates
+    y_limits: Coordinates
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoofLine:
     """One roof: a straight line on the log-log plane.
 
@@ -133,16 +156,11 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RooflineFigure:
-    """A roofline, framed and placed.
+class RooflineFigure(Plane):
+    """A roofline, framed and placed: limits are whole decades of flop/byte and flop/s.
 
     Parameters
     ----------
-    title, subtitle, x_label, y_label : str
-    x_limits, y_limits : tuple of float
-        Whole decades; flop/byte and flop/s.
-    x_ticks, y_ticks : tuple of (float, str)
-        Positions and their texts.
     roofs : tuple of RoofLine
         What bounds the programs first, then lower ceilings, then what stands beside.
     ridges : tuple of RidgeMark
@@ -151,14 +169,6 @@ class RooflineFigure:
         What a reader must know and the plane cannot show.
     """
 
-    title: str
-    subtitle: str
-    x_label: str
-    y_label: str
-    x_limits: Coordinates
-    y_limits: Coordinates
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
     roofs: tuple[RoofLine, ...]
     ridges: tuple[RidgeMark, ...]
     programs: tuple[Program, ...]

@@ -40,7 +40,7 @@ def test_plot_draws_the_miss_curve_on_the_terminal(cli, kept):
     status, out, _ = cli("plot", "--miss-curve", kept[0])
 
     assert status == 0
-    assert "where a working set begins to fit (8 KiB)" in out
+    assert "working set: 8 KiB (999 MB less memory traffic once it fits)" in out
     assert "flop/byte" not in out
 
 

@@ -22,6 +22,7 @@ _COMMANDS = {
     "list": "List what was kept.",
     "show": "Show a kept measurement or a machine again.",
     "plot": "Draw kept measurements together.",
+    "include": "Print the folder of ridgepoint.h, which marks regions in C and C++.",
     "doctor": "Say what can be measured here, and what to do about the rest.",
 }
 

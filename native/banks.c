@@ -6,8 +6,6 @@
  */
 #include "engine.h"
 
-#include "pub_tool_aspacemgr.h"
-
 #define MOST_BANKS 4096u
 #define MOVED_PER_PAGE 256u
 
@@ -28,11 +26,7 @@ static UInt n_known;
 static Bank *in_use;
 
 static ULong *new_page(void) {
-    ULong *page = VG_(am_shadow_alloc)(COUNTERS_PER_PAGE * sizeof *page); /* zeroed when touched */
-    if (!page) {
-        give_up("no memory is left for counters");
-    }
-    return page;
+    return allocate(COUNTERS_PER_PAGE * sizeof(ULong));
 }
 
 static Bank *new_bank(UInt n_names, const UInt *names) {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fused multiply-add at the speed of the hardware.
+/* Fused multiply-add at the speed of the hardware, and with its results.
  *
  * Valgrind up to 3.19 computes every lane of a fused multiply-add in software, by a call for
- * each. Here the call is replaced by one that uses the hardware's instruction, and the lanes of
- * one instruction are gathered into a single call. Later Valgrinds, which know that CPUs have
- * FMA (VEX_HWCAPS_AMD64_FMA3), compile it into the hardware's instruction themselves.
+ * each. Here the lanes of one instruction are gathered into a single call, which executes the
+ * hardware's instruction. Later Valgrinds, which know that CPUs have FMA
+ * (VEX_HWCAPS_AMD64_FMA3), compile it into the hardware's instruction themselves.
  *
- * The result is the same in every bit: both round the exact result once, to nearest.
+ * What VEX gets wrong is put right: it negates results where the hardware negates the product
+ * and the addend (zeros and NaNs then have another sign), and clears what a scalar instruction
+ * leaves as it is in the lower half of its destination. Not put right: VEX has then forgotten what
+ * a vector instruction of this kind wrote there, if both are in the same block.
  */
 #include "fma.h"
 
@@ -18,6 +21,10 @@ IRSB *with_fused_lanes(IRSB *block) {
 
 #else
 
+#include <stddef.h>
+
+#include "libvex_guest_amd64.h"
+#include "opcode.h"
 #include "pub_tool_libcbase.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
@@ -27,9 +34,10 @@ IRSB *with_fused_lanes(IRSB *block) {
 #define MOST_HALVES 2      /* of 128 bits */
 #define MOST_STATEMENTS 128 /* of one instruction */
 #define HALF_BYTES 16
+#define REGISTER_BYTES 32
 
 /* These two take the place of libvex's own: an archive's member is linked only where a symbol
- * is still missing. They compute the lanes of scalar instructions. */
+ * is still missing. They compute the lanes of what is not understood below. */
 VG_REGPARM(3)
 void h_generic_calc_MAddF64(Double *result, Double *x, Double *y, Double *z) {
     *result = __builtin_fma(*x, *y, *z);
@@ -54,32 +62,69 @@ static union {
 
 static void *operands_at = &operands;
 
-#define CALL(name, type, member, fuse, n_halves, x_sign, z_sign)                                  \
+typedef enum {
+    ADDED,
+    SUBTRACTED,
+    SUBTRACTED_IN_EVEN_LANES,
+    SUBTRACTED_IN_ODD_LANES,
+    ADDENDS
+} Addend;
+
+/* Of several NaNs the hardware takes that of the first operand in the order x, y, z: which is which
+ * must not be left to a compiler. */
+#define FUSE(instruction, x, y, z) __asm__(instruction " %2, %1, %0" : "+x"(x) : "x"(z), "xm"(y))
+
+#define CALL(name, member, instruction, n_halves)                                                 \
     static void name(void) {                                                                      \
         for (UInt half = 0; half < n_halves; half++) {                                            \
-            operands.member[0][half] =                                                            \
-                fuse(x_sign operands.member[0][half], operands.member[1][half],                   \
-                     z_sign operands.member[2][half]);                                            \
+            FUSE(instruction, operands.member[0][half], operands.member[1][half],                 \
+                 operands.member[2][half]);                                                       \
         }                                                                                         \
     }
+#define CALLS_OF(name, member, type, n)                                                           \
+    CALL(name##_add_##n, member, "vfmadd132" type, n)                                             \
+    CALL(name##_sub_##n, member, "vfmsub132" type, n)                                             \
+    CALL(name##_addsub_##n, member, "vfmaddsub132" type, n)                                       \
+    CALL(name##_subadd_##n, member, "vfmsubadd132" type, n)                                       \
+    CALL(name##_nadd_##n, member, "vfnmadd132" type, n)                                           \
+    CALL(name##_nsub_##n, member, "vfnmsub132" type, n)
+/* No instruction negates the product of a sum that alternates. */
+#define NAMES_OF(name, n)                                                                         \
+    {{name##_add_##n, name##_sub_##n, name##_addsub_##n, name##_subadd_##n},                      \
+     {name##_nadd_##n, name##_nsub_##n, NULL, NULL}}
+#define CALLS(name, member, type)                                                                 \
+    CALLS_OF(name, member, type, 1)                                                               \
+    CALLS_OF(name, member, type, 2)                                                               \
+    static void (*const name[MOST_HALVES][2][ADDENDS])(void) = {NAMES_OF(name, 1),                \
+                                                                NAMES_OF(name, 2)};
 
-/* For one and two halves, by whether the product and the addend are negated. */
-#define CALLS(name, type, member, fuse)                                                           \
-    CALL(name##_1_pp, type, member, fuse, 1, +, +)                                                \
-    CALL(name##_1_pn, type, member, fuse, 1, +, -)                                                \
-    CALL(name##_1_np, type, member, fuse, 1, -, +)                                                \
-    CALL(name##_1_nn, type, member, fuse, 1, -, -)                                                \
-    CALL(name##_2_pp, type, member, fuse, 2, +, +)                                                \
-    CALL(name##_2_pn, type, member, fuse, 2, +, -)                                                \
-    CALL(name##_2_np, type, member, fuse, 2, -, +)                                                \
-    CALL(name##_2_nn, type, member, fuse, 2, -, -)                                                \
-    static void (*const name[MOST_HALVES][2][2])(void) = {                                        \
-        {{name##_1_pp, name##_1_pn}, {name##_1_np, name##_1_nn}},                                 \
-        {{name##_2_pp, name##_2_pn}, {name##_2_np, name##_2_nn}},                                 \
-    };
+CALLS(fuse_f64, f64, "pd")
+CALLS(fuse_f32, f32, "ps")
 
-CALLS(fuse_f64, F64x2, f64, __builtin_ia32_vfmaddpd)
-CALLS(fuse_f32, F32x4, f32, __builtin_ia32_vfmaddps)
+/* Of scalar instructions, whose operands are passed as bits. */
+typedef union {
+    ULong bits;
+    Double f64;
+    Float f32;
+} Scalar;
+
+#define SCALAR(name, member, instruction)                                                         \
+    static ULong name(ULong x, ULong y, ULong z) {                                                \
+        Scalar result = {.bits = x};                                                              \
+        const Scalar factor = {.bits = y}, addend = {.bits = z};                                  \
+        FUSE(instruction, result.member, factor.member, addend.member);                           \
+        return result.bits;                                                                       \
+    }
+#define SCALARS(name, member, type)                                                               \
+    SCALAR(name##_add, member, "vfmadd132" type)                                                  \
+    SCALAR(name##_sub, member, "vfmsub132" type)                                                  \
+    SCALAR(name##_nadd, member, "vfnmadd132" type)                                                \
+    SCALAR(name##_nsub, member, "vfnmsub132" type)                                                \
+    static ULong (*const name[2][2])(ULong, ULong, ULong) = {{name##_add, name##_sub},            \
+                                                             {name##_nadd, name##_nsub}};
+
+SCALARS(fuse_scalar_f64, f64, "sd")
+SCALARS(fuse_scalar_f32, f32, "ss")
 
 /* ---- what is known of temporaries ---- */
 
@@ -92,7 +137,6 @@ typedef struct {
 /* One operand, half by half. */
 typedef struct {
     IRTemp lanes[MOST_LANES]; /* before negation */
-    Bool negated;
 } OperandLanes;
 
 /* The statements of one instruction, parted. */
@@ -102,6 +146,8 @@ typedef struct {
     UInt n_lanes;
     IRTemp results[MOST_LANES];
     OperandLanes operands[MOST_OPERANDS];
+    Bool product_negated;
+    Addend addend;
     IRStmt *early[MOST_STATEMENTS]; /* what the lanes may depend on */
     IRStmt *late[MOST_STATEMENTS];  /* what depends on them, and what changes the state */
     UInt n_early, n_late;
@@ -165,6 +211,16 @@ static Bool is_fused(const IRStmt *statement) {
     return op == Iop_MAddF64 || op == Iop_MAddF32;
 }
 
+/* The temporary that this one is a copy of, if it is one. */
+static IRTemp original(const Group *group, IRTemp temporary) {
+    const IRStmt *by = group->defined_by[temporary];
+    while (by && by->Ist.WrTmp.data->tag == Iex_RdTmp) {
+        temporary = by->Ist.WrTmp.data->Iex.RdTmp.tmp;
+        by = group->defined_by[temporary];
+    }
+    return temporary;
+}
+
 static Bool take_lane(Group *group, const IRStmt *statement) {
     const IRQop *lane = statement->Ist.WrTmp.data->Iex.Qop.details;
     const IRType type = lane->op == Iop_MAddF64 ? Ity_F64 : Ity_F32;
@@ -176,7 +232,8 @@ static Bool take_lane(Group *group, const IRStmt *statement) {
         if (values[operand]->tag != Iex_RdTmp || reads_late(group, values[operand])) {
             return False;
         }
-        group->operands[operand].lanes[group->n_lanes] = values[operand]->Iex.RdTmp.tmp;
+        group->operands[operand].lanes[group->n_lanes] =
+            original(group, values[operand]->Iex.RdTmp.tmp);
     }
     group->type = type;
     group->results[group->n_lanes++] = statement->Ist.WrTmp.tmp;
@@ -220,27 +277,82 @@ static Bool take_statement(Group *group, IRStmt *statement) {
     }
 }
 
-/* Looks through negations, which must be alike in all lanes of an operand. */
-static Bool take_signs(Group *group) {
-    const IROp negation = group->type == Ity_F64 ? Iop_NegF64 : Iop_NegF32;
-    for (UInt i = 0; i < MOST_OPERANDS; i++) {
-        OperandLanes *operand = &group->operands[i];
-        UInt n_negated = 0;
-        for (UInt lane = 0; lane < group->n_lanes; lane++) {
-            const IRStmt *by = group->defined_by[operand->lanes[lane]];
-            const IRExpr *value = by ? by->Ist.WrTmp.data : NULL;
-            if (value && value->tag == Iex_Unop && value->Iex.Unop.op == negation &&
-                value->Iex.Unop.arg->tag == Iex_RdTmp) {
-                operand->lanes[lane] = value->Iex.Unop.arg->Iex.RdTmp.tmp;
-                n_negated++;
-            }
-        }
-        operand->negated = n_negated > 0;
-        if (n_negated != 0 && n_negated != group->n_lanes) {
-            return False;
+static IROp negation(const Group *group) {
+    return group->type == Ity_F64 ? Iop_NegF64 : Iop_NegF32;
+}
+
+/* What a statement negates, or IRTemp_INVALID. */
+static IRTemp negated_by(const Group *group, const IRStmt *statement) {
+    if (!statement || statement->tag != Ist_WrTmp) {
+        return IRTemp_INVALID;
+    }
+    const IRExpr *value = statement->Ist.WrTmp.data;
+    return value->tag == Iex_Unop && value->Iex.Unop.op == negation(group) &&
+                   value->Iex.Unop.arg->tag == Iex_RdTmp
+               ? value->Iex.Unop.arg->Iex.RdTmp.tmp
+               : IRTemp_INVALID;
+}
+
+/* Looks through the negations of an operand; returns the lanes that were negated, as bits. */
+static UInt take_negations(Group *group, OperandLanes *operand) {
+    UInt lanes = 0;
+    for (UInt lane = 0; lane < group->n_lanes; lane++) {
+        const IRTemp inner = negated_by(group, group->defined_by[operand->lanes[lane]]);
+        if (inner != IRTemp_INVALID) {
+            operand->lanes[lane] = original(group, inner);
+            lanes |= 1u << lane;
         }
     }
-    return True;
+    return lanes;
+}
+
+/* The lane whose result a temporary is, or is a copy of; n_lanes: it is none. */
+static UInt lane_of_result(const Group *group, IRTemp temporary) {
+    for (UInt i = group->n_late; i-- > 0;) {
+        const IRStmt *copy = group->late[i];
+        if (copy->tag == Ist_WrTmp && copy->Ist.WrTmp.tmp == temporary &&
+            copy->Ist.WrTmp.data->tag == Iex_RdTmp) {
+            temporary = copy->Ist.WrTmp.data->Iex.RdTmp.tmp;
+        }
+    }
+    UInt lane = 0;
+    while (lane < group->n_lanes && group->results[lane] != temporary) {
+        lane++;
+    }
+    return lane;
+}
+
+/* Makes negations of the results copies of them; returns the lanes, as bits. */
+static UInt take_negated_results(Group *group) {
+    UInt lanes = 0;
+    for (UInt i = 0; i < group->n_late; i++) {
+        const IRTemp inner = negated_by(group, group->late[i]);
+        const UInt lane =
+            inner == IRTemp_INVALID ? group->n_lanes : lane_of_result(group, inner);
+        if (lane < group->n_lanes) {
+            group->late[i] = IRStmt_WrTmp(group->late[i]->Ist.WrTmp.tmp,
+                                          IRExpr_RdTmp(group->results[lane]));
+            lanes |= 1u << lane;
+        }
+    }
+    return lanes;
+}
+
+/* What the instruction does with its product and its addend; False if it is none that is known.
+ * To negate a result is to negate both: so the hardware does it. */
+static Bool take_signs(Group *group) {
+    const UInt all = (1u << group->n_lanes) - 1, even = 0x55 & all, odd = 0xAA & all;
+    const UInt results = take_negated_results(group);
+    const UInt product = take_negations(group, &group->operands[0]) ^
+                         take_negations(group, &group->operands[1]) ^ results;
+    const UInt addend = take_negations(group, &group->operands[2]) ^ results;
+    group->product_negated = product != 0;
+    group->addend = addend == 0     ? ADDED
+                    : addend == all ? SUBTRACTED
+                    : addend == odd ? SUBTRACTED_IN_ODD_LANES
+                                    : SUBTRACTED_IN_EVEN_LANES;
+    return (product == 0 || product == all) &&
+           (addend == 0 || addend == all || (product == 0 && (addend == even || addend == odd)));
 }
 
 /* ---- reading whole halves ---- */
@@ -381,10 +493,8 @@ static void store_half(Group *group, IRTemp base, UInt at, const IRTemp *lanes) 
 
 static void *call_for(const Group *group) {
     const UInt halves = group->n_lanes / lanes_per_half(group);
-    const OperandLanes *of = group->operands;
-    const Bool product = of[0].negated != of[1].negated;
-    return group->type == Ity_F64 ? fuse_f64[halves - 1][product][of[2].negated]
-                                  : fuse_f32[halves - 1][product][of[2].negated];
+    return group->type == Ity_F64 ? fuse_f64[halves - 1][group->product_negated][group->addend]
+                                  : fuse_f32[halves - 1][group->product_negated][group->addend];
 }
 
 static void emit_call(Group *group) {
@@ -409,6 +519,45 @@ static void emit_call(Group *group) {
             extract_lane(group, group->results[i + place], vector, place);
         }
     }
+}
+
+/* ---- scalar instructions ---- */
+
+static IRExpr *bits_of(Group *group, IRTemp scalar) {
+    IRExpr *value = IRExpr_RdTmp(scalar);
+    if (group->type == Ity_F64) {
+        return IRExpr_RdTmp(assigned(group, Ity_I64, IRExpr_Unop(Iop_ReinterpF64asI64, value)));
+    }
+    IRTemp bits = assigned(group, Ity_I32, IRExpr_Unop(Iop_ReinterpF32asI32, value));
+    return IRExpr_RdTmp(assigned(group, Ity_I64, IRExpr_Unop(Iop_32Uto64, IRExpr_RdTmp(bits))));
+}
+
+static void emit_scalar_call(Group *group) {
+    void *call = group->type == Ity_F64 ? fuse_scalar_f64[group->product_negated][group->addend]
+                                        : fuse_scalar_f32[group->product_negated][group->addend];
+    IRExpr *of[MOST_OPERANDS];
+    for (UInt operand = 0; operand < MOST_OPERANDS; operand++) {
+        of[operand] = bits_of(group, group->operands[operand].lanes[0]);
+    }
+    IRTemp bits =
+        assigned(group, Ity_I64,
+                 mkIRExprCCall(Ity_I64, 0, "fuse_scalar", VG_(fnptr_to_fnentry)(call),
+                               mkIRExprVec_3(of[0], of[1], of[2])));
+    IRExpr *result = IRExpr_Unop(Iop_ReinterpI64asF64, IRExpr_RdTmp(bits));
+    if (group->type == Ity_F32) {
+        IRTemp low = assigned(group, Ity_I32, IRExpr_Unop(Iop_64to32, IRExpr_RdTmp(bits)));
+        result = IRExpr_Unop(Iop_ReinterpI32asF32, IRExpr_RdTmp(low));
+    }
+    addStmtToIRSB(group->out, IRStmt_WrTmp(group->results[0], result));
+}
+
+/* Whether a statement clears what a scalar instruction has to leave as it is. */
+static Bool clears_rest_of_half(const IRStmt *statement) {
+    if (statement->tag != Ist_Put || statement->Ist.Put.data->tag != Iex_Const) {
+        return False;
+    }
+    const Int offset = statement->Ist.Put.offset - offsetof(VexGuestAMD64State, guest_YMM0);
+    return offset >= 0 && offset < 16 * REGISTER_BYTES && offset % REGISTER_BYTES < HALF_BYTES;
 }
 
 /* ---- writing whole halves ---- */
@@ -492,11 +641,42 @@ static Bool part_statements(Group *group, const IRSB *block, Int first, Int last
             return False;
         }
     }
-    const UInt halves = group->n_lanes ? group->n_lanes / lanes_per_half(group) : 0;
-    return halves >= 1 && group->n_lanes % lanes_per_half(group) == 0 && take_signs(group);
+    const Bool whole_halves = group->n_lanes && group->n_lanes % lanes_per_half(group) == 0;
+    return (whole_halves || group->n_lanes == 1) && take_signs(group);
 }
 
-static void rewrite_instruction(const IRSB *block, Int first, Int end, Group *group) {
+static void emit_scalar(Group *group) {
+    for (UInt i = 0; i < group->n_early; i++) {
+        addStmtToIRSB(group->out, group->early[i]);
+    }
+    emit_scalar_call(group);
+    for (UInt i = 0; i < group->n_late; i++) {
+        addStmtToIRSB(group->out, group->late[i]);
+    }
+}
+
+static void emit_vector(Group *group) {
+    emit_early(group);
+    emit_call(group);
+    emit_late(group);
+}
+
+/* Takes out of a block what a scalar instruction should not do. */
+static void mend_scalar(IRSB *block, Int first, Int end) {
+    const IRStmt *mark = block->stmts[first];
+    const UChar *code = (const UChar *)(Addr)mark->Ist.IMark.addr;
+    if (opcode_of(code, mark->Ist.IMark.len) != OPCODE_SCALAR_FMA) {
+        return;
+    }
+    for (Int i = first + 1; i < end; i++) {
+        if (clears_rest_of_half(block->stmts[i])) {
+            block->stmts[i] = IRStmt_NoOp();
+        }
+    }
+}
+
+static void rewrite_instruction(IRSB *block, Int first, Int end, Group *group) {
+    mend_scalar(block, first, end);
     Int last = end - 1;
     while (last > first && block->stmts[last]->tag != Ist_Put && !is_fused(block->stmts[last])) {
         last--;
@@ -512,9 +692,11 @@ static void rewrite_instruction(const IRSB *block, Int first, Int end, Group *gr
         return;
     }
     addStmtToIRSB(group->out, block->stmts[first]);
-    emit_early(group);
-    emit_call(group);
-    emit_late(group);
+    if (group->n_lanes == 1) {
+        emit_scalar(group);
+    } else {
+        emit_vector(group);
+    }
     for (Int i = last + 1; i < end; i++) {
         addStmtToIRSB(group->out, block->stmts[i]);
     }

@@ -92,6 +92,10 @@ Opcode opcode_of(const uint8_t *code, unsigned length) {
     if (head.map == 0) {
         return one_byte_opcode(&head, code, length);
     }
+    if (head.map == 2) { /* 99, 9B, 9D, 9F; A9, ...; B9, ... */
+        const bool fma = head.opcode >= 0x90 && head.opcode <= 0xBF && (head.opcode & 9) == 9;
+        return fma ? OPCODE_SCALAR_FMA : OPCODE_OTHER;
+    }
     if (head.map != 1) {
         return OPCODE_OTHER;
     }

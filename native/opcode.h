@@ -10,6 +10,7 @@ typedef enum {
     OPCODE_OTHER,
     OPCODE_REP_STRING,   /* a string instruction with a REP, REPE or REPNE prefix */
     OPCODE_DIVISION,     /* of integers: it may raise SIGFPE */
+    OPCODE_SCALAR_FMA,   /* a fused multiply-add of one number */
     OPCODE_NT_STORE,     /* a store that goes past the caches */
     OPCODE_PREFETCH_T0,  /* PREFETCHT0, PREFETCHW, PREFETCHWT1, PREFETCH of 3DNow! */
     OPCODE_PREFETCH_T1,

@@ -245,23 +245,23 @@ def test_working_sets_are_named_with_what_they_save():
     [
         (
             16 * MIB,
-            "a cache twice as large as L3 (16 MiB) would save 100 % of the memory traffic, one "
-            "half as large move 5.3 % more",
+            "a cache twice as large as L3 (16 MiB) would save 100 % of the memory traffic; one "
+            "half as large would move 5.3 % more",
         ),
         (
             12 * MIB,
-            "a cache twice as large as L3 (12 MiB) would save 100 % of the memory traffic, one "
-            "half as large move 0 % more",
+            "a cache twice as large as L3 (12 MiB) would save 100 % of the memory traffic; one "
+            "half as large would move 0 % more",
         ),
         (
             8 * MIB,
-            "a cache twice as large as L3 (8 MiB) would save 5.0 % of the memory traffic, one "
-            "half as large move 0 % more",
+            "a cache twice as large as L3 (8 MiB) would save 5.0 % of the memory traffic; one "
+            "half as large would move 0 % more",
         ),
         (
             128 * KIB,
-            "a cache twice as large as L3 (128 KiB) would save nothing, one half as large move 4 "
-            "times as much",
+            "a cache twice as large as L3 (128 KiB) would save nothing; one half as large would "
+            "move 4 times as much",
         ),
         (4 * MIB, "a cache half as large as L3 (4 MiB), or twice, would move as many bytes"),
         (64, "of caches half as large as L3 (64 B) nothing is known"),

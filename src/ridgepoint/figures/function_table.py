@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
@@ -11,13 +10,11 @@ from rich.text import Text
 
 from ridgepoint.counts import Counts, FunctionCounts
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_symbol
 from ridgepoint.figures.work import hardly_any
 
 # A function below this in every column explains nothing.
 _LEAST_SHARE = 0.001
-# An address in place of a symbol, with the zeros that fill it up.
-_ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
 
 Amounts = Mapping[str, int | None]
 
@@ -62,7 +59,9 @@ def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) ->
     table.columns[0].ratio = 3
     table.columns[1].max_width = 16
     for index in first:
-        _add(table, _shown_symbol(functions[index]), _file(functions[index]), rows[index], total)
+        _add(
+            table, shown_symbol(functions[index].name), _file(functions[index]), rows[index], total
+        )
     if rest:
         together = {name: _sum([row[name] for row in rest]) for name in total}
         _add(table, f"{len(rest)} more", "", together, total)
@@ -88,10 +87,6 @@ def _sum(amounts: Sequence[int | None]) -> int | None:
     """Return a sum; unknown + anything = unknown."""
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if len(known) == len(amounts) else None
-
-
-def _shown_symbol(function: FunctionCounts) -> str:
-    return printable(_ZEROS.sub("0x", function.name))
 
 
 def _file(function: FunctionCounts) -> str:

@@ -22,9 +22,9 @@ def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
 
 
 def caution_list(cautions: Sequence[Caution]) -> RenderableType:
-    """Return cautions as a list: what was seen, and what to do."""
+    """Return cautions as a list: what was seen, and what to do; what is said twice, once."""
     rows: list[RenderableType] = [Text("cautions", style="bold")]
-    for caution in cautions:
+    for caution in dict.fromkeys(cautions):
         said = Text(f"{caution.code}: ", style="bold")
         said.append(printable(f"{caution.seen}; {caution.remedy}"), style="not bold")
         rows.append(Padding(said, (0, 0, 0, 2)))

@@ -179,7 +179,8 @@ def _larger_sentence(curve: MissCurve, last: CacheMark) -> str:
     of = " of the memory traffic" if twice < now else ""
     factor = f"{half / now:.3g} times as much" if more >= 1 else f"{percent(more)} more"
     return (
-        f"a cache twice as large as {named} would save {saved}{of}, one half as large move {factor}"
+        f"a cache twice as large as {named} would save {saved}{of}; one half as large would move "
+        f"{factor}"
     )
 
 

@@ -11,8 +11,12 @@ from rich.text import Text
 
 from ridgepoint.counts import Counts, Traffic
 from ridgepoint.estimate import Estimate
+from ridgepoint.figures.alternative_table import alternatives
 from ridgepoint.figures.function_table import functions
 from ridgepoint.figures.layout import caution_list
+from ridgepoint.figures.line_table import lines
+from ridgepoint.figures.miss_curve import curve_sentences
+from ridgepoint.figures.region_table import regions
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import (
     UNKNOWN,
@@ -64,20 +68,58 @@ def run(
     counts = measurement.counted.counts
     command = printable(shown_command(measurement.command))
     parts: list[RenderableType] = [
+        *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
+        *_selected(measurement),
         Padding(_grid(_seen(measurement)), (1, 0, 0, 0)),
         Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
         said = ".\n".join(_capital(sentence) for sentence in verdict(placement, counts)) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
-    if measurement.counted.functions:
-        table = functions(measurement.counted.functions, counts, most_functions)
-        parts.append(Padding(table, (1, 0, 0, 0)))
+    parts += (
+        Padding(part, (1, 0, 0, 0))
+        for part in _parts(measurement, machine, placement, most_functions)
+    )
     doubts = measurement.all_cautions if placement is None else placement.cautions
     if doubts:
         parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
     return Group(*parts)
+
+
+def _partial(measurement: Measurement) -> Iterator[RenderableType]:
+    """Yield a warning where the counts are not of the whole run."""
+    if measurement.counted.partial is not None:
+        why = printable(measurement.counted.partial)
+        yield Text(f"WARNING: counts of a part of the run only: {why}", style="bold red")
+
+
+def _selected(measurement: Measurement) -> Iterator[RenderableType]:
+    """Yield what was counted alone."""
+    if measurement.counted.selected is not None:
+        yield Text(f"only {printable(measurement.counted.selected)}: all else is left out")
+
+
+def _parts(
+    measurement: Measurement,
+    machine: Machine | None,
+    placement: Placement | None,
+    most_functions: int,
+) -> Iterator[RenderableType]:
+    """Yield a table for each way to take the counts apart, and what other caches would do."""
+    counted = measurement.counted
+    if counted.regions:
+        yield regions(measurement, machine)
+    if counted.functions:
+        yield functions(counted.functions, counted.counts, most_functions)
+    hottest = lines(measurement, placement)
+    if hottest is not None:
+        yield hottest
+    if counted.alternatives:
+        yield alternatives(measurement, machine, placement)
+    if counted.miss_curve is not None:
+        said = curve_sentences(measurement, machine)
+        yield Text(".\n".join(_capital(sentence) for sentence in said) + ".")
 
 
 def _capital(sentence: str) -> str:

@@ -12,7 +12,7 @@ from ridgepoint.units import format_si
 # Above this the roof is passed by more than the noise of two medians.
 _ABOVE = 1.02
 # Above this share the nearest roof is what holds a program back; below it something else does.
-_NEAR = 0.5
+NEAR = 0.5
 _LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
 
 
@@ -49,7 +49,7 @@ def _bounds(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
         return ("no roof applies: the program moved no byte and did no flop that was counted",)
     if placement.efficiency is None:
         return _untimed(placement)
-    if placement.efficiency >= _NEAR:
+    if placement.efficiency >= NEAR:
         sentences = (_binding(placement, placement.efficiency), *_next(placement))
     elif moves_only:
         sentences = (_traffic_alone(placement), _LOOK_AT)

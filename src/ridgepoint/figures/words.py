@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +13,12 @@ UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""
 
 _LONGEST_NAME = 40
+# An address in place of a symbol, with the zeros that fill it up.
+_ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
+# Brackets of a symbol, each alone; what is no bracket though it looks so stays in one piece.
+_BRACKETS = re.compile(
+    r"(operator(?:\(\)|->\*?|<=>|<<=?|>>=?|[<>]=?)|\(anonymous namespace\)|[()<>])"
+)
 
 
 def shown_name(name: str) -> str:
@@ -93,6 +100,40 @@ def machine_title(machine: Machine) -> str:
     if machine.source is None:
         return printable(f"{host.cpu}{kind}, {machine.name}")
     return printable(f"{machine.name}, {host.cpu}")
+
+
+def shown_symbol(name: str) -> str:
+    """Return a function's name; of a long one of C++ without types of arguments and templates.
+
+    Examples
+    --------
+    >>> shown_symbol("saxpy(float, float*)")
+    'saxpy(float, float*)'
+    >>> shown_symbol("void kernels::scale<double, 4>(std::vector<double>&, double) [clone .isra.0]")
+    'void kernels::scale<…>(…) [clone .isra.0]'
+    """
+    short = printable(_ZEROS.sub("0x", name))
+    for opening, closing in ("()", "<>"):
+        if len(short) > _LONGEST_NAME:
+            short = _without_nested(short, opening, closing)
+    return short
+
+
+def _without_nested(name: str, opening: str, closing: str) -> str:
+    """Return a name with all that stands between outermost brackets cut.
+
+    Operators that are named by such brackets, and ``(anonymous namespace)``, stay.
+    """
+    kept: list[str] = []
+    depth = 0
+    for part in _BRACKETS.split(name):
+        depth -= part == closing and depth > 0
+        if not depth:
+            kept.append(part)
+        elif kept[-1] == opening and part:
+            kept.append("…")
+        depth += part == opening
+    return name if depth else "".join(kept)
 
 
 def shown_command(command: Sequence[str]) -> str:

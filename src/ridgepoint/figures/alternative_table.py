@@ -1,0 +1,105 @@
+"""The same run on other caches: what each would move, and what the roofs then allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.counts import Traffic
+from ridgepoint.figures.layout import plain_table
+from ridgepoint.figures.words import UNKNOWN
+from ridgepoint.figures.work import hardly_any
+from ridgepoint.machine import Cache, Machine
+from ridgepoint.measurement import Alternative, Measurement
+from ridgepoint.models.placement import Placement, place
+from ridgepoint.units import format_si, format_size
+
+
+def alternatives(
+    measurement: Measurement, machine: Machine | None, placement: Placement | None
+) -> Table:
+    """Return a row for the caches that were simulated, then one for each alternative.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine or None
+        Whose roofs bound each; None: there is none.
+    placement : Placement or None
+        Of the measurement on that machine.
+
+    Returns
+    -------
+    Table
+        ``at best`` is the time that the machine's roofs allow with that traffic; ``traffic`` is
+        the memory traffic over that of the first row.
+    """
+    counted = measurement.counted
+    own = Alternative(caches=counted.caches, traffic=counted.traffic)
+    columns = ["DRAM read", "written"]
+    columns += ["flop/byte"] * (not hardly_any(counted.counts))
+    columns += ["at best"] * (placement is not None) + ["traffic"]
+    table = plain_table("caches (size:ways)", *columns, right=columns)
+    own_bytes = _dram_bytes(own.traffic)
+    for one in (own, *counted.alternatives):
+        cells = _cells(measurement, one, own_bytes)
+        if machine is not None and placement is not None:
+            cells["at best"] = _at_best(measurement, one, machine, placement)
+        if one is own:
+            cells["traffic"] = "own"
+        table.add_row(
+            Text(shown_caches(one.caches), overflow="ellipsis", no_wrap=True),
+            *(cells[column] for column in columns),
+        )
+    return table
+
+
+def shown_caches(caches: Iterable[Cache]) -> str:
+    """Return data caches in short, from the core outwards.
+
+    Examples
+    --------
+    >>> from ridgepoint.geometry import parse_geometry
+    >>> shown_caches(parse_geometry("l1=32k:8,l2=1.25m:10"))
+    '32k:8 1.25m:10'
+    """
+    data = sorted((c for c in caches if c.kind != "instruction"), key=lambda cache: cache.level)
+    return " ".join(f"{_short(cache.size_bytes)}:{cache.ways or '?'}" for cache in data)
+
+
+def _short(size_bytes: int) -> str:
+    number, unit = format_size(size_bytes).split()
+    return number + unit[0].lower().replace("b", "")
+
+
+def _dram_bytes(traffic: Sequence[Traffic]) -> int | None:
+    return next((part.total_bytes for part in traffic if part.level == "dram"), None)
+
+
+def _cells(measurement: Measurement, one: Alternative, own_bytes: int | None) -> dict[str, str]:
+    """Return what is known of the traffic with other caches, by column."""
+    dram = next((part for part in one.traffic if part.level == "dram"), None)
+    moved = None if dram is None else dram.total_bytes
+    work = measurement.counted.counts.work_flop
+    return {
+        "DRAM read": UNKNOWN if dram is None else format_si(dram.read_bytes, "B"),
+        "written": _bytes(None if dram is None else dram.write_bytes),
+        "flop/byte": UNKNOWN if moved is None else f"{work / moved:.3g}" if moved else "inf.",
+        "traffic": UNKNOWN if moved is None or not own_bytes else f"x {moved / own_bytes:.3g}",
+    }
+
+
+def _bytes(count: int | None) -> str:
+    return UNKNOWN if count is None else format_si(count, "B")
+
+
+def _at_best(
+    measurement: Measurement, one: Alternative, machine: Machine, placement: Placement
+) -> str:
+    """Return the least time with other caches, under the same roofs."""
+    moved = replace(measurement, counted=replace(measurement.counted, traffic=one.traffic))
+    limit = place(moved, machine, cores=placement.cores).bound
+    return UNKNOWN if limit is None else format_si(float(limit.time_s), "s", digits=3)

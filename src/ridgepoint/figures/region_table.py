@@ -1,0 +1,123 @@
+"""The regions that a program marks: what each did, how long it took, how near its roof is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.counts import RegionCounts
+from ridgepoint.figures.layout import plain_table
+from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.work import hardly_any
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement, Timed, TimedRegion
+from ridgepoint.models.placement import Placement, place
+from ridgepoint.units import format_si
+
+_INDENT = "  "
+
+
+def regions(measurement: Measurement, machine: Machine | None) -> RenderableType:
+    """Return a row per region, those within another one below it and indented.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine or None
+        None: there is none to bound it with.
+
+    Returns
+    -------
+    RenderableType
+        Times, and shares of the roofs, where any is known.
+    """
+    counted = measurement.counted
+    times = {timed.name: timed for timed in measurement.timed_regions}
+    columns = ["work", "instr.", "DRAM", "flop/byte"]
+    if times:
+        columns = ["time", *columns, *(["of roof"] if machine is not None else [])]
+    table = plain_table("region", *columns, right=columns)
+    table.columns[0].ratio = 1
+    for depth, region in _tree(counted.regions):
+        cells = {
+            **_counts(region, counted.counts.instructions),
+            **_time(measurement, region, times.get(region.name), machine),
+        }
+        _add(table, _INDENT * depth + printable(region.name), [cells[name] for name in columns])
+    if not any(region.inside for region in counted.regions):
+        return table
+    return Group(table, Text("a region counts what is done in regions within it too"))
+
+
+def _add(table: Table, name: str, cells: Sequence[str]) -> None:
+    table.add_row(Text(name, overflow="ellipsis", no_wrap=True), *cells)
+
+
+def _counts(region: RegionCounts, instructions: int) -> dict[str, str]:
+    """Return what a region did, by column."""
+    counts = region.counts
+    moved = next((part.total_bytes for part in region.traffic if part.level == "dram"), None)
+    intensity = UNKNOWN if moved is None else f"{counts.work_flop / moved:.3g}" if moved else "inf."
+    return {
+        "work": "0 flop" if not counts.work_flop else format_si(counts.work_flop, "flop"),
+        "instr.": percent(counts.instructions / instructions) if instructions else "-",
+        "DRAM": UNKNOWN if moved is None else format_si(moved, "B"),
+        "flop/byte": "-" if hardly_any(counts) else intensity,
+    }
+
+
+def _time(
+    measurement: Measurement,
+    region: RegionCounts,
+    timed: TimedRegion | None,
+    machine: Machine | None,
+) -> dict[str, str]:
+    """Return how long a region took, and how near it comes to its roof, by column."""
+    if timed is None or timed.runtime_s is None:
+        return {"time": UNKNOWN, "of roof": UNKNOWN}
+    said = {"time": format_si(timed.runtime_s.median, "s"), "of roof": UNKNOWN}
+    if machine is not None:
+        efficiency = _placed(measurement, region, timed, machine).efficiency
+        said["of roof"] = UNKNOWN if efficiency is None else percent(efficiency)
+    return said
+
+
+def _placed(
+    measurement: Measurement, region: RegionCounts, timed: TimedRegion, machine: Machine
+) -> Placement:
+    """Return the place of a region alone."""
+    assert timed.runtime_s is not None
+    alone = replace(
+        measurement,
+        counted=replace(measurement.counted, counts=region.counts, traffic=region.traffic),
+        timed=Timed(runtime_s=timed.runtime_s, cpu_s=timed.busy_s),
+        timed_regions=(),
+    )
+    return place(alone, machine)
+
+
+def _tree(regions: Sequence[RegionCounts]) -> Iterator[tuple[int, RegionCounts]]:
+    """Yield every region after the one that it is always directly in, with its depth.
+
+    One that was entered in several places belongs to none of them.
+    """
+    inside = {region.name: set(region.inside) for region in regions}
+    children: dict[str | None, list[RegionCounts]] = {}
+    for region in regions:
+        parents = [
+            name
+            for name in region.inside
+            if name in inside and {name, *inside[name]} == inside[region.name]
+        ]
+        children.setdefault(parents[0] if len(parents) == 1 else None, []).append(region)
+
+    def below(parent: str | None, depth: int) -> Iterator[tuple[int, RegionCounts]]:
+        for region in children.get(parent, ()):
+            yield depth, region
+            yield from below(region.name, depth + 1)
+
+    return below(None, 0)

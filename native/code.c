@@ -169,7 +169,7 @@ static void *copied(const void *from, SizeT bytes) {
 
 /* The lines that the instructions are fetched from, a line named again only after another. */
 static void note_lines(Segment *segment) {
-    if (!options.simulate) {
+    if (options.n_geometries == 0) {
         return;
     }
     const UInt line_bytes = options.geometry[0].line_bytes;

@@ -39,8 +39,7 @@
 /* ---- options (engine.c) ---- */
 
 typedef struct {
-    Bool simulate;                 /* the first geometry was given */
-    UInt n_geometries;             /* the first is the one that instructions are charged with */
+    UInt n_geometries;             /* 0: none is simulated; instructions are charged by the first */
     CacheGeometry geometry[MAX_GEOMETRIES];
     UInt reuse_lines;              /* lines that the miss curve may track; 0: no miss curve */
     const HChar *region;           /* count for the miss curve in this region only, or NULL */

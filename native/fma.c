@@ -499,8 +499,10 @@ static void *call_for(const Group *group) {
 
 static void emit_call(Group *group) {
     IRSB *out = group->out;
-    /* Loaded and not a constant, so that it stays in a register. */
+    /* Loaded and not a constant, so that it stays in a register. Its address is a temporary as
+     * all are that are made here: by that the accesses are known not to be the program's. */
     IRExpr *where = IRExpr_Const(IRConst_U64((HWord)&operands_at));
+    where = IRExpr_RdTmp(assigned(group, Ity_I64, where));
     IRTemp base = assigned(group, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, where));
     for (UInt operand = 0; operand < MOST_OPERANDS; operand++) {
         for (UInt i = 0; i < group->n_lanes; i += lanes_per_half(group)) {

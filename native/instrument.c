@@ -17,6 +17,7 @@
 extern VexControl vex_control;
 
 #define MOST_IN_SEGMENT 4096u
+#define ROTATION_BYTES 4u
 
 /* An access that may still grow, since VEX splits wide ones. */
 typedef struct {
@@ -42,6 +43,7 @@ typedef struct {
     Opcode opcode;
     UInt n_exits; /* within the instruction */
     Sum *sums;    /* by temporary of the block as it came in */
+    IRTemp n_own; /* temporaries from this one on are the engine's, not the program's */
     Waiting waiting;
     Bool is_open; /* whether there is a segment to add to */
     Segment segment;
@@ -175,6 +177,9 @@ static Bool joins(Waiting *waiting, const Access *access, IRTemp base, Long offs
 static void note_access(Block *block, AccessKind kind, IRExpr *address, Int bytes, IRExpr *guard) {
     if (!traced() || bytes <= 0 || !block->instruction) {
         return;
+    }
+    if (address->tag == Iex_RdTmp && address->Iex.RdTmp.tmp >= block->n_own) {
+        return; /* the operands of a call that fma.c makes */
     }
     if (block->opcode == OPCODE_NT_STORE) {
         if (kind == ACCESS_LOAD) {
@@ -375,7 +380,24 @@ static void ask_for_room(Block *block) {
     addStmtToIRSB(block->out, IRStmt_Dirty(call));
 }
 
+static void begin_instruction(Block *block, Addr address, UInt length);
+
+/* A request to Valgrind is five instructions that VEX takes for one: four rotations of %rdi, which
+ * together change nothing, and an exchange of a register with itself. */
+static void begin_request(Block *block, Addr address, UInt length) {
+    while (length > 0) {
+        const UInt part = length < ROTATION_BYTES ? length : ROTATION_BYTES;
+        begin_instruction(block, address, part);
+        address += part;
+        length -= part;
+    }
+}
+
 static void begin_instruction(Block *block, Addr address, UInt length) {
+    if (length > MAX_INSTRUCTION_BYTES) {
+        begin_request(block, address, length);
+        return;
+    }
     flush_waiting(block);
     if (block->instruction && block->opcode == OPCODE_REP_STRING) {
         close_segment(block);
@@ -484,10 +506,12 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         }
         vex_control.iropt_register_updates_default = usual_register_updates;
     }
+    const IRTemp n_own = in->tyenv->types_used;
     in = with_fused_lanes(in);
     Block block = {.out = deepCopyIRSBExceptStmts(in),
                    .epoch = VG_(current_DiEpoch)(),
-                   .layout = layout};
+                   .layout = layout,
+                   .n_own = n_own};
     block.sums = VG_(malloc)("ridgepoint.sums", in->tyenv->types_used * sizeof *block.sums + 1);
     for (Int i = 0; i < in->tyenv->types_used; i++) {
         block.sums[i] = (Sum){.base = i, .offset = 0};

@@ -264,7 +264,14 @@ def test_no_traffic_is_drawn_at_the_right_edge_and_named():
             FEW,
             "hardly any floating-point work (4 flop): the flop roofline says nothing of it",
         ),
-        (UNTIMED, "counted but not timed: its performance is unknown, so no point"),
+        (
+            UNTIMED,
+            "time unknown: marked is the most that its limit allows, at its intensity at DRAM",
+        ),
+        (
+            replace(CACHED, timed=None),
+            "counted but not timed: its performance is unknown, so no point",
+        ),
     ],
 )
 def test_a_program_without_a_point_says_why(program, note):
@@ -308,13 +315,39 @@ def test_marks_of_several_programs_say_whose_limit_is_whose():
     assert note == "attainable: what bounds it (A, C DRAM read; B fp64 peak)"
 
 
-@pytest.mark.parametrize("program", [SORT, FEW, CACHED, READS_ONLY, UNTIMED])
+@pytest.mark.parametrize(
+    "program",
+    [SORT, FEW, CACHED, READS_ONLY, *(replace(p, timed=None) for p in (SORT, FEW, CACHED))],
+)
 def test_without_a_dram_point_nothing_is_marked(program):
     """Unknown, or at infinity."""
     figure = figure_of(program)
 
     assert figure.programs[0].attainable is None
     assert figure.attainable_note is None
+
+
+def test_a_program_of_unknown_time_is_marked_at_what_two_cores_allow():
+    """20 Mflop over 240 MB; reads of 160 MB at 45 GB/s take 3.56 ms, so 5.625 Gflop/s."""
+    figure = figure_of(UNTIMED)
+    mark = figure.programs[0].attainable
+
+    assert mark.at == pytest.approx((20 / 240, 5.625e9))
+    assert mark.is_alone
+    assert figure.attainable_note is None
+    assert figure.programs[0].summary == (
+        "time unknown, 0.0833 flop/byte, at most 5.62 Gflop/s (DRAM read)"
+    )
+
+
+def test_the_limits_of_others_are_told_without_those_of_unknown_time():
+    """Of A only; B has no point that its mark would be over."""
+    assert figure_of(TRIAD, UNTIMED).attainable_note == "attainable: what bounds it (DRAM read)"
+
+
+def test_the_intensity_of_an_untimed_program_widens_the_plane():
+    """4 kflop over 4.9 MB are 8.2e-4 flop/byte."""
+    assert figure_of(replace(SLOW, timed=None)).x_limits == (1e-4, 100.0)
 
 
 def test_a_mark_above_the_plane_widens_it():
@@ -466,6 +499,18 @@ def test_the_picture_joins_point_and_cap_by_a_dotted_line():
     assert sorted(stem.get_ydata()) == pytest.approx([2e9, 4e9])
     assert cap.get_xdata() == pytest.approx([1 / 12])
     assert cap.get_color() == stem.get_color() == "#0072B2"
+
+
+def test_the_picture_shows_unknown_time_as_a_hollow_marker_over_the_axis():
+    """At 5.625 Gflop/s, with a dotted line down to the edge and the reason beside it."""
+    axes = draw(figure_of(UNTIMED))
+    (stem,) = [line for line in axes.lines if line.get_xdata() == pytest.approx([1 / 12, 1 / 12])]
+    (mark,) = [line for line in axes.lines if line.get_ydata() == pytest.approx([5.625e9])]
+
+    assert sorted(stem.get_ydata()) == pytest.approx([1e8, 5.625e9])
+    assert mark.get_markerfacecolor() == "white"
+    assert mark.get_markeredgecolor() == "#0072B2"
+    assert "time unknown" in [text.get_text() for text in axes.texts]
 
 
 @pytest.mark.parametrize(
@@ -648,6 +693,17 @@ def test_the_text_marks_what_bounds_a_program(ascii, mark):
     assert (column / 100, 1 - row / 100) == pytest.approx((0.230, 0.400), abs=0.02)
     assert plane.index(below) > row
     assert f"{mark}  attainable: what bounds it (DRAM read)" in text
+
+
+def test_the_text_marks_unknown_time_with_a_question():
+    """Of four decades: 0.0833 is at 0.230, 5.625 G at 0.438; a line goes down to the axis."""
+    text = render(figure_of(UNTIMED), width=109, height=103, color=False, ascii=True)
+    plane = [line[9:].ljust(100) for line in text.splitlines()[3:103]]
+    ((row, column),) = [(n, line.index("A?")) for n, line in enumerate(plane) if "A?" in line]
+
+    assert (column / 100, 1 - row / 100) == pytest.approx((0.230, 0.438), abs=0.02)
+    assert [line[column] for line in plane[row + 1 :]].count(":") > 15
+    assert "=" not in "".join(plane)
 
 
 def test_a_point_under_another_is_said():

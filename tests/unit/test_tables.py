@@ -575,11 +575,26 @@ def test_the_verdict_at_the_roof_promises_nothing():
     assert first.startswith("bound by DRAM read bandwidth: at its roof (100 % of attainable)")
 
 
-def test_the_verdict_on_an_untimed_program_gives_the_least_time():
-    """Two cores read 160 MB at 45 GB/s in 3.56 ms."""
-    (only,) = said_of(UNTIMED)
+def test_the_verdict_on_an_untimed_program_says_what_would_bound_it():
+    """Two cores read 160 MB at 45 GB/s in 3.56 ms, in which 20 Mflop are 5.625 Gflop/s."""
+    assert said_of(UNTIMED) == (
+        "what would bound it is DRAM read bandwidth: 5.62 Gflop/s and 3.56 ms at best, on 2 cores",
+        "its time was not measured, so its performance and how near it comes to that are unknown",
+    )
 
-    assert only.startswith("it needs 3.56 ms or more, which DRAM read bandwidth asks for")
+
+def test_the_verdict_on_an_untimed_program_without_work_has_no_rate():
+    """The reads take 3.56 ms all the same."""
+    assert said_of(replace(SORT, timed=None)) == (
+        "no floating-point work: a flop roofline says nothing of this program",
+        "what would bound it is DRAM read bandwidth: 3.56 ms at best, on 2 cores",
+        "its time was not measured, so how near it comes to that is unknown",
+    )
+
+
+def test_the_verdict_on_an_untimed_program_says_what_is_not_in_it():
+    """As on a timed one."""
+    assert said_of(replace(READS_ONLY, timed=None))[-1].startswith("DRAM writes are not in the")
 
 
 def test_the_verdict_without_a_ceiling_claims_no_bound():

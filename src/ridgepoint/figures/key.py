@@ -95,8 +95,9 @@ def _draw_program(figure: RooflineFigure, index: int, sheet: Sheet, offset: floa
     """Write one program's rows; return where the next begin."""
     program, several = figure.programs[index], len(figure.programs) > 1
     indent = sheet.font * (1.6 + 0.8 * len(program.letter) if several else 1.2)
-    if program.points:
-        sheet.sample("o", below=offset, indent=0.0, colour=colour(index), filled=True)
+    if program.points or program.attainable:
+        filled = bool(program.points)
+        sheet.sample("o", below=offset, indent=0.0, colour=colour(index), filled=filled)
     if several:
         sheet.row(
             program.letter,
@@ -114,7 +115,7 @@ def _draw_program(figure: RooflineFigure, index: int, sheet: Sheet, offset: floa
 
 def _draw_attainable(figure: RooflineFigure, note: str, sheet: Sheet, offset: float) -> float:
     """Write what the caps stand for; return where the next row begins."""
-    marked = [index for index, program in enumerate(figure.programs) if program.attainable]
+    marked = [index for index, program in enumerate(figure.programs) if program.is_capped]
     ink = colour(marked[0]) if len(marked) == 1 else INK
     sheet.sample(CAP, below=offset, indent=0.0, colour=ink, filled=True)
     for line in sheet.wrapped(note, indent=sheet.font * 1.2, size=sheet.font):

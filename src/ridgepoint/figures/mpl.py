@@ -14,7 +14,7 @@ from ridgepoint.errors import RidgepointError
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.key import CAP, MARKERS, colour, draw_key, draw_title
 from ridgepoint.figures.labels import Box, Room, along
-from ridgepoint.figures.plane import Plane, Point, Program, RoofLine, RooflineFigure
+from ridgepoint.figures.plane import Attainable, Plane, Point, Program, RoofLine, RooflineFigure
 from ridgepoint.figures.samples import SamplesFigure
 from ridgepoint.figures.samples import draw as draw_samples
 from ridgepoint.figures.sheet import INK, Sheet
@@ -184,6 +184,9 @@ def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
     if len(figure.programs) > 1:
         for index, program in enumerate(figure.programs):
             _name_program(program, colour(index), sheet, room)
+    for index, program in enumerate(figure.programs):
+        if program.attainable is not None and program.attainable.is_alone:
+            _say_unknown(program.attainable, colour(index), sheet, room)
     # What limits most gets its label first, then the ridge points, then the rest.
     first = [roof for roof in figure.roofs if _is_limit(roof)]
     left_out = _label_roofs(first, sheet, room)
@@ -240,18 +243,28 @@ def _draw_program(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
 
 
 def _draw_attainable(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
-    """Draw a cap at what bounds a program, and a dotted line from its point at DRAM."""
+    """Draw a cap at what bounds a program, and a dotted line from its point at DRAM.
+
+    Without a point it is a hollow marker, and the line begins at the axis.
+    """
     if program.attainable is None:
         return
     x, high = program.attainable.at
-    low = next(point.at[1] for point in program.points if point.level == "dram")
+    heights = [point.at[1] for point in program.points if point.level == "dram"]
+    low = heights[0] if heights else sheet.axes.get_ylim()[0]
     # Under the labels (3), which may have to lie on it.
     style: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.5)), "zorder": 2.5}
     sheet.axes.plot((x, x), (low, high), color=ink, **style)
-    size = sheet.marker * 1.6
-    sheet.axes.plot(x, high, CAP, color=ink, markersize=size, markeredgewidth=1.6, zorder=4.5)
     room.lines.append(((sheet.at((x, low)), sheet.at((x, high))), _JOIN_COST))
-    room.taken.append(Box(centre=sheet.at((x, high)), width=size, height=2.4))
+    if program.attainable.is_alone:
+        sheet.axes.plot(x, high, "o", color=ink, markerfacecolor="white", markersize=sheet.marker,
+                        markeredgewidth=0.9, zorder=5)  # fmt: skip
+        height = sheet.marker
+    else:
+        sheet.axes.plot(x, high, CAP, color=ink, markersize=sheet.marker * 1.6,
+                        markeredgewidth=1.6, zorder=4.5)  # fmt: skip
+        height = 2.4
+    room.taken.append(Box(centre=sheet.at((x, high)), width=sheet.marker * 1.6, height=height))
 
 
 def _around(point: Point, sheet: Sheet) -> Box:
@@ -264,10 +277,14 @@ def _around(point: Point, sheet: Sheet) -> Box:
 
 
 def _name_program(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
-    """Write a program's letter beside its last point."""
-    if not program.points:
+    """Write a program's letter beside its last point, or beside its mark without one."""
+    if program.points:
+        at = program.points[-1].at
+    elif program.attainable is not None:
+        at = program.attainable.at
+    else:
         return
-    x, y = sheet.at(program.points[-1].at)
+    x, y = sheet.at(at)
     eighth = math.pi / 4
     places = [
         (x + far * math.cos(turn * eighth), y + far * math.sin(turn * eighth))
@@ -278,6 +295,20 @@ def _name_program(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
     box = room.place(Box(centre=place, width=width, height=height) for place in places)
     if box is not None:
         sheet.label(program.letter, box, colour=ink, size=sheet.font, weight="bold")
+
+
+def _say_unknown(mark: Attainable, ink: str, sheet: Sheet, room: Room) -> None:
+    """Write beside a mark without a point that its time is unknown."""
+    text = "time unknown"
+    x, y = sheet.at(mark.at)
+    width, height = sheet.text_width(text, sheet.small) + 2, sheet.small * 1.1
+    beside, below = (width + sheet.marker) / 2 + 3, sheet.font
+    box = room.place(
+        Box(centre=(x + right * beside, y - down * below), width=width, height=height)
+        for right, down in ((1, 1), (1, 2), (-1, 2), (1, 3), (-1, 3), (1, 0), (-1, 0), (-1, -1))
+    )
+    if box is not None:
+        sheet.label(text, box, colour=ink, size=sheet.small)
 
 
 def _is_limit(roof: RoofLine) -> bool:

@@ -114,7 +114,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attainable:
-    """What bounds a program, over or under its point at DRAM.
+    """What bounds a program, over or under its point at DRAM, or alone if its time is unknown.
 
     The line that it would lie on may not be drawn: one direction of a bandwidth, or a level
     at which the program has no point.
@@ -125,10 +125,14 @@ class Attainable:
         Intensity at DRAM in flop/byte and attainable performance in flop/s.
     limit : str
         Which roof it is, in a few words.
+    is_alone : bool
+        The program has no point, as its time is unknown: of its place only the intensity and
+        the height that it cannot pass are known.
     """
 
     at: Coordinates
     limit: str
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +157,11 @@ class Program:
     summary: str
     points: tuple[Point, ...]
     attainable: Attainable | None = None
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether what bounds it is marked over its point."""
+        return self.attainable is not None and not self.attainable.is_alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +191,9 @@ class RooflineFigure(Plane):
 
     @property
     def attainable_note(self) -> str | None:
-        """What bounds the programs whose attainable performance is marked; None: no mark."""
-        marked = [(p.letter, p.attainable.limit) for p in self.programs if p.attainable]
+        """What bounds the programs with a mark over their point; None: there is none."""
+        over = [program for program in self.programs if program.is_capped]
+        marked = [(p.letter, p.attainable.limit) for p in over if p.attainable]
         if not marked:
             return None
         limits = list(dict.fromkeys(limit for _, limit in marked))

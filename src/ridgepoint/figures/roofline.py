@@ -105,7 +105,8 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     cores, beside = _core_counts(machine, shown or subjects, notes)
     x_limits, y_limits = machine_frame(machine)
     peaks = [float(machine.rate(name)) for name in precisions]
-    x_limits = widened(x_limits, (p.at[0] for p in every if not p.is_infinite))
+    seen = [p.at[0] for p in every if not p.is_infinite]
+    x_limits = widened(x_limits, [*seen, *(mark.at[0] for mark in marks if mark)])
     reached = [y for p in every for y in (p.low, p.high) if y > 0]
     y_limits = widened(y_limits, [*peaks, *reached, *(mark.at[1] for mark in marks if mark)])
     roofs = drawn_roofs(
@@ -211,10 +212,12 @@ def _attainable(one: Subject, points: Sequence[Point]) -> Attainable | None:
     """Return what bounds a program, at its intensity at DRAM; None: one of them is unknown."""
     placement = one.placement
     height, limit = placement.attainable_flop_per_s, placement.bound
-    at_dram = [p for p in points if p.level == "dram" and not p.is_infinite]
-    if height is None or limit is None or not at_dram:
+    intensity = placement.intensity_flop_per_byte
+    if height is None or limit is None or not intensity:
         return None
-    return Attainable(at=(at_dram[0].at[0], height), limit=_limit(placement, limit))
+    if hardly_any(one.measurement.counted.counts):
+        return None
+    return Attainable(at=(intensity, height), limit=_limit(placement, limit), is_alone=not points)
 
 
 def _limit(placement: Placement, limit: Bound) -> str:
@@ -240,7 +243,9 @@ def _absences(one: Subject) -> list[str]:
     if hardly_any(counts):
         return [f"{hardly_any_text(counts)}: the flop roofline says nothing of it"]
     if one.placement.performance_flop_per_s is None:
-        return ["counted but not timed: its performance is unknown, so no point"]
+        if _attainable(one, ()) is None:
+            return ["counted but not timed: its performance is unknown, so no point"]
+        return ["time unknown: marked is the most that its limit allows, at its intensity at DRAM"]
     said = []
     for part in one.measurement.counted.traffic:
         level = shown_name(part.level)
@@ -263,8 +268,13 @@ def _summary(one: Subject, *, say_cores: bool) -> str:
     if not hardly_any(one.measurement.counted.counts):
         if placement.performance_flop_per_s is not None:
             parts.append(format_si(placement.performance_flop_per_s.median, "flop/s", digits=3))
+        else:
+            parts.append("time unknown")
         if placement.intensity_flop_per_byte:
             parts.append(f"{placement.intensity_flop_per_byte:.3g} flop/byte")
+    mark = _attainable(one, ())
+    if placement.efficiency is None and mark is not None:
+        parts.append(f"at most {format_si(mark.at[1], 'flop/s', digits=3)} ({mark.limit})")
     if placement.efficiency is not None and placement.bound is not None:
         roof = "roof" if str(placement.bound.binding) in RESOURCES else ""
         limit = _limit(placement, placement.bound)

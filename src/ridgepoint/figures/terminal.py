@@ -11,6 +11,8 @@ from ridgepoint.figures.words import shown_name
 _SMALLEST = (40, 12)
 _STYLES = {"outer": "\x1b[1m", "lower": "\x1b[2m", "beside": "\x1b[2m"}
 _INKS = tuple(f"\x1b[1;{code}m" for code in (34, 31, 32, 35, 33, 36))
+# After the letter of a program whose time is unknown, on its roof.
+_NO_TIME = "?"
 _RESET = "\x1b[0m"
 
 
@@ -40,6 +42,10 @@ def render(
     for roof in figure.roofs:
         ends = fractions(figure, roof.start), fractions(figure, roof.end)
         canvas.line(*ends, dashed=roof.role != "outer", style=_STYLES[roof.role])
+    for index, program in enumerate(figure.programs):
+        if program.attainable is not None and program.attainable.is_alone:
+            x, y = fractions(figure, program.attainable.at)
+            canvas.line((x, 0.0), (x, y), dashed=True, style=_INKS[index % len(_INKS)])
     hidden = _put_points(figure, canvas)
     _put_caps(figure, canvas)
     for roof in figure.roofs:
@@ -81,12 +87,15 @@ def _put_points(figure: RooflineFigure, canvas: Canvas) -> dict[str, str]:
 
 
 def _put_caps(figure: RooflineFigure, canvas: Canvas) -> None:
-    """Mark what bounds every program, where no letter stands."""
+    """Mark what bounds every program, where no letter stands; with its letter if it is alone."""
     for index, program in enumerate(figure.programs):
-        if program.attainable is not None:
-            cell = canvas.cell(fractions(figure, program.attainable.at))
-            if canvas.is_bare(*cell, CAP):
-                canvas.write(*cell, CAP, style=_INKS[index % len(_INKS)])
+        if program.attainable is None:
+            continue
+        mark = f"{program.letter}{_NO_TIME}" if program.attainable.is_alone else CAP
+        row, column = canvas.cell(fractions(figure, program.attainable.at))
+        column = min(column, canvas.columns - len(mark))
+        if canvas.is_bare(row, column, mark):
+            canvas.write(row, column, mark, style=_INKS[index % len(_INKS)])
 
 
 def _label(roof: RoofLine, figure: RooflineFigure, canvas: Canvas) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ridgepoint.counts import Counts
-from ridgepoint.figures.words import percent, shown_name
+from ridgepoint.figures.words import percent, shown_cores, shown_name
 from ridgepoint.figures.work import hardly_any, hardly_any_text, used_precisions
 from ridgepoint.models.placement import Placement
 from ridgepoint.resources import LEVELS, RESOURCES
@@ -48,7 +48,7 @@ def _bounds(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
     if not float(placement.bound.time_s) > 0:
         return ("no roof applies: the program moved no byte and did no flop that was counted",)
     if placement.efficiency is None:
-        return _untimed(placement)
+        return (*_untimed(placement, moves_only=moves_only), *_left_out(placement))
     if placement.efficiency >= NEAR:
         sentences = (_binding(placement, placement.efficiency), *_next(placement))
     elif moves_only:
@@ -78,13 +78,19 @@ def limit_name(constraint: str, placement: Placement) -> str:
     return f"peak {' and '.join(used)} performance" if used else "peak performance"
 
 
-def _untimed(placement: Placement) -> tuple[str, ...]:
+def _untimed(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
+    """Return the sentences about a program of which only the counts are known."""
     assert placement.bound is not None
     limit = limit_name(str(placement.bound.binding), placement)
-    least = format_si(float(placement.bound.time_s), "s", digits=3)
+    best = [format_si(float(placement.bound.time_s), "s", digits=3)]
+    unknown = "how near it comes to that is"
+    if placement.attainable_flop_per_s is not None and not moves_only:
+        best.insert(0, format_si(placement.attainable_flop_per_s, "flop/s", digits=3))
+        unknown = "its performance and how near it comes to that are"
     return (
-        f"it needs {least} or more, which {limit} asks for; it was not timed, so how near it "
-        "comes is unknown",
+        f"what would bound it is {limit}: {' and '.join(best)} at best, "
+        f"on {shown_cores(placement.cores)}",
+        f"its time was not measured, so {unknown} unknown",
     )
 
 

@@ -66,8 +66,10 @@ typedef struct Instruction {
 
 typedef enum {
     SEGMENT_PLAIN,
-    SEGMENT_ITERATION, /* one iteration of an instruction with a REP prefix */
-    SEGMENT_FLAG_END,  /* such an instruction ended by its flag */
+    SEGMENT_ITERATION,      /* one iteration of an instruction with a REP prefix */
+    SEGMENT_LAST_ITERATION, /* one that its flag ends, unless SEGMENT_NOT_LAST follows */
+    SEGMENT_NOT_LAST,
+    SEGMENT_FLAG_END,       /* the flag ended such an instruction */
 } SegmentRole;
 
 typedef struct {

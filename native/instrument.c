@@ -41,7 +41,7 @@ typedef struct {
     const VexGuestLayout *layout;
     Instruction *instruction;
     Opcode opcode;
-    UInt n_exits; /* within the instruction */
+    Bool iterates; /* the instruction, which has a REP prefix, is past its check of the count */
     Sum *sums;    /* by temporary of the block as it came in */
     IRTemp n_own; /* temporaries from this one on are the engine's, not the program's */
     Waiting waiting;
@@ -405,7 +405,7 @@ static void begin_instruction(Block *block, Addr address, UInt length) {
     note_function_entry(block, address);
     block->instruction = instruction_at(address, length, block->epoch);
     block->opcode = opcode_of(block->instruction->code, length);
-    block->n_exits = 0;
+    block->iterates = False;
     if (block->opcode == OPCODE_REP_STRING) {
         close_segment(block);
     }
@@ -422,16 +422,44 @@ static void begin_instruction(Block *block, Addr address, UInt length) {
     }
 }
 
+static void open_repeated(Block *block, SegmentRole role) {
+    close_segment(block);
+    open_segment(block, role);
+    add_instruction(block);
+}
+
+/* An instruction with a REP prefix leaves when its count is 0, then counts down, and so begins an
+ * iteration. What it would do first is not there where VEX knows the count. */
+static void pass_put(Block *block, Int offset) {
+    if (block->instruction && block->opcode == OPCODE_REP_STRING && !block->iterates &&
+        offset == offsetof(VexGuestAMD64State, guest_RCX)) {
+        open_repeated(block, SEGMENT_ITERATION);
+        block->iterates = True;
+    }
+}
+
+/* After an iteration REPE and REPNE look at the flag: to go on they jump to themselves, or, where
+ * VEX has unrolled that loop, they jump out of it else. */
+static void pass_flag(Block *block, Addr to) {
+    if (to == block->instruction->address) {
+        open_repeated(block, SEGMENT_FLAG_END);
+        return;
+    }
+    block->segment.role = SEGMENT_LAST_ITERATION;
+    open_repeated(block, SEGMENT_NOT_LAST);
+}
+
 /* Called after an exit was added: what follows runs only if it was not taken. */
-static void pass_exit(Block *block, IRJumpKind kind) {
+static void pass_exit(Block *block, const IRStmt *statement) {
+    const IRJumpKind kind = statement->Ist.Exit.jk;
     if (kind == Ijk_SigSEGV || kind == Ijk_SigBUS) {
         return; /* a fault, of a misaligned operand: treated like any other fault */
     }
-    close_segment(block);
-    block->n_exits++;
-    if (block->opcode == OPCODE_REP_STRING) {
-        open_segment(block, block->n_exits == 1 ? SEGMENT_ITERATION : SEGMENT_FLAG_END);
-        add_instruction(block);
+    /* Between the rounds of a loop Valgrind looks whether the code has changed. */
+    if (block->iterates && kind != Ijk_InvalICache) {
+        pass_flag(block, statement->Ist.Exit.dst->Ico.U64);
+    } else {
+        close_segment(block);
     }
 }
 
@@ -483,6 +511,9 @@ static void instrument_statement(Block *block, IRStmt *statement) {
     case Ist_Dirty:
         note_helper(block, statement->Ist.Dirty.details);
         break;
+    case Ist_Put:
+        pass_put(block, statement->Ist.Put.offset);
+        break;
     case Ist_Exit:
         flush_waiting(block);
         break;
@@ -491,7 +522,7 @@ static void instrument_statement(Block *block, IRStmt *statement) {
     }
     addStmtToIRSB(block->out, statement);
     if (statement->tag == Ist_Exit) {
-        pass_exit(block, statement->Ist.Exit.jk);
+        pass_exit(block, statement);
     }
 }
 

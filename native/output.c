@@ -148,12 +148,23 @@ static void add_up(const Bank *bank, Executed *executed) {
         const ULong n = bank_counter(bank, s);
         for (UInt i = 0; n && i < segment->n_instructions; i++) {
             Executed *of = &executed[segment->instructions[i]];
-            if (segment->role == SEGMENT_ITERATION) {
-                of->iterations += n;
-            } else if (segment->role == SEGMENT_FLAG_END) {
-                of->flag_ends += n;
-            } else {
+            switch (segment->role) {
+            case SEGMENT_PLAIN:
                 of->passes += n;
+                break;
+            case SEGMENT_LAST_ITERATION:
+                of->flag_ends += n;
+                of->iterations += n;
+                break;
+            case SEGMENT_ITERATION:
+                of->iterations += n;
+                break;
+            case SEGMENT_NOT_LAST:
+                of->flag_ends -= n;
+                break;
+            case SEGMENT_FLAG_END:
+                of->flag_ends += n;
+                break;
             }
         }
     }

@@ -24,6 +24,7 @@ from rich.console import Console
 from ridgepoint.caution import Caution
 from ridgepoint.counts import FunctionCounts, LineCounts, MissCurve, RegionCounts
 from ridgepoint.figures import tables
+from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.words import shown_symbol
 from ridgepoint.geometry import parse_geometry
 from ridgepoint.measurement import Alternative, TimedRegion
@@ -114,6 +115,13 @@ def test_regions_without_a_machine_have_times_and_no_roof():
     said = rows(run_text(replace(MARKED, timed_regions=(timed("solve", 0.008),)), None), "region")
 
     assert said[0] == "region time work instr. DRAM flop/byte"
+
+
+def test_a_high_intensity_is_written_out():
+    """8 Mflop over 320 byte."""
+    inner = replace(INNER, traffic=(traffic("dram", 320, 0),))
+
+    assert rows(run_text(with_counted(TRIAD, regions=(inner,))), "region")[1].endswith(" 25000")
 
 
 def depths(*regions):
@@ -292,6 +300,15 @@ def test_counts_of_a_part_of_the_run_are_the_first_thing_said():
     assert said.splitlines()[0].rstrip() == (
         "WARNING: counts of a part of the run only: it was ended after 60 s"
     )
+
+
+def test_figures_say_what_they_are_of_and_that_it_is_a_part():
+    """A picture travels without its report."""
+    part = with_counted(TRIAD, partial="it was ended", selected="region 'solve'")
+    figure = roofline_figure(MACHINE, [subject(part, MACHINE)])
+
+    assert figure.programs[0].name == "triad 1000000, only region 'solve'"
+    assert figure.notes == ("counts of a part of the run only: it was ended",)
 
 
 def test_what_was_counted_alone_is_said_below_the_command():

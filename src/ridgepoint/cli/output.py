@@ -159,11 +159,13 @@ def show_run(
     shown = console(stderr=stderr)
     shown.print(run_table.run(measurement, machine, placement))
     if plot:
+        shown.print()
         show_plot(
             roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),
             stderr=stderr,
         )
         if measurement.counted.miss_curve is not None:
+            shown.print()
             show_miss_curve(measurement, machine, stderr=stderr)
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ridgepoint.counts import Traffic
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.words import UNKNOWN
+from ridgepoint.figures.words import UNKNOWN, shown_intensity
 from ridgepoint.figures.work import hardly_any
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Alternative, Measurement
@@ -87,7 +87,11 @@ def _cells(measurement: Measurement, one: Alternative, own_bytes: int | None) ->
     return {
         "DRAM read": UNKNOWN if dram is None else format_si(dram.read_bytes, "B"),
         "written": _bytes(None if dram is None else dram.write_bytes),
-        "flop/byte": UNKNOWN if moved is None else f"{work / moved:.3g}" if moved else "inf.",
+        "flop/byte": UNKNOWN
+        if moved is None
+        else shown_intensity(work / moved)
+        if moved
+        else "inf.",
         "traffic": UNKNOWN if moved is None or not own_bytes else f"x {moved / own_bytes:.3g}",
     }
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ridgepoint.counts import MissCurve
 from ridgepoint.figures.plane import Coordinates, Plane
 from ridgepoint.figures.roofs import decades, widened
-from ridgepoint.figures.words import percent, printable, program_name
-from ridgepoint.figures.working_sets import SMALLEST_BYTES, moved_bytes, working_sets
+from ridgepoint.figures.words import measured_name, partial_note, percent
+from ridgepoint.figures.working_sets import SMALLEST_BYTES, moved_bytes, working_sets, written_bytes
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.units import format_si, format_size
@@ -64,8 +65,9 @@ class MissCurveFigure(Plane):
     Parameters
     ----------
     moved, written : tuple of tuple of float
-        Corners of a falling staircase, size and traffic: read and written together, and written
-        alone, which ends where nothing more is written. Corners may lie below the frame.
+        Corners of a staircase, size and traffic: read and written together, and written alone
+        (lines still dirty at the end included), which ends where nothing more is written.
+        Corners may lie below the frame.
     caches : tuple of CacheMark
         Of the machine that was simulated, from the core outwards.
     working_sets : tuple of WorkingSetMark
@@ -106,8 +108,9 @@ def miss_curve_figure(measurement: Measurement, machine: Machine) -> MissCurveFi
     shown = shown or [1.0]
     y_limits = widened((math.inf, 0.0), [*shown, _HEADROOM * max(shown)])
     x_ticks = _size_ticks(x_limits)
+    part = partial_note(measurement)
     return MissCurveFigure(
-        title=_title(measurement),
+        title=measured_name(measurement),
         subtitle=_subtitle(curve),
         x_label="Size of the cache",
         y_label="Memory traffic [B]",
@@ -116,16 +119,16 @@ def miss_curve_figure(measurement: Measurement, machine: Machine) -> MissCurveFi
         x_ticks=tuple((float(size), format_size(size)) for size in x_ticks),
         y_ticks=tuple((value, format_si(value, "").rstrip()) for value in decades(y_limits)),
         moved=_stairs(curve, moved, x_limits, floor=y_limits[0] / 2),
-        written=_stairs(curve, curve.write_bytes, x_limits, floor=y_limits[0] / 2),
+        written=_stairs(curve, written_bytes(curve), x_limits, floor=y_limits[0] / 2),
         caches=caches,
         working_sets=tuple(
             WorkingSetMark(
-                at=(float(one.size_bytes), float(sum(_at(curve, one.size_bytes)))),
+                at=(float(one.size_bytes), float(_moved_at(curve, one.size_bytes))),
                 label=format_size(one.size_bytes),
             )
             for one in working_sets(curve)
         ),
-        notes=curve_sentences(measurement, machine),
+        notes=(*([part] if part else []), *curve_sentences(measurement, machine)),
     )
 
 
@@ -167,7 +170,7 @@ def _larger_sentence(curve: MissCurve, last: CacheMark) -> str:
     if last.size_bytes // 2 < curve.capacities_bytes[0]:
         return f"of caches half as large as {named} nothing is known"
     now, half, twice = (
-        sum(_at(curve, size))
+        _moved_at(curve, size)
         for size in (last.size_bytes, last.size_bytes // 2, last.size_bytes * 2)
     )
     if not now:
@@ -184,10 +187,9 @@ def _larger_sentence(curve: MissCurve, last: CacheMark) -> str:
     )
 
 
-def _at(curve: MissCurve, size_bytes: int) -> tuple[int, int]:
-    traffic = curve.traffic_at(size_bytes)
-    assert traffic.write_bytes is not None  # a curve knows both directions
-    return traffic.read_bytes, traffic.write_bytes
+def _moved_at(curve: MissCurve, size_bytes: int) -> int:
+    """Return the traffic of a cache of some size; see `MissCurve.traffic_at`."""
+    return moved_bytes(curve)[bisect_right(curve.capacities_bytes, size_bytes) - 1]
 
 
 def _marks(measurement: Measurement, machine: Machine | None) -> tuple[CacheMark, ...]:
@@ -199,17 +201,14 @@ def _marks(measurement: Measurement, machine: Machine | None) -> tuple[CacheMark
     return tuple(CacheMark(name=f"L{c.level}", size_bytes=c.size_bytes) for c in data)
 
 
-def _title(measurement: Measurement) -> str:
-    name = printable(program_name(measurement.command))
-    selected = measurement.counted.selected
-    return name if selected is None else f"{name}, only {printable(selected)}"
-
-
 def _subtitle(curve: MissCurve) -> str:
     followed = (
         "every line followed" if curve.sampling == 1 else f"one line in {curve.sampling} followed"
     )
-    return f"one fully associative LRU write-back cache, {curve.line_bytes} B lines; {followed}"
+    return (
+        f"one fully associative LRU cache, {curve.line_bytes} B lines; {followed}; what is dirty "
+        "at the end counts as written"
+    )
 
 
 def _power_below(size_bytes: int) -> int:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ridgepoint.counts import RegionCounts
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_intensity
 from ridgepoint.figures.work import hardly_any
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement, Timed, TimedRegion
@@ -61,7 +61,9 @@ def _counts(region: RegionCounts, instructions: int) -> dict[str, str]:
     """Return what a region did, by column."""
     counts = region.counts
     moved = next((part.total_bytes for part in region.traffic if part.level == "dram"), None)
-    intensity = UNKNOWN if moved is None else f"{counts.work_flop / moved:.3g}" if moved else "inf."
+    intensity = (
+        UNKNOWN if moved is None else shown_intensity(counts.work_flop / moved) if moved else "inf."
+    )
     return {
         "work": "0 flop" if not counts.work_flop else format_si(counts.work_flop, "flop"),
         "instr.": percent(counts.instructions / instructions) if instructions else "-",

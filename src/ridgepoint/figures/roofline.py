@@ -18,10 +18,12 @@ from ridgepoint.figures.roofs import (
 )
 from ridgepoint.figures.words import (
     machine_title,
+    measured_name,
+    partial_note,
     percent,
     printable,
-    program_name,
     shown_cores,
+    shown_intensity,
     shown_limit,
     shown_name,
 )
@@ -68,12 +70,12 @@ def subject(
     measurement : Measurement
     machine : Machine
     name : str or None
-        None: the command, without the program's folder.
+        None: the command, without the program's folder, and what was counted alone.
     cores : float or None
         As for `ridgepoint.models.placement.place`.
     """
     return Subject(
-        name=printable(program_name(measurement.command) if name is None else name),
+        name=measured_name(measurement) if name is None else printable(name),
         measurement=measurement,
         placement=place(measurement, machine, cores=cores),
     )
@@ -130,7 +132,8 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     )
     whose: dict[str, list[str]] = {}
     for program, one in zip(programs, subjects, strict=True):
-        for text in _absences(one):
+        part = partial_note(one.measurement)
+        for text in (*([part] if part else []), *_absences(one)):
             whose.setdefault(text, []).append(program.letter)
     # A note that holds for every program needs no letters.
     notes += [
@@ -271,7 +274,7 @@ def _summary(one: Subject, *, say_cores: bool) -> str:
         else:
             parts.append("time unknown")
         if placement.intensity_flop_per_byte:
-            parts.append(f"{placement.intensity_flop_per_byte:.3g} flop/byte")
+            parts.append(f"{shown_intensity(placement.intensity_flop_per_byte)} flop/byte")
     mark = _attainable(one, ())
     if placement.efficiency is None and mark is not None:
         parts.append(f"at most {format_si(mark.at[1], 'flop/s', digits=3)} ({mark.limit})")

@@ -21,10 +21,12 @@ from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import (
     UNKNOWN,
     machine_title,
+    partial_note,
     percent,
     printable,
     shown_command,
     shown_cores,
+    shown_intensity,
     shown_name,
 )
 from ridgepoint.figures.work import hardly_any
@@ -89,9 +91,9 @@ def run(
 
 def _partial(measurement: Measurement) -> Iterator[RenderableType]:
     """Yield a warning where the counts are not of the whole run."""
-    if measurement.counted.partial is not None:
-        why = printable(measurement.counted.partial)
-        yield Text(f"WARNING: counts of a part of the run only: {why}", style="bold red")
+    note = partial_note(measurement)
+    if note is not None:
+        yield Text(f"WARNING: {note}", style="bold red")
 
 
 def _selected(measurement: Measurement) -> Iterator[RenderableType]:
@@ -274,5 +276,5 @@ def _intensities(measurement: Measurement) -> str:
         elif moved == 0:
             said.append(f"{shown_name(level)} infinite (no byte moved)")
         else:
-            said.append(f"{shown_name(level)} {work / moved:.3g}")
+            said.append(f"{shown_name(level)} {shown_intensity(work / moved)}")
     return f"{', '.join(said)} flop/byte"

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
 from ridgepoint.resources import LEVELS, RESOURCES
 
 UNKNOWN = "unknown"
@@ -89,6 +90,18 @@ def program_name(command: Sequence[str]) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
+def measured_name(measurement: Measurement) -> str:
+    """Return what a measurement is of: a program, or a part of it, safe to print."""
+    name, selected = program_name(measurement.command), measurement.counted.selected
+    return printable(name if selected is None else f"{name}, only {selected}")
+
+
+def partial_note(measurement: Measurement) -> str | None:
+    """Return that the counts are not of the whole run, and why; None: they are."""
+    why = measurement.counted.partial
+    return None if why is None else printable(f"counts of a part of the run only: {why}")
+
+
 def machine_title(machine: Machine) -> str:
     """Return what a machine is called in titles.
 
@@ -150,6 +163,17 @@ def one_line(text: str) -> str:
     'import json print(1)'
     """
     return " ".join(text.split())
+
+
+def shown_intensity(flop_per_byte: float) -> str:
+    """Return an intensity to three digits, with an exponent only where it is extreme.
+
+    Examples
+    --------
+    >>> shown_intensity(0.08333), shown_intensity(25437.0)
+    ('0.0833', '25400')
+    """
+    return f"{float(f'{flop_per_byte:.3g}'):g}"
 
 
 def printable(text: str) -> str:

@@ -25,7 +25,7 @@ class WorkingSet:
     size_bytes : int
         Smallest known size of a cache that holds it.
     saves_bytes : int
-        Memory traffic, read and written, that such a cache saves over one in which hardly any of
+        Memory traffic, as of `moved_bytes`, that such a cache saves over one in which hardly any of
         it fits.
     """
 
@@ -33,11 +33,18 @@ class WorkingSet:
     saves_bytes: int
 
 
+def written_bytes(curve: MissCurve) -> tuple[int, ...]:
+    """Return what is written back sooner or later, at each capacity.
+
+    Lines still dirty at the end are part of it: a larger cache only keeps them longer, and a
+    program that writes an array once would else have that array as its working set.
+    """
+    return tuple(map(sum, zip(curve.write_bytes, curve.pending_bytes, strict=True)))
+
+
 def moved_bytes(curve: MissCurve) -> tuple[int, ...]:
-    """Return what is read and written, at each capacity."""
-    return tuple(
-        read + written for read, written in zip(curve.read_bytes, curve.write_bytes, strict=True)
-    )
+    """Return what is read, and written back sooner or later, at each capacity."""
+    return tuple(map(sum, zip(curve.read_bytes, written_bytes(curve), strict=True)))
 
 
 def working_sets(curve: MissCurve) -> tuple[WorkingSet, ...]:

@@ -374,6 +374,16 @@ def test_every_miss_curve_is_drawn(rows, width_in, tmp_path):
     assert [label for label in wanted if label not in said] == []
 
 
+def test_no_label_of_a_miss_curve_lies_on_another(tmp_path):
+    """As drawn, upright ones and those of working sets, L3 and 24 MiB side by side."""
+    axes = miss_curve_mpl.draw(miss_curve_figure(CURVED, MACHINE))
+    axes.figure.savefig(tmp_path / "any.png", dpi=100)
+    boxes = [text.get_window_extent() for text in axes.texts if text.get_bbox_patch() is not None]
+
+    assert len(boxes) == 3 + 2
+    assert not [(a, b) for n, a in enumerate(boxes) for b in boxes[:n] if a.overlaps(b)]
+
+
 def test_drawing_on_given_axes_returns_them():
     """One panel of several, limits and labels as computed."""
     from matplotlib.figure import Figure

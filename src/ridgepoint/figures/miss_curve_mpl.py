@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _HEIGHT_OVER_WIDTH = 0.55
 _NOTE = "#555555"
 _LINE_COST = 3
+_MARK_COST = 1
 _LEAST_STEP = 1.0
 
 
@@ -78,7 +79,9 @@ def _mark_caches(figure: MissCurveFigure, sheet: Sheet, room: Room) -> None:
         ends = [(float(mark.size_bytes), y) for y in figure.y_limits]
         sheet.axes.plot(*zip(*ends, strict=True), color="#777777", linewidth=0.8,
                         linestyle=(0, (4, 2)), zorder=2)  # fmt: skip
-        x, _ = sheet.at(ends[1])
+        bottom, top = (sheet.at(end) for end in ends)
+        room.lines.append(((bottom, top), _MARK_COST))
+        x = top[0]
         width, height = sheet.text_width(mark.label, sheet.small) + 2, sheet.small
         reach = width / 2 + sheet.small * 0.4
         box = room.place(

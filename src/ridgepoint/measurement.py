@@ -49,11 +49,13 @@ class Counted:
     alternatives : tuple of Alternative
         The same run on other caches.
     miss_curve : MissCurve or None
-        Memory traffic over the size of a cache, of the whole run; None: not asked for.
+        Memory traffic over the size of a cache, of what was counted; None: not asked for.
     partial : str or None
         Why the counts are not of the whole run, for example a time limit; None: they are.
     selected : str or None
         The region or function that was counted alone; None: all of the program was.
+    most_threads : int or None
+        Threads of one process that were alive at the same time; None: the meter cannot tell.
     """
 
     meter: str
@@ -68,6 +70,12 @@ class Counted:
     miss_curve: MissCurve | None = None
     partial: str | None = None
     selected: str | None = None
+    most_threads: int | None = None
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether one thread did it all."""
+        return self.most_threads == 1 and self.processes == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

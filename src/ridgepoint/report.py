@@ -12,6 +12,7 @@ from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.working_sets import working_sets
 
 
 def report(
@@ -49,13 +50,16 @@ def report(
         "performance_flop_per_s": None if performance is None else performance.median,
         "bound": _bound(placement, machine),
         "functions": [_function(function) for function in counted.functions],
-        "regions": [_region(region) for region in counted.regions],
+        "regions": [_region(region, measurement) for region in counted.regions],
         "selected": counted.selected,
         "partial": counted.partial,
         "processes": counted.processes,
         "simulated_caches": plain(counted.caches),
         "alternatives": plain(counted.alternatives),
         "miss_curve": plain(counted.miss_curve),
+        "working_sets": (
+            None if counted.miss_curve is None else plain(working_sets(counted.miss_curve))
+        ),
         "cautions": plain(cautions),
         "context": plain(measurement.context),
     }
@@ -85,10 +89,13 @@ def _function(function: FunctionCounts) -> dict[str, Any]:
     return fields
 
 
-def _region(region: RegionCounts) -> dict[str, Any]:
+def _region(region: RegionCounts, measurement: Measurement) -> dict[str, Any]:
+    timed = next((one for one in measurement.timed_regions if one.name == region.name), None)
     return {
         "name": region.name,
         "inside": list(region.inside),
+        "entries": None if timed is None else timed.entries,
+        "runtime_s": None if timed is None else plain(timed.runtime_s),
         **_part(region.counts, region.traffic),
     }
 

@@ -16,8 +16,9 @@ from ridgepoint.counts import (
     Traffic,
 )
 from ridgepoint.documents import decode, encode, plain
+from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache
-from ridgepoint.measurement import Alternative, Measurement
+from ridgepoint.measurement import Alternative, Measurement, TimedRegion
 from ridgepoint.report import report
 
 amounts = st.integers(0, 10**15)
@@ -169,6 +170,9 @@ DETAILED = replace(
         partial="it was stopped after 10 s",
         selected="solve",
     ),
+    timed_regions=(
+        TimedRegion(name="solve", entries=3, runtime_s=Estimate([0.5]), busy_s=Estimate([0.5])),
+    ),
 )
 
 
@@ -218,9 +222,10 @@ def test_every_detail_is_kept_in_a_document():
 def test_a_record_from_before_these_details_is_read():
     """What an earlier version kept has none of the new fields; they have their defaults."""
     record = plain(MEASUREMENT)
-    for name in ("regions", "alternatives", "miss_curve", "partial", "selected"):
+    for name in ("regions", "alternatives", "miss_curve", "partial", "selected", "most_threads"):
         del record["counted"][name]
     del record["counted"]["functions"][0]["lines"]
+    del record["timed_regions"]
     document = json.dumps({"schema": 1, "kind": "measurement", **record})
 
     assert decode(document, Measurement, origin="a test") == MEASUREMENT
@@ -238,6 +243,10 @@ def test_the_report_tells_every_detail():
     assert [(one["name"], one["inside"]) for one in told["regions"]] == [
         ("solve", []),
         ("spmv", ["solve"]),
+    ]
+    assert [(one["entries"], one["runtime_s"]) for one in told["regions"]] == [
+        (3, plain(Estimate([0.5]))),
+        (None, None),
     ]
     assert told["alternatives"][0]["traffic"] == [dram]
     assert told["miss_curve"]["capacities_bytes"] == [64, 4096, 65536]

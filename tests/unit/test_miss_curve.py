@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ridgepoint.counts import MissCurve
 from ridgepoint.figures import miss_curve_mpl, miss_curve_text
 from ridgepoint.figures.miss_curve import curve_sentences, miss_curve_figure
-from ridgepoint.figures.working_sets import WorkingSet, working_sets
+from ridgepoint.models.working_sets import WorkingSet, working_sets
 
 LINE = 64
 

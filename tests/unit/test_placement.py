@@ -65,6 +65,17 @@ def test_a_program_that_was_only_counted_is_bounded_by_all_cores(machine):
     assert (placement.performance_flop_per_s, placement.efficiency) == (None, None)
 
 
+@pytest.mark.parametrize(("threads", "processes", "cores"), [(1, 1, 1), (2, 1, 4), (1, 2, 4)])
+def test_one_thread_is_bounded_by_one_core_though_it_was_only_counted(
+    machine, threads, processes, cores
+):
+    """What never ran at the same time cannot have used a second core; of the rest, who knows."""
+    one = measured(wall_s=None)
+    counted = replace(one.counted, most_threads=threads, processes=processes)
+
+    assert place(replace(one, counted=counted), machine).cores == cores
+
+
 def test_a_point_above_its_roof_is_a_caution(machine):
     """0.1 s where the roof allows 0.2 s: the counts or the ceiling are wrong, and it says so."""
     placement = place(measured(wall_s=(0.1,)), machine)

@@ -11,9 +11,9 @@ from ridgepoint.counts import MissCurve
 from ridgepoint.figures.plane import Coordinates, Plane
 from ridgepoint.figures.roofs import decades, widened
 from ridgepoint.figures.words import measured_name, partial_note, percent
-from ridgepoint.figures.working_sets import SMALLEST_BYTES, moved_bytes, working_sets, written_bytes
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.working_sets import SMALLEST_BYTES, moved_bytes, working_sets, written_bytes
 from ridgepoint.units import format_si, format_size
 
 # More texts on one axis run into each other.

@@ -88,7 +88,8 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     machine : Machine
         Need not be the one on which the program ran; a caution says when it is not.
     cores : float or None
-        Cores whose roofs apply; None: those that it kept busy (all, if it was not timed).
+        Cores whose roofs apply; None: those that it kept busy. If it was not timed: one if it had
+        one thread, else all.
 
     Returns
     -------
@@ -96,8 +97,7 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     """
     counts, timed = measurement.counted.counts, measurement.timed
     if cores is None:
-        busy = float(machine.cores) if timed is None else timed.cores_busy
-        cores = cores_that_apply(busy, machine.cores)
+        cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
     asked = measurement.demand
     bounded = {
         name: amount
@@ -129,6 +129,12 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
         efficiency=efficiency,
         cautions=tuple(cautions),
     )
+
+
+def _cores_busy(measurement: Measurement, machine: Machine) -> float:
+    if measurement.timed is not None:
+        return measurement.timed.cores_busy
+    return 1.0 if measurement.counted.is_sequential else float(machine.cores)
 
 
 def _elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:

@@ -206,6 +206,7 @@ class EngineMeter:
         if selects is not None and not any(selects(region.name) for region in totals.regions):
             raise self._never_ran(what, written)
         lost_pids = lost(written.logs, written.pids)
+        most_threads = max(profile.process.most_threads for profile in written.profiles)
         return Counted(
             meter=f"engine (Valgrind {built.version})",
             counts=totals.counts,
@@ -220,15 +221,15 @@ class EngineMeter:
             selected=None if self.selection is None else str(self.selection),
             cautions=(
                 *built.cautions,
-                *chain.from_iterable(geometry.cautions for geometry in geometries),
-                *self._cautions(written, totals, lost_pids),
+                *dict.fromkeys(chain.from_iterable(each.cautions for each in geometries)),
+                *self._cautions(written, totals, lost_pids, most_threads),
             ),
+            most_threads=most_threads,
         )
 
     def _cautions(
-        self, written: Written, totals: Totals, lost_pids: Sequence[int]
+        self, written: Written, totals: Totals, lost_pids: Sequence[int], most_threads: int
     ) -> tuple[Caution, ...]:
-        most_threads = max(profile.process.most_threads for profile in written.profiles)
         return (
             *valgrind_doubts.undecoded(totals.counts),
             *valgrind_doubts.wider_path(totals.functions),

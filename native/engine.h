@@ -143,8 +143,9 @@ UInt threads_most(void);
 ULong threads_started(void);
 void region_begins(ThreadId tid, UInt name);
 void region_ends(ThreadId tid, UInt name);
-/* Set while the running thread is in a function that was asked for; compiled code reads it. */
-extern ULong in_function;
+/* Above this the stack pointer has left the function that was asked for, if the running thread is
+ * in one; compiled code reads it. */
+extern Addr function_limit;
 Bool is_selected_function(const HChar *name);
 UInt function_name_id(const HChar *name); /* of the region that a function is */
 void function_entered(UInt name, Addr sp);

@@ -354,12 +354,14 @@ static void note_function_entry(Block *block, Addr address) {
                                                              arguments)));
 }
 
-static void note_return(Block *block, IRExpr *to) {
-    IRExpr *flag = loaded_word(block, constant((HWord)&in_function));
-    IRTemp guard = assigned(block, Ity_I1, IRExpr_Binop(Iop_CmpNE64, flag, constant(0)));
+/* At the start of a block: only there may a function have been left. */
+static void note_function_left(Block *block, Addr address) {
+    IRExpr *limit = loaded_word(block, constant((HWord)&function_limit));
+    IRExpr *sp = stack_pointer(block);
+    IRTemp guard = assigned(block, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, limit, sp));
     IRDirty *call =
         unsafeIRDirty_0_N(2, "leave_function", VG_(fnptr_to_fnentry)(leave_function),
-                          mkIRExprVec_2(stack_pointer(block), to));
+                          mkIRExprVec_2(sp, constant(address)));
     call->guard = IRExpr_RdTmp(guard);
     addStmtToIRSB(block->out, IRStmt_Dirty(call));
 }
@@ -551,6 +553,9 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
     for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
         addStmtToIRSB(block.out, in->stmts[i]); /* checks of Valgrind's own */
     }
+    if (options.function) {
+        note_function_left(&block, extents->base[0]);
+    }
     if (traced()) {
         ask_for_room(&block);
     }
@@ -558,9 +563,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
         instrument_statement(&block, in->stmts[i]);
     }
     close_segment(&block);
-    if (options.function && in->jumpkind == Ijk_Ret) {
-        note_return(&block, in->next);
-    }
     VG_(free)(block.sums);
     return block.out;
 }

@@ -9,9 +9,9 @@
 #include "pattern.h"
 #include "pub_tool_threadstate.h"
 
-/* Returns from functions further up than this are not those of the function that was entered:
- * a return takes its address and at most 65535 bytes of arguments off the stack. */
+/* A return takes its address and at most 65535 bytes of arguments off the stack. */
 #define MOST_POPPED (8 + 65535)
+#define NO_LIMIT (~(Addr)0)
 
 typedef struct {
     UInt name;
@@ -29,7 +29,7 @@ typedef struct {
     Addr function_sp, function_return;
 } Thread;
 
-ULong in_function;
+Addr function_limit;
 
 static Thread *threads; /* by Valgrind's number, which is used again after a thread's end */
 static UInt *threads_on_cpu;
@@ -114,7 +114,7 @@ void thread_runs(ThreadId tid) {
     Thread *thread = &threads[tid];
     count_in(thread, thread->bank);
     trace_select_cpu(thread->cpu);
-    in_function = thread->in_function;
+    function_limit = thread->in_function ? thread->function_sp : NO_LIMIT;
 }
 
 static void open_region(Thread *thread, UInt name) {
@@ -182,7 +182,7 @@ void function_entered(UInt name, Addr sp) {
     thread->n_open_before_function = thread->n_open;
     open_region(thread, name);
     thread->in_function = True;
-    in_function = 1;
+    function_limit = sp;
     thread->function_sp = sp;
     thread->function_return = *(const Addr *)sp;
     trace_count_reuse(True);
@@ -193,9 +193,9 @@ static Bool is_on_stack(ThreadId tid, Addr sp) {
     return sp <= top && top - sp <= VG_(thread_get_stack_size)(tid);
 }
 
-/* A function is left when it returns, or when the thread returns from one further up on the
- * same stack: then an exception or longjmp went past it. A return on another stack (of a
- * coroutine, or a signal handler's own) says nothing. */
+/* A function is left when code runs that it returned to, or any further up on the same stack: then
+ * an exception or longjmp went past it. What runs on another stack (of a coroutine, or a signal
+ * handler's own) says nothing. */
 void function_left(Addr sp, Addr to) {
     Thread *thread = &threads[running];
     if (!thread->in_function || sp <= thread->function_sp) {
@@ -206,7 +206,7 @@ void function_left(Addr sp, Addr to) {
     const Bool jumped = is_on_stack(running, thread->function_sp) && is_on_stack(running, sp);
     if (returned || jumped) {
         thread->in_function = False;
-        in_function = 0;
+        function_limit = NO_LIMIT;
         close_regions(thread, thread->n_open_before_function);
     }
 }

@@ -207,6 +207,7 @@ static void begin(void) {
     /* Else VEX looks beyond a conditional branch: of `a && b` it runs both, and would have
      * instructions of b counted that the program never reached. */
     VG_(clo_vex_control).guest_chase = False;
+    output_begin();
     banks_begin();
     trace_begin();
     threads_begin();

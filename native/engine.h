@@ -177,6 +177,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* ---- output (output.c) ---- */
 
 typedef enum { WRITTEN_AT_EXIT, WRITTEN_BEFORE_EXEC } WhyWritten;
+void output_begin(void);
 void write_output(WhyWritten why, Int status);
 void output_of_child(void);
 

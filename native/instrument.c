@@ -396,6 +396,9 @@ static void begin_request(Block *block, Addr address, UInt length) {
 }
 
 static void begin_instruction(Block *block, Addr address, UInt length) {
+    if (length == 0) {
+        return; /* one that VEX does not know: it raises SIGILL */
+    }
     if (length > MAX_INSTRUCTION_BYTES) {
         begin_request(block, address, length);
         return;

@@ -9,10 +9,16 @@
 
 #include "pub_tool_options.h"
 #include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+
+/* Of Valgrind's core. */
+SysRes VG_(do_syscall)(UWord number, ULong, ULong, ULong, ULong, ULong, ULong, ULong, ULong);
+Int VG_(safe_fd)(Int descriptor);
 
 #define VERSION_OF_FORMAT 1
 #define MOST_FILES_OF_A_PROCESS 100000
 #define BUFFER_BYTES 65536
+#define LIMIT_OF_FILE_SIZE 1 /* RLIMIT_FSIZE; not among what Valgrind's headers define */
 
 /* ---- a file, written through a buffer ---- */
 
@@ -308,13 +314,31 @@ static void put_all(Writer *writer, WhyWritten why, Int status) {
 
 /* ---- the file ---- */
 
+static Int folder = -1; /* descriptor */
+
+/* The folder is opened before the program begins: it may change its root directory, or drop the
+ * privilege to reach it. */
+void output_begin(void) {
+    HChar *path = VG_(expand_file_name)("--counts-file", options.output);
+    *(VG_(strrchr)(path, '/') + 1) = 0;
+    const SysRes opened = VG_(open)(path, VKI_O_RDONLY, 0);
+    if (!sr_isError(opened)) {
+        folder = VG_(safe_fd)(sr_Res(opened)); /* where the program cannot close it */
+    }
+    VG_(free)(path);
+}
+
 /* A process that becomes another program writes once for each: names are numbered. */
 static Int new_file(HChar *path, const HChar *stem) {
+    const SizeT before_name = folder < 0 ? 0 : VG_(strrchr)(stem, '/') + 1 - stem;
     for (UInt i = 0; i < MOST_FILES_OF_A_PROCESS; i++) {
         VG_(sprintf)(path, "%s.%u", stem, i);
         const SysRes opened =
-            VG_(open)(path, VKI_O_CREAT | VKI_O_EXCL | VKI_O_WRONLY, 0600);
+            VG_(do_syscall)(__NR_openat, folder, (UWord)(path + before_name),
+                            VKI_O_CREAT | VKI_O_EXCL | VKI_O_WRONLY, 0600, 0, 0, 0, 0);
         if (!sr_isError(opened)) {
+            /* Whatever the program has forbidden for the files that it creates. */
+            VG_(do_syscall)(__NR_fchmod, sr_Res(opened), 0600, 0, 0, 0, 0, 0, 0);
             return sr_Res(opened);
         }
         if (sr_Err(opened) != VKI_EEXIST) {
@@ -322,6 +346,18 @@ static Int new_file(HChar *path, const HChar *stem) {
         }
     }
     return -1;
+}
+
+/* Lets files be as large as the program may allow itself; returns what it had allowed. */
+static struct vki_rlimit lifted_file_size(void) {
+    struct vki_rlimit of_program;
+    VG_(getrlimit)(LIMIT_OF_FILE_SIZE, &of_program);
+    const struct vki_rlimit most = {of_program.rlim_max, of_program.rlim_max};
+    const struct vki_rlimit none = {~0ul, ~0ul};
+    if (VG_(setrlimit)(LIMIT_OF_FILE_SIZE, &none) != 0) {
+        VG_(setrlimit)(LIMIT_OF_FILE_SIZE, &most);
+    }
+    return of_program;
 }
 
 void output_of_child(void) {
@@ -333,6 +369,7 @@ void write_output(WhyWritten why, Int status) {
     HChar *stem = VG_(expand_file_name)("--counts-file", options.output);
     HChar *path = VG_(malloc)("ridgepoint.path", VG_(strlen)(stem) + 16);
     Writer writer = {.descriptor = new_file(path, stem)};
+    const struct vki_rlimit of_program = lifted_file_size();
     if (writer.descriptor < 0) {
         VG_(umsg)("ridgepoint: cannot create %s\n", path);
     } else {
@@ -343,6 +380,7 @@ void write_output(WhyWritten why, Int status) {
             VG_(umsg)("ridgepoint: cannot write all of %s\n", path);
         }
     }
+    VG_(setrlimit)(LIMIT_OF_FILE_SIZE, &of_program);
     VG_(free)(path);
     VG_(free)(stem);
 }

@@ -23,7 +23,7 @@ from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import cautions as doubts
 from ridgepoint.meters.engine.build import Engine, engine
 from ridgepoint.meters.engine.counts import Selects, Totals, count
-from ridgepoint.meters.engine.files import Written, options
+from ridgepoint.meters.engine.files import Written, options, writable_by_all
 from ridgepoint.meters.engine.geometry import Geometry, simulated
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
@@ -39,6 +39,7 @@ MOST_GEOMETRIES = 8
 """Caches that can be simulated in one run, the machine's own included."""
 
 _FUNCTION_MARK = "\x01"  # the engine puts it before the name of a region that is a function
+_NO_LOG = "Cannot create log file"
 _MOST_LINES_FOLLOWED = 1 << 20  # 64 MiB of lines of 64 byte; beyond, the miss curve is sampled
 _OPTIONS = (
     "--tool=ridgepoint",
@@ -147,7 +148,7 @@ class EngineMeter:
         check_startable(command)
         geometries = self._geometries(caches)
         with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
-            directory = Path(name).resolve()  # the program may change its own
+            directory = writable_by_all(Path(name).resolve())  # the program may change its own
             run = launch(
                 (
                     *("env", f"VALGRIND_LIB={built.library}", built.valgrind),
@@ -261,6 +262,11 @@ def _why_partial(written: Written, run: Run, lost_pids: Sequence[int]) -> str | 
         return reason
     if lost_pids:
         return f"processes {', '.join(map(str, lost_pids))} left no counts"
+    if any(_NO_LOG in log.text for log in written.logs):
+        return (
+            "a process that had changed its user or its root directory forked, and Valgrind ended "
+            "its child, which could not write its log"
+        )
     return None
 
 

@@ -16,6 +16,18 @@ def options(directory: Path) -> tuple[str, ...]:
     return (f"--counts-file={escaped}/counts.%p", f"--log-file={escaped}/log.%p")
 
 
+def writable_by_all(private: Path) -> Path:
+    """Make a directory that a program can write to when it has dropped its privileges.
+
+    Others cannot reach it: it is in one that only its owner can enter. The engine opens it before
+    the program begins.
+    """
+    directory = private / "written"
+    directory.mkdir()
+    directory.chmod(0o733)
+    return directory
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """What the engine wrote in one run.

@@ -15,7 +15,14 @@ TICK_COLUMNS = 7
 MARGIN_ROWS = 3
 """Rows below the axis: itself, ticks, label."""
 
-_PLAIN = str.maketrans({CAP: "=", "…": "~", "–": "-", "−": "-", "×": "x", "µ": "u"})
+REGION = "●"
+"""Mark of a region."""
+UNTIMED_REGION = "○"
+"""Mark of a region of unknown time, at what bounds it."""
+
+_PLAIN = str.maketrans(
+    {CAP: "=", REGION: "*", UNTIMED_REGION: "o", "…": "~", "–": "-", "−": "-", "×": "x", "µ": "u"}
+)
 
 
 def canvas_for(*, width: int, height: int, ascii: bool) -> Canvas:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ridgepoint.figures.plane import Plane, RidgeMark, RooflineFigure
-from ridgepoint.figures.sheet import INK, Sheet
+from ridgepoint.figures.plane import Plane, RegionPoint, RidgeMark, RooflineFigure
+from ridgepoint.figures.sheet import INK, Rgb, Sheet
 from ridgepoint.figures.words import shown_name
 
 # Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
@@ -17,11 +17,20 @@ MARKERS = {"dram": "o", "l3": "D", "l2": "s", "l1": "^"}
 """Marker of a point over the traffic of each level."""
 
 _NOTE = "#555555"
+# How much of a colour is left in a pale one.
+_PALE = 0.25
 
 
 def colour(index: int) -> str:
     """Return the colour of a program."""
     return _COLOURS[index % len(_COLOURS)]
+
+
+def pale(ink: str) -> Rgb:
+    """Return a colour, mixed with white: the face of a region's point."""
+    parts = (int(ink[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (1 - (1 - part) * _PALE for part in parts)
+    return red, green, blue
 
 
 def ridge_note(ridges: Sequence[RidgeMark]) -> str:
@@ -68,6 +77,8 @@ def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> f
     notes = list(figure.notes)
     if figure.levels:
         notes.append("error bars: quartiles of performance")
+    if any(region.share for program in figure.programs for region in program.regions):
+        notes.append("pale discs: regions, the larger the more of the time they took")
     if left_out:
         notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
     if figure.ridges:
@@ -86,7 +97,7 @@ def _draw_levels(figure: RooflineFigure, sheet: Sheet, offset: float) -> None:
     indent = sheet.text_width(lead, sheet.font) + sheet.font
     for level in figure.levels:
         name, filled = shown_name(level), level == "dram"
-        sheet.sample(MARKERS[level], below=offset, indent=indent, colour="#222222", filled=filled)
+        sheet.sample(MARKERS[level], below=offset, indent=indent, colour=INK, filled=filled)
         sheet.row(name, below=offset, indent=indent + sheet.font * 1.2)
         indent += sheet.font * 2.4 + sheet.text_width(name, sheet.font)
 
@@ -110,7 +121,23 @@ def _draw_program(figure: RooflineFigure, index: int, sheet: Sheet, offset: floa
     for line in sheet.wrapped(text, indent=indent, size=sheet.font):
         sheet.row(line, below=offset, indent=indent)
         offset += sheet.font * 1.4
+    for region in program.regions:
+        offset = _draw_region(region, colour(index), sheet, below=offset, indent=indent)
     return offset
+
+
+def _draw_region(
+    region: RegionPoint, ink: str, sheet: Sheet, *, below: float, indent: float
+) -> float:
+    """Write one region's rows; return where the next begin."""
+    face = pale(ink) if region.is_timed else None
+    filled, size = region.is_timed, sheet.small
+    sheet.sample("o", below=below, indent=indent, colour=ink, filled=filled, face=face)
+    indent += sheet.font * 1.2
+    for line in sheet.wrapped(f"{region.name}: {region.summary}", indent=indent, size=size):
+        sheet.row(line, below=below, indent=indent, size=size)
+        below += size * 1.4
+    return below
 
 
 def _draw_attainable(figure: RooflineFigure, note: str, sheet: Sheet, offset: float) -> float:

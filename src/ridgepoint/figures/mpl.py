@@ -15,6 +15,7 @@ from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.key import CAP, MARKERS, colour, draw_key, draw_title
 from ridgepoint.figures.labels import Box, Room, along
 from ridgepoint.figures.plane import Attainable, Plane, Point, Program, RoofLine, RooflineFigure
+from ridgepoint.figures.region_marks import draw_regions, name_regions
 from ridgepoint.figures.samples import SamplesFigure
 from ridgepoint.figures.samples import draw as draw_samples
 from ridgepoint.figures.sheet import INK, Sheet
@@ -181,15 +182,21 @@ def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
     for index, program in enumerate(figure.programs):
         _draw_program(program, colour(index), sheet, room)
         _draw_attainable(program, colour(index), sheet, room)
+        draw_regions(program, colour(index), sheet, room)
     if len(figure.programs) > 1:
         for index, program in enumerate(figure.programs):
             _name_program(program, colour(index), sheet, room)
     for index, program in enumerate(figure.programs):
         if program.attainable is not None and program.attainable.is_alone:
             _say_unknown(program.attainable, colour(index), sheet, room)
+    nameless = [
+        name
+        for index in range(len(figure.programs))
+        for name in name_regions(figure, index, colour(index), sheet, room)
+    ]
     # What limits most gets its label first, then the ridge points, then the rest.
     first = [roof for roof in figure.roofs if _is_limit(roof)]
-    left_out = _label_roofs(first, sheet, room)
+    left_out = nameless + _label_roofs(first, sheet, room)
     _mark_ridges(figure, sheet, room)
     left_out += _label_roofs([roof for roof in figure.roofs if roof not in first], sheet, room)
     return draw_title(figure, sheet), draw_key(figure, sheet, left_out)

@@ -8,6 +8,8 @@ from typing import Literal
 Coordinates = tuple[float, float]
 Role = Literal["outer", "lower", "beside"]
 
+_LONGEST_LABEL = 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane:
@@ -136,6 +138,35 @@ class Attainable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RegionPoint:
+    """A region of a program, over its traffic at DRAM.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+        Its share of the time and its place in figures, for the key.
+    point : Point
+        Of a region of unknown time: its intensity, and the height that it cannot pass.
+    is_timed : bool
+    share : float or None
+        Of the program's runtime; None: one of the two is unknown.
+    """
+
+    name: str
+    summary: str
+    point: Point
+    is_timed: bool
+    share: float | None
+
+    @property
+    def label(self) -> str:
+        """Its name, short enough to stand beside its point."""
+        is_long = len(self.name) > _LONGEST_LABEL
+        return f"{self.name[: _LONGEST_LABEL - 1]}…" if is_long else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A program of the figure.
 
@@ -150,6 +181,8 @@ class Program:
         From the core outwards; empty where there is nothing to draw, and a note says why.
     attainable : Attainable or None
         None: not known, or there is no point at DRAM at a finite intensity.
+    regions : tuple of RegionPoint
+        Of its regions, those that are drawn.
     """
 
     letter: str
@@ -157,6 +190,7 @@ class Program:
     summary: str
     points: tuple[Point, ...]
     attainable: Attainable | None = None
+    regions: tuple[RegionPoint, ...] = ()
 
     @property
     def is_capped(self) -> bool:
@@ -188,6 +222,10 @@ class RooflineFigure(Plane):
         """Memory levels at which a program has a point, from the core outwards."""
         seen = [point.level for program in self.programs for point in program.points]
         return tuple(sorted(set(seen), key=lambda name: (name == "dram", name)))
+
+    def region_label(self, program: Program, region: RegionPoint) -> str:
+        """Return what stands beside a region's point; whose it is, if there are several."""
+        return region.label if len(self.programs) == 1 else f"{program.letter} {region.label}"
 
     @property
     def attainable_note(self) -> str | None:

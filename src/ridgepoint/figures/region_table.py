@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -14,8 +13,9 @@ from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_intensity
 from ridgepoint.figures.work import hardly_any
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement, Timed, TimedRegion
-from ridgepoint.models.placement import Placement, place
+from ridgepoint.measurement import Measurement, TimedRegion
+from ridgepoint.models.placement import place
+from ridgepoint.models.regions import region_alone
 from ridgepoint.units import format_si
 
 _INDENT = "  "
@@ -83,23 +83,9 @@ def _time(
         return {"time": UNKNOWN, "of roof": UNKNOWN}
     said = {"time": format_si(timed.runtime_s.median, "s"), "of roof": UNKNOWN}
     if machine is not None:
-        efficiency = _placed(measurement, region, timed, machine).efficiency
+        efficiency = place(region_alone(measurement, region), machine).efficiency
         said["of roof"] = UNKNOWN if efficiency is None else percent(efficiency)
     return said
-
-
-def _placed(
-    measurement: Measurement, region: RegionCounts, timed: TimedRegion, machine: Machine
-) -> Placement:
-    """Return the place of a region alone."""
-    assert timed.runtime_s is not None
-    alone = replace(
-        measurement,
-        counted=replace(measurement.counted, counts=region.counts, traffic=region.traffic),
-        timed=Timed(runtime_s=timed.runtime_s, cpu_s=timed.busy_s),
-        timed_regions=(),
-    )
-    return place(alone, machine)
 
 
 def _tree(regions: Sequence[RegionCounts]) -> Iterator[tuple[int, RegionCounts]]:

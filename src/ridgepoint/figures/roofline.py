@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
+from typing import Self
 
 from ridgepoint.figures.plane import Attainable, Coordinates, Point, Program, RooflineFigure
+from ridgepoint.figures.region_points import RegionsDrawn, regions_drawn
 from ridgepoint.figures.roofs import (
     decades,
     drawn_roofs,
@@ -16,69 +18,48 @@ from ridgepoint.figures.roofs import (
     ridge_marks,
     widened,
 )
-from ridgepoint.figures.words import (
-    machine_title,
-    measured_name,
-    partial_note,
-    percent,
-    printable,
-    shown_cores,
-    shown_intensity,
-    shown_limit,
-    shown_name,
+from ridgepoint.figures.subjects import (
+    Subject,
+    absences_of,
+    attainable_of,
+    framed,
+    points_of,
+    subject,
+    summary_of,
 )
-from ridgepoint.figures.work import hardly_any, hardly_any_text, used_precisions
+from ridgepoint.figures.words import machine_title, partial_note, shown_cores
+from ridgepoint.figures.work import hardly_any, used_precisions
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.models.bound import Bound
-from ridgepoint.models.placement import Placement, place
-from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
+
+__all__ = ["Subject", "roofline_figure", "subject"]
 
 # More than two sets of roofs beside the outer ones cannot be told apart.
 _MOST_BESIDE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """A program to be drawn.
+class _Drawn:
+    """What there is to draw of a program, before the plane is framed."""
 
-    Parameters
-    ----------
-    name : str
-    measurement : Measurement
-    placement : Placement
-        On the machine of the figure.
-    """
+    subject: Subject
+    points: list[Point]
+    mark: Attainable | None
+    regions: RegionsDrawn
 
-    name: str
-    measurement: Measurement
-    placement: Placement
+    @classmethod
+    def of(cls, one: Subject, machine: Machine) -> Self:
+        points = points_of(one)
+        return cls(
+            subject=one,
+            points=points,
+            mark=attainable_of(one, points),
+            regions=regions_drawn(one, machine),
+        )
 
-
-def subject(
-    measurement: Measurement,
-    machine: Machine,
-    *,
-    name: str | None = None,
-    cores: float | None = None,
-) -> Subject:
-    """Return a measured program, placed on a machine and named by its command.
-
-    Parameters
-    ----------
-    measurement : Measurement
-    machine : Machine
-    name : str or None
-        None: the command, without the program's folder, and what was counted alone.
-    cores : float or None
-        As for `ridgepoint.models.placement.place`.
-    """
-    return Subject(
-        name=measured_name(measurement) if name is None else printable(name),
-        measurement=measurement,
-        placement=place(measurement, machine, cores=cores),
-    )
+    @property
+    def all_points(self) -> list[Point]:
+        return [*self.points, *(region.point for region in self.regions.points)]
 
 
 def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> RooflineFigure:
@@ -99,18 +80,12 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         precisions that the programs use; fp64 if they use none.
     """
     notes: list[str] = []
-    precisions = _precisions(machine, subjects, notes)
-    plain = [_points(one) for one in subjects]
-    every = [point for points in plain for point in points]
-    shown = [one for one, points in zip(subjects, plain, strict=True) if points]
-    marks = [_attainable(one, points) for one, points in zip(subjects, plain, strict=True)]
-    cores, beside = _core_counts(machine, shown or subjects, notes)
-    x_limits, y_limits = machine_frame(machine)
-    peaks = [float(machine.rate(name)) for name in precisions]
-    seen = [p.at[0] for p in every if not p.is_infinite]
-    x_limits = widened(x_limits, [*seen, *(mark.at[0] for mark in marks if mark)])
-    reached = [y for p in every for y in (p.low, p.high) if y > 0]
-    y_limits = widened(y_limits, [*peaks, *reached, *(mark.at[1] for mark in marks if mark)])
+    drawn = [_Drawn.of(one, machine) for one in subjects]
+    parts = [region for one in drawn for region in one.regions.subjects]
+    precisions = _precisions(machine, [*subjects, *parts], notes)
+    pointed = [one.subject for one in drawn if one.points]
+    cores, beside = _core_counts(machine, pointed or subjects, notes)
+    x_limits, y_limits = _frame(machine, precisions, drawn)
     roofs = drawn_roofs(
         machine,
         precisions=precisions,
@@ -119,27 +94,22 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         corner=(x_limits[0], y_limits[0]),
         right=x_limits[1],
     )
-    differ = len({one.placement.cores for one in shown}) > 1
+    differ = len({one.placement.cores for one in pointed}) > 1
     programs = tuple(
         Program(
             letter=_letter(index),
-            name=one.name,
-            summary=_summary(one, say_cores=differ),
-            points=tuple(_framed(point, x_limits) for point in points),
-            attainable=mark,
+            name=one.subject.name,
+            summary=summary_of(one.subject, say_cores=differ),
+            points=tuple(framed(point, x_limits) for point in one.points),
+            attainable=one.mark,
+            regions=tuple(
+                replace(region, point=framed(region.point, x_limits))
+                for region in one.regions.points
+            ),
         )
-        for index, (one, points, mark) in enumerate(zip(subjects, plain, marks, strict=True))
+        for index, one in enumerate(drawn)
     )
-    whose: dict[str, list[str]] = {}
-    for program, one in zip(programs, subjects, strict=True):
-        part = partial_note(one.measurement)
-        for text in (*([part] if part else []), *_absences(one)):
-            whose.setdefault(text, []).append(program.letter)
-    # A note that holds for every program needs no letters.
-    notes += [
-        text if len(letters) == len(programs) else f"{', '.join(letters)}: {text}"
-        for text, letters in whose.items()
-    ]
+    notes += _program_notes(drawn)
     if not known_levels(machine):
         notes.append("no bandwidth of this machine is known")
     return RooflineFigure(
@@ -156,6 +126,37 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         programs=programs,
         notes=tuple(notes),
     )
+
+
+def _frame(
+    machine: Machine, precisions: Sequence[str], drawn: Sequence[_Drawn]
+) -> tuple[Coordinates, Coordinates]:
+    """Return the limits of both axes: the machine's, widened by what lies outside."""
+    x_limits, y_limits = machine_frame(machine)
+    every = [point for one in drawn for point in one.all_points]
+    marks = [one.mark.at for one in drawn if one.mark is not None]
+    peaks = [float(machine.rate(name)) for name in precisions]
+    seen = [p.at[0] for p in every if not p.is_infinite]
+    reached = [y for p in every for y in (p.low, p.high) if y > 0]
+    return (
+        widened(x_limits, [*seen, *(x for x, _ in marks)]),
+        widened(y_limits, [*peaks, *reached, *(y for _, y in marks)]),
+    )
+
+
+def _program_notes(drawn: Sequence[_Drawn]) -> list[str]:
+    """Return what must be known of single programs, with their letters."""
+    whose: dict[str, list[str]] = {}
+    for index, one in enumerate(drawn):
+        part = partial_note(one.subject.measurement)
+        own = (*([part] if part else []), *absences_of(one.subject), *one.regions.notes)
+        for text in own:
+            whose.setdefault(text, []).append(_letter(index))
+    # A note that holds for every program needs no letters.
+    return [
+        text if len(letters) == len(drawn) else f"{', '.join(letters)}: {text}"
+        for text, letters in whose.items()
+    ]
 
 
 def _precisions(machine: Machine, subjects: Sequence[Subject], notes: list[str]) -> list[str]:
@@ -190,101 +191,6 @@ def _core_counts(
         counts = ", ".join(f"{count:.3g}" for count in missing)
         notes.append(f"the roofs of {counts} cores are not drawn")
     return busy[-1], beside
-
-
-def _points(one: Subject) -> list[Point]:
-    """Return a program's points, from the core outwards; at infinity where nothing moved."""
-    performance = one.placement.performance_flop_per_s
-    if performance is None or hardly_any(one.measurement.counted.counts):
-        return []
-    work = one.measurement.counted.counts.work_flop
-    return [
-        Point(
-            level=part.level,
-            at=(work / moved if moved else float("inf"), performance.median),
-            low=performance.q1,
-            high=performance.q3,
-            is_infinite=not moved,
-        )
-        for part in one.measurement.counted.traffic
-        if (moved := part.total_bytes) is not None
-    ]
-
-
-def _attainable(one: Subject, points: Sequence[Point]) -> Attainable | None:
-    """Return what bounds a program, at its intensity at DRAM; None: one of them is unknown."""
-    placement = one.placement
-    height, limit = placement.attainable_flop_per_s, placement.bound
-    intensity = placement.intensity_flop_per_byte
-    if height is None or limit is None or not intensity:
-        return None
-    if hardly_any(one.measurement.counted.counts):
-        return None
-    return Attainable(at=(intensity, height), limit=_limit(placement, limit), is_alone=not points)
-
-
-def _limit(placement: Placement, limit: Bound) -> str:
-    return shown_limit(str(limit.binding), used_precisions(placement.demand.amounts))
-
-
-def _framed(point: Point, x_limits: Coordinates) -> Point:
-    """Return a point where it is drawn: at the right edge if it lies at infinity."""
-    if not point.is_infinite:
-        return point
-    return Point(
-        level=point.level,
-        at=(x_limits[1], point.at[1]),
-        low=point.low,
-        high=point.high,
-        is_infinite=True,
-    )
-
-
-def _absences(one: Subject) -> list[str]:
-    """Return why points of a program are missing, or are not where they seem."""
-    counts = one.measurement.counted.counts
-    if hardly_any(counts):
-        return [f"{hardly_any_text(counts)}: the flop roofline says nothing of it"]
-    if one.placement.performance_flop_per_s is None:
-        if _attainable(one, ()) is None:
-            return ["counted but not timed: its performance is unknown, so no point"]
-        return ["time unknown: marked is the most that its limit allows, at its intensity at DRAM"]
-    said = []
-    for part in one.measurement.counted.traffic:
-        level = shown_name(part.level)
-        if part.total_bytes is None:
-            said.append(f"{level} writes are unknown, so no point at {level}")
-        elif part.total_bytes == 0:
-            said.append(f"no {level} traffic: at infinite intensity, drawn at the right edge")
-    if not any(part.level == "dram" for part in one.measurement.counted.traffic):
-        said.append("DRAM traffic is unknown, so no point at DRAM")
-    shares = used_precisions(counts.work)
-    mixed = [f"{percent(share)} {name}" for name, share in shares.items()]
-    if len(mixed) > 1:
-        said.append(f"{' and '.join(mixed)}: its peak lies between theirs")
-    return said
-
-
-def _summary(one: Subject, *, say_cores: bool) -> str:
-    """Return what is known of a program's place in one line."""
-    placement, parts = one.placement, []
-    if not hardly_any(one.measurement.counted.counts):
-        if placement.performance_flop_per_s is not None:
-            parts.append(format_si(placement.performance_flop_per_s.median, "flop/s", digits=3))
-        else:
-            parts.append("time unknown")
-        if placement.intensity_flop_per_byte:
-            parts.append(f"{shown_intensity(placement.intensity_flop_per_byte)} flop/byte")
-    mark = _attainable(one, ())
-    if placement.efficiency is None and mark is not None:
-        parts.append(f"at most {format_si(mark.at[1], 'flop/s', digits=3)} ({mark.limit})")
-    if placement.efficiency is not None and placement.bound is not None:
-        roof = "roof" if str(placement.bound.binding) in RESOURCES else ""
-        limit = _limit(placement, placement.bound)
-        parts.append(f"{percent(placement.efficiency)} of {limit} {roof}".rstrip())
-    if say_cores:
-        parts.append(shown_cores(placement.cores))
-    return ", ".join(parts)
 
 
 def _subtitle(machine: Machine, subjects: Sequence[Subject], cores: float) -> str:

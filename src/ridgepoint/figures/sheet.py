@@ -12,6 +12,9 @@ from ridgepoint.figures.labels import Box, Pair
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Rgb = tuple[float, float, float]
+"""Red, green and blue, from 0 to 1."""
+
 INK = "#222222"
 _POINTS_PER_INCH = 72
 # Letters of DejaVu Sans are 0.56 of their size wide, on average over English text.
@@ -115,15 +118,22 @@ class Sheet:
         )
 
     def sample(
-        self, marker: str, *, below: float, indent: float, colour: str, filled: bool
+        self,
+        marker: str,
+        *,
+        below: float,
+        indent: float,
+        colour: str,
+        filled: bool,
+        face: Rgb | None = None,
     ) -> None:
-        """Draw one marker below the axes."""
+        """Draw one marker below the axes; with a face of another colour than its edge, if given."""
         self.axes.plot(
             (indent + self.font * 0.4) / self.width,
             -below / self.height,
             marker,
             color=colour,
-            markerfacecolor=colour if filled else "white",
+            markerfacecolor=(face or colour) if filled else "white",
             markersize=self.marker,
             markeredgewidth=0.9,
             transform=self.axes.transAxes,

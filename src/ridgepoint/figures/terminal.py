@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from ridgepoint.figures.axes_text import CAP, canvas_for, fractions, framed, page, wrapped
+from ridgepoint.figures.axes_text import (
+    CAP,
+    REGION,
+    UNTIMED_REGION,
+    canvas_for,
+    fractions,
+    framed,
+    page,
+    wrapped,
+)
 from ridgepoint.figures.canvas import Canvas, Cell
 from ridgepoint.figures.key import ridge_note
-from ridgepoint.figures.plane import Program, RoofLine, RooflineFigure
+from ridgepoint.figures.plane import Coordinates, Program, RegionPoint, RoofLine, RooflineFigure
 from ridgepoint.figures.words import shown_name
 
 _SMALLEST = (40, 12)
@@ -43,11 +52,12 @@ def render(
         ends = fractions(figure, roof.start), fractions(figure, roof.end)
         canvas.line(*ends, dashed=roof.role != "outer", style=_STYLES[roof.role])
     for index, program in enumerate(figure.programs):
-        if program.attainable is not None and program.attainable.is_alone:
-            x, y = fractions(figure, program.attainable.at)
+        for at in _stems(program):
+            x, y = fractions(figure, at)
             canvas.line((x, 0.0), (x, y), dashed=True, style=_INKS[index % len(_INKS)])
     hidden = _put_points(figure, canvas)
     _put_caps(figure, canvas)
+    nameless = _name_regions(figure, canvas, hidden)
     for roof in figure.roofs:
         if roof.role != "beside":
             _label(roof, figure, canvas)
@@ -56,34 +66,79 @@ def render(
         *wrapped(figure.subtitle, width),
         f"{figure.y_label}",
         *framed(figure, canvas, color=color),
-        *_key(figure, hidden, width, color),
+        *_key(figure, hidden, nameless, width, color),
     ]
     return page(lines, ascii=ascii)
 
 
-def _put_points(figure: RooflineFigure, canvas: Canvas) -> dict[str, str]:
-    """Write every program's letter at each of its points, small for the caches.
+def _stems(program: Program) -> list[Coordinates]:
+    """Return the places of what has no known time, which a line joins to the axis."""
+    regions = [region.point.at for region in program.regions if not region.is_timed]
+    mark = program.attainable
+    return [*([mark.at] if mark is not None and mark.is_alone else []), *regions]
 
-    Return the letters that lie under others, by the letter that hides them.
+
+def _put_points(figure: RooflineFigure, canvas: Canvas) -> dict[str, str]:
+    """Write every program's letter at each of its points, small for the caches, and its regions.
+
+    Return what lies under others, by letter or name, and what hides it.
     """
     owners: dict[Cell, str] = {}
     hidden: dict[str, str] = {}
-    # Points at DRAM come first: a cell belongs to the first that claims it.
-    marks = [
-        (point.level != "dram", index, program.letter, point)
-        for index, program in enumerate(figure.programs)
-        for point in program.points
-    ]
-    for is_cache, index, letter, point in sorted(marks, key=lambda mark: mark[:2]):
-        mark = letter.lower() if is_cache else letter
-        row, column = canvas.cell(fractions(figure, point.at))
+    # A cell belongs to the first that claims it: points at DRAM, regions, points at caches.
+    marks: list[tuple[int, int, str, str, Coordinates]] = []
+    for index, program in enumerate(figure.programs):
+        letter = program.letter
+        for point in program.points:
+            is_cache = point.level != "dram"
+            mark = letter.lower() if is_cache else letter
+            marks.append((2 if is_cache else 0, index, letter, mark, point.at))
+        for region in program.regions:
+            mark = REGION if region.is_timed else UNTIMED_REGION
+            name = figure.region_label(program, region)
+            marks.append((1, index, name, mark, region.point.at))
+    for rank, index, name, mark, at in sorted(marks, key=lambda mark: mark[:2]):
+        row, column = canvas.cell(fractions(figure, at))
         cell = (row, min(column, canvas.columns - len(mark)))
-        owner = owners.setdefault(cell, letter)
-        if owner == letter and canvas.is_bare(*cell, mark):
+        owner = owners.setdefault(cell, name)
+        if owner == name and canvas.is_bare(*cell, mark):
             canvas.write(*cell, mark, style=_INKS[index % len(_INKS)])
-        elif owner != letter and not is_cache:
-            hidden[letter] = owner
+        elif owner != name and rank < 2:
+            hidden[name] = owner
     return hidden
+
+
+def _name_regions(figure: RooflineFigure, canvas: Canvas, hidden: dict[str, str]) -> list[str]:
+    """Write the name of every region beside its mark; return those for which there is no room."""
+    left_out = []
+    for index, program in enumerate(figure.programs):
+        for region in program.regions:
+            name = figure.region_label(program, region)
+            if name in hidden:
+                continue
+            text = name if region.is_timed else f"{name}{_NO_TIME}"
+            place = _beside(canvas.cell(fractions(figure, region.point.at)), text, canvas)
+            if place is None:
+                left_out.append(name)
+            else:
+                canvas.write(*place, text, style=_INKS[index % len(_INKS)])
+    return left_out
+
+
+def _beside(cell: Cell, text: str, canvas: Canvas) -> Cell | None:
+    """Return where a text next to a mark hides least; None: there is no room."""
+    row, column = cell
+    middle = column - len(text) // 2
+    beside = [(row, column + 2), (row, column - len(text) - 1)]
+    aslant = [
+        (near, at) for near in (row - 1, row + 1) for at in (middle, column, column - len(text) + 1)
+    ]
+    # Two names in one row stand two columns apart, lest they read as one.
+    free = [at for at in beside if canvas.is_free(*at, text)]
+    free += [(y, x) for y, x in aslant if canvas.is_free(y, x - 1, f" {text} ")]
+    if not free:
+        return None
+    return min(free, key=lambda at: canvas.strokes_under(at[0], at[1], text))
 
 
 def _put_caps(figure: RooflineFigure, canvas: Canvas) -> None:
@@ -128,7 +183,13 @@ def _along(left: Cell, right: Cell, length: int) -> list[Cell]:
     ]
 
 
-def _key(figure: RooflineFigure, hidden: dict[str, str], width: int, color: bool) -> list[str]:
+def _key(
+    figure: RooflineFigure,
+    hidden: dict[str, str],
+    nameless: list[str],
+    width: int,
+    color: bool,
+) -> list[str]:
     """Return the key: roofs on diagonals, programs by letter, notes."""
     slopes = [roof.label for roof in figure.roofs if roof.is_diagonal and roof.role == "outer"]
     beside = [roof.label for roof in figure.roofs if roof.role == "beside"]
@@ -144,8 +205,12 @@ def _key(figure: RooflineFigure, hidden: dict[str, str], width: int, color: bool
     if levels:
         capital = "capital: intensity over DRAM traffic; " if "dram" in figure.levels else ""
         lines += wrapped(f"{capital}small: over {', '.join(levels)} traffic", width, "  ")
-    for letter, owner in hidden.items():
-        lines.append(f"{letter}: its point lies under {owner}")
+    for owner in dict.fromkeys(hidden.values()):
+        names = [name for name, over in hidden.items() if over == owner]
+        verb = "their points lie" if len(names) > 1 else "its point lies"
+        lines += wrapped(f"{', '.join(names)}: {verb} under {owner}", width, "  ")
+    if nameless:
+        lines += wrapped(f"not named for want of room: {'; '.join(nameless)}", width, "  ")
     for note in (*figure.notes, *([ridge_note(figure.ridges)] if figure.ridges else [])):
         lines += wrapped(note, width, "  ")
     return lines
@@ -156,4 +221,16 @@ def _program_rows(program: Program, width: int, ink: str) -> list[str]:
     rows = wrapped(f"{program.letter}  {text}", width, "   ")
     if ink:
         rows[0] = f"{ink}{program.letter}{_RESET}{rows[0][len(program.letter) :]}"
+    for region in program.regions:
+        rows += _region_rows(region, width, ink)
+    return rows
+
+
+def _region_rows(region: RegionPoint, width: int, ink: str) -> list[str]:
+    mark = REGION if region.is_timed else UNTIMED_REGION
+    rows = [
+        f"   {row}" for row in wrapped(f"{mark} {region.name}: {region.summary}", width - 3, "  ")
+    ]
+    if ink:
+        rows[0] = rows[0].replace(mark, f"{ink}{mark}{_RESET}", 1)
     return rows

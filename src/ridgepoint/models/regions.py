@@ -1,0 +1,46 @@
+"""A region of a program as a measurement of its own, to be placed as a program is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ridgepoint.counts import RegionCounts
+from ridgepoint.measurement import Measurement, Timed
+
+
+def region_alone(measurement: Measurement, region: RegionCounts) -> Measurement:
+    """Return the measurement of a region alone.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Of the whole program.
+    region : RegionCounts
+        One of its regions.
+
+    Returns
+    -------
+    Measurement
+        What the region did, and its time: wall-clock time in which a thread was inside, and time
+        inside summed over threads. Not timed where the former is unknown.
+    """
+    timed = next((one for one in measurement.timed_regions if one.name == region.name), None)
+    return replace(
+        measurement,
+        counted=replace(
+            measurement.counted,
+            counts=region.counts,
+            traffic=region.traffic,
+            functions=(),
+            regions=(),
+            alternatives=(),
+            miss_curve=None,
+            selected=f"region {region.name!r}",
+        ),
+        timed=(
+            None
+            if timed is None or timed.runtime_s is None
+            else Timed(runtime_s=timed.runtime_s, cpu_s=timed.busy_s, cautions=timed.cautions)
+        ),
+        timed_regions=(),
+    )

@@ -16,6 +16,9 @@ from ridgepoint.figures.work import hardly_any
 # A function below this in every column explains nothing.
 _LEAST_SHARE = 0.001
 
+MADE_AT_RUN_TIME = "made at run time"
+"""Stands in place of a file."""
+
 Amounts = Mapping[str, int | None]
 
 
@@ -57,7 +60,7 @@ def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) ->
     rest = [rows[index] for index in order if index not in first]
     table = plain_table("function", "object", *total, right=tuple(total))
     table.columns[0].ratio = 3
-    table.columns[1].max_width = 16
+    table.columns[1].max_width = len(MADE_AT_RUN_TIME)
     for index in first:
         _add(
             table, shown_symbol(functions[index].name), _file(functions[index]), rows[index], total
@@ -90,7 +93,13 @@ def _sum(amounts: Sequence[int | None]) -> int | None:
 
 
 def _file(function: FunctionCounts) -> str:
-    return printable(PurePath(function.object).name) if function.object else UNKNOWN
+    """Return the file that holds a function's code.
+
+    Code in none whose bytes a meter saw was made at run time; of others nothing is known.
+    """
+    if function.object:
+        return printable(PurePath(function.object).name)
+    return UNKNOWN if function.counts.undecoded else MADE_AT_RUN_TIME
 
 
 def _add(

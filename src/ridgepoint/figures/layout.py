@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.caution import Caution
 from ridgepoint.figures.words import printable
+
+_FIRST, _HANGING = "  ", "    "
+_MOST_FILES = 3
 
 
 def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
@@ -21,11 +27,50 @@ def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
-def caution_list(cautions: Sequence[Caution]) -> RenderableType:
-    """Return cautions as a list: what was seen, and what to do; what is said twice, once."""
+def caution_list(cautions: Sequence[Caution], files: Iterable[str] = ()) -> RenderableType:
+    """Return cautions as a list: what was seen, and what to do; what is said twice, once.
+
+    Parameters
+    ----------
+    cautions : sequence of Caution
+    files : iterable of str
+        Paths that are written without their folders where they were seen, and of which a long
+        list is cut. What to do names its files in full.
+    """
+    short = _shortener(files)
     rows: list[RenderableType] = [Text("cautions", style="bold")]
     for caution in dict.fromkeys(cautions):
         said = Text(f"{caution.code}: ", style="bold")
-        said.append(printable(f"{caution.seen}; {caution.remedy}"), style="not bold")
-        rows.append(Padding(said, (0, 0, 0, 2)))
+        said.append(printable(f"{short(caution.seen)}; {caution.remedy}"), style="not bold")
+        rows.append(_Hanging(said))
     return Group(*rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hanging:
+    """A paragraph whose first line stands out to the left."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        inner = max(options.max_width - len(_HANGING), 1)
+        for number, line in enumerate(self.text.wrap(console, inner)):
+            yield Text.assemble(_HANGING if number else _FIRST, line)
+
+
+def _shortener(files: Iterable[str]) -> Callable[[str], str]:
+    """Return what writes the paths of files in a text, and lists of them, short."""
+    paths = sorted(set(files), key=lambda path: (-len(path), path))
+    if not paths:
+        return lambda text: text
+    one = f"(?:{'|'.join(map(re.escape, paths))})"
+    return partial(re.compile(f"{one}(?:, {one})*").sub, _short_list)
+
+
+def _short_list(match: re.Match[str]) -> str:
+    """Return a list of paths by their names; of many the first, and how many more."""
+    names = list(dict.fromkeys(PurePath(path).name for path in match[0].split(", ")))
+    more = len(names) - _MOST_FILES
+    if more <= 0:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_FILES])} and {more} more"

@@ -85,7 +85,8 @@ def run(
     )
     doubts = measurement.all_cautions if placement is None else placement.cautions
     if doubts:
-        parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
+        files = {one.object for one in measurement.counted.functions if one.object}
+        parts.append(Padding(caution_list(doubts, files), (1, 0, 0, 0)))
     return Group(*parts)
 
 

@@ -32,26 +32,27 @@
 /* A dirty line arrives at a level of the selected CPU's path from inside. */
 static void deliver(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
     for (; level < caches->n_levels; level++) {
-        uint64_t *copy = cache_use(caches->path[level], tag);
-        if (copy) {
-            *copy |= TAG_DIRTY;
-            return;
-        }
-        uint64_t evicted = cache_insert(caches->path[level], tag | TAG_DIRTY);
-        if (!(evicted & TAG_DIRTY)) {
+        const uint64_t before = cache_enter(caches->path[level], tag, TAG_DIRTY);
+        if (!(before & TAG_DIRTY) || is_same_line(before, tag)) {
             return;
         }
         moved->write_lines[level]++;
-        tag = evicted & ~TAG_STATE;
+        tag = before & ~TAG_STATE;
     }
 }
 
-static void fill(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
-    uint64_t evicted = cache_insert(caches->path[level], tag);
+/* What had to leave a level goes outwards if it is dirty. */
+static void let_go(Caches *caches, Moved *moved, uint32_t level, uint64_t evicted) {
     if (evicted & TAG_DIRTY) {
         moved->write_lines[level]++;
         deliver(caches, moved, level + 1, evicted & ~TAG_STATE);
     }
+}
+
+static void fill(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
+    const uint64_t evicted =
+        cache_enter(caches->path[level], tag & ~TAG_STATE, tag & TAG_STATE);
+    let_go(caches, moved, level, evicted);
 }
 
 static void cross_outwards(Moved *moved, uint32_t from, uint32_t to) {
@@ -69,7 +70,7 @@ typedef struct {
 } Snoop;
 
 static void snoop_cache(Cache *cache, uint32_t level, uint64_t tag, Snoop *snoop) {
-    uint64_t *copy = cache->sets ? cache_find(cache, tag) : NULL;
+    uint64_t *copy = cache->rows ? cache_find(cache, tag) : NULL;
     if (!copy) {
         return;
     }
@@ -123,10 +124,6 @@ static void snoop_levels(Caches *caches, Moved *moved, uint32_t from, uint64_t t
     }
 }
 
-void caches_store_to_shared(Caches *caches, uint64_t tag, uint32_t site) {
-    snoop_levels(caches, caches->moved_of(caches->context, site), 1, tag);
-}
-
 /* ---- reading in ---- */
 
 /* Look for the line from level `inner` outwards, where the path to it has already missed it, and
@@ -137,10 +134,13 @@ static uint32_t look_outwards(Caches *caches, Moved *moved, uint32_t inner, uint
         if (caches->several && level && snoop_level(caches, moved, level, tag, removing)) {
             *shared = TAG_SHARED;
         }
-        Cache *cache = caches->path[level];
-        uint64_t *copy = level < lowest_used ? cache_find(cache, tag) : cache_use(cache, tag);
+        const Cache *cache = caches->path[level];
+        const uint64_t *copy = cache_find(cache, tag);
         if (copy) {
             *shared |= *copy & TAG_SHARED;
+            if (level >= lowest_used) {
+                cache_enter(cache, tag, 0);
+            }
             return level;
         }
     }
@@ -150,16 +150,71 @@ static uint32_t look_outwards(Caches *caches, Moved *moved, uint32_t inner, uint
     return caches->n_levels;
 }
 
-void caches_miss(Caches *caches, uint64_t tag, bool store, uint32_t site) {
-    Moved *moved = caches->moved_of(caches->context, site);
+/* Read a line, which L1 has made room for, where others may have copies of it. Return its state. */
+static __attribute__((noinline)) uint64_t read_among_others(Caches *caches, Moved *moved,
+                                                            uint64_t tag, bool store) {
     uint64_t state = 0;
-    uint32_t found = look_outwards(caches, moved, 1, 1, tag, store, &state);
+    const uint32_t found = look_outwards(caches, moved, 1, 1, tag, store, &state);
     if (store && state) {
         snoop_levels(caches, moved, found + 1, tag);
     }
-    for (uint32_t level = found; level-- > 0;) {
+    for (uint32_t level = found; level-- > 1;) {
         moved->read_lines[level]++;
-        fill(caches, moved, level, tag | (store ? (level ? 0 : TAG_DIRTY) : state));
+        fill(caches, moved, level, tag | (store ? 0 : state));
+    }
+    return store ? 0 : state;
+}
+
+static void read_further(Caches *caches, Moved *moved, uint32_t level, uint64_t tag,
+                         uint64_t evicted);
+
+/* Read a line from a level on, where nobody else has any. It enters what it misses at once, and
+   what has to leave for it waits until it is found: so every cache sees lines in the same order as
+   if the line were found first, and is looked into once. */
+static void read_alone(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
+    if (level == caches->n_levels) {
+        return;
+    }
+    const uint64_t before = cache_enter(caches->path[level], tag, 0);
+    if (!is_same_line(before, tag)) {
+        read_further(caches, moved, level, tag, before);
+    }
+}
+
+static __attribute__((noinline)) void read_further(Caches *caches, Moved *moved, uint32_t level,
+                                                   uint64_t tag, uint64_t evicted) {
+    moved->read_lines[level]++;
+    read_alone(caches, moved, level + 1, tag);
+    let_go(caches, moved, level, evicted);
+}
+
+/* L1 has let a line in, and another one go for it. */
+static __attribute__((noinline)) void miss(Caches *caches, uint64_t tag, bool store,
+                                           uint64_t evicted, uint32_t site) {
+    Moved *const moved = caches->moved_of(caches->context, site);
+    moved->read_lines[0]++;
+    if (caches->several) {
+        *cache_row(caches->path[0], tag) |= read_among_others(caches, moved, tag, store);
+    } else {
+        read_alone(caches, moved, 1, tag);
+    }
+    let_go(caches, moved, 0, evicted);
+}
+
+static __attribute__((noinline)) void take_from_others(Caches *caches, uint64_t *row,
+                                                       uint32_t site) {
+    *row &= ~TAG_SHARED;
+    snoop_levels(caches, caches->moved_of(caches->context, site), 1, *row & ~TAG_STATE);
+}
+
+/* A load or store after which L1's row is another one, at least. What hits L1 calls nothing from
+   here, and so needs no place on the stack. */
+void caches_use_line(Caches *caches, uint64_t *row, uint64_t tag, bool store, uint32_t site) {
+    const uint64_t before = row_enter(row, caches->path[0]->ways, tag, store ? TAG_DIRTY : 0);
+    if (!is_same_line(before, tag)) {
+        miss(caches, tag, store, before, site);
+    } else if (__builtin_expect(store && (before & TAG_SHARED), 0)) {
+        take_from_others(caches, row, site);
     }
 }
 
@@ -170,7 +225,7 @@ static void prefetch(Caches *caches, uint64_t tag, uint32_t to, bool only_one, u
     }
     if (cache_find(caches->path[0], tag)) {
         if (to == 0) {
-            cache_use(caches->path[0], tag);
+            cache_enter(caches->path[0], tag, 0);
         }
         return;
     }
@@ -188,8 +243,8 @@ static void prefetch(Caches *caches, uint64_t tag, uint32_t to, bool only_one, u
 /* ---- instructions ---- */
 
 static void fetch(Caches *caches, uint64_t tag, uint32_t site) {
-    Cache *nearest = caches->instruction;
-    if (nearest ? cache_use(nearest, tag) != NULL : caches->n_levels == 1) {
+    const Cache *nearest = caches->instruction;
+    if (nearest ? is_same_line(cache_enter(nearest, tag, 0), tag) : caches->n_levels == 1) {
         return;
     }
     Moved *moved = caches->moved_of(caches->context, site);
@@ -207,7 +262,6 @@ static void fetch(Caches *caches, uint64_t tag, uint32_t site) {
     }
     if (nearest) {
         moved->read_lines[0]++;
-        cache_insert(nearest, tag);
     }
 }
 
@@ -237,7 +291,7 @@ static void access_part(Caches *caches, uint64_t address, uint32_t bytes, Access
     switch (kind) {
     case ACCESS_LOAD:
     case ACCESS_STORE:
-        caches_access_line(caches, address, kind == ACCESS_STORE, site);
+        caches_access_line(caches, caches->path[0], tag, kind == ACCESS_STORE, site);
         break;
     case ACCESS_NT_STORE:
         store_past_caches(caches, tag, bytes, site);

@@ -82,11 +82,10 @@ void caches_empty(Caches *caches, uint32_t site);
 /* Different lines that some cache holds newer than memory does. */
 uint64_t caches_dirty_lines(const Caches *caches);
 
-/* The parts of caches_access that are not worth inlining. */
+/* The parts of what follows that are not worth inlining. */
+void caches_use_line(Caches *caches, uint64_t *row, uint64_t tag, bool store, uint32_t site);
 void caches_access_rarely(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
                           uint32_t site);
-void caches_miss(Caches *caches, uint64_t tag, bool store, uint32_t site);
-void caches_store_to_shared(Caches *caches, uint64_t tag, uint32_t site);
 
 /* The cache of a level on a CPU's way to memory. */
 static inline Cache *cache_of(const Caches *caches, uint32_t level, uint32_t cpu) {
@@ -94,40 +93,52 @@ static inline Cache *cache_of(const Caches *caches, uint32_t level, uint32_t cpu
 }
 
 /* A load or store within one line. */
-static inline void caches_access_line(Caches *caches, uint64_t address, bool store, uint32_t site) {
-    Cache *const cache = caches->path[0];
-    const uint64_t tag = (address & caches->line_mask) | TAG_VALID;
-    const uint64_t set = cache_set(cache, tag), last = cache->last[set];
-
+ALWAYS_INLINE void caches_access_line(Caches *caches, const Cache *nearest, uint64_t tag,
+                                      bool store, uint32_t site) {
+    uint64_t *const row = cache_row(nearest, tag);
     /* Nothing changes when the line was used last, and is dirty already if this is a store. */
-    if (__builtin_expect(store ? last == (tag | TAG_DIRTY) : (last & ~TAG_STATE) == tag, 1)) {
-        return;
+    if (__builtin_expect(store ? row[0] != (tag | TAG_DIRTY) : (row[0] ^ tag) > TAG_STATE, 0)) {
+        caches_use_line(caches, row, tag, store, site);
     }
-    uint64_t *const tags = cache_tags(cache, set);
-    const uint32_t slot = cache_slot(cache, tags, tag);
-    if (__builtin_expect(slot == cache->slots, 0)) {
-        caches_miss(caches, tag, store, site);
-        return;
-    }
-    cache_stamp(cache, tags, slot);
-    if (store && tags[slot] != (tag | TAG_DIRTY)) {
-        if (__builtin_expect((tags[slot] & TAG_SHARED) != 0, 0)) {
-            caches_store_to_shared(caches, tag, site);
-        }
-        tags[slot] = tag | TAG_DIRTY;
-    }
-    cache->last[set] = tags[slot];
 }
 
-/* One access by the selected CPU; it may straddle lines. bytes >= 1. */
-static inline void caches_access(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
-                                 uint32_t site)
-{
-    uint64_t last = address + bytes - 1;
-    if (__builtin_expect(kind <= ACCESS_STORE && ((address ^ last) & caches->line_mask) == 0, 1))
-        caches_access_line(caches, address, kind == ACCESS_STORE, site);
-    else
+ALWAYS_INLINE void caches_load_or_store(Caches *caches, const Cache *nearest, uint64_t address,
+                                        uint32_t bytes, bool store, uint32_t site) {
+    const uint64_t line_bytes = UINT64_C(1) << nearest->line_bits;
+    const uint64_t last = ((address + bytes - 1) & -line_bytes) | TAG_VALID;
+    uint64_t tag = (address & -line_bytes) | TAG_VALID;
+    caches_access_line(caches, nearest, tag, store, site);
+    while (__builtin_expect(tag != last, 0)) {
+        tag += line_bytes;
+        caches_access_line(caches, nearest, tag, store, site);
+    }
+}
+
+/* One access by the selected CPU; it may straddle lines. bytes >= 1. `nearest` is *path[0]: who
+   makes many accesses passes a copy, which the compiler may keep in registers. */
+ALWAYS_INLINE void caches_access_by(Caches *caches, const Cache *nearest, uint64_t address,
+                                    uint32_t bytes, AccessKind kind, uint32_t site) {
+    if (kind == ACCESS_LOAD) {
+        caches_load_or_store(caches, nearest, address, bytes, false, site);
+    } else if (kind == ACCESS_STORE) {
+        caches_load_or_store(caches, nearest, address, bytes, true, site);
+    } else {
         caches_access_rarely(caches, address, bytes, kind, site);
+    }
+}
+
+static inline void caches_access(Caches *caches, uint64_t address, uint32_t bytes,
+                                 AccessKind kind, uint32_t site) {
+    caches_access_by(caches, caches->path[0], address, bytes, kind, site);
+}
+
+/* Fetch instructions from the line of an address. */
+static inline void caches_fetch(Caches *caches, uint64_t address, uint32_t site) {
+    const Cache *const nearest = caches->instruction;
+    const uint64_t tag = (address & caches->line_mask) | TAG_VALID;
+    if (!nearest || *cache_row(nearest, tag) != tag) {
+        caches_access_rarely(caches, address, 1, ACCESS_FETCH, site);
+    }
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "cache.h"
 
 #define CPU_LIMIT 65536u
+#define WAY_LIMIT 65536u
 
 static uint32_t n_caches(const Caches *caches, uint32_t cpus_per) {
     return (caches->n_cpus - 1) / cpus_per + 1;
@@ -20,9 +21,9 @@ static void visit_dirty_lines(const Caches *caches, uint32_t level, VisitLine vi
     uint32_t per = caches->cpus_per[level];
     for (uint32_t cpu = 0; cpu < caches->cpus_seen; cpu += per) {
         const Cache *cache = cache_of(caches, level, cpu);
-        for (uint64_t set = 0; cache->sets && set < cache->n_sets; set++) {
+        for (uint64_t set = 0; cache->rows && set < cache->n_sets; set++) {
             for (uint32_t slot = 0; slot < cache->ways; slot++) {
-                uint64_t tag = cache->sets[set * 2 * cache->slots + slot];
+                uint64_t tag = cache->rows[set * cache->slots + slot];
                 if (tag & TAG_DIRTY) {
                     visit(caches, level, cpu, tag & ~TAG_STATE, context);
                 }
@@ -47,7 +48,7 @@ static void write_line_back(const Caches *caches, uint32_t level, uint32_t cpu, 
 
 static void forget(Cache *caches, uint32_t n) {
     for (Cache *cache = caches; cache < caches + n; cache++) {
-        if (cache->sets) {
+        if (cache->rows) {
             cache_forget(cache);
         }
     }
@@ -93,7 +94,7 @@ static bool is_power_of_two(uint64_t value) {
 }
 
 static bool is_possible(const CacheShape *shape, uint64_t line_bytes) {
-    return shape->ways && shape->ways < SLOT_LIMIT && shape->cpus && shape->cpus < CPU_LIMIT &&
+    return shape->ways && shape->ways < WAY_LIMIT && shape->cpus && shape->cpus < CPU_LIMIT &&
            shape->size_bytes && shape->size_bytes % (shape->ways * line_bytes) == 0;
 }
 
@@ -166,26 +167,18 @@ Caches *caches_new(const CacheGeometry *geometry, void *(*allocate)(size_t bytes
     return caches_select_cpu(caches, 0) ? caches : NULL;
 }
 
-/* Zeroed words that begin on a line of the host's cache, so that sets lie in as few as they can. */
+/* Zeroed words that begin on a line of the host's cache, so that rows lie in as few as they can. */
 static uint64_t *make_words(Caches *caches, uint64_t n) {
     const uintptr_t line_bytes = 64;
     uintptr_t room = (uintptr_t)caches->allocate(n * sizeof(uint64_t) + line_bytes);
     return room ? (uint64_t *)((room + line_bytes - 1) / line_bytes * line_bytes) : NULL;
 }
 
-static bool make_sets(Caches *caches, Cache *cache, bool keep_last) {
-    if (cache->sets) {
-        return true;
+static bool make_rows(Caches *caches, Cache *cache) {
+    if (!cache->rows) {
+        cache->rows = make_words(caches, cache->n_sets * cache->slots);
     }
-    cache->last = keep_last ? make_words(caches, cache->n_sets) : NULL;
-    if (keep_last && !cache->last) {
-        return false;
-    }
-    cache->sets = make_words(caches, cache->n_sets * 2 * cache->slots);
-    if (cache->sets) {
-        cache_forget(cache);
-    }
-    return cache->sets != NULL;
+    return cache->rows != NULL;
 }
 
 bool caches_select_cpu(Caches *caches, uint32_t cpu) {
@@ -193,13 +186,13 @@ bool caches_select_cpu(Caches *caches, uint32_t cpu) {
         return false;
     }
     for (uint32_t level = 0; level < caches->n_levels; level++) {
-        if (!make_sets(caches, cache_of(caches, level, cpu), level == 0)) {
+        if (!make_rows(caches, cache_of(caches, level, cpu))) {
             return false;
         }
     }
     if (caches->instructions) {
         Cache *instruction = &caches->instructions[cpu / caches->cpus_per_instruction];
-        if (!make_sets(caches, instruction, false)) {
+        if (!make_rows(caches, instruction)) {
             return false;
         }
         caches->instruction = instruction;

@@ -13,7 +13,8 @@
 
 #include "opcode.h"
 
-#define TRACE_WORDS (128u * 1024u)
+/* Half of what a small L2 holds: addresses are read while they are near. */
+#define TRACE_WORDS (16u * 1024u)
 
 ULong *trace_cursor;
 ULong *trace_limit;
@@ -22,6 +23,9 @@ static ULong *trace_start;
 static Caches *caches[MAX_GEOMETRIES];
 static Reuse *reuse;
 static Addr last_fetched; /* line: fetching it once more changes nothing */
+/* Ways of the L1s of instructions. A segment of no more lines, run again at once, finds them all,
+ * and leaves the order of their use as it was. */
+static UInt lines_kept;
 static UInt line_shift;
 
 static void *allocate_for_caches(size_t bytes) {
@@ -43,6 +47,7 @@ void trace_begin(void) {
     trace_start = allocate(TRACE_WORDS * sizeof *trace_start);
     trace_cursor = trace_start;
     trace_limit = trace_start + TRACE_WORDS - TRACE_SLACK;
+    lines_kept = options.n_geometries ? ~0u : 0;
     for (UInt i = 0; i < options.n_geometries; i++) {
         const MovedOf moved = i == 0 ? bank_moved : bank_moved_elsewhere;
         caches[i] = caches_new(&options.geometry[i], allocate_for_caches, moved,
@@ -50,6 +55,9 @@ void trace_begin(void) {
         if (!caches[i]) {
             give_up("these caches cannot be simulated");
         }
+        const Cache *instructions = caches[i]->instruction;
+        const UInt ways = instructions ? instructions->ways : 0;
+        lines_kept = ways < lines_kept ? ways : lines_kept;
     }
     if (options.reuse_lines) {
         reuse = reuse_new(options.reuse_lines, allocate_for_caches, release);
@@ -63,7 +71,7 @@ static inline void fetch(const Segment *segment) {
         if (line->address != last_fetched) {
             last_fetched = line->address;
             for (UInt g = 0; g < options.n_geometries; g++) {
-                caches_access(caches[g], line->address, 1, ACCESS_FETCH, line->instruction);
+                caches_fetch(caches[g], line->address, line->instruction);
             }
         }
     }
@@ -80,26 +88,12 @@ static void follow_reuse(const Access *access, ULong address) {
     }
 }
 
-/* Inlined for the case of one geometry and no miss curve, which has to be fast. */
-static inline __attribute__((always_inline)) void
-replay_accesses(const Segment *segment, const ULong *addresses, Bool only_one) {
-    Caches *const first = caches[0];
-    for (UInt i = 0; i < segment->n_accesses; i++) {
-        const Access *access = &segment->accesses[i];
-        const ULong address = addresses[i];
-        if (address == 0) {
-            continue;
-        }
-        if (only_one) {
-            caches_access(first, address, access->bytes, access->kind, access->instruction);
-            continue;
-        }
-        for (UInt g = 0; g < options.n_geometries; g++) {
-            caches_access(caches[g], address, access->bytes, access->kind, access->instruction);
-        }
-        if (reuse) {
-            follow_reuse(access, address);
-        }
+static void access_all(const Access *access, ULong address) {
+    for (UInt g = 0; g < options.n_geometries; g++) {
+        caches_access(caches[g], address, access->bytes, access->kind, access->instruction);
+    }
+    if (reuse) {
+        follow_reuse(access, address);
     }
 }
 
@@ -107,21 +101,55 @@ static inline ULong *counter_of(const Segment *segment) {
     return &counter_pages[segment->index / COUNTERS_PER_PAGE][segment->index % COUNTERS_PER_PAGE];
 }
 
-static inline __attribute__((always_inline)) void replay(const ULong *end, Bool only_one) {
-    for (const ULong *record = trace_start; record < end;) {
-        const Segment *segment = (const Segment *)record[0];
-        (*counter_of(segment))++;
-        fetch(segment);
-        replay_accesses(segment, record + 1, only_one);
-        record += 1 + segment->n_accesses;
+/* Replay the records from one on that are of the same segment; return the next one. nearest: the
+ * only L1 of data, where there is one geometry and no miss curve, which has to be fast. */
+ALWAYS_INLINE const ULong *replay_run(const ULong *record, const ULong *end,
+                                      const Cache *nearest) {
+    Caches *const first = caches[0];
+    const Segment *const segment = (const Segment *)record[0];
+    const Access *const accesses = segment->accesses;
+    const UWord n = segment->n_accesses;
+    ULong times = 0;
+    fetch(segment);
+    for (;;) {
+        record++;
+        for (UWord i = 0; i < n; i++) {
+            const ULong address = record[i];
+            if (address == 0) {
+                continue;
+            }
+            const Access *const access = &accesses[i];
+            if (nearest) {
+                caches_access_by(first, nearest, address, access->bytes, access->kind,
+                                 access->instruction);
+            } else {
+                access_all(access, address);
+            }
+        }
+        record += n;
+        times++;
+        if (record >= end || record[0] != (ULong)segment) {
+            break;
+        }
+        if (segment->n_lines > lines_kept) {
+            fetch(segment);
+        }
     }
+    *counter_of(segment) += times;
+    return record;
 }
 
 static void replay_until(const ULong *end) {
+    const ULong *record = trace_start;
     if (options.n_geometries == 1 && !reuse) {
-        replay(end, True);
+        const Cache nearest = *caches[0]->path[0];
+        while (record < end) {
+            record = replay_run(record, end, &nearest);
+        }
     } else {
-        replay(end, False);
+        while (record < end) {
+            record = replay_run(record, end, NULL);
+        }
     }
     trace_cursor = trace_start;
 }

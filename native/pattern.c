@@ -23,16 +23,32 @@ static bool match_alternatives(const char *pattern, const char *end, const char 
 
 /* ---- the form of a pattern ---- */
 
+/* `\` before a letter or digit has a meaning elsewhere that it has not here. */
+static bool is_escape(const char *pattern, const char *end) {
+    if (pattern + 1 >= end) {
+        return false;
+    }
+    const char lower = (char)(pattern[1] | ' ');
+    return !(lower >= 'a' && lower <= 'z') && !(pattern[1] >= '0' && pattern[1] <= '9');
+}
+
 static const char *end_of_class(const char *pattern, const char *end) {
     const char *at = pattern + 1;
-    if (at < end && *at == '^') {
-        at++;
-    }
-    if (at < end && *at == ']') {
-        at++; /* the first one is meant */
-    }
-    while (at < end && *at != ']') {
-        at += *at == '\\' && at + 1 < end ? 2 : 1;
+    at += at < end && *at == '^';
+    for (const char *first = at; at < end && (at == first || *at != ']'); at++) {
+        if (*at == '\\' && !is_escape(at++, end)) {
+            return NULL;
+        }
+        const unsigned char low = (unsigned char)*at;
+        if (at + 2 < end && at[1] == '-' && at[2] != ']') {
+            at += 2;
+            if (*at == '\\' && !is_escape(at++, end)) {
+                return NULL;
+            }
+            if ((unsigned char)*at < low) {
+                return NULL;
+            }
+        }
     }
     return at < end ? at + 1 : NULL;
 }
@@ -55,7 +71,7 @@ static const char *end_of_atom(const char *pattern, const char *end) {
     case '(':
         return end_of_group(pattern, end);
     case '\\':
-        return pattern + 1 < end ? pattern + 2 : NULL;
+        return is_escape(pattern, end) ? pattern + 2 : NULL;
     default:
         return pattern + 1;
     }

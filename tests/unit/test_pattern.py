@@ -1,0 +1,124 @@
+"""Names of functions are matched as Python matches them, where both know the pattern."""
+
+import ctypes
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from native_code import library
+
+LETTERS = "ab_1:"
+ATOMS = st.one_of(
+    st.sampled_from(LETTERS),
+    st.just("."),
+    st.sampled_from(["\\.", "\\*", "\\(", "\\)", "\\[", "\\|", "\\+", "\\?", "\\\\"]),
+    st.sampled_from(
+        ["[ab]", "[^ab]", "[a-z]", "[^a-z]", "[]a]", "[^]a]", "[a\\]]", "[1:_]", "[a-]"]
+    ),
+)
+
+
+def _repeated(parts):
+    """Let parts repeat; Python refuses to repeat what repeats, and so does the engine."""
+    return st.tuples(parts, st.sampled_from(["", "", "*", "+", "?"])).map("".join)
+
+
+def _sequences(parts):
+    return st.lists(_repeated(parts), min_size=0, max_size=4).map("".join)
+
+
+PATTERNS = st.recursive(
+    ATOMS,
+    lambda inner: st.lists(_sequences(inner), min_size=1, max_size=3).map(
+        lambda alternatives: f"({'|'.join(alternatives)})"
+    ),
+    max_leaves=8,
+)
+WHOLE = st.lists(_sequences(PATTERNS), min_size=1, max_size=2).map("|".join).filter(bool)
+NAMES = st.text(alphabet=LETTERS + "().[]|*+?\\-z", max_size=8)
+
+
+def from_pattern(expression):
+    """Draw names that match an expression, of ASCII but for the end of a C string."""
+    alphabet = st.characters(min_codepoint=1, max_codepoint=127)
+    return st.from_regex(re.compile(expression, re.DOTALL), fullmatch=True, alphabet=alphabet)
+
+
+@pytest.fixture(scope="module")
+def pattern():
+    """Load the matcher."""
+    code = library("portable", ("pattern.c",), "")
+    for function in (code.pattern_is_valid, code.pattern_matches):
+        function.restype = ctypes.c_bool
+    return code
+
+
+@given(WHOLE, NAMES)
+def test_a_name_matches_where_python_matches_it_whole(pattern, expression, name):
+    """Alternatives, groups, classes and repetitions, nested."""
+    assert pattern.pattern_is_valid(expression.encode())
+    matches = pattern.pattern_matches(expression.encode(), name.encode())
+
+    assert matches == (re.fullmatch(expression, name, re.DOTALL) is not None)
+
+
+@given(WHOLE, st.data())
+def test_names_made_from_a_pattern_match_it(pattern, expression, data):
+    """Random names seldom match: these always do."""
+    name = data.draw(from_pattern(expression))
+
+    assert pattern.pattern_matches(expression.encode(), name.encode())
+
+
+@pytest.mark.filterwarnings("ignore:Possible (set|nested):FutureWarning")
+@given(st.text(alphabet="ab()[]|*+?\\^$.{}-", max_size=12))
+def test_no_text_breaks_the_matcher(pattern, text):
+    """Whatever is valid here is valid in Python and means the same; nothing crashes."""
+    if not pattern.pattern_is_valid(text.encode()):
+        return
+    for name in ("", "a", "ab", "a.b", "aaa", "-", "^"):
+        expected = re.fullmatch(text, name, re.DOTALL) is not None
+        assert pattern.pattern_matches(text.encode(), name.encode()) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "*",
+        "a**",
+        "(",
+        ")",
+        "(a",
+        "[a",
+        "a{2}",
+        "^a",
+        "a$",
+        "\\",
+        "a|*",
+        "(*)",
+        "+a",
+        "\\d",
+        "[\\w]",
+    ],
+)
+def test_what_is_not_understood_is_refused(pattern, text):
+    """Also what has a meaning in Python that it has not here."""
+    assert not pattern.pattern_is_valid(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ns::f<.*>::g\\(int\\)", "ns::f<a, b<c>>::g(int)"),
+        ("dgemm_(kernel|beta)_[a-z0-9]+", "dgemm_kernel_haswell"),
+        ("(a|b)*c", "abbac"),
+        ("(a*)*b", "aaab"),
+        ("(|a)+b", "aab"),
+        ("L\xf6sung.*", "L\xf6sung_1"),
+    ],
+)
+def test_names_of_functions_match(pattern, text, name):
+    """As programs have them."""
+    assert pattern.pattern_matches(text.encode(), name.encode())

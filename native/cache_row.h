@@ -68,7 +68,7 @@ ALWAYS_INLINE unsigned vectors_find(const uint64_t *row, uint32_t n, uint64_t ta
 }
 
 /* Put a tag first; those before the place move on by one, and what was there is gone. */
-ALWAYS_INLINE void vectors_move(uint64_t *row, uint32_t n, int64_t place, uint64_t first) {
+ALWAYS_INLINE void vectors_move(uint64_t *row, uint32_t n, long long place, uint64_t first) {
     typedef long long Words __attribute__((vector_size(32)));
     typedef int Ints __attribute__((vector_size(32)));
     typedef char Bytes __attribute__((vector_size(32)));
@@ -78,8 +78,8 @@ ALWAYS_INLINE void vectors_move(uint64_t *row, uint32_t n, int64_t place, uint64
         const Words old = (Words)((const Tags *)row)[i];
         const Words turned = __builtin_ia32_permdi256(old, 0x93); /* 3, 0, 1, 2 */
         const Words moved = (Words)__builtin_ia32_pblendd256((Ints)turned, (Ints)before, 0x03);
-        const Words places = (Words){0, 1, 2, 3} + (long long)(i * SLOTS_PER_VECTOR);
-        const Bytes changes = (Bytes)(places < (long long)(place + 1));
+        const Words places_before = (Words){-1, 0, 1, 2} + (long long)(i * SLOTS_PER_VECTOR);
+        const Bytes changes = (Bytes)(place > places_before);
         ((Tags *)row)[i] = (Tags)__builtin_ia32_pblendvb256((Bytes)old, (Bytes)moved, changes);
         before = turned;
     }
@@ -88,7 +88,7 @@ ALWAYS_INLINE void vectors_move(uint64_t *row, uint32_t n, int64_t place, uint64
 ALWAYS_INLINE uint64_t vectors_enter(uint64_t *row, uint32_t n, uint32_t ways, uint64_t tag,
                                      uint64_t state) {
     const unsigned found = vectors_find(row, n, tag);
-    const int64_t place = __builtin_ctz(found | 1u << (ways - 1));
+    const uint32_t place = (uint32_t)__builtin_ctz(found | 1u << (ways - 1));
     const uint64_t before = row[place];
     vectors_move(row, n, place, state | (found ? before : tag));
     return before;

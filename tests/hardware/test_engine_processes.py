@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -164,6 +165,14 @@ def test_the_same_program_is_counted_alike_every_time(compiled, counted, small_c
 
     assert runs[0].counts == runs[1].counts == runs[2].counts
     assert runs[0].traffic == runs[1].traffic == runs[2].traffic
+
+
+def test_a_python_program_is_counted_alike_if_its_hashes_are(counted, monkeypatch):
+    """Nothing else varies: addresses are the same in every run."""
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    runs = [counted(sys.executable, "-S", "-c", "pass") for _ in range(2)]
+
+    assert runs[0].counts == runs[1].counts
 
 
 def test_a_program_may_end_its_own_way(compiled, counted):

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.counts import Counts, FlopCount, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
-from ridgepoint.measurement import Context, Counted, Measurement, Timed
+from ridgepoint.measurement import Context, Counted, Measurement, Timed, TimedRegion
 
 # Relative deviations of 15 samples; their median is 0.
 NOISE = (0, -4, 3, 7, -9, 1, -1, 5, -6, 2, -2, 10, -12, 4, -3)
@@ -223,3 +223,49 @@ PROFILED = measurement(flop("fp64", 20_000_000), functions=FUNCTIONS)
 def with_counted(program, **changes):
     """Return a measured program with other counts, caches, regions, ..."""
     return replace(program, counted=replace(program.counted, **changes))
+
+
+def region(name, *inside, work=0, instructions=0, moved=(0, 0)):
+    """Return a region; its work is fp64."""
+    return RegionCounts(
+        name=name,
+        inside=inside,
+        counts=counts(*([flop("fp64", work)] if work else []), instructions=instructions),
+        traffic=(traffic("dram", *moved),),
+    )
+
+
+def timed(name, runtime_s, busy_s=None):
+    """Return the times of a region."""
+    return TimedRegion(
+        name=name,
+        entries=1,
+        runtime_s=None if runtime_s is None else estimate(runtime_s),
+        busy_s=estimate(busy_s or runtime_s or 1.0),
+    )
+
+
+# Of the triad, which does 20 Mflop in 50 M instructions and moves 240 MB.
+SOLVE = region("solve", work=16_000_000, instructions=40_000_000, moved=(128_000_000, 64_000_000))
+INNER = region("sweep", "solve", work=8_000_000, instructions=20_000_000, moved=(0, 0))
+SETUP = region("setup", instructions=5_000_000, moved=(20_000_000, 12_000_000))
+MARKED = with_counted(TRIAD, regions=(SETUP, SOLVE, INNER))
+# Ten with work, in one corner of the plane, and one without; each takes longer than the next.
+CROWDED = replace(
+    with_counted(
+        TRIAD,
+        regions=(
+            SETUP,
+            *(
+                region(
+                    f"stage {n} of the solver",
+                    work=4_000_000,
+                    instructions=1_000_000,
+                    moved=(20_000_000 + 500_000 * n, 20_000_000),
+                )
+                for n in range(10)
+            ),
+        ),
+    ),
+    timed_regions=tuple(timed(f"stage {n} of the solver", 0.002 - 0.0001 * n) for n in range(10)),
+)

@@ -11,6 +11,7 @@ import matplotlib as mpl
 import pytest
 from figure_inputs import (
     CACHED,
+    CROWDED,
     FEW,
     MACHINE,
     MATMUL,
@@ -458,7 +459,10 @@ def test_labels_of_diagonals_are_turned_with_them():
     assert turned["fp64 FMA 512-bit 58.8 Gflop/s"] == 0
 
 
-@pytest.mark.parametrize("programs", [(), (TRIAD,), EVERY_KIND, (MIXED,), (TRIAD, TRIAD_2_CORES)])
+@pytest.mark.parametrize(
+    "programs",
+    [(), (TRIAD,), EVERY_KIND, (MIXED,), (TRIAD, TRIAD_2_CORES), (CROWDED,), (CROWDED, CROWDED)],
+)
 @pytest.mark.parametrize("width_in", [3.5, 8.0])
 def test_no_label_lies_on_another(programs, width_in, tmp_path):
     """As drawn: upright and turned texts on the plane, by the corners of their rectangles."""
@@ -643,7 +647,7 @@ def test_importing_figures_does_not_import_matplotlib():
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-@pytest.mark.parametrize("programs", [(), (TRIAD,), EVERY_KIND, (SLOW, MATMUL)])
+@pytest.mark.parametrize("programs", [(), (TRIAD,), EVERY_KIND, (SLOW, MATMUL), (CROWDED,)])
 @pytest.mark.parametrize("ascii", [True, False])
 def test_text_fits_the_width(width, programs, ascii):
     """No line is longer than asked."""

@@ -8,26 +8,31 @@ import pytest
 from figure_inputs import (
     CACHES,
     FUNCTIONS,
+    INNER,
     MACHINE,
+    MARKED,
     MATMUL,
+    SETUP,
+    SOLVE,
     SORT,
     TRIAD,
     UNTIMED,
     counts,
-    estimate,
     flop,
+    region,
+    timed,
     traffic,
     with_counted,
 )
 from rich.console import Console
 
 from ridgepoint.caution import Caution
-from ridgepoint.counts import FunctionCounts, LineCounts, MissCurve, RegionCounts
+from ridgepoint.counts import FunctionCounts, LineCounts, MissCurve
 from ridgepoint.figures import tables
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.words import shown_symbol
 from ridgepoint.geometry import parse_geometry
-from ridgepoint.measurement import Alternative, TimedRegion
+from ridgepoint.measurement import Alternative
 from ridgepoint.models.placement import place
 
 
@@ -50,33 +55,7 @@ def rows(said, head):
     return [" ".join(line.split()) for line in table[:end]]
 
 
-# Regions. The triad does 20 Mflop in 50 M instructions, and moves 240 MB.
-
-
-def region(name, *inside, work=0, instructions=0, moved=(0, 0)):
-    """Return a region; its work is fp64."""
-    return RegionCounts(
-        name=name,
-        inside=inside,
-        counts=counts(*([flop("fp64", work)] if work else []), instructions=instructions),
-        traffic=(traffic("dram", *moved),),
-    )
-
-
-SOLVE = region("solve", work=16_000_000, instructions=40_000_000, moved=(128_000_000, 64_000_000))
-INNER = region("sweep", "solve", work=8_000_000, instructions=20_000_000, moved=(0, 0))
-SETUP = region("setup", instructions=5_000_000, moved=(20_000_000, 12_000_000))
-MARKED = with_counted(TRIAD, regions=(SETUP, SOLVE, INNER))
-
-
-def timed(name, runtime_s, busy_s=None):
-    """Return the times of a region."""
-    return TimedRegion(
-        name=name,
-        entries=1,
-        runtime_s=None if runtime_s is None else estimate(runtime_s),
-        busy_s=estimate(busy_s or runtime_s or 1.0),
-    )
+# Regions of the triad.
 
 
 def test_regions_show_what_they_did():
@@ -367,6 +346,76 @@ def test_every_table_fits_the_terminal(width):
     assert len(rows(said, "caches (size:ways)")) == 3
     assert [len(rows(said, head)) for head in ("region", "line", "function")] == [2, 2, 2]
     assert rows(said, "function")[1].startswith("void kernels::scale<…>(…) libevery")
+
+
+# Cautions.
+
+
+def cautions(said):
+    """Return the lines of the list of cautions."""
+    lines = [line.rstrip() for line in said.splitlines()]
+    return lines[lines.index("cautions") + 1 :]
+
+
+def held_by(*paths):
+    """Return functions whose code is in these files."""
+    return tuple(
+        FunctionCounts(name=f"f{n}", object=path, counts=counts()) for n, path in enumerate(paths)
+    )
+
+
+LIBRARIES = [f"/opt/env/lib/python3.13/site-packages/{name}/lib{name}.so" for name in "abcde"]
+
+
+def test_files_in_cautions_stand_without_their_folders():
+    """Where they were seen; a file that the program has not, and what to do, stay as they are."""
+    doubt = Caution("wide", f"{', '.join(LIBRARIES[:2])} and /etc/x", f"look at {LIBRARIES[0]}")
+    program = with_counted(TRIAD, functions=held_by(*LIBRARIES), cautions=(doubt,))
+
+    assert cautions(run_text(program, width=120)) == [
+        f"  wide: liba.so, libb.so and /etc/x; look at {LIBRARIES[0]}"
+    ]
+
+
+def test_of_many_files_in_a_caution_three_are_named():
+    """And a name of 30 characters is cut to 28."""
+    long = f"/opt/{'x' * 27}.so"
+    doubt = Caution("wide", f"{', '.join([long, *LIBRARIES])} can", "wait")
+    program = with_counted(TRIAD, functions=held_by(long, *LIBRARIES), cautions=(doubt,))
+
+    assert cautions(run_text(program, width=120)) == [
+        f"  wide: {'x' * 27}…, liba.so, libb.so and 3 more can; wait"
+    ]
+
+
+def test_a_file_whose_path_begins_another_is_not_taken_for_it():
+    """As of python3 and python3.11."""
+    paths = ("/usr/bin/python3", "/usr/bin/python3.11")
+    doubt = Caution("wide", "/usr/bin/python3.11 can", "wait")
+    program = with_counted(TRIAD, functions=held_by(*paths), cautions=(doubt,))
+
+    assert cautions(run_text(program))[0] == "  wide: python3.11 can; wait"
+
+
+def test_codes_of_cautions_stand_out():
+    """What follows on other lines is indented deeper; no line passes the edge."""
+    doubts = (Caution("one", "seen " * 30, "wait"), Caution("two", "seen", "wait"))
+    lines = cautions(run_text(with_counted(TRIAD, cautions=doubts), width=60))
+
+    assert [line[:5] for line in lines] == ["  one", "    s", "    s", "  two"]
+    assert max(map(len, lines)) <= 60
+
+
+def test_code_without_a_file_was_made_at_run_time_if_it_could_be_read():
+    """Else nothing is known of it."""
+    functions = (
+        FunctionCounts(name="compiled", object=None, counts=counts(flop("fp64", 20_000_000))),
+        FunctionCounts(name="hidden", object=None, counts=counts(undecoded=50_000_000)),
+    )
+    said = rows(run_text(with_counted(TRIAD, functions=functions)), "function")
+
+    assert said[1].startswith("compiled made at run time 100 %")
+    assert said[2].startswith("hidden unknown 0 %")
 
 
 # Symbols, as binutils' c++filt writes them.

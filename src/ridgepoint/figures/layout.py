@@ -17,6 +17,7 @@ from ridgepoint.figures.words import printable
 
 _FIRST, _HANGING = "  ", "    "
 _MOST_FILES = 3
+_LONGEST_FILE = 28
 
 
 def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
@@ -35,7 +36,7 @@ def caution_list(cautions: Sequence[Caution], files: Iterable[str] = ()) -> Rend
     cautions : sequence of Caution
     files : iterable of str
         Paths that are written without their folders where they were seen, and of which a long
-        list is cut. What to do names its files in full.
+        name or list is cut. What to do names its files in full.
     """
     short = _shortener(files)
     rows: list[RenderableType] = [Text("cautions", style="bold")]
@@ -67,9 +68,13 @@ def _shortener(files: Iterable[str]) -> Callable[[str], str]:
     return partial(re.compile(f"{one}(?:, {one})*").sub, _short_list)
 
 
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_FILE else f"{name[: _LONGEST_FILE - 1]}…"
+
+
 def _short_list(match: re.Match[str]) -> str:
     """Return a list of paths by their names; of many the first, and how many more."""
-    names = list(dict.fromkeys(PurePath(path).name for path in match[0].split(", ")))
+    names = list(dict.fromkeys(_cut(PurePath(path).name) for path in match[0].split(", ")))
     more = len(names) - _MOST_FILES
     if more <= 0:
         return ", ".join(names)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 
 from ridgepoint.figures.key import pale
-from ridgepoint.figures.labels import Box, Room
+from ridgepoint.figures.labels import Box, Room, Segment
 from ridgepoint.figures.plane import Program, RegionPoint, RooflineFigure
 from ridgepoint.figures.sheet import Sheet
 
-# How much a label loses by lying on the line below a point of unknown time.
+# How much a label loses by lying on the line below a point, and on that between it and its name.
 _STEM_COST = 1
+_LEAD_COST = 3
 # Areas of discs, in those of a program's marker: of no share of the time, and what all of it adds.
 _SMALLEST = 0.36
 _GROWTH = 1.6
+# Heights of a name that it may stand above or below its point.
+_FARTHEST = 8
 
 
 def draw_regions(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
@@ -48,14 +51,38 @@ def name_regions(
 ) -> list[str]:
     """Write the names of a program's regions beside their points; return those without room."""
     program, left_out = figure.programs[index], []
-    for region in program.regions:
+    names: list[Box] = []
+    # From the top: lines from points to names then seldom cross.
+    for region in sorted(program.regions, key=lambda region: -region.point.at[1]):
         text = figure.region_label(program, region)
-        box = room.place(_places(text, region, sheet))
+        box = room.place(
+            place
+            for place in _places(text, region, sheet)
+            if not any(name.meets(_lead(region, place, sheet)) for name in names)
+        )
         if box is None:
             left_out.append(text)
-        else:
-            sheet.label(text, box, colour=ink, size=sheet.small)
+            continue
+        sheet.label(text, box, colour=ink, size=sheet.small)
+        names.append(box)
+        lead = _lead(region, box, sheet)
+        if math.dist(*lead) > _clear(region, sheet) + 0.5:
+            _draw_lead(lead, ink, sheet)
+            room.lines.append((lead, _LEAD_COST))
     return left_out
+
+
+def _lead(region: RegionPoint, box: Box, sheet: Sheet) -> Segment:
+    """Return the shortest line from a point to its name."""
+    x, y = sheet.at(region.point.at)
+    (left, bottom), (right, top) = box.corners[0], box.corners[2]
+    return (x, y), (min(max(x, left), right), min(max(y, bottom), top))
+
+
+def _draw_lead(lead: Segment, ink: str, sheet: Sheet) -> None:
+    across, up = zip(*((x / sheet.width, y / sheet.height) for x, y in lead), strict=True)
+    axes = sheet.axes
+    axes.plot(across, up, color=ink, linewidth=0.5, transform=axes.transAxes, zorder=2.6)
 
 
 def _size(region: RegionPoint, sheet: Sheet) -> float:
@@ -63,20 +90,20 @@ def _size(region: RegionPoint, sheet: Sheet) -> float:
     return sheet.marker * math.sqrt(_SMALLEST + _GROWTH * (region.share or 0.0))
 
 
+def _clear(region: RegionPoint, sheet: Sheet) -> float:
+    """Return how far from the middle of a point a name may begin."""
+    return _size(region, sheet) / 2 + 2
+
+
 def _places(text: str, region: RegionPoint, sheet: Sheet) -> list[Box]:
-    """Return places for a text around a point: beside it, then above, below and aslant."""
+    """Return places for a text: beside a point, above and below it, then farther away."""
     x, y = sheet.at(region.point.at)
     width, height = sheet.text_width(text, sheet.small) + 2, sheet.small * 1.15
-    clear = _size(region, sheet) / 2 + 2
-    beside, upright = clear + width / 2, clear + height / 2
-    turns = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
-    return [
-        Box(
-            centre=(x + right * (beside if up == 0 else width / 2), y + up * (upright + farther)),
-            width=width,
-            height=height,
-        )
-        for farther in (0.0, height * 0.8)
-        for right, up in turns
-        if up or not farther
-    ]
+    clear = _clear(region, sheet)
+    beside, over = clear + width / 2, clear + height / 2
+    away = beside + 1.5 * height
+    offsets = [(beside, 0.0), (-beside, 0.0)]
+    offsets += [(across, up) for up in (-over, over) for across in (0.0, width / 2, -width / 2)]
+    for step in range(1, _FARTHEST + 1):
+        offsets += [(across, up * step * height) for across in (away, -away) for up in (-1.0, 1.0)]
+    return [Box(centre=(x + across, y + up), width=width, height=height) for across, up in offsets]

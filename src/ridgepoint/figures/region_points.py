@@ -51,14 +51,16 @@ def regions_drawn(whole: Subject, machine: Machine) -> RegionsDrawn:
     """
     if whole.measurement.counted.selected is not None:
         return RegionsDrawn()
+    # Of a program without work the notes say so already.
+    has_no_work = hardly_any(whole.measurement.counted.counts)
     placed: list[tuple[Subject, RegionPoint]] = []
     missing = []
     for one in sorted(_subjects(whole, machine), key=_by_time):
         point = _point(one, whole)
-        if point is None:
-            missing.append(one)
-        else:
+        if point is not None:
             placed.append((one, point))
+        elif not (has_no_work and hardly_any(one.measurement.counted.counts)):
+            missing.append(one)
     drawn, notes = placed[:MOST_REGIONS], _absences(missing)
     if len(placed) > len(drawn):
         left = len(placed) - len(drawn)

@@ -221,6 +221,10 @@ static Bool is_as_in_memory(UInt instruction) {
     return VG_(memcmp)(known->code, (const void *)known->address, known->length) == 0;
 }
 
+static Bool is_iteration(const Segment *segment) {
+    return segment->role == SEGMENT_ITERATION || segment->role == SEGMENT_LAST_ITERATION;
+}
+
 /* Whether a segment may be the one in which an instruction failed. One with a REP prefix
  * reads and writes memory in its iterations alone. */
 static Bool may_fail_at(const Segment *segment, Addr at) {
@@ -230,7 +234,7 @@ static Bool may_fail_at(const Segment *segment, Addr at) {
             const Instruction *known = instruction_of(instruction);
             const Bool repeats = opcode_of(known->code, known->length) == OPCODE_REP_STRING;
             return is_as_in_memory(instruction) &&
-                   repeats == (segment->role == SEGMENT_ITERATION) && *counter_of(segment) != 0;
+                   repeats == is_iteration(segment) && *counter_of(segment) != 0;
         }
     }
     return False;

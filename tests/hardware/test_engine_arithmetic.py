@@ -41,6 +41,7 @@ for result in results: print(hashlib.sha256(np.ascontiguousarray(result).tobytes
 """
 
 
+@pytest.mark.slow
 def test_numpy_computes_what_it_does_without_avx512(printed, monkeypatch):
     """Valgrind shows a CPU without AVX-512: natively NumPy and OpenBLAS are told to do without."""
     features = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4"

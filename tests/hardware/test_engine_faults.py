@@ -47,12 +47,16 @@ def test_a_handler_that_goes_on_loses_nothing(simulated, faults, of_function):
 
 
 @BOTH
-def test_a_copy_that_fails_counts_the_bytes_that_it_copied(simulated, faults, of_function):
+@pytest.mark.parametrize(("mode", "instructions", "stored"), [("copy", 4, 16), ("scan", 5, 0)])
+def test_a_repeated_instruction_that_fails_counts_once_and_the_bytes_that_it_had_done(
+    mode, instructions, stored, simulated, faults, of_function
+):
     """16 of 64 bytes are there."""
-    result = of_function(faults("copy", simulated=simulated), "copy").counts
+    result = of_function(faults(mode, simulated=simulated), mode).counts
 
     assert result.work == {"fp64": 3 * TIMES}
-    assert (result.load_bytes, result.store_bytes) == (16 * TIMES, 16 * TIMES)
+    assert result.instructions == instructions * TIMES
+    assert (result.load_bytes, result.store_bytes) == (16 * TIMES, stored * TIMES)
 
 
 @BOTH

@@ -8,6 +8,7 @@
  * Others:
  *   resume    as load; the handler goes on after the load: 3 additions and 5 multiplications
  *   copy      REP MOVSB of 64 bytes of which the last 48 are not there
+ *   scan      REPNE SCASB that finds nothing in them
  *   alarms    a timer's handler does 7 additions each time; prints how often. N in main
  *   overflow  recursion without end, N times, each ended by a handler on its own stack
  *   raise     SIGSEGV by raise(), N times, from 3 additions; the handler returns, 5 follow
@@ -38,8 +39,10 @@ FUNCTION(divide, "xorl %ecx, %ecx\n movl $1, %r8d\n xorl %edx, %edx\n addsd %xmm
 FUNCTION(late, "addsd %xmm1, %xmm0\n addsd %xmm1, %xmm0\n"
                ".globl later\nlater: addsd %xmm1, %xmm0\n movq 8, %rax\n" MULS5)
 FUNCTION(copy, ADDS3 "rep movsb\n" MULS5)
+FUNCTION(scan, ADDS3 "movb $1, %al\n repne scasb\n" MULS5)
 void load(void), store(void), misaligned(void), divide(void), late(void), later(void);
 void copy(char *to, const char *from, long unused, long n);
+void scan(const char *text, const char *unused, long unused_too, long n);
 
 static sigjmp_buf back;
 static volatile long alarms;
@@ -125,6 +128,7 @@ int main(int argc, char **argv) {
         else if (!strcmp(mode, "divide")) divide();
         else if (!strcmp(mode, "late")) (i % 2 ? later : late)();
         else if (!strcmp(mode, "copy")) copy(page, page + 4096 - 16, 0, 64);
+        else if (!strcmp(mode, "scan")) scan(page + 4096 - 16, NULL, 0, 64);
         else if (!strcmp(mode, "overflow")) return (int)deeper("");
         else return 2;
     }

@@ -28,13 +28,14 @@
     "mulsd %xmm1, %xmm0\n mulsd %xmm1, %xmm0\n mulsd %xmm1, %xmm0\n mulsd %xmm1, %xmm0\n" \
     "mulsd %xmm1, %xmm0\n ret\n"
 #define FUNCTION(name, body) \
-    __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" body ".size " #name \
-            ", . - " #name "\n");
+    __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" body \
+            ".size " #name ", . - " #name "\n");
 
 FUNCTION(load, ADDS3 "movq 8, %rax\n" MULS5)
 FUNCTION(store, ADDS3 "movq %rax, 8\n" MULS5)
 FUNCTION(misaligned, ADDS3 "movaps 1(%rsp), %xmm2\n" MULS5)
-FUNCTION(divide, "xorl %ecx, %ecx\n movl $1, %r8d\n xorl %edx, %edx\n addsd %xmm1, %xmm0\n idivl %r8d\n"
+FUNCTION(divide, "xorl %ecx, %ecx\n movl $1, %r8d\n xorl %edx, %edx\n"
+                 "addsd %xmm1, %xmm0\n idivl %r8d\n"
                  "addsd %xmm1, %xmm0\n addsd %xmm1, %xmm0\n idivl %ecx\n" MULS5)
 FUNCTION(late, "addsd %xmm1, %xmm0\n addsd %xmm1, %xmm0\n"
                ".globl later\nlater: addsd %xmm1, %xmm0\n movq 8, %rax\n" MULS5)

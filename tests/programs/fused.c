@@ -51,7 +51,8 @@ static uint32_t number32(void) {
     }
 }
 static uint64_t hashed(uint64_t hash, const void *bytes, size_t n) {
-    for (size_t i = 0; i < n; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001B3;
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < n; i++) hash = (hash ^ byte[i]) * 0x100000001B3;
     return hash;
 }
 

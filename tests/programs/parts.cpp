@@ -105,7 +105,11 @@ static void threads(void *(*function)(void *), long n) {
     for (long i = 0; i < n; i++) pthread_create(&all[i], NULL, function, (void *)i);
     for (long i = 0; i < n; i++) pthread_join(all[i], NULL);
 }
-PART void jumps_in() { __asm__ volatile("leaq 1f(%%rip), %%rax\n pushq %%rax\n jmp entered\n 1:" ::: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "memory"); }
+PART void jumps_in() {
+    __asm__ volatile("leaq 1f(%%rip), %%rax\n pushq %%rax\n jmp entered\n 1:" ::
+                         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0",
+                           "xmm1", "memory");
+}
 
 int main(int argc, char **argv) {
     if (argc < 3) return 2;

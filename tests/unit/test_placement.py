@@ -6,6 +6,7 @@ from core_inputs import COUNTS, ceiling, machine_of, measured
 from ridgepoint.caution import Caution
 from ridgepoint.counts import FlopCount, Traffic
 from ridgepoint.library import load
+from ridgepoint.machine import Cache
 from ridgepoint.models.placement import cores_that_apply, place
 
 
@@ -166,3 +167,15 @@ def test_a_runtime_of_another_machine_is_doubted(machine, measurement):
     assert "other-machine" in codes(place(measurement, other))
     assert "other-machine" not in codes(place(measurement, machine))
     assert "other-machine" not in codes(place(replace(measurement, timed=None), other))
+
+
+def test_traffic_of_other_caches_than_the_machines_is_doubted(machine, measurement):
+    """Only where the machine is another one and does not tell its caches."""
+    l1 = Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8)
+    simulated = replace(measurement, counted=replace(measurement.counted, caches=(l1,)))
+    other = replace(machine, host=replace(machine.host, cpu="another"), caches=())
+
+    assert "other-caches" in codes(place(simulated, other))
+    assert "other-caches" not in codes(place(simulated, replace(other, caches=(l1,))))
+    assert "other-caches" not in codes(place(measurement, other))
+    assert "other-caches" not in codes(place(simulated, replace(machine, caches=())))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.caution import Caution
 from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Machine
+from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
 from ridgepoint.resources import RESOURCES
+from ridgepoint.units import format_size
 
 # CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this
 # distance of a whole number it is that number.
@@ -107,6 +108,7 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     cautions = [
         *measurement.all_cautions,
         *_elsewhere(measurement, machine),
+        *_other_caches(measurement, machine),
         *_left_out(asked, bounded, machine),
     ]
     limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
@@ -149,6 +151,25 @@ def _elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
             "take from this what that machine could reach, not how near the program comes to it",
         )
     ]
+
+
+def _other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
+    """Return a caution if traffic of one machine's caches is bounded by another's roofs."""
+    caches = measurement.counted.caches
+    if not caches or machine.caches or measurement.context.cpu == machine.host.cpu:
+        return []
+    return [
+        Caution(
+            "other-caches",
+            f"the caches of {machine.name!r} are not known: the traffic is that of "
+            f"{', '.join(f'L{c.level} {format_size(c.size_bytes)}' for c in _data(caches))}",
+            "give them: --cache l1=32k:8,l2=1m:16,l3=32m:16",
+        )
+    ]
+
+
+def _data(caches: Sequence[Cache]) -> list[Cache]:
+    return [cache for cache in caches if cache.kind != "instruction"]
 
 
 def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) -> list[Caution]:

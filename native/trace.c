@@ -101,6 +101,21 @@ static inline ULong *counter_of(const Segment *segment) {
     return &counter_pages[segment->index / COUNTERS_PER_PAGE][segment->index % COUNTERS_PER_PAGE];
 }
 
+/* Large programs run through more segments than the host's caches hold, and where a record ends is
+ * known from its segment alone: what the next two need is asked for while this one is replayed. */
+static inline void prefetch_after(const ULong *record, const ULong *end) {
+    const ULong *next = record + 1 + ((const Segment *)record[0])->n_accesses;
+    if (next < end && *next != record[0]) {
+        const Segment *segment = (const Segment *)*next;
+        __builtin_prefetch(segment->lines);
+        __builtin_prefetch(segment->accesses);
+        next += 1 + segment->n_accesses;
+        if (next < end) {
+            __builtin_prefetch((const Segment *)*next);
+        }
+    }
+}
+
 /* Replay the records from one on that are of the same segment; return the next one. nearest: the
  * only L1 of data, where there is one geometry and no miss curve, which has to be fast. */
 ALWAYS_INLINE const ULong *replay_run(const ULong *record, const ULong *end,
@@ -110,6 +125,7 @@ ALWAYS_INLINE const ULong *replay_run(const ULong *record, const ULong *end,
     const Access *const accesses = segment->accesses;
     const UWord n = segment->n_accesses;
     ULong times = 0;
+    prefetch_after(record, end);
     fetch(segment);
     for (;;) {
         record++;

@@ -73,6 +73,19 @@ Bool bank_holds(const Bank *bank, UInt name) {
     return False;
 }
 
+static Bank *bank_with(UInt n, const UInt *names) {
+    for (UInt i = 0; i < n_known; i++) {
+        if (banks[i]->n_names == n &&
+            VG_(memcmp)(banks[i]->names, names, n * sizeof *names) == 0) {
+            return banks[i];
+        }
+    }
+    if (n_known == MOST_BANKS) {
+        give_up("the program has more than 4096 combinations of regions");
+    }
+    return new_bank(n, names);
+}
+
 /* A region entered again within itself leaves its outer place: what matters of a bank is which
  * regions are active and which is the innermost, and so recursion makes no bank without end. */
 Bank *bank_entered(Bank *from, UInt name) {
@@ -84,19 +97,19 @@ Bank *bank_entered(Bank *from, UInt name) {
         }
     }
     names[n++] = name;
-    Bank *found = NULL;
-    for (UInt i = 0; i < n_known && !found; i++) {
-        if (banks[i]->n_names == n &&
-            VG_(memcmp)(banks[i]->names, names, n * sizeof *names) == 0) {
-            found = banks[i];
-        }
+    Bank *found = bank_with(n, names);
+    VG_(free)(names);
+    return found;
+}
+
+Bank *bank_within(UInt name, Bank *bank) {
+    if (bank_holds(bank, name)) {
+        return bank;
     }
-    if (!found && n_known == MOST_BANKS) {
-        give_up("the program has more than 4096 combinations of regions");
-    }
-    if (!found) {
-        found = new_bank(n, names);
-    }
+    UInt *names = allocate((bank->n_names + 1) * sizeof *names);
+    names[0] = name;
+    VG_(memcpy)(names + 1, bank->names, bank->n_names * sizeof *names);
+    Bank *found = bank_with(bank->n_names + 1, names);
     VG_(free)(names);
     return found;
 }

@@ -92,6 +92,7 @@ static Bool take_option(const HChar *argument) {
             VG_(fmsg_bad_option)(argument, "no regular expression that is understood here\n");
         }
     } else if (VG_BOOL_CLO(argument, "--cold", options.cold)) {
+    } else if (VG_BOOL_CLO(argument, "--all-threads", options.all_threads)) {
     } else {
         return False;
     }
@@ -106,7 +107,8 @@ static void say_options(void) {
         "    --miss-curve=LINES        misses over cache size; tracks LINES lines at most\n"
         "    --region=NAME             region that the miss curve and --cold are for\n"
         "    --function=PATTERN        functions that are regions of their own\n"
-        "    --cold=no|yes             empty the caches when the region begins\n");
+        "    --cold=no|yes             empty the caches when the region begins\n"
+        "    --all-threads=no|yes      what any thread does while one is in the region counts\n");
 }
 
 static void say_debug_options(void) {
@@ -177,6 +179,7 @@ static void before_fork(ThreadId tid) {
 /* The child has its parent's caches, warm as they are, and counts from nothing. */
 static void in_child(ThreadId tid) {
     output_of_child();
+    threads_of_child(tid);
     banks_forget_counts();
     trace_forget_counts();
 }

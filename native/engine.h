@@ -45,6 +45,7 @@ typedef struct {
     const HChar *region;           /* count for the miss curve in this region only, or NULL */
     const HChar *function;         /* pattern of functions that are regions, or NULL */
     Bool cold;                     /* empty the caches when the selected region begins */
+    Bool all_threads;              /* what any thread does while one is inside is in it */
     const HChar *output;           /* file name without its last part; %p is the process */
 } Options;
 
@@ -85,13 +86,13 @@ typedef struct {
 
 /* Instructions that run one after the other, or not at all. */
 typedef struct Segment {
-    struct Segment *next;          /* in its hash chain */
-    UInt index;                    /* of its counter in every bank */
-    UInt role;                     /* SegmentRole */
+    UInt index; /* of its counter in every bank */
     UInt n_instructions, n_accesses, n_lines;
-    UInt *instructions;
-    Access *accesses;
     FetchedLine *lines;
+    Access *accesses;
+    UInt *instructions;
+    UInt role;            /* SegmentRole */
+    struct Segment *next; /* in its hash chain */
 } Segment;
 
 UInt string_id(const HChar *text);
@@ -120,6 +121,7 @@ void banks_begin(void);
 void banks_make_room(UInt segment_index);
 Bank *bank_outside(void);                      /* the bank of no region */
 Bank *bank_entered(Bank *from, UInt name);     /* the bank of its regions and one more */
+Bank *bank_within(UInt name, Bank *bank);      /* the same with a region around all others */
 Bool bank_holds(const Bank *bank, UInt name);
 void bank_use(Bank *bank);                     /* count there from now on */
 Bank *bank_in_use(void);
@@ -139,6 +141,7 @@ void threads_begin(void);
 void thread_runs(ThreadId tid);
 void thread_created(ThreadId tid);
 void thread_ended(ThreadId tid);
+void threads_of_child(ThreadId tid);           /* of a fork: all others are gone */
 UInt threads_most(void);
 ULong threads_started(void);
 void region_begins(ThreadId tid, UInt name);

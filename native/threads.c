@@ -3,6 +3,10 @@
  *
  * Valgrind runs one thread at a time. Before another one goes on, its bank of counters and its
  * CPU are put in place; the compiled code knows nothing of threads.
+ *
+ * With --all-threads a thread outside of what was selected counts there too while another one is
+ * inside. Where the last one leaves, the others are not running: their banks are chosen anew
+ * before they go on.
  */
 #include "engine.h"
 
@@ -24,6 +28,7 @@ typedef struct {
     UInt n_open, room;
     UInt cpu;
     Bool alive;
+    Bool inside; /* of what was selected */
     Bool in_function;
     UInt n_open_before_function;
     Addr function_sp, function_return;
@@ -37,6 +42,8 @@ static ThreadId running;
 static UInt n_alive, most_alive;
 static ULong n_started;
 static UInt selected_region; /* string; 0: none */
+static UInt n_inside;        /* threads inside of what was selected */
+static UInt entered_name;    /* string: what a thread went into while none was inside */
 
 void threads_begin(void) {
     threads = allocate(VG_N_THREADS * sizeof *threads);
@@ -75,10 +82,19 @@ void thread_created(ThreadId tid) {
     }
 }
 
+static void set_inside(Thread *thread, Bool inside) {
+    if (inside != thread->inside) {
+        thread->inside = inside;
+        n_inside += inside ? 1 : -1;
+    }
+}
+
 void thread_ended(ThreadId tid) {
-    if (threads[tid].alive) {
-        threads[tid].alive = False;
-        threads_on_cpu[threads[tid].cpu]--;
+    Thread *thread = &threads[tid];
+    if (thread->alive) {
+        thread->alive = False;
+        set_inside(thread, False);
+        threads_on_cpu[thread->cpu]--;
         n_alive--;
     }
 }
@@ -91,16 +107,33 @@ ULong threads_started(void) {
     return n_started;
 }
 
-static Bool is_selected(const Thread *thread) {
+static Bool is_inside(const Thread *thread) {
     return thread->in_function || (selected_region && bank_holds(thread->bank, selected_region));
+}
+
+/* Whether what the thread does now belongs to what was selected. */
+static Bool is_selected(const Thread *thread) {
+    return thread->inside || (options.all_threads && n_inside);
 }
 
 static void count_in(Thread *thread, Bank *bank) {
     trace_replay(); /* what was noted so far belongs to the bank before */
     thread->bank = bank;
-    bank_use(bank);
+    set_inside(thread, is_inside(thread));
+    const Bool is_guest = is_selected(thread) && !thread->inside;
+    bank_use(is_guest ? bank_within(entered_name, bank) : bank);
     if (selected_region || options.function) {
         trace_count_reuse(is_selected(thread));
+    }
+}
+
+/* A thread goes into what was selected, under this name. */
+static void selection_begins(const Thread *thread, UInt name) {
+    if (options.cold && !is_selected(thread)) {
+        trace_empty_caches();
+    }
+    if (n_inside == 0) {
+        entered_name = name;
     }
 }
 
@@ -115,6 +148,15 @@ void thread_runs(ThreadId tid) {
     count_in(thread, thread->bank);
     trace_select_cpu(thread->cpu);
     function_limit = thread->in_function ? thread->function_sp : NO_LIMIT;
+}
+
+void threads_of_child(ThreadId tid) {
+    for (ThreadId other = 0; other < VG_N_THREADS; other++) {
+        if (other != tid) {
+            thread_ended(other);
+        }
+    }
+    count_in(&threads[tid], threads[tid].bank);
 }
 
 static void open_region(Thread *thread, UInt name) {
@@ -137,8 +179,8 @@ static void close_regions(Thread *thread, UInt n) {
 
 void region_begins(ThreadId tid, UInt name) {
     Thread *thread = &threads[tid];
-    if (options.cold && name == selected_region && !is_selected(thread)) {
-        trace_empty_caches();
+    if (name == selected_region) {
+        selection_begins(thread, name);
     }
     open_region(thread, name);
 }
@@ -176,16 +218,13 @@ void function_entered(UInt name, Addr sp) {
     if (thread->in_function) {
         return; /* all that it calls belongs to it, itself included */
     }
-    if (options.cold) {
-        trace_empty_caches();
-    }
+    selection_begins(thread, name);
     thread->n_open_before_function = thread->n_open;
-    open_region(thread, name);
     thread->in_function = True;
+    open_region(thread, name);
     function_limit = sp;
     thread->function_sp = sp;
     thread->function_return = *(const Addr *)sp;
-    trace_count_reuse(True);
 }
 
 static Bool is_on_stack(ThreadId tid, Addr sp) {

@@ -31,6 +31,7 @@ def meter_for(
     cpus: int,
     region: str | None,
     function: str | None,
+    all_threads: bool,
     cold: bool,
     what_if: Sequence[str],
     miss_curve: bool,
@@ -50,6 +51,11 @@ def meter_for(
         raise click.BadParameter(
             "say when the caches are to be emptied: add --region or --function",
             param_hint="'--cold'",
+        )
+    if all_threads and region is None and function is None:
+        raise click.BadParameter(
+            "say while what they are to be counted: add --region or --function",
+            param_hint="'--all-threads'",
         )
     if not traffic and (cold or what_if or miss_curve):
         raise click.BadParameter(
@@ -77,6 +83,7 @@ def meter_for(
         simulate=traffic,
         region=region,
         function=function,
+        all_threads=all_threads,
         cold=cold,
         alternatives=tuple(map(_other_caches, what_if)),
         miss_curve=miss_curve,

@@ -48,6 +48,11 @@ from ridgepoint.cli import common
     help="Count only in functions whose symbol is NAME, or matches it as a regular expression, and "
     "in what they call.",
 )
+@click.option(
+    "--all-threads",
+    is_flag=True,
+    help="With --region or --function: count what all threads do meanwhile.",
+)
 @click.option("--cold", is_flag=True, help="Empty the caches whenever that region begins.")
 @click.option(
     "--cores",
@@ -78,6 +83,7 @@ def command(
     miss_curve: bool,
     region: str | None,
     function: str | None,
+    all_threads: bool,
     cold: bool,
     cores: float | None,
     meter_name: str | None,
@@ -117,6 +123,7 @@ def command(
             cpus=len(usable_cpus()) if chosen is None else chosen.cores,
             region=region,
             function=function,
+            all_threads=all_threads,
             cold=cold,
             what_if=what_if,
             miss_curve=miss_curve,

@@ -68,13 +68,17 @@ class Selection:
     name : str
         Of a region that the program marks; or a function's symbol, or a regular expression that
         symbols match.
+    all_threads : bool
+        Whether what any thread of a process does while one is inside counts; else what those do
+        that are inside.
     """
 
     kind: Literal["region", "function"]
     name: str
+    all_threads: bool = False
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name!r}"
+        return f"{self.kind} {self.name!r}{' (all threads)' if self.all_threads else ''}"
 
 
 class Meter(Protocol):

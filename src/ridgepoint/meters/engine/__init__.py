@@ -68,6 +68,8 @@ class EngineMeter:
     function : str or None
         Count only in functions whose symbol is this or matches it as a regular expression, and in
         what they call; None: everywhere.
+    all_threads : bool
+        Count what all threads of a process do while one of them is in the region or function.
     cold : bool
         Empty the caches whenever the region or function begins.
     alternatives : tuple of tuple of Cache
@@ -84,6 +86,7 @@ class EngineMeter:
     simulate: bool = True
     region: str | None = None
     function: str | None = None
+    all_threads: bool = False
     cold: bool = False
     alternatives: tuple[tuple[Cache, ...], ...] = ()
     miss_curve: bool = False
@@ -96,8 +99,10 @@ class EngineMeter:
     def __post_init__(self) -> None:
         if self.region is not None and self.function is not None:
             raise ValueError("region and function cannot both be given")
-        if self.cold and self.selection is None:
-            raise ValueError("cold needs a region or a function")
+        if self.selection is None:
+            for name in ("cold", "all_threads"):
+                if getattr(self, name):
+                    raise ValueError(f"{name} needs a region or a function")
         if len(self.alternatives) >= MOST_GEOMETRIES:
             raise ValueError(f"alternatives can be {MOST_GEOMETRIES - 1} at most")
 
@@ -105,8 +110,10 @@ class EngineMeter:
     def selection(self) -> Selection | None:
         """What is counted alone; None: everything."""
         if self.region is not None:
-            return Selection(kind="region", name=self.region)
-        return None if self.function is None else Selection(kind="function", name=self.function)
+            return Selection(kind="region", name=self.region, all_threads=self.all_threads)
+        if self.function is not None:
+            return Selection(kind="function", name=self.function, all_threads=self.all_threads)
+        return None
 
     @property
     def stand_in(self) -> Meter | None:
@@ -179,6 +186,8 @@ class EngineMeter:
             chosen.append(f"--function={self.function}")
         if self.cold:
             chosen.append("--cold=yes")
+        if self.all_threads:
+            chosen.append("--all-threads=yes")
         return tuple(chosen)
 
     def _selects(self) -> Selects | None:

@@ -44,10 +44,12 @@ extern "C" {
 struct ridgepoint_record_ {
     char name[208];
     int64_t entries, busy_ns, wall_ns, inside, first_ns, last_ns; /* inside: threads */
+    int64_t cpu_ns; /* of all threads of the process while one was inside */
 };
 struct ridgepoint_table_ {
-    char magic[8];
-    int64_t n_records, updating, last_mark_ns, ended_ns, unused[27]; /* updating: not to be read */
+    char magic[8]; /* the digit is the number of the layout */
+    int64_t n_records, updating, last_mark_ns, ended_ns; /* updating: not to be read */
+    int64_t ended_cpu_ns, unused[26];
     struct ridgepoint_record_ records[RIDGEPOINT_RECORDS_];
 };
 struct ridgepoint_thread_ {
@@ -69,10 +71,16 @@ extern int __cxa_thread_atexit_impl(void (*end)(void *), void *argument, void *l
 extern void *__dso_handle __attribute__((visibility("hidden")));
 #endif
 
-static inline int64_t ridgepoint_now_ns_(void) {
+static inline int64_t ridgepoint_clock_ns_(int clock) {
     long now[2] = {0, 0};
-    ridgepoint_gettime_(1 /* CLOCK_MONOTONIC */, now);
+    ridgepoint_gettime_(clock, now);
     return (int64_t)now[0] * 1000000000 + now[1];
+}
+static inline int64_t ridgepoint_now_ns_(void) {
+    return ridgepoint_clock_ns_(1 /* CLOCK_MONOTONIC */);
+}
+static inline int64_t ridgepoint_cpu_ns_(void) {
+    return ridgepoint_clock_ns_(2 /* CLOCK_PROCESS_CPUTIME_ID */);
 }
 /* Return 0 in a signal handler that interrupted a mark of its own thread: that mark comes first. */
 static inline int ridgepoint_acquire_(void) {
@@ -94,12 +102,15 @@ static inline int ridgepoint_is_open_(const struct ridgepoint_record_ *record, s
     return depth > 0;
 }
 /* Begin the region at `level` of this thread's open ones, unless it is open outside already. */
-static inline void ridgepoint_enter_(size_t level, int64_t now_ns) {
+static inline void ridgepoint_enter_(size_t level, int64_t now_ns, int64_t cpu_ns) {
     struct ridgepoint_record_ *record = ridgepoint_here_.open[level];
     if (ridgepoint_is_open_(record, level)) return;
     record->entries++;
     record->busy_ns -= now_ns;
-    if (record->inside++ == 0) record->wall_ns -= now_ns;
+    if (record->inside++ == 0) {
+        record->wall_ns -= now_ns;
+        record->cpu_ns -= cpu_ns;
+    }
     if (record->first_ns == 0) record->first_ns = now_ns;
 }
 static inline void ridgepoint_leave_to_(size_t depth, int64_t now_ns) {
@@ -108,7 +119,10 @@ static inline void ridgepoint_leave_to_(size_t depth, int64_t now_ns) {
         if (ridgepoint_is_open_(record, ridgepoint_here_.depth)) continue;
         record->busy_ns += now_ns;
         record->last_ns = now_ns;
-        if (--record->inside == 0) record->wall_ns += now_ns;
+        if (--record->inside == 0) {
+            record->wall_ns += now_ns;
+            record->cpu_ns += ridgepoint_cpu_ns_();
+        }
     }
 }
 static inline void ridgepoint_copy_name_(char copy[208], const char *name) {
@@ -140,7 +154,7 @@ static inline struct ridgepoint_table_ *ridgepoint_map_(const char *folder) {
     if (fd >= 0) close(fd);
     free(zeros);
     if (map == MAP_FAILED) return NULL;
-    memcpy(map, "RIDGETIM", 8);
+    memcpy(map, "RIDGETI2", 8);
     return (struct ridgepoint_table_ *)map;
 }
 /* In the child of a fork: a table of its own, made when it is needed, since most children exec. */
@@ -161,7 +175,7 @@ static inline int ridgepoint_ready_(void) {
     if (!ridgepoint_forked_ns_) pthread_atfork(NULL, NULL, ridgepoint_forked_);
     for (level = 0; level < ridgepoint_here_.depth; level++) {
         ridgepoint_here_.open[level] = ridgepoint_find_(ridgepoint_here_.open[level]->name);
-        ridgepoint_enter_(level, ridgepoint_forked_ns_);
+        ridgepoint_enter_(level, ridgepoint_forked_ns_, 0); /* its CPU time began at the fork */
     }
     return 1;
 }
@@ -178,7 +192,10 @@ RIDGEPOINT_SHARED_ void ridgepoint_thread_ended_(void *unused) {
 /* Once for each translation unit, since each registers it: the last one counts. */
 RIDGEPOINT_SHARED_ __attribute__((destructor)) void ridgepoint_process_ended_(void) {
     if ((!ridgepoint_times_ && !ridgepoint_here_.depth) || !ridgepoint_acquire_()) return;
-    if (ridgepoint_ready_()) ridgepoint_times_->ended_ns = ridgepoint_now_ns_();
+    if (ridgepoint_ready_()) {
+        ridgepoint_times_->ended_ns = ridgepoint_now_ns_();
+        ridgepoint_times_->ended_cpu_ns = ridgepoint_cpu_ns_();
+    }
     ridgepoint_release_();
 }
 static inline int ridgepoint_push_(struct ridgepoint_record_ *record) {
@@ -206,15 +223,18 @@ RIDGEPOINT_SHARED_ __attribute__((cold)) void ridgepoint_time_(int ends, const c
         size_t depth = ridgepoint_here_.depth;
         ridgepoint_copy_name_(name, marked);
         /* The clock is read under the lock, so that the order of marks is that of their times,
-         * and next to the region, since a page is first touched where a name is new. */
+         * and next to the region, since a page is first touched where a name is new. That of
+         * CPU time is a system call, so it is read on the other side, by who is inside alone. */
         if (ends) {
             table->last_mark_ns = ridgepoint_now_ns_();
             while (depth > 0 && strcmp(ridgepoint_here_.open[depth - 1]->name, name)) depth--;
             if (depth > 0) ridgepoint_leave_to_(depth - 1, table->last_mark_ns);
         } else {
             struct ridgepoint_record_ *record = ridgepoint_find_(name);
-            if (record && ridgepoint_push_(record))
-                ridgepoint_enter_(depth, table->last_mark_ns = ridgepoint_now_ns_());
+            if (record && ridgepoint_push_(record)) {
+                int64_t cpu_ns = record->inside ? 0 : ridgepoint_cpu_ns_();
+                ridgepoint_enter_(depth, table->last_mark_ns = ridgepoint_now_ns_(), cpu_ns);
+            }
         }
     }
     ridgepoint_release_();

@@ -118,6 +118,9 @@ class TimedRegion:
         known exactly.
     busy_s : Estimate
         Time inside, summed over threads, one sample per run.
+    cpu_s : Estimate or None
+        User and system time of all threads of the program while at least one was inside, one
+        sample per run; None: not known.
     cautions : tuple of Caution
     """
 
@@ -125,6 +128,7 @@ class TimedRegion:
     entries: int
     runtime_s: Estimate | None
     busy_s: Estimate
+    cpu_s: Estimate | None = None
     cautions: tuple[Caution, ...] = ()
 
 

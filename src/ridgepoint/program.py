@@ -104,7 +104,7 @@ def measure_program(
         regions: tuple[TimedRegion, ...] = ()
         expected = ""
         if not counts_only and not _is_function(meter.selection):
-            timed, regions = time_program(native)
+            timed, regions = time_program(native, all_threads=_has_all_threads(meter.selection))
             expected = f" (natively {timed.runtime_s.median:.3g} s)"
         is_shown = timed is not None
         report(
@@ -166,17 +166,23 @@ def _is_function(selection: Selection | None) -> bool:
     return selection is not None and selection.kind == "function"
 
 
+def _has_all_threads(selection: Selection | None) -> bool:
+    return selection is not None and selection.all_threads
+
+
 def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
     """Return a measurement whose runtime is that of the part that was counted alone."""
     region = next((one for one in whole.timed_regions if one.name == selection.name), None)
     if whole.timed is not None and region is not None and region.runtime_s is not None:
-        timed = Timed(
-            runtime_s=region.runtime_s,
-            cpu_s=region.busy_s,
-            exit_status=whole.timed.exit_status,
-            cautions=region.cautions,
-        )
-        return replace(whole, timed=timed, timed_regions=())
+        cpu_s = region.cpu_s if selection.all_threads else region.busy_s
+        if cpu_s is not None:
+            timed = Timed(
+                runtime_s=region.runtime_s,
+                cpu_s=cpu_s,
+                exit_status=whole.timed.exit_status,
+                cautions=region.cautions,
+            )
+            return replace(whole, timed=timed, timed_regions=())
     if _is_function(selection):
         why, remedy = "nothing tells it from outside", "mark the same code as a region: --region"
     elif region is None:

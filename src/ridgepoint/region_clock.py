@@ -14,15 +14,17 @@ import struct
 import threading
 import time
 
-MAGIC = b"RIDGETIM"
+MAGIC = b"RIDGETI2"  # the digit is the number of the layout
 MAX_RECORDS = 1024
-HEAD = struct.Struct("<8s4q216x")  # magic, records, updating, last mark, end of the process [ns]
-RECORD = struct.Struct("<208s6q")  # name, entries, busy, wall, threads inside, first, last [ns]
+# magic, records, updating, last mark, end of the process, its CPU time by then [ns]
+HEAD = struct.Struct("<8s5q208x")
+# name, entries, busy, wall, threads inside, first, last, CPU time of all threads meanwhile [ns]
+RECORD = struct.Struct("<208s7q")
 TABLE_BYTES = HEAD.size + MAX_RECORDS * RECORD.size
 
-_COUNT_AT, _UPDATING_AT, _LAST_MARK_AT, _ENDED_AT = 8, 16, 24, 32
+_COUNT_AT, _UPDATING_AT, _LAST_MARK_AT, _ENDED_AT, _ENDED_CPU_AT = 8, 16, 24, 32, 40
 _INT64 = struct.Struct("<q")
-_SUMS = struct.Struct("<6q")
+_SUMS = struct.Struct("<7q")
 _NAME_BYTES = RECORD.size - _SUMS.size
 
 
@@ -42,7 +44,7 @@ class _Table:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             # Written, not only sized: a page that finds no room later would end the program.
-            os.write(descriptor, HEAD.pack(MAGIC, 0, 0, 0, 0).ljust(TABLE_BYTES, b"\0"))
+            os.write(descriptor, HEAD.pack(MAGIC, 0, 0, 0, 0, 0).ljust(TABLE_BYTES, b"\0"))
             self._map = mmap.mmap(descriptor, TABLE_BYTES)
         finally:
             os.close(descriptor)
@@ -57,23 +59,26 @@ class _Table:
             if len(self._offsets) == MAX_RECORDS:
                 return False
             offset = HEAD.size + len(self._offsets) * RECORD.size
-            RECORD.pack_into(self._map, offset, name, 0, 0, 0, 0, 0, 0)
+            RECORD.pack_into(self._map, offset, name, 0, 0, 0, 0, 0, 0, 0)
             self._offsets[name] = offset + _NAME_BYTES
             self.set(_COUNT_AT, len(self._offsets))
         return True
 
-    def enter(self, name: bytes, now_ns: int) -> None:
+    def enter(self, name: bytes, now_ns: int, cpu_ns: int) -> None:
         at = self._offsets[name]
-        entries, busy, wall, inside, first, last = _SUMS.unpack_from(self._map, at)
-        wall -= now_ns if inside == 0 else 0
-        sums = (entries + 1, busy - now_ns, wall, inside + 1, first or now_ns, last)
+        entries, busy, wall, inside, first, last, cpu = _SUMS.unpack_from(self._map, at)
+        if inside == 0:
+            wall, cpu = wall - now_ns, cpu - cpu_ns
+        sums = (entries + 1, busy - now_ns, wall, inside + 1, first or now_ns, last, cpu)
         _SUMS.pack_into(self._map, at, *sums)
 
     def leave(self, name: bytes, now_ns: int) -> None:
         at = self._offsets[name]
-        entries, busy, wall, inside, first, _ = _SUMS.unpack_from(self._map, at)
-        wall += now_ns if inside == 1 else 0
-        _SUMS.pack_into(self._map, at, entries, busy + now_ns, wall, inside - 1, first, now_ns)
+        entries, busy, wall, inside, first, _, cpu = _SUMS.unpack_from(self._map, at)
+        if inside == 1:
+            wall, cpu = wall + now_ns, cpu + time.process_time_ns()
+        sums = (entries, busy + now_ns, wall, inside - 1, first, now_ns, cpu)
+        _SUMS.pack_into(self._map, at, *sums)
 
 
 class RegionClock:
@@ -115,6 +120,8 @@ class RegionClock:
                     return
                 table.set(_UPDATING_AT, 1)
                 known = ends or table.holds(name)
+                # The clock of CPU time is slow, so it is read on the region's other side.
+                cpu_ns = 0 if ends else time.process_time_ns()
                 # Under the lock, so that the order of marks is that of their times.
                 now_ns = time.monotonic_ns()
                 table.set(_LAST_MARK_AT, now_ns)
@@ -122,7 +129,7 @@ class RegionClock:
                     self._leave(table, name, now_ns)
                 elif known:
                     if name not in self._thread.open:
-                        table.enter(name, now_ns)
+                        table.enter(name, now_ns, cpu_ns)
                     self._thread.open.append(name)
                 table.set(_UPDATING_AT, 0)
         finally:
@@ -147,7 +154,7 @@ class RegionClock:
                 return None
             for name in dict.fromkeys(self._thread.open):
                 self._table.holds(name)
-                self._table.enter(name, self._forked_ns)
+                self._table.enter(name, self._forked_ns, 0)  # its CPU time began at the fork
         return self._table
 
     def _forked(self) -> None:
@@ -161,3 +168,4 @@ class RegionClock:
             table = self._ready() if self._table or self._thread.open else None
             if table is not None:
                 table.set(_ENDED_AT, time.monotonic_ns())
+                table.set(_ENDED_CPU_AT, time.process_time_ns())

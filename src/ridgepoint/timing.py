@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from ridgepoint.meters.process import Output, run
 from ridgepoint.meters.region_times import RegionTime, read_times
 from ridgepoint.meters.standard_input import StandardInput
 from ridgepoint.regions import TIMES_VARIABLE
+from ridgepoint.units import format_si
 
 TIME_BUDGET_S = 30.0
 """Native runs are repeated for this long at most, but for the first, which is as long as it is."""
@@ -28,6 +30,8 @@ _NOISY = 0.10
 _SHORT_S = 0.01
 _IN_KERNEL = 0.2
 _SHORT_ENTRY_S = 300e-6  # marks of Python are 1 % of it
+_OTHERS = 0.10
+_CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
 
 Progress = Callable[[str, bool], None]
 """Called with what begins now, and whether the program's own output is shown meanwhile."""
@@ -106,10 +110,19 @@ class Native:
             return done, read_times(Path(name))
 
 
-def time_program(native: Native) -> tuple[Timed, tuple[TimedRegion, ...]]:
+def time_program(
+    native: Native, *, all_threads: bool = False
+) -> tuple[Timed, tuple[TimedRegion, ...]]:
     """Return the runtime of a program, and of the regions that it marks, from native runs.
 
     The first run finds cold files: it counts only where there is no time for others.
+
+    Parameters
+    ----------
+    native : Native
+    all_threads : bool
+        Whether what any thread does while one is in a region counts there: else a caution says
+        where other threads worked meanwhile.
     """
     native.report("running the program", True)
     first, times = native.once(native.output)
@@ -133,18 +146,48 @@ def time_program(native: Native) -> tuple[Timed, tuple[TimedRegion, ...]]:
         cautions=(*_time_cautions(runtime, seen), *_kernel_caution(runs)),
     )
     names = [name for name in regions[0] if all(name in times for times in regions)]
-    return timed, tuple(_timed_region(name, [times[name] for times in regions]) for name in names)
+    return timed, tuple(
+        _timed_region(name, [times[name] for times in regions], all_threads=all_threads)
+        for name in names
+    )
 
 
-def _timed_region(name: str, times: Sequence[RegionTime]) -> TimedRegion:
-    walls = [time.wall_s for time in times]
-    known = [wall for wall in walls if wall is not None]
+def _timed_region(name: str, times: Sequence[RegionTime], *, all_threads: bool) -> TimedRegion:
     return TimedRegion(
         name=name,
         entries=times[0].entries,
-        runtime_s=Estimate(known) if len(known) == len(walls) else None,
+        runtime_s=_estimate([time.wall_s for time in times]),
         busy_s=Estimate(time.busy_s for time in times),
-        cautions=_region_cautions(name, times),
+        cpu_s=_estimate([time.cpu_s for time in times]),
+        cautions=(
+            *_region_cautions(name, times),
+            *(() if all_threads else _other_threads_caution(name, times)),
+        ),
+    )
+
+
+def _estimate(times_s: Sequence[float | None]) -> Estimate | None:
+    """Return the estimate of times that are all known."""
+    known = [time_s for time_s in times_s if time_s is not None]
+    return Estimate(known) if len(known) == len(times_s) else None
+
+
+def _other_threads_caution(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
+    """Doubt a region while which other threads worked: it holds what its own threads do."""
+    others_s = _estimate([None if t.cpu_s is None else t.cpu_s - t.busy_s for t in times])
+    if others_s is None:
+        return ()
+    busy_s = Estimate(time.busy_s for time in times).median
+    if others_s.median <= max(_OTHERS * busy_s, _CPU_CLOCK_S * times[0].entries):
+        return ()
+    return (
+        Caution(
+            "region-other-threads",
+            f"other threads used at least {format_si(others_s.median, 's')} of CPU time while "
+            f"region {name!r} was active, beside the {format_si(busy_s, 's')} of those inside: "
+            "what they did is not counted in it",
+            f"count it too, if they worked for it: --region {shlex.quote(name)} --all-threads",
+        ),
     )
 
 

@@ -99,6 +99,20 @@ def test_threads_inside_at_once_share_the_wall_time(program, timed):
     assert 4 * low_s <= together.busy_s <= 4 * together.wall_s
 
 
+def test_cpu_time_is_that_of_all_threads_meanwhile(tmp_path, timed):
+    """Four workers that mark nothing work while main is inside; they look at their own clocks."""
+    program = tmp_path / "workers"
+    source = ROOT / "tests/programs/workers.c"
+    flags = ("-std=gnu11", "-O2", "-pthread", *WARNINGS)
+    subprocess.run(["gcc", *flags, "-o", program, source], check=True)
+    output, times = timed(program, "cpu")
+    low_s, high_s = (int(word) / 1e9 for word in output.split())
+    solve = times["solve"]
+
+    assert 5 * 0.002 <= low_s <= solve.cpu_s <= high_s
+    assert solve.busy_s == solve.wall_s
+
+
 def test_threads_one_after_another_add_up(program, timed):
     """No two are inside at once: wall time is busy time."""
     alone = timed(program, "alone", 3)[1]["alone"]
@@ -310,6 +324,20 @@ def in_threads():
     for thread in threads: thread.start()
     for thread in threads: thread.join()
 
+def others():
+    used = []
+    def works():
+        before = now = time.thread_time()
+        while now < before + 0.002:
+            now = time.thread_time()
+        used.append(now - before)
+    before = time.process_time()
+    with region("waits"):
+        threads = [threading.Thread(target=works) for _ in range(2)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+    print(sum(used), time.process_time() - before)
+
 def fails():
     with region("fails"):
         raise ValueError
@@ -328,6 +356,8 @@ if __name__ == "__main__":
         outer(5)
     elif mode == "threads":
         in_threads()
+    elif mode == "others":
+        others()
     elif mode == "fails":
         try: fails()
         except ValueError: pass
@@ -371,6 +401,14 @@ def test_python_threads_share_the_wall_time(script, timed):
 
     assert threads.entries == 3
     assert 3 * 0.001 <= threads.busy_s <= 3 * threads.wall_s
+
+
+def test_python_cpu_time_is_that_of_all_threads_meanwhile(script, timed):
+    """Two threads work while main is inside and waits for them."""
+    output, times = timed(sys.executable, script, "others")
+    low_s, high_s = (float(word) for word in output.split())
+
+    assert 2 * 0.002 <= low_s <= times["waits"].cpu_s <= high_s
 
 
 def test_python_region_ends_where_an_exception_leaves_it(script, timed):

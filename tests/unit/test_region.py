@@ -15,11 +15,14 @@ from ridgepoint.meters.region_times import read_times
 N_TICKS = 40
 
 
-def write_file(path, records, *, last_mark_ns=0, ended_ns=1, updating=0):
+def write_file(
+    path, records, *, last_mark_ns=0, ended_ns=1, ended_cpu_ns=0, updating=0, magic=b"RIDGETI2"
+):
     """Write a file of times as the C header lays it out, from its own field list."""
-    head = struct.pack("<8s4q", b"RIDGETIM", len(records), updating, last_mark_ns, ended_ns)
-    table = b"".join(struct.pack("<208s6q", name, *numbers) for name, *numbers in records)
-    path.write_bytes((head.ljust(256, b"\0") + table).ljust(256 * 1025, b"\0"))
+    fields = (len(records), updating, last_mark_ns, ended_ns, ended_cpu_ns)
+    table = b"".join(struct.pack("<208s7q", name, *numbers) for name, *numbers in records)
+    head = struct.pack("<8s5q", magic, *fields).ljust(256, b"\0")
+    path.write_bytes(head + table.ljust(264 * 1024, b"\0"))
 
 
 @pytest.mark.parametrize(
@@ -109,12 +112,16 @@ def replay_by_ticks(marks):
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abc"), st.booleans()), max_size=N_TICKS)
 )
 def test_any_order_of_marks_gives_what_a_look_at_every_tick_gives(marks):
-    """Nested, crossed, missing and repeated marks of three threads, one mark per tick of 1 s."""
+    """Nested, crossed, missing and repeated marks of three threads, one mark per tick of 1 s.
+
+    Three CPUs are busy all the time, be it inside or outside.
+    """
     now = SimpleNamespace(ns=10**9)
     threads = [SimpleNamespace(open=[], busy=False) for _ in range(3)]
     ends = []
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(region_clock.time, "monotonic_ns", lambda: now.ns)
+        patched.setattr(region_clock.time, "process_time_ns", lambda: 3 * now.ns)
         patched.setattr(region_clock.atexit, "register", ends.append)
         patched.setattr(region_clock.os, "register_at_fork", lambda after_in_child: None)
         clock = region_clock.RegionClock(folder)
@@ -127,6 +134,9 @@ def test_any_order_of_marks_gives_what_a_look_at_every_tick_gives(marks):
 
     expected = replay_by_ticks(marks)
     assert {name: (t.entries, t.busy_s, t.wall_s) for name, t in times.items()} == expected
+    assert {name: t.cpu_s for name, t in times.items()} == {
+        name: 3 * wall for name, (_, _, wall) in expected.items()
+    }
 
 
 @given(st.lists(st.sets(st.integers(0, N_TICKS - 1), min_size=1), min_size=1, max_size=4))
@@ -136,12 +146,13 @@ def test_wall_time_of_several_processes_lies_between_its_bounds(processes):
         for index, ticks in enumerate(processes):
             first_ns, last_ns = (10**9 * tick for tick in (min(ticks) + 1, max(ticks) + 2))
             inside_ns = 10**9 * len(ticks)
-            record = (b"r", 1, inside_ns, inside_ns, 0, first_ns, last_ns)
+            record = (b"r", 1, inside_ns, inside_ns, 0, first_ns, last_ns, 2 * inside_ns)
             write_file(Path(folder) / f"{index}.times", [record])
         time = read_times(Path(folder))["r"]
 
     assert time.wall_low_s <= len(set().union(*processes)) <= time.wall_high_s
     assert time.busy_s == sum(map(len, processes))
+    assert time.cpu_s == 2 * sum(map(len, processes))
     assert time.wall_s is not None or len(processes) > 1
 
 
@@ -159,7 +170,7 @@ def test_wall_time_is_as_exact_as_first_and_last_times_allow(tmp_path, parts, lo
     """Parts of (first, last, inside) seconds; the bounds are by hand."""
     for index, (first_s, last_s, inside_s) in enumerate(parts):
         ns = [10**9 * seconds for seconds in (inside_s, inside_s, 0, first_s, last_s)]
-        write_file(tmp_path / f"{index}.times", [(b"r", 1, *ns)])
+        write_file(tmp_path / f"{index}.times", [(b"r", 1, *ns, 0)])
     time = read_times(tmp_path)["r"]
 
     assert (time.wall_low_s, time.wall_high_s) == (low_s, high_s)
@@ -167,21 +178,32 @@ def test_wall_time_is_as_exact_as_first_and_last_times_allow(tmp_path, parts, lo
 
 
 def test_region_that_was_open_lasts_to_the_end_of_the_process(tmp_path):
-    """Begun at 2 s and 3 s by two threads, last mark at 4 s, the process ended at 7 s."""
-    record = (b"open", 2, -5_000_000_000, -2_000_000_000, 2, 2_000_000_000, 0)
-    write_file(tmp_path / "1.times", [record], last_mark_ns=4 * 10**9, ended_ns=7 * 10**9)
+    """Begun at 2 s and 3 s by two threads, last mark at 4 s, the process ended at 7 s.
+
+    It had used 1 s of CPU time at its beginning, and 9 s when the process ended.
+    """
+    record = (b"open", 2, -5 * 10**9, -2 * 10**9, 2, 2 * 10**9, 0, -(10**9))
+    write_file(
+        tmp_path / "1.times",
+        [record],
+        last_mark_ns=4 * 10**9,
+        ended_ns=7 * 10**9,
+        ended_cpu_ns=9 * 10**9,
+    )
     time = read_times(tmp_path)["open"]
 
     assert (time.entries, time.busy_s, time.wall_s, time.unfinished) == (2, 9.0, 5.0, 0)
+    assert time.cpu_s == 8.0
 
 
 def test_region_cut_by_a_signal_has_a_lower_bound_only(tmp_path):
-    """The same, but nobody wrote when the process ended."""
-    record = (b"open", 2, -5_000_000_000, -2_000_000_000, 2, 2_000_000_000, 0)
+    """The same, but nobody wrote when the process ended; its CPU time is unknown."""
+    record = (b"open", 2, -5 * 10**9, -2 * 10**9, 2, 2 * 10**9, 0, -(10**9))
     write_file(tmp_path / "1.times", [record], last_mark_ns=4 * 10**9, ended_ns=0)
     time = read_times(tmp_path)["open"]
 
     assert (time.busy_s, time.wall_low_s, time.wall_s, time.unfinished) == (3.0, 2.0, None, 2)
+    assert time.cpu_s is None
 
 
 def test_files_that_are_not_whole_are_refused(tmp_path):
@@ -190,10 +212,18 @@ def test_files_that_are_not_whole_are_refused(tmp_path):
     write_file(path, [], updating=1)
     with pytest.raises(CannotMeasure, match="in the midst of a mark"):
         read_times(tmp_path)
-    for data in (b"", b"RIDGETIM", bytes(256 * 1025)):
+    for data in (b"", b"RIDGETI2", bytes(256 + 264 * 1024)):
         path.write_bytes(data)
         with pytest.raises(CannotMeasure, match="it is not whole"):
             read_times(tmp_path)
+
+
+def test_marks_of_another_version_are_refused_with_what_to_do(tmp_path):
+    """Their records are of another size, and would be read as something else."""
+    write_file(tmp_path / "1.times", [], magic=b"RIDGETIM")
+
+    with pytest.raises(CannotMeasure, match=r"ridgepoint\.h of another version; compile it"):
+        read_times(tmp_path)
 
 
 def test_folder_without_files_has_no_regions(tmp_path):

@@ -9,6 +9,8 @@ from pathlib import Path
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.region_clock import HEAD, MAGIC, RECORD, TABLE_BYTES
 
+_ANY_MAGIC = b"RIDGETI"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionTime:
@@ -23,6 +25,10 @@ class RegionTime:
     wall_low_s, wall_high_s : float
         The time in which at least one thread was inside lies between these. They are equal, but
         where several processes (or Python and a C library of one) took turns in times that overlap.
+    cpu_s : float or None
+        CPU time, user and system, of all threads of the processes while at least one thread of
+        their own was inside, whether the others were or not; None: not known, as an end is
+        unknown. That of threads that run on another CPU is known to a tick of the scheduler.
     unfinished : int
         Entries whose end is unknown, as a signal or ``_exit`` ended the process, or it became
         another program. They are taken to end at the process's last mark: all times are then
@@ -33,6 +39,7 @@ class RegionTime:
     busy_s: float
     wall_low_s: float
     wall_high_s: float
+    cpu_s: float | None
     unfinished: int = 0
 
     @property
@@ -51,6 +58,7 @@ class _Part:
     wall_ns: int
     first_ns: int
     last_ns: int
+    cpu_ns: int
     unfinished: int
 
 
@@ -70,7 +78,8 @@ def read_times(folder: Path) -> dict[str, RegionTime]:
     Raises
     ------
     CannotMeasure
-        If a file is not whole: a signal ended its process in the midst of a mark, say.
+        If a file is not whole: a signal ended its process in the midst of a mark, say; or its
+        layout is that of another version's marks.
     """
     parts: dict[str, list[_Part]] = {}
     for path in sorted(Path(folder).glob("*.times")):
@@ -82,17 +91,22 @@ def read_times(folder: Path) -> dict[str, RegionTime]:
 def _read_file(path: Path) -> Iterator[tuple[str, _Part]]:
     """Yield the records of one process, those still open ended when it ended."""
     data = path.read_bytes()
-    magic, n_records, updating, last_mark_ns, ended_ns = HEAD.unpack_from(
+    magic, n_records, updating, last_mark_ns, ended_ns, ended_cpu_ns = HEAD.unpack_from(
         data.ljust(HEAD.size, b"\0")
     )
+    what = f"cannot read the times of regions in {path.name!r}"
+    if magic != MAGIC and magic.startswith(_ANY_MAGIC):
+        raise CannotMeasure(
+            what,
+            reason="the program was compiled with the ridgepoint.h of another version",
+            remedy="compile it with that of $(ridgepoint include)",
+        )
     if magic != MAGIC or len(data) != TABLE_BYTES or updating:
         reason = "its process was ended in the midst of a mark" if updating else "it is not whole"
-        raise CannotMeasure(
-            f"cannot read the times of regions in {path.name!r}", reason=reason, remedy="run again"
-        )
+        raise CannotMeasure(what, reason=reason, remedy="run again")
     end_ns = max(last_mark_ns, ended_ns)
     for index in range(n_records):
-        raw, entries, busy_ns, wall_ns, inside, first_ns, last_ns = RECORD.unpack_from(
+        raw, entries, busy_ns, wall_ns, inside, first_ns, last_ns, cpu_ns = RECORD.unpack_from(
             data, HEAD.size + index * RECORD.size
         )
         yield (
@@ -103,6 +117,7 @@ def _read_file(path: Path) -> Iterator[tuple[str, _Part]]:
                 wall_ns + (end_ns if inside else 0),
                 first_ns,
                 end_ns if inside else last_ns,
+                cpu_ns + (ended_cpu_ns if inside else 0),
                 0 if ended_ns else inside,
             ),
         )
@@ -118,12 +133,14 @@ def _sum(parts: Sequence[_Part]) -> RegionTime:
         groups[-1].append(part)
         end_ns = max(end_ns, part.last_ns)
     bounds_ns = [_wall_bounds_ns(group) for group in groups]
+    unfinished = sum(part.unfinished for part in parts)
     return RegionTime(
         entries=sum(part.entries for part in parts),
         busy_s=sum(part.busy_ns for part in parts) / 1e9,
         wall_low_s=sum(low_ns for low_ns, _ in bounds_ns) / 1e9,
         wall_high_s=sum(high_ns for _, high_ns in bounds_ns) / 1e9,
-        unfinished=sum(part.unfinished for part in parts),
+        cpu_s=None if unfinished else sum(part.cpu_ns for part in parts) / 1e9,
+        unfinished=unfinished,
     )
 
 

@@ -159,36 +159,41 @@ static Bool same_content(const Segment *a, const Segment *b) {
            VG_(memcmp)(a->accesses, b->accesses, bytes_of_accesses(a)) == 0;
 }
 
-static void *copied(const void *from, SizeT bytes) {
-    void *copy = bytes ? VG_(malloc)("ridgepoint.segment", bytes) : NULL;
-    if (copy) {
-        VG_(memcpy)(copy, from, bytes);
-    }
-    return copy;
-}
-
-/* The lines that the instructions are fetched from, a line named again only after another. */
-static void note_lines(Segment *segment) {
-    if (options.n_geometries == 0) {
-        return;
-    }
+/* The lines that the instructions are fetched from, a line named again only after another;
+ * returns how many. There is room for two per instruction. */
+static UInt find_lines(const Segment *segment, FetchedLine *lines) {
     const UInt line_bytes = options.geometry[0].line_bytes;
-    FetchedLine *lines = VG_(malloc)("ridgepoint.lines",
-                                     2 * segment->n_instructions * sizeof *lines + 1);
     Addr last = ~(Addr)0;
+    UInt n = 0;
     for (UInt i = 0; i < segment->n_instructions; i++) {
         const Instruction *instruction = instruction_of(segment->instructions[i]);
         const Addr end = instruction->address + instruction->length - 1;
         for (Addr line = instruction->address / line_bytes; line <= end / line_bytes; line++) {
             if (line != last) {
                 last = line;
-                lines[segment->n_lines].address = line * line_bytes;
-                lines[segment->n_lines++].instruction = instruction->index;
+                lines[n].address = line * line_bytes;
+                lines[n++].instruction = instruction->index;
             }
         }
     }
-    segment->lines = copied(lines, segment->n_lines * sizeof *lines);
-    VG_(free)(lines);
+    return n;
+}
+
+/* In one piece, and what a replay reads of it first: a large program runs through more segments
+ * than the host's caches hold. */
+static Segment *copied(const Segment *content, const FetchedLine *lines, UInt n_lines) {
+    const SizeT bytes = sizeof *content + n_lines * sizeof *lines + bytes_of_accesses(content) +
+                        bytes_of_instructions(content);
+    Segment *segment = VG_(malloc)("ridgepoint.segment", bytes);
+    *segment = *content;
+    segment->n_lines = n_lines;
+    segment->lines = (FetchedLine *)(segment + 1);
+    segment->accesses = (Access *)(segment->lines + n_lines);
+    segment->instructions = (UInt *)(segment->accesses + content->n_accesses);
+    VG_(memcpy)(segment->lines, lines, n_lines * sizeof *lines);
+    VG_(memcpy)(segment->accesses, content->accesses, bytes_of_accesses(content));
+    VG_(memcpy)(segment->instructions, content->instructions, bytes_of_instructions(content));
+    return segment;
 }
 
 Segment *segment_with(const Segment *content) {
@@ -200,12 +205,11 @@ Segment *segment_with(const Segment *content) {
             return known;
         }
     }
-    Segment *segment = allocate(sizeof *segment);
-    *segment = *content;
-    segment->instructions = copied(content->instructions, bytes_of_instructions(content));
-    segment->accesses = copied(content->accesses, bytes_of_accesses(content));
-    segment->n_lines = 0;
-    note_lines(segment);
+    FetchedLine *lines =
+        VG_(malloc)("ridgepoint.lines", (2 * content->n_instructions + 1) * sizeof *lines);
+    const UInt n_lines = options.n_geometries ? find_lines(content, lines) : 0;
+    Segment *segment = copied(content, lines, n_lines);
+    VG_(free)(lines);
     segment->next = *chain;
     *chain = segment;
     segment->index = table_add(&segments, segment);

@@ -14,6 +14,7 @@
 #include "opcode.h"
 
 /* Half of what a small L2 holds: addresses are read while they are near. */
+#define HOST_LINE_BYTES 64
 #define TRACE_WORDS (16u * 1024u)
 
 ULong *trace_cursor;
@@ -101,17 +102,15 @@ static inline ULong *counter_of(const Segment *segment) {
     return &counter_pages[segment->index / COUNTERS_PER_PAGE][segment->index % COUNTERS_PER_PAGE];
 }
 
-/* Large programs run through more segments than the host's caches hold, and where a record ends is
- * known from its segment alone: what the next two need is asked for while this one is replayed. */
+/* Where a record ends is known from its segment alone: the segment after the next one is asked for
+ * while this one is replayed. */
 static inline void prefetch_after(const ULong *record, const ULong *end) {
     const ULong *next = record + 1 + ((const Segment *)record[0])->n_accesses;
     if (next < end && *next != record[0]) {
-        const Segment *segment = (const Segment *)*next;
-        __builtin_prefetch(segment->lines);
-        __builtin_prefetch(segment->accesses);
-        next += 1 + segment->n_accesses;
+        next += 1 + ((const Segment *)*next)->n_accesses;
         if (next < end) {
             __builtin_prefetch((const Segment *)*next);
+            __builtin_prefetch((const HChar *)*next + HOST_LINE_BYTES);
         }
     }
 }

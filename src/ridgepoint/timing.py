@@ -29,7 +29,7 @@ _TIGHT = 0.02
 _NOISY = 0.10
 _SHORT_S = 0.01
 _IN_KERNEL = 0.2
-_SHORT_ENTRY_S = 300e-6  # marks of Python are 1 % of it
+_SHORT_ENTRY_S = 300e-6  # of which marks of Python take less than 1 %
 _OTHERS = 0.10
 _CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
 
@@ -208,7 +208,8 @@ def _region_cautions(name: str, times: Sequence[RegionTime]) -> tuple[Caution, .
             Caution(
                 "region-short",
                 f"an entry of region {name!r} takes {per_entry_s * 1e6:.2g} us, of which its marks "
-                "take 0.1 us (C) to 3 us (Python) while it is timed",
+                "take 0.05 us (C) to 2 us (Python) while it is timed, and each pair of marks "
+                "within it 1 us to 5 us",
                 "mark what takes longer: the loop and not its body",
             )
         )

@@ -9,6 +9,7 @@ column compares, in the same run, the engine with callgrind, both with caches.
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -60,9 +61,13 @@ KERNELS = (
     Kernel("kernels", "qsort", 200_000, 0, 3, 20),
     # 2 n^3, and 2 n^2 for scaling by alpha and adding to C, as OpenBLAS does it.
     Kernel("arrays", "matmul", 512, 2 * 512**3 + 2 * 512**2, 10, 50),
-    Kernel("arrays", "fft", 65_536, None, 40, 200),
+    Kernel("arrays", "fft", 65_536, None, 80, 400),
     Kernel("kernels", "threads", 250_000, 4 * 2 * 250_000, 60, 400),
 )
+
+
+# One thread in OpenBLAS, whose idle threads spin; and the same Python in every run.
+os.environ.update(OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0")
 
 
 def cpu_s(command: Sequence[str]) -> float:

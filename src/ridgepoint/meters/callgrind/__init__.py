@@ -8,14 +8,12 @@ prefetching, and code made at run time (its bytes are not recorded; reported as 
 
 from __future__ import annotations
 
-import platform
 import tempfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
 from ridgepoint.counts import Counts, Traffic
-from ridgepoint.errors import MeterUnavailable
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
@@ -25,7 +23,7 @@ from ridgepoint.meters.callgrind.files import Written, collecting, options
 from ridgepoint.meters.callgrind.geometry import Geometry, simulated
 from ridgepoint.meters.callgrind.refusals import check
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
-from ridgepoint.meters.valgrind.host import check_startable, valgrind_version
+from ridgepoint.meters.valgrind.host import check_startable, valgrind_version, why_unavailable
 
 # A forked child inherits the costs of its parent and would write them again; a process that
 # becomes another program by exec loses its own. Both are prevented by writing, and thereby
@@ -62,18 +60,10 @@ class CallgrindMeter:
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why callgrind cannot count here, or None."""
-        cost = "work, traffic and instruction mix cannot be counted in this way"
-        if platform.machine() != "x86_64":
-            return Unavailable(
-                reason=f"this is a {platform.machine()} host, and only x86-64 is decoded",
-                remedy="count on an x86-64 host",
-                cost=cost,
-            )
-        try:
-            valgrind_version(meter=self.name)
-        except MeterUnavailable as error:
-            return Unavailable(reason=error.reason, remedy=error.remedy, cost=cost)
-        return None
+        return why_unavailable(
+            lambda: valgrind_version(meter=self.name),
+            cost="work, traffic and instruction mix cannot be counted in this way",
+        )
 
     def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
         """Count one run of a command; see `ridgepoint.meters.Meter`.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure
 from ridgepoint.machine import Cache
+from ridgepoint.meters.valgrind.geometry import changes, data_caches, instruction_cache
 
 _MOST_WAYS = 256  # callgrind searches the ways of a set one after the other
 _USUAL_WAYS = 8
@@ -63,31 +63,19 @@ def simulated(caches: Sequence[Cache]) -> Geometry:
     callgrind wants 2**k sets. A cache that has not is given other ways and keeps its size; one
     whose size allows that with absurdly many ways alone has its size rounded to the nearest way.
     """
-    data = sorted((c for c in caches if c.kind != "instruction"), key=lambda cache: cache.level)
-    if not data:
-        raise CannotMeasure(
-            "cannot simulate caches",
-            reason="the machine's caches are not known",
-            remedy="give a machine with at least one data cache",
-        )
+    data = data_caches(caches)
     first, last = data[0], data[-1]
-    instruction = next((c for c in caches if (c.kind, c.level) == ("instruction", 1)), None)
+    instruction = instruction_cache(caches)
     wanted = (instruction or replace(first, kind="instruction"), first, last)
     line_bytes = 1 << (first.line_bytes.bit_length() - 1)
     given = tuple(_allowed(cache, line_bytes=line_bytes) for cache in wanted)
-    changes = [
-        f"L{asked.level} {asked.kind} {_shape(asked)} as {_shape(used)}"
-        for asked, used in zip(wanted, given, strict=True)
-        if _shape(asked) != _shape(used)
-    ]
-    if instruction is None:
-        changes.append("an L1 instruction cache like the data cache")
+    differences = changes(wanted, given, knows_instructions=instruction is not None)
     cautions: tuple[Caution, ...] = ()
-    if changes:
+    if differences:
         cautions = (
             Caution(
                 "cache-geometry",
-                f"callgrind wants 2^k sets and simulated {'; '.join(changes)}",
+                f"callgrind wants 2^k sets and simulated {'; '.join(differences)}",
                 "take misses that depend on conflicts within a set with care",
             ),
         )
@@ -117,8 +105,3 @@ def _allowed(cache: Cache, *, line_bytes: int) -> Cache:
     return replace(
         cache, size_bytes=sets * ways * line_bytes, line_bytes=line_bytes, ways=ways, cores=1
     )
-
-
-def _shape(cache: Cache) -> str:
-    ways = "? ways" if cache.ways is None else f"{cache.ways} ways"
-    return f"{cache.size_bytes // 1024} KiB, {ways}, {cache.line_bytes} B lines"

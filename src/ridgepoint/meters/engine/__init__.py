@@ -7,7 +7,6 @@ private and shared ones as there are CPUs. What it cannot do: AVX-512 (refused b
 
 from __future__ import annotations
 
-import platform
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure, InvalidDocument, MeterUnavailable
+from ridgepoint.errors import CannotMeasure, InvalidDocument
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
@@ -27,7 +26,7 @@ from ridgepoint.meters.engine.files import Written, options, writable_by_all
 from ridgepoint.meters.engine.geometry import Geometry, simulated
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
-from ridgepoint.meters.valgrind.host import check_startable
+from ridgepoint.meters.valgrind.host import check_startable, why_unavailable
 from ridgepoint.meters.valgrind.log import lost
 from ridgepoint.meters.valgrind.refusals import (
     check_main_is_counted,
@@ -123,18 +122,11 @@ class EngineMeter:
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why the engine cannot count here, or None; builds it if need be."""
-        cost = "work and traffic are counted with callgrind, many times slower, and with two caches"
-        if platform.machine() != "x86_64":
-            return Unavailable(
-                reason=f"this is a {platform.machine()} host, and only x86-64 is decoded",
-                remedy="count on an x86-64 host",
-                cost=cost,
-            )
-        try:
-            engine(report=self.report)
-        except MeterUnavailable as error:
-            return Unavailable(reason=error.reason, remedy=error.remedy, cost=cost)
-        return None
+        return why_unavailable(
+            lambda: engine(report=self.report),
+            cost="work and traffic are counted with callgrind, many times slower, and with two "
+            "caches",
+        )
 
     def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
         """Count one run of a command; see `ridgepoint.meters.Meter`.

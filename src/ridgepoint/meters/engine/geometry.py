@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.machine import Cache
-from ridgepoint.units import format_size
+from ridgepoint.meters.valgrind.geometry import changes, data_caches, instruction_cache
 
 MOST_LEVELS = 4
 MOST_CPUS = 4096
@@ -69,13 +69,7 @@ def simulated(caches: Sequence[Cache], *, cpus: int) -> Geometry:
     taken to be shared by the next multiple. Where the number of ways is unknown or does not
     divide the cache into whole sets, the nearest one that does is taken.
     """
-    data = sorted((c for c in caches if c.kind != "instruction"), key=lambda cache: cache.level)
-    if not data:
-        raise CannotMeasure(
-            "cannot simulate caches",
-            reason="the machine's caches are not known",
-            remedy="give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
-        )
+    data = data_caches(caches)
     if len({cache.line_bytes for cache in data}) > 1:
         raise CannotMeasure(
             "cannot simulate caches",
@@ -83,23 +77,18 @@ def simulated(caches: Sequence[Cache], *, cpus: int) -> Geometry:
             remedy="give levels with lines of one length: --cache l1=32k:8,l2=1m:8,l3=32m:16",
         )
     cpus = min(cpus, MOST_CPUS)
-    instruction = next((c for c in caches if (c.kind, c.level) == ("instruction", 1)), None)
+    instruction = instruction_cache(caches)
     wanted = (instruction or replace(data[0], kind="instruction"), *data[:MOST_LEVELS])
     line_bytes = data[0].line_bytes
     given = [_whole_sets(cache, line_bytes) for cache in wanted]
-    changes = [
-        f"L{asked.level} {asked.kind} {_shape(asked)} as {_shape(used)}"
-        for asked, used in zip(wanted, given, strict=True)
-        if _shape(asked) != _shape(used)
-    ]
-    if instruction is None:
-        changes.append("an L1 instruction cache like the data cache")
+    differences = changes(wanted, given, knows_instructions=instruction is not None)
     cautions: tuple[Caution, ...] = ()
-    if changes:
+    if differences:
         cautions = (
             Caution(
                 "cache-geometry",
-                f"not all of the caches is known or possible; simulated were {'; '.join(changes)}",
+                "not all of the caches is known or possible; simulated were "
+                f"{'; '.join(differences)}",
                 "give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
             ),
         )
@@ -136,8 +125,3 @@ def _shared(cache: Cache, inner: int, cpus: int) -> Cache:
     """Return the cache, shared by a multiple of what shares the level within it."""
     sharers = min(cache.cores, cpus)
     return replace(cache, cores=max(1, -(-sharers // inner)) * inner)
-
-
-def _shape(cache: Cache) -> str:
-    ways = "? ways" if cache.ways is None else f"{cache.ways} ways"
-    return f"{format_size(cache.size_bytes)}, {ways}, {cache.line_bytes} B lines"

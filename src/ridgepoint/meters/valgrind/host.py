@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from ridgepoint.errors import CannotStart, InvalidDocument, MeterUnavailable
+from ridgepoint.meters import Unavailable
 from ridgepoint.meters.object_file import foreign_architecture
 from ridgepoint.meters.process import resolve
 
@@ -49,6 +51,29 @@ def valgrind_version(*, meter: str) -> str:
             remedy="reinstall the package 'valgrind'",
         ) from error
     return done.stdout.strip().removeprefix("valgrind-")
+
+
+def why_unavailable(probe: Callable[[], object], *, cost: str) -> Unavailable | None:
+    """Return why a meter under Valgrind cannot work on this host, or None.
+
+    Parameters
+    ----------
+    probe : callable
+        Raises MeterUnavailable where what the meter needs is missing.
+    cost : str
+        What its absence costs the user.
+    """
+    if platform.machine() != "x86_64":
+        return Unavailable(
+            reason=f"this is a {platform.machine()} host, and only x86-64 is decoded",
+            remedy="count on an x86-64 host",
+            cost=cost,
+        )
+    try:
+        probe()
+    except MeterUnavailable as error:
+        return Unavailable(reason=error.reason, remedy=error.remedy, cost=cost)
+    return None
 
 
 def check_startable(command: Sequence[str]) -> None:

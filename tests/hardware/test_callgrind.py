@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from known_work import BLAS_WORK
 
 from ridgepoint.errors import CannotMeasure, CannotStart, UnsupportedInstruction
 from ridgepoint.machine import Cache
@@ -82,20 +83,7 @@ def codes(counted):
     return {caution.code for caution in counted.cautions}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "n", "work"),
-    [
-        ("daxpy", 1003, {"fp64": 2006}),
-        ("saxpy", 1003, {"fp32": 2006}),
-        ("mixed", 1000, {"fp64": 2000, "fp32": 1000}),
-        ("copy", 1000, {}),
-        ("dgemv", 101, {"fp64": 2 * 101**2}),
-        ("dgemm", 45, {"fp64": 2 * 45**3}),
-        ("stencil", 67, {"fp64": 5 * 65**2}),
-        ("spmv", 500, {"fp64": 2 * (3 * 500 - 2)}),
-        ("sort", 300, {}),
-    ],
-)
+@pytest.mark.parametrize(("kernel", "n", "work"), BLAS_WORK)
 @pytest.mark.parametrize("options", [VECTORS, ("-O2",), ("-O0",)], ids=" ".join)
 def test_work_is_exactly_that_of_the_algorithm(kernel, n, work, options, build, count):
     """However the compiler vectorises, the work is what the source says, to the flop."""

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from known_work import BLAS_WORK
 
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.profile import read_profile
@@ -13,20 +14,7 @@ pytestmark = pytest.mark.valgrind
 VECTORS = ("-O2", "-ftree-vectorize", "-mavx2", "-mfma")
 
 
-@pytest.mark.parametrize(
-    ("kernel", "n", "work"),
-    [
-        ("daxpy", 1003, {"fp64": 2006}),
-        ("saxpy", 1003, {"fp32": 2006}),
-        ("mixed", 1000, {"fp64": 2000, "fp32": 1000}),
-        ("copy", 1000, {}),
-        ("dgemv", 101, {"fp64": 2 * 101**2}),
-        ("dgemm", 45, {"fp64": 2 * 45**3}),
-        ("stencil", 67, {"fp64": 5 * 65**2}),
-        ("spmv", 500, {"fp64": 2 * (3 * 500 - 2)}),
-        ("sort", 300, {}),
-    ],
-)
+@pytest.mark.parametrize(("kernel", "n", "work"), BLAS_WORK)
 @pytest.mark.parametrize("options", [VECTORS, ("-O2",), ("-O0",)], ids=" ".join)
 def test_work_is_exactly_that_of_the_algorithm(
     kernel, n, work, options, compiled, counted, of_function

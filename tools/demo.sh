@@ -17,6 +17,12 @@ say "a heat equation, memory-bound: demo/heat.svg, demo/heat.png, demo/heat.json
 "$ridgepoint" run -o demo/heat.svg -o demo/heat.png -o demo/heat.json -- demo/heat 2000 60
 say "a matrix product, not memory-bound: demo/matmul.svg"
 "$ridgepoint" run --no-plot -o demo/matmul.svg -o demo/matmul.png -- demo/matmul 512
+say "the heat equation on other caches, and its working sets: demo/heat-caches.svg"
+"$ridgepoint" run --no-plot --counts-only --miss-curve --what-if l1=48k:12,l2=1m:16,l3=96m:16 -- demo/heat 2000 10
+"$ridgepoint" plot --miss-curve -o demo/heat-caches.svg -o demo/heat-caches.png
+say "is all of this to be believed here?"
+"$ridgepoint" doctor --selftest >demo/selftest.txt
+tail -2 demo/selftest.txt
 say "what was kept"
 "$ridgepoint" list
 say "done: look at demo/*.svg and demo/*.png"

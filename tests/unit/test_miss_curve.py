@@ -259,12 +259,12 @@ def test_working_sets_are_named_with_what_they_save():
         (
             12 * MIB,
             "a cache twice as large as L3 (12 MiB) would save 100 % of the memory traffic; one "
-            "half as large would move 0 % more",
+            "half as large would move as much",
         ),
         (
             8 * MIB,
             "a cache twice as large as L3 (8 MiB) would save 5.0 % of the memory traffic; one "
-            "half as large would move 0 % more",
+            "half as large would move as much",
         ),
         (
             128 * KIB,

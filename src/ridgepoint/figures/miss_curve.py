@@ -97,8 +97,14 @@ def miss_curve_figure(measurement: Measurement, machine: Machine) -> MissCurveFi
     moved = moved_bytes(curve)
     smallest = min((curve.capacities_bytes[0], *(mark.size_bytes for mark in caches)))
     left = _power_below(max(smallest, SMALLEST_BYTES))
-    # Twice the last cache is what a sentence below speaks of.
-    sizes = (2 * left, curve.capacities_bytes[-1], *(2 * mark.size_bytes for mark in caches))
+    # Twice the last cache is what a sentence below speaks of; and where the last working set fits
+    # some of what follows is to be seen.
+    sets = working_sets(curve)
+    sizes = (
+        *(2 * left, curve.capacities_bytes[-1]),
+        *(2 * mark.size_bytes for mark in caches),
+        *(2 * one.size_bytes for one in sets),
+    )
     x_limits = (float(left), float(_power_above(max(sizes))))
     shown = [
         float(amount)
@@ -126,7 +132,7 @@ def miss_curve_figure(measurement: Measurement, machine: Machine) -> MissCurveFi
                 at=(float(one.size_bytes), float(_moved_at(curve, one.size_bytes))),
                 label=format_size(one.size_bytes),
             )
-            for one in working_sets(curve)
+            for one in sets
         ),
         notes=(*([part] if part else []), *curve_sentences(measurement, machine)),
     )
@@ -181,6 +187,7 @@ def _larger_sentence(curve: MissCurve, last: CacheMark) -> str:
     saved = percent(1 - twice / now) if twice < now else "nothing"
     of = " of the memory traffic" if twice < now else ""
     factor = f"{half / now:.3g} times as much" if more >= 1 else f"{percent(more)} more"
+    factor = "as much" if half == now else factor
     return (
         f"a cache twice as large as {named} would save {saved}{of}; one half as large would move "
         f"{factor}"

@@ -13,7 +13,7 @@
  *   threads.c     which thread is in which regions, and on which simulated CPU
  *   trace.c       the addresses noted by a running program, replayed in the simulated caches
  *   cache.c       caches; reuse.c: reuse distances; pattern.c: names of functions
- *   fma.c         fused multiply-add at the speed of the hardware
+ *   fma*.c        fused multiply-add at the speed of the hardware
  *   output.c      the file that is written
  */
 #ifndef RIDGEPOINT_ENGINE_H

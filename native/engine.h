@@ -8,6 +8,7 @@
  *   engine.c      the tool: options, requests, fork, exec, signals, exit
  *   instrument.c  rewrites a block of code so that it counts itself and notes its addresses
  *   opcode.c      the few instructions that have to be known by their bytes
+ *   prefetch.c    where software prefetches point
  *   code.c        instructions and segments, each known once
  *   banks.c       counters, apart for each set of active regions
  *   threads.c     which thread is in which regions, and on which simulated CPU

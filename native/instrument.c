@@ -12,9 +12,8 @@
 #include "fma.h"
 #include "libvex_guest_amd64.h"
 #include "opcode.h"
-
-/* Of libvex: how far registers are kept up to date within a block that is translated next. */
-extern VexControl vex_control;
+#include "prefetch.h"
+#include "statements.h"
 
 #define MOST_IN_SEGMENT 4096u
 #define ROTATION_BYTES 4u
@@ -52,57 +51,28 @@ typedef struct {
     IRConst *page_address, *counter_offset;
 } Block;
 
-static VexRegisterUpdates usual_register_updates;
 static UInt segment_instructions[MOST_IN_SEGMENT];
 static Access segment_accesses[MOST_IN_SEGMENT];
-
-/* ---- statements ---- */
-
-static IRExpr *constant(ULong value) {
-    return IRExpr_Const(IRConst_U64(value));
-}
-
-static IRTemp assigned(Block *block, IRType type, IRExpr *value) {
-    IRTemp temporary = newIRTemp(block->out->tyenv, type);
-    addStmtToIRSB(block->out, IRStmt_WrTmp(temporary, value));
-    return temporary;
-}
-
-static IRExpr *assigned_word(Block *block, IRExpr *value) {
-    return IRExpr_RdTmp(assigned(block, Ity_I64, value));
-}
-
-static IRExpr *loaded_word(Block *block, IRExpr *address) {
-    return assigned_word(block, IRExpr_Load(Iend_LE, Ity_I64, address));
-}
-
-static void store_word(Block *block, IRExpr *address, IRExpr *value) {
-    addStmtToIRSB(block->out, IRStmt_Store(Iend_LE, address, value));
-}
-
-static IRExpr *sum(Block *block, IRExpr *a, IRExpr *b) {
-    return assigned_word(block, IRExpr_Binop(Iop_Add64, a, b));
-}
 
 /* ---- segments ---- */
 
 static void emit_counter(Block *block) {
     block->page_address = IRConst_U64(0);
     block->counter_offset = IRConst_U64(0);
-    IRExpr *page = loaded_word(block, IRExpr_Const(block->page_address));
-    IRExpr *from = sum(block, page, IRExpr_Const(block->counter_offset));
-    IRExpr *count = sum(block, loaded_word(block, from), constant(1));
-    store_word(block, sum(block, page, IRExpr_Const(block->counter_offset)), count);
+    IRExpr *page = loaded_word(block->out, IRExpr_Const(block->page_address));
+    IRExpr *from = sum(block->out, page, IRExpr_Const(block->counter_offset));
+    IRExpr *count = sum(block->out, loaded_word(block->out, from), constant(1));
+    store_word(block->out, sum(block->out, page, IRExpr_Const(block->counter_offset)), count);
 }
 
 static void emit_record(Block *block) {
     block->record_segment = IRConst_U64(0);
     block->record_bytes = IRConst_U64(0);
     IRExpr *cursor = constant((HWord)&trace_cursor);
-    block->record = assigned(block, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, cursor));
+    block->record = assigned(block->out, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, cursor));
     IRExpr *record = IRExpr_RdTmp(block->record);
-    store_word(block, record, IRExpr_Const(block->record_segment));
-    store_word(block, cursor, sum(block, record, IRExpr_Const(block->record_bytes)));
+    store_word(block->out, record, IRExpr_Const(block->record_segment));
+    store_word(block->out, cursor, sum(block->out, record, IRExpr_Const(block->record_bytes)));
 }
 
 static void open_segment(Block *block, SegmentRole role) {
@@ -128,8 +98,8 @@ static void flush_waiting(Block *block) {
     tl_assert(block->segment.n_accesses < MOST_IN_SEGMENT);
     const UInt place = block->segment.n_accesses++;
     block->segment.accesses[place] = waiting->access;
-    IRExpr *slot = sum(block, IRExpr_RdTmp(block->record), constant(8 * (1 + place)));
-    store_word(block, slot, waiting->address);
+    IRExpr *slot = sum(block->out, IRExpr_RdTmp(block->record), constant(8 * (1 + place)));
+    store_word(block->out, slot, waiting->address);
 }
 
 static void close_segment(Block *block) {
@@ -200,7 +170,7 @@ static void note_access(Block *block, AccessKind kind, IRExpr *address, Int byte
     }
     flush_waiting(block);
     if (guard) {
-        address = assigned_word(block, IRExpr_ITE(guard, address, constant(0)));
+        address = assigned_word(block->out, IRExpr_ITE(guard, address, constant(0)));
     }
     block->waiting = (Waiting){.is_waiting = True,
                                .address = address,
@@ -233,103 +203,24 @@ static void note_helper(Block *block, const IRDirty *helper) {
                 helper->mSize, guard);
 }
 
-/* ---- prefetches ---- */
-
-static Int offset_of_register(unsigned number) {
-    static const Int offsets[16] = {
-        offsetof(VexGuestAMD64State, guest_RAX), offsetof(VexGuestAMD64State, guest_RCX),
-        offsetof(VexGuestAMD64State, guest_RDX), offsetof(VexGuestAMD64State, guest_RBX),
-        offsetof(VexGuestAMD64State, guest_RSP), offsetof(VexGuestAMD64State, guest_RBP),
-        offsetof(VexGuestAMD64State, guest_RSI), offsetof(VexGuestAMD64State, guest_RDI),
-        offsetof(VexGuestAMD64State, guest_R8),  offsetof(VexGuestAMD64State, guest_R9),
-        offsetof(VexGuestAMD64State, guest_R10), offsetof(VexGuestAMD64State, guest_R11),
-        offsetof(VexGuestAMD64State, guest_R12), offsetof(VexGuestAMD64State, guest_R13),
-        offsetof(VexGuestAMD64State, guest_R14), offsetof(VexGuestAMD64State, guest_R15),
-    };
-    return offsets[number];
-}
-
-static IRExpr *register_value(Block *block, unsigned number) {
-    return assigned_word(block, IRExpr_Get(offset_of_register(number), Ity_I64));
-}
-
-static Bool is_prefetch(Opcode opcode) {
-    return opcode >= OPCODE_PREFETCH_T0 && opcode <= OPCODE_PREFETCH_NTA;
-}
-
-static AccessKind kind_of_prefetch(Opcode opcode) {
-    switch (opcode) {
-    case OPCODE_PREFETCH_T1:
-        return ACCESS_PREFETCH_T1;
-    case OPCODE_PREFETCH_T2:
-        return ACCESS_PREFETCH_T2;
-    case OPCODE_PREFETCH_NTA:
-        return ACCESS_PREFETCH_NTA;
-    default:
-        return ACCESS_PREFETCH_T0;
-    }
-}
-
-/* VEX translates a prefetch into nothing, so its address is computed here. */
 static void note_prefetch(Block *block) {
-    const Instruction *instruction = block->instruction;
-    Operand operand;
-    if (!prefetched_operand(instruction->code, instruction->length, &operand)) {
+    IRExpr *address = prefetched_address(block->out, block->instruction);
+    if (!address) {
         return;
     }
-    ULong fixed = operand.displacement;
-    if (operand.is_rip_relative) {
-        fixed += instruction->address + instruction->length;
-    }
-    IRExpr *address = constant(fixed);
-    if (operand.base != NO_REGISTER) {
-        address = sum(block, register_value(block, operand.base), address);
-    }
-    if (operand.index != NO_REGISTER) {
-        IRExpr *index = register_value(block, operand.index);
-        IRExpr *scale = IRExpr_Const(IRConst_U8(operand.scale));
-        address = sum(block, assigned_word(block, IRExpr_Binop(Iop_Shl64, index, scale)), address);
-    }
     flush_waiting(block);
-    block->waiting = (Waiting){
-        .is_waiting = True,
-        .address = address,
-        .base = IRTemp_INVALID,
-        .access = {.instruction = instruction->index,
-                   .bytes = 1,
-                   .kind = kind_of_prefetch(block->opcode)}};
-}
-
-static Bool holds_prefetch(const IRSB *in) {
-    for (Int i = 0; i < in->stmts_used; i++) {
-        const IRStmt *statement = in->stmts[i];
-        if (statement->tag == Ist_IMark &&
-            is_prefetch(opcode_of((const UChar *)(Addr)statement->Ist.IMark.addr,
-                                  statement->Ist.IMark.len))) {
-            return True;
-        }
-    }
-    return False;
-}
-
-/* A block that does nothing but have itself translated again.
- *
- * VEX has removed what it writes to registers more often than it must, so the registers of a
- * prefetch cannot be read in this translation. In the next one VEX keeps them up to date. */
-static IRSB *translated_again(const IRSB *in, const VexGuestExtents *extents) {
-    IRSB *out = deepCopyIRSBExceptStmts(in);
-    const Addr start = extents->base[0];
-    addStmtToIRSB(out, IRStmt_Put(offsetof(VexGuestAMD64State, guest_CMSTART), constant(start)));
-    addStmtToIRSB(out, IRStmt_Put(offsetof(VexGuestAMD64State, guest_CMLEN), constant(1)));
-    out->next = constant(start);
-    out->jumpkind = Ijk_InvalICache;
-    return out;
+    block->waiting = (Waiting){.is_waiting = True,
+                               .address = address,
+                               .base = IRTemp_INVALID,
+                               .access = {.instruction = block->instruction->index,
+                                          .bytes = 1,
+                                          .kind = kind_of_prefetch(block->opcode)}};
 }
 
 /* ---- functions ---- */
 
 static IRExpr *stack_pointer(Block *block) {
-    return assigned_word(block, IRExpr_Get(block->layout->offset_SP, Ity_I64));
+    return assigned_word(block->out, IRExpr_Get(block->layout->offset_SP, Ity_I64));
 }
 
 static VG_REGPARM(2) void enter_function(UWord name, Addr sp) {
@@ -356,9 +247,9 @@ static void note_function_entry(Block *block, Addr address) {
 
 /* At the start of a block: only there may a function have been left. */
 static void note_function_left(Block *block, Addr address) {
-    IRExpr *limit = loaded_word(block, constant((HWord)&function_limit));
+    IRExpr *limit = loaded_word(block->out, constant((HWord)&function_limit));
     IRExpr *sp = stack_pointer(block);
-    IRTemp guard = assigned(block, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, limit, sp));
+    IRTemp guard = assigned(block->out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, limit, sp));
     IRDirty *call =
         unsafeIRDirty_0_N(2, "leave_function", VG_(fnptr_to_fnentry)(leave_function),
                           mkIRExprVec_2(sp, constant(address)));
@@ -373,9 +264,9 @@ static VG_REGPARM(0) void make_room(void) {
 }
 
 static void ask_for_room(Block *block) {
-    IRExpr *cursor = loaded_word(block, constant((HWord)&trace_cursor));
+    IRExpr *cursor = loaded_word(block->out, constant((HWord)&trace_cursor));
     IRTemp guard = assigned(
-        block, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, constant((HWord)trace_limit), cursor));
+        block->out, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, constant((HWord)trace_limit), cursor));
     IRDirty *call = unsafeIRDirty_0_N(0, "make_room", VG_(fnptr_to_fnentry)(make_room),
                                       mkIRExprVec_0());
     call->guard = IRExpr_RdTmp(guard);
@@ -534,13 +425,9 @@ static void instrument_statement(Block *block, IRStmt *statement) {
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                  IRType host_word) {
-    if (traced() && holds_prefetch(in)) {
-        if (vex_control.iropt_register_updates_default != VexRegUpdAllregsAtEachInsn) {
-            usual_register_updates = vex_control.iropt_register_updates_default;
-            vex_control.iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
-            return translated_again(in, extents);
-        }
-        vex_control.iropt_register_updates_default = usual_register_updates;
+    IRSB *again = traced() ? translated_again(in, extents) : NULL;
+    if (again) {
+        return again;
     }
     const IRTemp n_own = in->tyenv->types_used;
     in = with_fused_lanes(in);

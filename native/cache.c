@@ -27,21 +27,12 @@
 
 #define NO_LEVEL CACHE_MAX_LEVELS
 
-/* The tag of the line of an address, valid and clean. */
-static uint32_t tag_of(Caches *caches, uint64_t address) {
-    const uint64_t line = address >> caches->line_bits;
-    if (!has_latest_name(&caches->names, line)) {
-        caches_name(caches, line);
-    }
-    return latest_tag(&caches->names, line);
-}
-
 /* ---- writing back ---- */
 
 /* A dirty line arrives at a level of the selected CPU's path from inside. */
-static void deliver(Caches *caches, Moved *moved, uint32_t level, uint32_t tag) {
+static void deliver(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
     for (; level < caches->n_levels; level++) {
-        const uint32_t before = cache_enter(caches->path[level], tag, TAG_DIRTY);
+        const uint64_t before = cache_enter(caches->path[level], tag, TAG_DIRTY);
         if (!(before & TAG_DIRTY) || is_same_line(before, tag)) {
             return;
         }
@@ -51,15 +42,15 @@ static void deliver(Caches *caches, Moved *moved, uint32_t level, uint32_t tag) 
 }
 
 /* What had to leave a level goes outwards if it is dirty. */
-static void let_go(Caches *caches, Moved *moved, uint32_t level, uint32_t evicted) {
+static void let_go(Caches *caches, Moved *moved, uint32_t level, uint64_t evicted) {
     if (evicted & TAG_DIRTY) {
         moved->write_lines[level]++;
         deliver(caches, moved, level + 1, evicted & ~TAG_STATE);
     }
 }
 
-static void fill(Caches *caches, Moved *moved, uint32_t level, uint32_t tag) {
-    const uint32_t evicted =
+static void fill(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
+    const uint64_t evicted =
         cache_enter(caches->path[level], tag & ~TAG_STATE, tag & TAG_STATE);
     let_go(caches, moved, level, evicted);
 }
@@ -78,8 +69,8 @@ typedef struct {
     uint32_t innermost_dirty; /* NO_LEVEL: no copy is dirty */
 } Snoop;
 
-static void snoop_cache(Cache *cache, uint32_t level, uint32_t tag, Snoop *snoop) {
-    uint32_t *copy = cache->rows ? cache_find(cache, tag) : NULL;
+static void snoop_cache(Cache *cache, uint32_t level, uint64_t tag, Snoop *snoop) {
+    uint64_t *copy = cache->rows ? cache_find(cache, tag) : NULL;
     if (!copy) {
         return;
     }
@@ -105,7 +96,7 @@ static void branch(const Caches *caches, uint32_t level, uint32_t *first, uint32
 
 /* Look for copies in the branches that meet the selected CPU's path at this level. A dirty one is
    written back to it; then all are clean and shared, or are removed. Return whether any is left. */
-static bool snoop_level(Caches *caches, Moved *moved, uint32_t level, uint32_t tag, bool removing) {
+static bool snoop_level(Caches *caches, Moved *moved, uint32_t level, uint64_t tag, bool removing) {
     uint32_t first, end, my_first, my_end;
     Snoop snoop = {.removing = removing, .innermost_dirty = NO_LEVEL};
     branch(caches, level, &first, &end);
@@ -125,7 +116,7 @@ static bool snoop_level(Caches *caches, Moved *moved, uint32_t level, uint32_t t
     return snoop.found && !removing;
 }
 
-static void snoop_levels(Caches *caches, Moved *moved, uint32_t from, uint32_t tag) {
+static void snoop_levels(Caches *caches, Moved *moved, uint32_t from, uint64_t tag) {
     if (caches->several) {
         for (uint32_t level = from; level <= caches->n_levels; level++) {
             snoop_level(caches, moved, level, tag, true);
@@ -138,13 +129,13 @@ static void snoop_levels(Caches *caches, Moved *moved, uint32_t from, uint32_t t
 /* Look for the line from level `inner` outwards, where the path to it has already missed it, and
    gather other CPUs' copies on the way. Return the level that has it (n_levels: memory). */
 static uint32_t look_outwards(Caches *caches, Moved *moved, uint32_t inner, uint32_t lowest_used,
-                              uint32_t tag, bool removing, uint32_t *shared) {
+                              uint64_t tag, bool removing, uint64_t *shared) {
     for (uint32_t level = inner; level < caches->n_levels; level++) {
         if (caches->several && level && snoop_level(caches, moved, level, tag, removing)) {
             *shared = TAG_SHARED;
         }
         const Cache *cache = caches->path[level];
-        const uint32_t *copy = cache_find(cache, tag);
+        const uint64_t *copy = cache_find(cache, tag);
         if (copy) {
             *shared |= *copy & TAG_SHARED;
             if (level >= lowest_used) {
@@ -161,8 +152,8 @@ static uint32_t look_outwards(Caches *caches, Moved *moved, uint32_t inner, uint
 
 /* Read a line, which L1 has made room for, where others may have copies of it. Return its state. */
 static __attribute__((noinline)) uint64_t read_among_others(Caches *caches, Moved *moved,
-                                                            uint32_t tag, bool store) {
-    uint32_t state = 0;
+                                                            uint64_t tag, bool store) {
+    uint64_t state = 0;
     const uint32_t found = look_outwards(caches, moved, 1, 1, tag, store, &state);
     if (store && state) {
         snoop_levels(caches, moved, found + 1, tag);
@@ -174,32 +165,32 @@ static __attribute__((noinline)) uint64_t read_among_others(Caches *caches, Move
     return store ? 0 : state;
 }
 
-static void read_further(Caches *caches, Moved *moved, uint32_t level, uint32_t tag,
-                         uint32_t evicted);
+static void read_further(Caches *caches, Moved *moved, uint32_t level, uint64_t tag,
+                         uint64_t evicted);
 
 /* Read a line from a level on, where nobody else has any. It enters what it misses at once, and
    what has to leave for it waits until it is found: so every cache sees lines in the same order as
    if the line were found first, and is looked into once. */
-static void read_alone(Caches *caches, Moved *moved, uint32_t level, uint32_t tag) {
+static void read_alone(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
     if (level == caches->n_levels) {
         return;
     }
-    const uint32_t before = cache_enter(caches->path[level], tag, 0);
+    const uint64_t before = cache_enter(caches->path[level], tag, 0);
     if (!is_same_line(before, tag)) {
         read_further(caches, moved, level, tag, before);
     }
 }
 
 static __attribute__((noinline)) void read_further(Caches *caches, Moved *moved, uint32_t level,
-                                                   uint32_t tag, uint32_t evicted) {
+                                                   uint64_t tag, uint64_t evicted) {
     moved->read_lines[level]++;
     read_alone(caches, moved, level + 1, tag);
     let_go(caches, moved, level, evicted);
 }
 
 /* L1 has let a line in, and another one go for it. */
-static __attribute__((noinline)) void miss(Caches *caches, uint32_t tag, bool store,
-                                           uint32_t evicted, uint32_t site) {
+static __attribute__((noinline)) void miss(Caches *caches, uint64_t tag, bool store,
+                                           uint64_t evicted, uint32_t site) {
     Moved *const moved = caches->moved_of(caches->context, site);
     moved->read_lines[0]++;
     if (caches->several) {
@@ -210,48 +201,28 @@ static __attribute__((noinline)) void miss(Caches *caches, uint32_t tag, bool st
     let_go(caches, moved, 0, evicted);
 }
 
-static __attribute__((noinline)) void take_from_others(Caches *caches, uint32_t *row,
+static __attribute__((noinline)) void take_from_others(Caches *caches, uint64_t *row,
                                                        uint32_t site) {
     *row &= ~TAG_SHARED;
     snoop_levels(caches, caches->moved_of(caches->context, site), 1, *row & ~TAG_STATE);
 }
 
-static __attribute__((noinline)) void name_and_use_line(Caches *caches, uint64_t set,
-                                                        uint64_t line, bool store, uint32_t site) {
-    caches_name(caches, line >> caches->line_bits);
-    caches_use_line(caches, set, line, store, site);
-}
-
 /* A load or store after which L1's row is another one, at least. What hits L1 calls nothing from
-   here once its line has a name, and the rest are tail calls: little is put on the stack. */
-void caches_use_line(Caches *caches, uint64_t set, uint64_t line, bool store, uint32_t site) {
-    const Cache *const nearest = caches->path[0];
-    if (__builtin_expect(!has_latest_name(&caches->names, line >> nearest->line_bits), 0)) {
-        name_and_use_line(caches, set, line, store, site);
-        return;
-    }
-    const uint32_t tag = latest_tag(&caches->names, line >> nearest->line_bits);
-    uint32_t *const row = nearest->rows + set * nearest->slots;
-    uint64_t *const recent = nearest->recent + set;
-    *recent = line | (store ? TAG_DIRTY : 0);
-    const uint32_t before = row_enter(row, nearest->ways, tag, store ? TAG_DIRTY : 0);
+   here, and so needs no place on the stack. */
+void caches_use_line(Caches *caches, uint64_t *row, uint64_t tag, bool store, uint32_t site) {
+    const uint64_t before = row_enter(row, caches->path[0]->ways, tag, store ? TAG_DIRTY : 0);
     if (!is_same_line(before, tag)) {
         miss(caches, tag, store, before, site);
-    } else if (store) {
-        if (__builtin_expect(before & TAG_SHARED, 0)) {
-            take_from_others(caches, row, site);
-        }
-    } else if ((before & TAG_STATE) == TAG_DIRTY) {
-        *recent |= TAG_DIRTY;
+    } else if (__builtin_expect(store && (before & TAG_SHARED), 0)) {
+        take_from_others(caches, row, site);
     }
 }
 
 /* Fill from level `to` outwards (only_one: that level alone) unless the line is there or nearer. */
-static void prefetch(Caches *caches, uint32_t tag, uint32_t to, bool only_one, uint32_t site) {
+static void prefetch(Caches *caches, uint64_t tag, uint32_t to, bool only_one, uint32_t site) {
     if (to >= caches->n_levels) {
         to = caches->n_levels - 1;
     }
-    cache_forget_recent(caches->path[0], tag);
     if (cache_find(caches->path[0], tag)) {
         if (to == 0) {
             cache_enter(caches->path[0], tag, 0);
@@ -259,7 +230,7 @@ static void prefetch(Caches *caches, uint32_t tag, uint32_t to, bool only_one, u
         return;
     }
     Moved *moved = caches->moved_of(caches->context, site);
-    uint32_t state = 0;
+    uint64_t state = 0;
     uint32_t found = look_outwards(caches, moved, 1, to, tag, false, &state);
     for (uint32_t level = found; level-- > to;) {
         moved->read_lines[level]++;
@@ -271,18 +242,14 @@ static void prefetch(Caches *caches, uint32_t tag, uint32_t to, bool only_one, u
 
 /* ---- instructions ---- */
 
-static void fetch(Caches *caches, uint64_t address, uint32_t site) {
+static void fetch(Caches *caches, uint64_t tag, uint32_t site) {
     const Cache *nearest = caches->instruction;
-    const uint32_t tag = tag_of(caches, address);
-    if (nearest) {
-        nearest->recent[cache_set(nearest, tag)] = (address & caches->line_mask) | TAG_VALID;
-    }
     if (nearest ? is_same_line(cache_enter(nearest, tag, 0), tag) : caches->n_levels == 1) {
         return;
     }
     Moved *moved = caches->moved_of(caches->context, site);
     /* Code that this CPU has just written is still in its L1 of data. */
-    uint32_t *written = cache_find(caches->path[0], tag), state = 0;
+    uint64_t *written = cache_find(caches->path[0], tag), state = 0;
     if (written && (*written & TAG_DIRTY)) {
         cache_change(caches->path[0], written, *written & ~TAG_DIRTY);
         moved->write_lines[0]++;
@@ -300,7 +267,7 @@ static void fetch(Caches *caches, uint64_t address, uint32_t site) {
 
 /* ---- non-temporal stores ---- */
 
-static void store_past_caches(Caches *caches, uint32_t tag, uint32_t bytes, uint32_t site) {
+static void store_past_caches(Caches *caches, uint64_t tag, uint32_t bytes, uint32_t site) {
     Moved *moved = caches->moved_of(caches->context, site);
     Snoop snoop = {.removing = true, .innermost_dirty = NO_LEVEL};
     for (uint32_t level = 0; level < caches->n_levels; level++) {
@@ -320,30 +287,30 @@ static void store_past_caches(Caches *caches, uint32_t tag, uint32_t bytes, uint
 
 static void access_part(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
                         uint32_t site) {
+    uint64_t tag = (address & caches->line_mask) | TAG_VALID;
     switch (kind) {
     case ACCESS_LOAD:
     case ACCESS_STORE:
-        caches_access_line(caches, caches->path[0], (address & caches->line_mask) | TAG_VALID,
-                           kind == ACCESS_STORE, site);
+        caches_access_line(caches, caches->path[0], tag, kind == ACCESS_STORE, site);
         break;
     case ACCESS_NT_STORE:
-        store_past_caches(caches, tag_of(caches, address), bytes, site);
+        store_past_caches(caches, tag, bytes, site);
         break;
     /* T1 and T2 as the instruction set describes them; CPUs differ in what they make of T2. */
     case ACCESS_PREFETCH_T0:
-        prefetch(caches, tag_of(caches, address), 0, false, site);
+        prefetch(caches, tag, 0, false, site);
         break;
     case ACCESS_PREFETCH_T1:
-        prefetch(caches, tag_of(caches, address), 1, false, site);
+        prefetch(caches, tag, 1, false, site);
         break;
     case ACCESS_PREFETCH_T2:
-        prefetch(caches, tag_of(caches, address), 2, false, site);
+        prefetch(caches, tag, 2, false, site);
         break;
     case ACCESS_PREFETCH_NTA:
-        prefetch(caches, tag_of(caches, address), 0, true, site);
+        prefetch(caches, tag, 0, true, site);
         break;
     case ACCESS_FETCH:
-        fetch(caches, address, site);
+        fetch(caches, tag, site);
         break;
     }
 }

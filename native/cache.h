@@ -64,7 +64,6 @@ typedef struct Caches {
     void *(*allocate)(size_t bytes);
     MovedOf moved_of;
     void *context;
-    Names names;
 } Caches;
 
 /* NULL if the geometry is impossible or there is no memory. CPU 0 is selected. allocate must
@@ -80,17 +79,11 @@ bool caches_select_cpu(Caches *caches, uint32_t cpu);
    all lines: the caches are cold. */
 void caches_empty(Caches *caches, uint32_t site);
 
-/* Whether what was counted is wrong, since too many lines far apart lay in the caches at once. */
-static inline bool caches_are_lost(const Caches *caches) {
-    return caches->names.exhausted;
-}
-
 /* Different lines that some cache holds newer than memory does. */
 uint64_t caches_dirty_lines(const Caches *caches);
 
 /* The parts of what follows that are not worth inlining. */
-void caches_name(Caches *caches, uint64_t line); /* so that the line has_latest_name */
-void caches_use_line(Caches *caches, uint64_t set, uint64_t line, bool store, uint32_t site);
+void caches_use_line(Caches *caches, uint64_t *row, uint64_t tag, bool store, uint32_t site);
 void caches_access_rarely(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
                           uint32_t site);
 
@@ -99,14 +92,13 @@ static inline Cache *cache_of(const Caches *caches, uint32_t level, uint32_t cpu
     return &caches->data[level][cpu / caches->cpus_per[level]];
 }
 
-/* A load or store within one line; `line`: its address, with TAG_VALID. */
-ALWAYS_INLINE void caches_access_line(Caches *caches, const Cache *nearest, uint64_t line,
+/* A load or store within one line. */
+ALWAYS_INLINE void caches_access_line(Caches *caches, const Cache *nearest, uint64_t tag,
                                       bool store, uint32_t site) {
-    const uint64_t set = cache_set_of_line(nearest, line >> nearest->line_bits);
-    const uint64_t recent = nearest->recent[set];
+    uint64_t *const row = cache_row(nearest, tag);
     /* Nothing changes when the line was used last, and is dirty already if this is a store. */
-    if (__builtin_expect(store ? recent != (line | TAG_DIRTY) : (recent ^ line) > TAG_DIRTY, 0)) {
-        caches_use_line(caches, set, line, store, site);
+    if (__builtin_expect(store ? row[0] != (tag | TAG_DIRTY) : (row[0] ^ tag) > TAG_STATE, 0)) {
+        caches_use_line(caches, row, tag, store, site);
     }
 }
 
@@ -114,11 +106,11 @@ ALWAYS_INLINE void caches_load_or_store(Caches *caches, const Cache *nearest, ui
                                         uint32_t bytes, bool store, uint32_t site) {
     const uint64_t line_bytes = UINT64_C(1) << nearest->line_bits;
     const uint64_t last = ((address + bytes - 1) & -line_bytes) | TAG_VALID;
-    uint64_t line = (address & -line_bytes) | TAG_VALID;
-    caches_access_line(caches, nearest, line, store, site);
-    while (__builtin_expect(line != last, 0)) {
-        line += line_bytes;
-        caches_access_line(caches, nearest, line, store, site);
+    uint64_t tag = (address & -line_bytes) | TAG_VALID;
+    caches_access_line(caches, nearest, tag, store, site);
+    while (__builtin_expect(tag != last, 0)) {
+        tag += line_bytes;
+        caches_access_line(caches, nearest, tag, store, site);
     }
 }
 
@@ -143,9 +135,8 @@ static inline void caches_access(Caches *caches, uint64_t address, uint32_t byte
 /* Fetch instructions from the line of an address. */
 static inline void caches_fetch(Caches *caches, uint64_t address, uint32_t site) {
     const Cache *const nearest = caches->instruction;
-    const uint64_t line = (address & caches->line_mask) | TAG_VALID;
-    if (!nearest ||
-        nearest->recent[cache_set_of_line(nearest, line >> nearest->line_bits)] != line) {
+    const uint64_t tag = (address & caches->line_mask) | TAG_VALID;
+    if (!nearest || *cache_row(nearest, tag) != tag) {
         caches_access_rarely(caches, address, 1, ACCESS_FETCH, site);
     }
 }

@@ -5,24 +5,19 @@
 #ifndef RIDGEPOINT_ONE_CACHE_H
 #define RIDGEPOINT_ONE_CACHE_H
 
-#include "cache_names.h"
+#include "cache_row.h"
 
 typedef struct {
-    uint32_t *rows; /* NULL until a CPU of this cache is selected */
-    /* Of an L1, by set: the address of the line that was used last, with TAG_VALID, and TAG_DIRTY
-       if a store to it changes nothing; or 0. It stands for the first tag of the row, where it is
-       compared with an address that has no name yet. NULL: not an L1. */
-    uint64_t *recent;
-    const Names *names;
+    uint64_t *rows; /* NULL until a CPU of this cache is selected */
     uint64_t n_sets, set_mask;
-    uint64_t reciprocal; /* 2^64 / n_sets, rounded down; 0: names have the bits of the set */
+    uint64_t reciprocal; /* 2^64 / n_sets, rounded down; 0: n_sets is a power of two */
     uint32_t ways;
     uint32_t slots; /* of a row: the ways rounded up to whole vectors; those beyond stay empty */
     uint32_t line_bits;
 } Cache;
 
-/* The set of a line, by its number. */
-ALWAYS_INLINE uint64_t cache_set_of_line(const Cache *cache, uint64_t line) {
+ALWAYS_INLINE uint64_t cache_set(const Cache *cache, uint64_t tag) {
+    const uint64_t line = tag >> cache->line_bits;
     if (__builtin_expect(cache->reciprocal == 0, 1)) {
         return line & cache->set_mask;
     }
@@ -32,41 +27,26 @@ ALWAYS_INLINE uint64_t cache_set_of_line(const Cache *cache, uint64_t line) {
     return set < cache->n_sets ? set : set - cache->n_sets;
 }
 
-ALWAYS_INLINE uint64_t cache_set(const Cache *cache, uint32_t tag) {
-    if (__builtin_expect(cache->reciprocal == 0, 1)) {
-        return (tag >> TAG_NAME_SHIFT) & cache->set_mask;
-    }
-    return cache_set_of_line(cache, named_line(cache->names, tag));
-}
-
 /* The row that the line belongs to. */
-ALWAYS_INLINE uint32_t *cache_row(const Cache *cache, uint32_t tag) {
+ALWAYS_INLINE uint64_t *cache_row(const Cache *cache, uint64_t tag) {
     return cache->rows + cache_set(cache, tag) * cache->slots;
 }
 
 /* The tag of the line, or NULL. */
-static inline uint32_t *cache_find(const Cache *cache, uint32_t tag) {
-    uint32_t *const row = cache_row(cache, tag);
+static inline uint64_t *cache_find(const Cache *cache, uint64_t tag) {
+    uint64_t *const row = cache_row(cache, tag);
     const uint32_t place = row_find(row, cache->ways, tag);
     return place < cache->ways ? row + place : NULL;
 }
 
 /* Use the line, or take it in: see row_enter. */
-ALWAYS_INLINE uint32_t cache_enter(const Cache *cache, uint32_t tag, uint32_t state) {
+ALWAYS_INLINE uint64_t cache_enter(const Cache *cache, uint64_t tag, uint64_t state) {
     return row_enter(cache_row(cache, tag), cache->ways, tag, state);
 }
 
-/* Something other than a load, store or fetch has come to the row of the line. */
-static inline void cache_forget_recent(const Cache *cache, uint32_t tag) {
-    if (cache->recent) {
-        cache->recent[cache_set(cache, tag)] = 0;
-    }
-}
-
 /* Replace the tag of a copy that cache_find found; by 0: the line leaves. */
-static inline void cache_change(const Cache *cache, uint32_t *copy, uint32_t tag) {
-    uint32_t *const last = cache_row(cache, *copy) + cache->ways - 1;
-    cache_forget_recent(cache, *copy);
+static inline void cache_change(const Cache *cache, uint64_t *copy, uint64_t tag) {
+    uint64_t *const last = cache_row(cache, *copy) + cache->ways - 1;
     for (; !tag && copy < last; copy++) {
         *copy = copy[1];
     }
@@ -76,9 +56,6 @@ static inline void cache_change(const Cache *cache, uint32_t *copy, uint32_t tag
 static inline void cache_forget(Cache *cache) {
     for (uint64_t slot = 0; slot < cache->n_sets * cache->slots; slot++) {
         cache->rows[slot] = 0;
-    }
-    for (uint64_t set = 0; cache->recent && set < cache->n_sets; set++) {
-        cache->recent[set] = 0;
     }
 }
 

@@ -7,6 +7,7 @@
  *
  *   engine.c      the tool: options, requests, fork, exec, signals, exit
  *   instrument.c  rewrites a block of code so that it counts itself and notes its addresses
+ *   block.c       the segments of such a block; accesses.c: its accesses to memory
  *   opcode.c      the few instructions that have to be known by their bytes
  *   prefetch.c    where software prefetches point
  *   code.c        instructions and segments, each known once

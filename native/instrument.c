@@ -5,217 +5,16 @@
  * no addresses are needed, a segment adds one to its counter. Where they are, it appends a
  * record to the trace, and is counted when that is replayed.
  */
-#include "engine.h"
+#include "block.h"
 
 #include <stddef.h>
 
 #include "fma.h"
 #include "libvex_guest_amd64.h"
-#include "opcode.h"
 #include "prefetch.h"
 #include "statements.h"
 
-#define MOST_IN_SEGMENT 4096u
 #define ROTATION_BYTES 4u
-
-/* An access that may still grow, since VEX splits wide ones. */
-typedef struct {
-    Bool is_waiting;
-    IRExpr *address;
-    IRTemp base; /* address = base + offset, where that is known */
-    Long offset;
-    Access access;
-} Waiting;
-
-/* The value of a temporary, as another one plus a constant. */
-typedef struct {
-    IRTemp base;
-    Long offset;
-} Sum;
-
-/* The block at hand. */
-typedef struct {
-    IRSB *out;
-    DiEpoch epoch;
-    const VexGuestLayout *layout;
-    Instruction *instruction;
-    Opcode opcode;
-    Bool iterates; /* the instruction, which has a REP prefix, is past its check of the count */
-    Sum *sums;    /* by temporary of the block as it came in */
-    IRTemp n_own; /* temporaries from this one on are the engine's, not the program's */
-    Waiting waiting;
-    Bool is_open; /* whether there is a segment to add to */
-    Segment segment;
-    IRTemp record;
-    IRConst *record_segment, *record_bytes;   /* known when the segment is complete */
-    IRConst *page_address, *counter_offset;
-} Block;
-
-static UInt segment_instructions[MOST_IN_SEGMENT];
-static Access segment_accesses[MOST_IN_SEGMENT];
-
-/* ---- segments ---- */
-
-static void emit_counter(Block *block) {
-    block->page_address = IRConst_U64(0);
-    block->counter_offset = IRConst_U64(0);
-    IRExpr *page = loaded_word(block->out, IRExpr_Const(block->page_address));
-    IRExpr *from = sum(block->out, page, IRExpr_Const(block->counter_offset));
-    IRExpr *count = sum(block->out, loaded_word(block->out, from), constant(1));
-    store_word(block->out, sum(block->out, page, IRExpr_Const(block->counter_offset)), count);
-}
-
-static void emit_record(Block *block) {
-    block->record_segment = IRConst_U64(0);
-    block->record_bytes = IRConst_U64(0);
-    IRExpr *cursor = constant((HWord)&trace_cursor);
-    block->record = assigned(block->out, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, cursor));
-    IRExpr *record = IRExpr_RdTmp(block->record);
-    store_word(block->out, record, IRExpr_Const(block->record_segment));
-    store_word(block->out, cursor, sum(block->out, record, IRExpr_Const(block->record_bytes)));
-}
-
-static void open_segment(Block *block, SegmentRole role) {
-    block->segment = (Segment){
-        .role = role, .instructions = segment_instructions, .accesses = segment_accesses};
-    block->is_open = True;
-    if (traced()) {
-        emit_record(block);
-    } else {
-        emit_counter(block);
-    }
-}
-
-static void flush_waiting(Block *block) {
-    Waiting *waiting = &block->waiting;
-    if (!waiting->is_waiting) {
-        return;
-    }
-    waiting->is_waiting = False;
-    if (!block->is_open) {
-        open_segment(block, SEGMENT_PLAIN); /* the rest of an instruction, after an exit in it */
-    }
-    tl_assert(block->segment.n_accesses < MOST_IN_SEGMENT);
-    const UInt place = block->segment.n_accesses++;
-    block->segment.accesses[place] = waiting->access;
-    IRExpr *slot = sum(block->out, IRExpr_RdTmp(block->record), constant(8 * (1 + place)));
-    store_word(block->out, slot, waiting->address);
-}
-
-static void close_segment(Block *block) {
-    flush_waiting(block);
-    if (!block->is_open) {
-        return;
-    }
-    block->is_open = False;
-    const Segment *segment = segment_with(&block->segment);
-    if (traced()) {
-        block->record_segment->Ico.U64 = (HWord)segment;
-        block->record_bytes->Ico.U64 = 8 * (1 + segment->n_accesses);
-    } else {
-        block->page_address->Ico.U64 = (HWord)&counter_pages[segment->index / COUNTERS_PER_PAGE];
-        block->counter_offset->Ico.U64 = 8 * (segment->index % COUNTERS_PER_PAGE);
-    }
-}
-
-static void add_instruction(Block *block) {
-    tl_assert(block->segment.n_instructions < MOST_IN_SEGMENT);
-    block->segment.instructions[block->segment.n_instructions++] = block->instruction->index;
-}
-
-/* ---- accesses ---- */
-
-/* Whether an access continues, or writes back, the one that is waiting. */
-static Bool joins(Waiting *waiting, const Access *access, IRTemp base, Long offset) {
-    if (!waiting->is_waiting || base == IRTemp_INVALID || waiting->base != base ||
-        waiting->access.instruction != access->instruction) {
-        return False;
-    }
-    Access *first = &waiting->access;
-    if (first->kind == access->kind && offset == waiting->offset + first->bytes) {
-        first->bytes += access->bytes;
-        return True;
-    }
-    if (first->kind == ACCESS_LOAD && access->kind == ACCESS_STORE &&
-        offset == waiting->offset && access->bytes == first->bytes) {
-        first->kind = ACCESS_STORE; /* read, modify, write */
-        return True;
-    }
-    return False;
-}
-
-static void note_access(Block *block, AccessKind kind, IRExpr *address, Int bytes, IRExpr *guard) {
-    if (!traced() || bytes <= 0 || !block->instruction) {
-        return;
-    }
-    if (address->tag == Iex_RdTmp && address->Iex.RdTmp.tmp >= block->n_own) {
-        return; /* the operands of a call that fma.c makes */
-    }
-    if (block->opcode == OPCODE_NT_STORE) {
-        if (kind == ACCESS_LOAD) {
-            return; /* of the bytes that a mask leaves as they are: the hardware reads none */
-        }
-        kind = ACCESS_NT_STORE;
-    }
-    const Access access = {
-        .instruction = block->instruction->index, .bytes = bytes, .kind = kind};
-    IRTemp base = IRTemp_INVALID;
-    Long offset = 0;
-    if (!guard && address->tag == Iex_RdTmp) {
-        base = block->sums[address->Iex.RdTmp.tmp].base;
-        offset = block->sums[address->Iex.RdTmp.tmp].offset;
-    }
-    if (joins(&block->waiting, &access, base, offset)) {
-        return;
-    }
-    flush_waiting(block);
-    if (guard) {
-        address = assigned_word(block->out, IRExpr_ITE(guard, address, constant(0)));
-    }
-    block->waiting = (Waiting){.is_waiting = True,
-                               .address = address,
-                               .base = base,
-                               .offset = offset,
-                               .access = access};
-}
-
-static Int bytes_of(const Block *block, const IRExpr *value) {
-    return sizeofIRType(typeOfIRExpr(block->out->tyenv, value));
-}
-
-static void note_guarded_load(Block *block, const IRLoadG *load) {
-    IRType result, from;
-    typeOfIRLoadGOp(load->cvt, &result, &from);
-    note_access(block, ACCESS_LOAD, load->addr, sizeofIRType(from), load->guard);
-}
-
-static void note_swap(Block *block, const IRCAS *swap) {
-    const Int bytes = bytes_of(block, swap->dataLo) * (swap->dataHi ? 2 : 1);
-    note_access(block, ACCESS_STORE, swap->addr, bytes, NULL);
-}
-
-static void note_helper(Block *block, const IRDirty *helper) {
-    if (helper->mFx == Ifx_None) {
-        return;
-    }
-    IRExpr *guard = helper->guard && helper->guard->tag == Iex_RdTmp ? helper->guard : NULL;
-    note_access(block, helper->mFx == Ifx_Read ? ACCESS_LOAD : ACCESS_STORE, helper->mAddr,
-                helper->mSize, guard);
-}
-
-static void note_prefetch(Block *block) {
-    IRExpr *address = prefetched_address(block->out, block->instruction);
-    if (!address) {
-        return;
-    }
-    flush_waiting(block);
-    block->waiting = (Waiting){.is_waiting = True,
-                               .address = address,
-                               .base = IRTemp_INVALID,
-                               .access = {.instruction = block->instruction->index,
-                                          .bytes = 1,
-                                          .kind = kind_of_prefetch(block->opcode)}};
-}
 
 /* ---- functions ---- */
 
@@ -359,53 +158,12 @@ static void pass_exit(Block *block, const IRStmt *statement) {
     }
 }
 
-static void remember_sum(Block *block, IRTemp temporary, const IRExpr *value) {
-    block->sums[temporary] = (Sum){.base = temporary, .offset = 0};
-    if (value->tag != Iex_Binop ||
-        (value->Iex.Binop.op != Iop_Add64 && value->Iex.Binop.op != Iop_Sub64) ||
-        value->Iex.Binop.arg1->tag != Iex_RdTmp || value->Iex.Binop.arg2->tag != Iex_Const) {
-        return;
-    }
-    const Sum *of = &block->sums[value->Iex.Binop.arg1->Iex.RdTmp.tmp];
-    const Long added = value->Iex.Binop.arg2->Iex.Const.con->Ico.U64;
-    block->sums[temporary] = (Sum){
-        .base = of->base,
-        .offset = of->offset + (value->Iex.Binop.op == Iop_Add64 ? added : -added)};
-}
-
 static void instrument_statement(Block *block, IRStmt *statement) {
     switch (statement->tag) {
     case Ist_NoOp:
         return;
     case Ist_IMark:
         begin_instruction(block, statement->Ist.IMark.addr, statement->Ist.IMark.len);
-        break;
-    case Ist_WrTmp: {
-        const IRExpr *value = statement->Ist.WrTmp.data;
-        remember_sum(block, statement->Ist.WrTmp.tmp, value);
-        if (value->tag == Iex_Load) {
-            note_access(block, ACCESS_LOAD, value->Iex.Load.addr,
-                        sizeofIRType(value->Iex.Load.ty), NULL);
-        }
-        break;
-    }
-    case Ist_Store:
-        note_access(block, ACCESS_STORE, statement->Ist.Store.addr,
-                    bytes_of(block, statement->Ist.Store.data), NULL);
-        break;
-    case Ist_StoreG: {
-        const IRStoreG *store = statement->Ist.StoreG.details;
-        note_access(block, ACCESS_STORE, store->addr, bytes_of(block, store->data), store->guard);
-        break;
-    }
-    case Ist_LoadG:
-        note_guarded_load(block, statement->Ist.LoadG.details);
-        break;
-    case Ist_CAS:
-        note_swap(block, statement->Ist.CAS.details);
-        break;
-    case Ist_Dirty:
-        note_helper(block, statement->Ist.Dirty.details);
         break;
     case Ist_Put:
         pass_put(block, statement->Ist.Put.offset);
@@ -414,6 +172,7 @@ static void instrument_statement(Block *block, IRStmt *statement) {
         flush_waiting(block);
         break;
     default:
+        note_accesses(block, statement);
         break;
     }
     addStmtToIRSB(block->out, statement);

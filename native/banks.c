@@ -10,7 +10,6 @@
 #define MOVED_PER_PAGE 256u
 
 struct Bank {
-    UInt index;
     UInt n_names;
     UInt *names; /* of the active regions, the outermost first, each once */
     ULong **pages;
@@ -31,7 +30,6 @@ static ULong *new_page(void) {
 
 static Bank *new_bank(UInt n_names, const UInt *names) {
     Bank *bank = allocate(sizeof *bank);
-    bank->index = n_known;
     bank->n_names = n_names;
     bank->names = allocate((n_names + 1) * sizeof *names);
     VG_(memcpy)(bank->names, names, n_names * sizeof *names);
@@ -117,10 +115,6 @@ Bank *bank_within(UInt name, Bank *bank) {
 void bank_use(Bank *bank) {
     in_use = bank;
     VG_(memcpy)(counter_pages, bank->pages, n_pages * sizeof *counter_pages);
-}
-
-Bank *bank_in_use(void) {
-    return in_use;
 }
 
 Moved *bank_moved(void *unused, UInt instruction) {

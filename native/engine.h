@@ -126,7 +126,6 @@ Bank *bank_entered(Bank *from, UInt name);     /* the bank of its regions and on
 Bank *bank_within(UInt name, Bank *bank);      /* the same with a region around all others */
 Bool bank_holds(const Bank *bank, UInt name);
 void bank_use(Bank *bank);                     /* count there from now on */
-Bank *bank_in_use(void);
 Moved *bank_moved(void *unused, UInt instruction);
 Moved *bank_moved_elsewhere(void *geometry, UInt instruction);
 void banks_forget_counts(void);

@@ -13,8 +13,8 @@
 
 #include "opcode.h"
 
-/* Half of what a small L2 holds: addresses are read while they are near. */
 #define HOST_LINE_BYTES 64
+/* Half of what a small L2 holds: addresses are read while they are near. */
 #define TRACE_WORDS (16u * 1024u)
 
 ULong *trace_cursor;

@@ -18,7 +18,7 @@ from ridgepoint.cli import common
     "timeout_s",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End any single run that takes longer (counting takes 2 to 60 times as long).",
+    help="End any single run that takes longer (counting takes 2 to 200 times as long).",
 )
 @click.option(
     "--machine",

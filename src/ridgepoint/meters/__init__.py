@@ -90,7 +90,7 @@ class Meter(Protocol):
 
     @property
     def slowdown(self) -> str:
-        """How many times as long as natively a counted run takes, in words: "2 to 60"."""
+        """How many times as long as natively a counted run takes, in words: "2 to 200"."""
 
     @property
     def selection(self) -> Selection | None:

@@ -93,7 +93,7 @@ class EngineMeter:
     report: Callable[[str], None] | None = None
 
     name = "engine"
-    slowdown = "2 to 60"
+    slowdown = "2 to 200"
 
     def __post_init__(self) -> None:
         if self.region is not None and self.function is not None:

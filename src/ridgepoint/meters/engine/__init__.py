@@ -8,7 +8,7 @@ private and shared ones as there are CPUs. What it cannot do: AVX-512 (refused b
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -271,12 +271,14 @@ def _why_partial(written: Written, run: Run, lost_pids: Sequence[int]) -> str | 
     return None
 
 
-def _executed(written: Written) -> list[ObjectFile]:
-    """Return the object files whose code ran."""
+def _executed(written: Written) -> Iterator[ObjectFile]:
+    """Yield the object files whose code ran, each read when it is its turn."""
     code = CodeStore()
     paths = {
         profile.strings[index]
         for profile in written.profiles
         for index in set(profile.instructions["object"].tolist())
     }
-    return [file for path in sorted(paths) if path and (file := code.get(path)) is not None]
+    for path in sorted(paths):
+        if path and (file := code.get(path)) is not None:
+            yield file

@@ -117,7 +117,8 @@ void bank_use(Bank *bank) {
     VG_(memcpy)(counter_pages, bank->pages, n_pages * sizeof *counter_pages);
 }
 
-Moved *bank_moved(void *unused, UInt instruction) {
+/* The first time that an instruction, or one near it, moves a line. */
+static __attribute__((noinline)) Moved *moved_on_new_page(UInt instruction) {
     const UInt page = instruction / MOVED_PER_PAGE;
     if (page >= in_use->n_moved_pages) {
         const UInt n = 2 * page + 64;
@@ -128,6 +129,14 @@ Moved *bank_moved(void *unused, UInt instruction) {
     }
     if (!in_use->moved[page]) {
         in_use->moved[page] = allocate(MOVED_PER_PAGE * sizeof(Moved));
+    }
+    return &in_use->moved[page][instruction % MOVED_PER_PAGE];
+}
+
+Moved *bank_moved(void *unused, UInt instruction) {
+    const UInt page = instruction / MOVED_PER_PAGE;
+    if (page >= in_use->n_moved_pages || !in_use->moved[page]) {
+        return moved_on_new_page(instruction);
     }
     return &in_use->moved[page][instruction % MOVED_PER_PAGE];
 }

@@ -210,6 +210,9 @@ static __attribute__((noinline)) void take_from_others(Caches *caches, uint64_t 
 /* A load or store after which L1's row is another one, at least. What hits L1 calls nothing from
    here, and so needs no place on the stack. */
 void caches_use_line(Caches *caches, uint64_t *row, uint64_t tag, bool store, uint32_t site) {
+    if (tag == 0) {
+        return; /* it did not happen */
+    }
     const uint64_t before = row_enter(row, caches->path[0]->ways, tag, store ? TAG_DIRTY : 0);
     if (!is_same_line(before, tag)) {
         miss(caches, tag, store, before, site);
@@ -287,7 +290,10 @@ static void store_past_caches(Caches *caches, uint64_t tag, uint32_t bytes, uint
 
 static void access_part(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
                         uint32_t site) {
-    uint64_t tag = (address & caches->line_mask) | TAG_VALID;
+    const uint64_t tag = address & caches->line_mask;
+    if (tag == 0) {
+        return; /* a prefetch by a null pointer, or near it */
+    }
     switch (kind) {
     case ACCESS_LOAD:
     case ACCESS_STORE:
@@ -317,7 +323,7 @@ static void access_part(Caches *caches, uint64_t address, uint32_t bytes, Access
 
 void caches_access_rarely(Caches *caches, uint64_t address, uint32_t bytes, AccessKind kind,
                           uint32_t site) {
-    while (bytes) {
+    while (bytes && address) {
         uint64_t room = ~caches->line_mask - (address & ~caches->line_mask) + 1;
         uint32_t part = bytes < room ? bytes : (uint32_t)room;
         access_part(caches, address, part, kind, site);

@@ -92,12 +92,15 @@ static inline Cache *cache_of(const Caches *caches, uint32_t level, uint32_t cpu
     return &caches->data[level][cpu / caches->cpus_per[level]];
 }
 
-/* A load or store within one line. */
-ALWAYS_INLINE void caches_access_line(Caches *caches, const Cache *nearest, uint64_t tag,
+/* A load or store of one line, at any address in it. */
+ALWAYS_INLINE void caches_access_line(Caches *caches, const Cache *nearest, uint64_t address,
                                       bool store, uint32_t site) {
-    uint64_t *const row = cache_row(nearest, tag);
+    const uint64_t line_bytes = UINT64_C(1) << nearest->line_bits;
+    const uint64_t tag = address & -line_bytes;
+    uint64_t *const row = cache_row(nearest, address);
     /* Nothing changes when the line was used last, and is dirty already if this is a store. */
-    if (__builtin_expect(store ? row[0] != (tag | TAG_DIRTY) : (row[0] ^ tag) > TAG_STATE, 0)) {
+    if (__builtin_expect(store ? row[0] != (tag | TAG_DIRTY) : (row[0] ^ address) >= line_bytes,
+                         0)) {
         caches_use_line(caches, row, tag, store, site);
     }
 }
@@ -105,17 +108,18 @@ ALWAYS_INLINE void caches_access_line(Caches *caches, const Cache *nearest, uint
 ALWAYS_INLINE void caches_load_or_store(Caches *caches, const Cache *nearest, uint64_t address,
                                         uint32_t bytes, bool store, uint32_t site) {
     const uint64_t line_bytes = UINT64_C(1) << nearest->line_bits;
-    const uint64_t last = ((address + bytes - 1) & -line_bytes) | TAG_VALID;
-    uint64_t tag = (address & -line_bytes) | TAG_VALID;
-    caches_access_line(caches, nearest, tag, store, site);
-    while (__builtin_expect(tag != last, 0)) {
-        tag += line_bytes;
-        caches_access_line(caches, nearest, tag, store, site);
+    uint64_t end = (address & (line_bytes - 1)) + bytes;
+    caches_access_line(caches, nearest, address, store, site);
+    while (__builtin_expect(end > line_bytes, 0) && address) {
+        address += line_bytes;
+        end -= line_bytes;
+        caches_access_line(caches, nearest, address, store, site);
     }
 }
 
-/* One access by the selected CPU; it may straddle lines. bytes >= 1. `nearest` is *path[0]: who
-   makes many accesses passes a copy, which the compiler may keep in registers. */
+/* One access by the selected CPU; it may straddle lines. bytes >= 1. At address 0 it is one that did
+   not happen. `nearest` is *path[0]: who makes many accesses passes a copy, which the compiler may
+   keep in registers. */
 ALWAYS_INLINE void caches_access_by(Caches *caches, const Cache *nearest, uint64_t address,
                                     uint32_t bytes, AccessKind kind, uint32_t site) {
     if (kind == ACCESS_LOAD) {
@@ -135,7 +139,7 @@ static inline void caches_access(Caches *caches, uint64_t address, uint32_t byte
 /* Fetch instructions from the line of an address. */
 static inline void caches_fetch(Caches *caches, uint64_t address, uint32_t site) {
     const Cache *const nearest = caches->instruction;
-    const uint64_t tag = (address & caches->line_mask) | TAG_VALID;
+    const uint64_t tag = address & caches->line_mask;
     if (!nearest || *cache_row(nearest, tag) != tag) {
         caches_access_rarely(caches, address, 1, ACCESS_FETCH, site);
     }

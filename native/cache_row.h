@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The low bits of a tag; the others are the address of its line. A slot without a line is 0. */
+/* The low bits of a tag; the others are the address of its line. A slot without a line is 0: no
+   program has memory in line 0. */
 #define TAG_DIRTY UINT64_C(1)
 #define TAG_SHARED UINT64_C(2) /* a cache off this one's way to memory may hold a copy */
-#define TAG_VALID UINT64_C(4)
 #define TAG_STATE (TAG_DIRTY | TAG_SHARED)
 
 #define SLOTS_PER_VECTOR 4

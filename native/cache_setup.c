@@ -113,8 +113,8 @@ static void describe(Cache *cache, const CacheShape *shape, uint32_t line_bits) 
 
 static bool is_possible_geometry(const CacheGeometry *geometry) {
     uint32_t line_bytes = geometry->line_bytes, inner_cpus = 1;
-    if (!is_power_of_two(line_bytes) || line_bytes <= (TAG_STATE | TAG_VALID) ||
-        !geometry->n_cpus || geometry->n_cpus > CPU_LIMIT || !geometry->n_levels ||
+    if (!is_power_of_two(line_bytes) || line_bytes <= TAG_STATE || !geometry->n_cpus ||
+        geometry->n_cpus > CPU_LIMIT || !geometry->n_levels ||
         geometry->n_levels > CACHE_MAX_LEVELS) {
         return false;
     }

@@ -14,6 +14,7 @@
 #include "opcode.h"
 
 #define HOST_LINE_BYTES 64
+#define COMMON_LINE_BITS 6
 /* Half of what a small L2 holds: addresses are read while they are near. */
 #define TRACE_WORDS (16u * 1024u)
 
@@ -90,6 +91,9 @@ static void follow_reuse(const Access *access, ULong address) {
 }
 
 static void access_all(const Access *access, ULong address) {
+    if (address == 0) {
+        return; /* held back by a condition */
+    }
     for (UInt g = 0; g < options.n_geometries; g++) {
         caches_access(caches[g], address, access->bytes, access->kind, access->instruction);
     }
@@ -116,7 +120,7 @@ static inline void prefetch_after(const ULong *record, const ULong *end) {
 }
 
 /* Replay the records from one on that are of the same segment; return the next one. nearest: the
- * only L1 of data, where there is one geometry and no miss curve, which has to be fast. */
+ * L1 of data of the only geometry, or NULL. */
 ALWAYS_INLINE const ULong *replay_run(const ULong *record, const ULong *end,
                                       const Cache *nearest) {
     Caches *const first = caches[0];
@@ -130,9 +134,6 @@ ALWAYS_INLINE const ULong *replay_run(const ULong *record, const ULong *end,
         record++;
         for (UWord i = 0; i < n; i++) {
             const ULong address = record[i];
-            if (address == 0) {
-                continue;
-            }
             const Access *const access = &accesses[i];
             if (nearest) {
                 caches_access_by(first, nearest, address, access->bytes, access->kind,
@@ -154,10 +155,18 @@ ALWAYS_INLINE const ULong *replay_run(const ULong *record, const ULong *end,
     return record;
 }
 
+/* One geometry, no miss curve, and an L1 like that of most CPUs: this has to be fast. */
+static Bool is_common(void) {
+    const Cache *nearest = options.n_geometries == 1 ? caches[0]->path[0] : NULL;
+    return nearest && !reuse && nearest->line_bits == COMMON_LINE_BITS && !nearest->reciprocal;
+}
+
 static void replay_until(const ULong *end) {
     const ULong *record = trace_start;
-    if (options.n_geometries == 1 && !reuse) {
-        const Cache nearest = *caches[0]->path[0];
+    if (is_common()) {
+        Cache nearest = *caches[0]->path[0];
+        nearest.line_bits = COMMON_LINE_BITS;
+        nearest.reciprocal = 0; /* constants: what depends on them costs nothing */
         while (record < end) {
             record = replay_run(record, end, &nearest);
         }

@@ -1,6 +1,7 @@
 """The engine's caches against a brute-force simulation, and against numbers found by hand."""
 
 import ctypes
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +13,9 @@ from native_code import FLAGS, library
 
 LOAD, STORE, NT_STORE, T0, T1, T2, NTA, FETCH, EMPTY = range(9)
 N_SITES = 3
+# Where the addresses of the tests begin, since no program has memory in line 0: a multiple of all
+# numbers of sets up to 16, so that what shares a set does so as if they began at 0.
+MEMORY = 64 * math.lcm(*range(1, 17))
 SOURCES = ("cache.c", "cache_setup.c")
 GLUE = """
 #include "cache.h"
@@ -23,13 +27,14 @@ Caches *make(const CacheGeometry *geometry) {
     return caches_new(geometry, take, moved_of, NULL);
 }
 const Moved *moved_by_sites(void) { return moved; }
-void run(Caches *caches, const Step *step, size_t n) {
+void run(Caches *caches, const Step *step, size_t n, uint64_t memory) {
     for (; n; step++, n--) {
         if (step->cpu != caches->cpu) caches_select_cpu(caches, step->cpu);
+        const uint64_t address = memory + step->address;
         if (step->kind > ACCESS_FETCH) caches_empty(caches, step->site);
         else if (step->kind == ACCESS_FETCH && step->bytes == 1)
-            caches_fetch(caches, step->address, step->site);
-        else caches_access(caches, step->address, step->bytes, step->kind, step->site);
+            caches_fetch(caches, address, step->site);
+        else caches_access(caches, address, step->bytes, step->kind, step->site);
     }
 }
 """
@@ -84,9 +89,14 @@ class Simulation:
             described.instruction = CShape(shape.n_sets * shape.ways * line, shape.ways, shape.cpus)
         self.caches = ctypes.c_void_p(c.make(ctypes.byref(described)))
 
-    def run(self, steps: np.ndarray) -> None:
+    def run(self, steps: np.ndarray, *, memory: int = MEMORY) -> None:
         """Make the accesses."""
-        self.c.run(self.caches, ctypes.c_void_p(steps.ctypes.data), ctypes.c_size_t(len(steps)))
+        self.c.run(
+            self.caches,
+            ctypes.c_void_p(steps.ctypes.data),
+            ctypes.c_size_t(len(steps)),
+            ctypes.c_uint64(memory),
+        )
 
     def moved(self) -> list[list[int]]:
         """Return, by site, lines read and written by level, then non-temporal bytes."""
@@ -222,6 +232,7 @@ def test_long_runs_agree_with_a_brute_force_simulation_too(c, shapes, sharing, n
 # every level in the order in which it entered.
 SMALL = Geometry(data=[Shape(8, 8, cpus=1), Shape(32, 8, cpus=1), Shape(64, 16, cpus=1)], n_cpus=1)
 STREAM = 4096
+SMALL_L1_LINES = 64
 
 
 def test_a_stream_of_loads_crosses_every_boundary_once(c):
@@ -365,6 +376,20 @@ def test_an_access_across_two_lines_is_two(c):
     assert (two, simulation.total()[2]) == (2, 4)
 
 
+@pytest.mark.parametrize("kind", [LOAD, STORE, NT_STORE, T0, T1, NTA, FETCH])
+def test_there_is_no_memory_in_line_0(c, kind):
+    """The null pointer is prefetched, and stands for an access that did not happen."""
+    simulation = Simulation(c, SMALL)
+    nowhere = np.concatenate([accesses([0, 32], kind=kind), accesses([0], kind=kind, n_bytes=512)])
+    simulation.run(nowhere, memory=0)
+    simulation.run(accesses(doubles(SMALL_L1_LINES), kind=STORE))
+    simulation.run(nowhere, memory=0)
+    simulation.run(accesses(doubles(SMALL_L1_LINES)))
+
+    assert simulation.total() == [SMALL_L1_LINES] * 3 + [0] * 6
+    assert simulation.pending() == SMALL_L1_LINES
+
+
 @pytest.mark.parametrize(
     ("kind", "read_by_prefetch", "read_by_load"),
     [
@@ -405,7 +430,7 @@ def test_instructions_have_a_first_level_of_their_own(c):
         Geometry(data=[Shape(8, 8, cpus=1)], n_cpus=0),
         Geometry(data=[Shape(8, 8, cpus=2), Shape(8, 8, cpus=3)], n_cpus=6),
         Geometry(data=[Shape(8, 8, cpus=1)], n_cpus=1, line_bytes=48),
-        Geometry(data=[Shape(8, 8, cpus=1)], n_cpus=1, line_bytes=4),
+        Geometry(data=[Shape(8, 8, cpus=1)], n_cpus=1, line_bytes=2),
     ],
     ids=str,
 )

@@ -107,7 +107,7 @@ static void say_options(void) {
         "    --miss-curve=LINES        misses over cache size; tracks LINES lines at most\n"
         "    --region=NAME             region that the miss curve and --cold are for\n"
         "    --function=PATTERN        functions that are regions of their own\n"
-        "    --cold=no|yes             empty the caches when the region begins\n"
+        "    --cold=no|yes             empty the caches when the region begins, and ends\n"
         "    --all-threads=no|yes      what any thread does while one is in the region counts\n");
 }
 

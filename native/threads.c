@@ -117,9 +117,13 @@ static Bool is_selected(const Thread *thread) {
 }
 
 static void count_in(Thread *thread, Bank *bank) {
+    const Bool was_selected = is_selected(thread);
     trace_replay(); /* what was noted so far belongs to the bank before */
     thread->bank = bank;
     set_inside(thread, is_inside(thread));
+    if (options.cold && was_selected && !is_selected(thread)) {
+        trace_empty_caches(); /* what it leaves dirty belongs to the bank before, too */
+    }
     const Bool is_guest = is_selected(thread) && !thread->inside;
     bank_use(is_guest ? bank_within(entered_name, bank) : bank);
     if (selected_region || options.function) {

@@ -25,6 +25,7 @@ static ULong *trace_start;
 static Caches *caches[MAX_GEOMETRIES];
 static Reuse *reuse;
 static Addr last_fetched; /* line: fetching it once more changes nothing */
+static const Segment *last_replayed;
 /* Ways of the L1s of instructions. A segment of no more lines, run again at once, finds them all,
  * and leaves the order of their use as it was. */
 static UInt lines_kept;
@@ -162,19 +163,22 @@ static Bool is_common(void) {
 }
 
 static void replay_until(const ULong *end) {
-    const ULong *record = trace_start;
+    const ULong *record = trace_start, *last = record;
     if (is_common()) {
         Cache nearest = *caches[0]->path[0];
         nearest.line_bits = COMMON_LINE_BITS;
         nearest.reciprocal = 0; /* constants: what depends on them costs nothing */
         while (record < end) {
+            last = record;
             record = replay_run(record, end, &nearest);
         }
     } else {
         while (record < end) {
+            last = record;
             record = replay_run(record, end, NULL);
         }
     }
+    last_replayed = (const Segment *)last[0];
     trace_cursor = trace_start;
 }
 
@@ -296,8 +300,10 @@ void trace_select_cpu(UInt cpu) {
 void trace_empty_caches(void) {
     trace_replay();
     last_fetched = 0;
+    const UInt n = last_replayed ? last_replayed->n_instructions : 0;
+    const UInt site = n ? last_replayed->instructions[n - 1] : 0;
     for (UInt g = 0; g < options.n_geometries; g++) {
-        caches_empty(caches[g], 0);
+        caches_empty(caches[g], site);
     }
 }
 

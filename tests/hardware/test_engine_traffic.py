@@ -138,6 +138,23 @@ def test_cold_caches_make_each_call_read_its_array_again(streams):
     assert cold.read_bytes == pytest.approx(5 * LINE * 4096, rel=0.01)
 
 
+def test_what_a_cold_function_leaves_dirty_is_written_by_it(streams):
+    """The caches hold everything: without being emptied they would write nothing."""
+    large = tuple(
+        Cache(level=level, kind="data", size_bytes=64 << 20, line_bytes=LINE, ways=16)
+        for level in (1, 2, 3)
+    )
+    warm, cold = (
+        streams("triad", repeats=5, function="triad", cold=cold, caches=large)
+        for cold in (False, True)
+    )
+
+    assert at(warm, "dram").write_bytes == 0
+    assert at(cold, "dram").write_bytes == pytest.approx(5 * LINE * LINES, rel=0.001)
+    assert at(cold, "dram").read_bytes == pytest.approx(5 * 3 * LINE * LINES, rel=0.001)
+    assert "pending-unknown" not in {caution.code for caution in cold.cautions}
+
+
 def test_other_caches_in_the_same_run_give_what_they_give_alone(streams, small_caches):
     """Exactly, whichever of the two is the main one."""
     others = tuple(

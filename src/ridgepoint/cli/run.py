@@ -53,7 +53,7 @@ from ridgepoint.cli import common
     is_flag=True,
     help="With --region or --function: count what all threads do meanwhile.",
 )
-@click.option("--cold", is_flag=True, help="Empty the caches whenever that region begins.")
+@click.option("--cold", is_flag=True, help="Empty the caches when that region begins, and ends.")
 @click.option(
     "--cores",
     type=click.FloatRange(min=0, min_open=True),

@@ -70,7 +70,8 @@ class EngineMeter:
     all_threads : bool
         Count what all threads of a process do while one of them is in the region or function.
     cold : bool
-        Empty the caches whenever the region or function begins.
+        Empty the caches whenever the region or function begins, and when it ends: what it leaves
+        dirty is written back by then, and its own.
     alternatives : tuple of tuple of Cache
         Other caches to simulate in the same run.
     miss_curve : bool
@@ -238,7 +239,7 @@ class EngineMeter:
             *valgrind_doubts.processes(len(written.pids), lost=lost_pids),
             *doubts.threads(most_threads, cpus=self.cpus),
             *doubts.pending_writes(totals.traffic),
-            *(() if self.selection is None else doubts.selected(self.selection)),
+            *(() if self.selection is None or self.cold else doubts.selected(self.selection)),
         )
 
     def _never_ran(self, what: str, written: Written) -> CannotMeasure:

@@ -130,11 +130,13 @@ def test_clock_of_the_same_chain_is_the_same_on_every_core():
         two = [pool.run(job, cpus=cpus[:2]) for _ in range(9)]
 
     assert 0.6 < min(t.seconds for t in two) / min(t.seconds for t in one) < 1.9
-    # The kernel is a clock itself: both ways to the frequency must agree.
+    # The kernel is a clock itself: both ways to the frequency must agree, but for what a neighbour
+    # takes from one of them. A wrong count of cycles would be wrong by a factor of two at least.
     cycles = 100_000 * clock().work_per_repeat
-    best = min(one, key=lambda timing: timing.seconds)
-    if best.frequency_hz is not None:  # how long an addition takes was clear
-        assert 0.8 < cycles / best.seconds / best.frequency_hz < 1.25
+    seconds = min(timing.seconds for timing in one)
+    frequency_hz = max((t.frequency_hz for t in one if t.frequency_hz is not None), default=None)
+    if frequency_hz is not None:  # how long an addition takes was clear
+        assert 0.6 < cycles / seconds / frequency_hz < 1.7
 
 
 def test_cpu_that_may_not_be_used_is_an_error_not_a_hang():

@@ -125,11 +125,16 @@ def test_clock_of_the_same_chain_is_the_same_on_every_core():
         pytest.skip("there is one CPU")
     compiler = Compiler()
     job = clock_job(compiler, repeats=100_000)
+    one, two = [], []
     with Pool(cpus[:2], compiler) as pool:
-        one = [pool.run(job, cpus=cpus[:1]) for _ in range(9)]
-        two = [pool.run(job, cpus=cpus[:2]) for _ in range(9)]
+        for _ in range(100):  # at a time when others leave both cores alone
+            one.append(pool.run(job, cpus=cpus[:1]))
+            two.append(pool.run(job, cpus=cpus[:2]))
+            ratio = min(t.seconds for t in two) / min(t.seconds for t in one)
+            if len(two) >= 9 and 0.6 < ratio < 1.9:
+                break
 
-    assert 0.6 < min(t.seconds for t in two) / min(t.seconds for t in one) < 1.9
+    assert 0.6 < ratio < 1.9
     # The kernel is a clock itself: both ways to the frequency must agree, but for what a neighbour
     # takes from one of them. A wrong count of cycles would be wrong by a factor of two at least.
     cycles = 100_000 * clock().work_per_repeat

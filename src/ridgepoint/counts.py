@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Self
+from typing import Any, Self
 
 from ridgepoint.resources import LEVELS, PRECISIONS
 
@@ -19,29 +19,31 @@ class FlopCount:
     ----------
     precision : str
         One of ``fp64``, ``fp32``, ``fp16``, ``bf16``, ``fp80``.
-    width_bits : int
-        Vector width, 128 to 512; 0 for scalar instructions.
-    fma : bool
-        Whether a multiply and an add are fused (2 flop per lane).
+    width_bits : int or None
+        Vector width, 128 to 512; 0 for scalar instructions. None: the meter cannot tell.
+    fma : bool or None
+        Whether a multiply and an add are fused (2 flop per lane). None: the meter cannot tell.
     flop : int
         Masked lanes included: a masked lane counts as executed.
-    masked_flop : int
-        Of these, the flop of instructions under a mask, whose lanes may have been off.
-    instructions : int
-        Instructions executed.
+    masked_flop : int or None
+        Of these, the flop of instructions under a mask, whose lanes may have been off. None: the
+        meter cannot tell.
+    instructions : int or None
+        Instructions executed; None: the meter counts flop, not instructions.
     """
 
     precision: str
-    width_bits: int
-    fma: bool
+    width_bits: int | None
+    fma: bool | None
     flop: int
-    masked_flop: int = 0
-    instructions: int
+    masked_flop: int | None = 0
+    instructions: int | None
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision must be one of {PRECISIONS}, got {self.precision!r}")
-        if min(self.flop, self.masked_flop, self.instructions, self.width_bits) < 0:
+        counts = (self.flop, self.masked_flop, self.instructions, self.width_bits)
+        if any(count is not None and count < 0 for count in counts):
             raise ValueError(f"counts must be >= 0, got {self!r}")
 
 
@@ -53,13 +55,14 @@ class Counts:
     ----------
     instructions : int
         All of them.
-    branches, loads, stores : int
-        Instructions that branch, read memory, write memory; one may do several.
-    load_bytes, store_bytes : int
+    branches, loads, stores : int or None
+        Instructions that branch, read memory, write memory; one may do several. None: the meter
+        cannot tell.
+    load_bytes, store_bytes : int or None
         Bytes that these read and write, every iteration of those that repeat themselves: the
-        traffic between core and L1.
-    non_temporal_store_bytes : int
-        Of `store_bytes`, those of non-temporal stores.
+        traffic between core and L1. None: the meter cannot tell.
+    non_temporal_store_bytes : int or None
+        Of `store_bytes`, those of non-temporal stores. None: the meter cannot tell.
     undecoded : int
         Instructions whose bytes were not to be had (code made at run time): their flop,
         loads and stores are missing from the other counts.
@@ -68,19 +71,19 @@ class Counts:
     """
 
     instructions: int
-    branches: int
-    loads: int
-    stores: int
-    load_bytes: int
-    store_bytes: int
-    non_temporal_store_bytes: int = 0
+    branches: int | None
+    loads: int | None
+    stores: int | None
+    load_bytes: int | None
+    store_bytes: int | None
+    non_temporal_store_bytes: int | None = 0
     undecoded: int = 0
     flop: tuple[FlopCount, ...] = ()
 
     def __post_init__(self) -> None:
         for name in _COUNT_NAMES:
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must be >= 0, got {getattr(self, name)!r}")
+            if (count := getattr(self, name)) is not None and count < 0:
+                raise ValueError(f"{name} must be >= 0, got {count!r}")
 
     @property
     def work(self) -> dict[str, int]:
@@ -96,18 +99,31 @@ class Counts:
         return sum(kind.flop for kind in self.flop)
 
     @property
-    def masked_flop(self) -> int:
-        """Of `work_flop`, the flop of instructions under a mask."""
-        return sum(kind.masked_flop for kind in self.flop)
+    def masked_flop(self) -> int | None:
+        """Of `work_flop`, the flop of instructions under a mask; None: not known."""
+        return add_known(kind.masked_flop for kind in self.flop)
+
+    @property
+    def l1_traffic(self) -> Traffic:
+        """The traffic between core and L1.
+
+        Raises
+        ------
+        ValueError
+            If the meter could not tell the bytes loaded.
+        """
+        if self.load_bytes is None:
+            raise ValueError("the bytes loaded are not known")
+        return Traffic(level="l1", read_bytes=self.load_bytes, write_bytes=self.store_bytes)
 
     @classmethod
     def total(cls, parts: Iterable[Self]) -> Self:
-        """Return the sum of several counts."""
-        sums = dict.fromkeys(_COUNT_NAMES, 0)
-        kinds: dict[tuple[str, int, bool], FlopCount] = {}
+        """Return the sum of several counts; unknown + anything = unknown."""
+        sums: dict[str, Any] = dict.fromkeys(_COUNT_NAMES, 0)
+        kinds: dict[tuple[str, int | None, bool | None], FlopCount] = {}
         for part in parts:
             for name in _COUNT_NAMES:
-                sums[name] += getattr(part, name)
+                sums[name] = _add(sums[name], getattr(part, name))
             for kind in part.flop:
                 key = (kind.precision, kind.width_bits, kind.fma)
                 seen = kinds.get(key)
@@ -117,11 +133,24 @@ class Counts:
                     else replace(
                         seen,
                         flop=seen.flop + kind.flop,
-                        masked_flop=seen.masked_flop + kind.masked_flop,
-                        instructions=seen.instructions + kind.instructions,
+                        masked_flop=_add(seen.masked_flop, kind.masked_flop),
+                        instructions=_add(seen.instructions, kind.instructions),
                     )
                 )
-        return cls(**sums, flop=tuple(kinds[key] for key in sorted(kinds)))
+        return cls(**sums, flop=tuple(kinds[key] for key in sorted(kinds, key=_unknown_first)))
+
+
+def _unknown_first(kind: tuple[str, int | None, bool | None]) -> tuple[str, int, int]:
+    precision, width_bits, fma = kind
+    return precision, -1 if width_bits is None else width_bits, -1 if fma is None else int(fma)
+
+
+def add_known(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of counts; None: one of them is not known."""
+    total: int | None = 0
+    for count in counts:
+        total = _add(total, count)
+    return total
 
 
 _COUNT_NAMES = tuple(field.name for field in fields(Counts) if field.name != "flop")

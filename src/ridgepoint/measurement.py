@@ -41,8 +41,8 @@ class Counted:
         By work, then by instructions, descending.
     caches : tuple of Cache
         The geometry that was simulated; empty for real caches.
-    processes : int
-        Processes that were counted.
+    processes : int or None
+        Processes that were counted; None: the meter cannot tell.
     cautions : tuple of Caution
     regions : tuple of RegionCounts
         In the order in which the program first entered them.
@@ -56,6 +56,9 @@ class Counted:
         The region or function that was counted alone; None: all of the program was.
     most_threads : int or None
         Threads of one process that were alive at the same time; None: the meter cannot tell.
+    energy_j : dict of str to float or None
+        Energy used meanwhile by each domain that the machine meters (``pkg``, ``ram``, ...), by
+        all its programs; None: not measured.
     """
 
     meter: str
@@ -63,7 +66,7 @@ class Counted:
     traffic: tuple[Traffic, ...]
     functions: tuple[FunctionCounts, ...] = ()
     caches: tuple[Cache, ...] = ()
-    processes: int = 1
+    processes: int | None = 1
     cautions: tuple[Caution, ...] = ()
     regions: tuple[RegionCounts, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
@@ -71,6 +74,7 @@ class Counted:
     partial: str | None = None
     selected: str | None = None
     most_threads: int | None = None
+    energy_j: dict[str, float] | None = None
 
     @property
     def is_sequential(self) -> bool:

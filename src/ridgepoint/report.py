@@ -54,6 +54,7 @@ def report(
         "selected": counted.selected,
         "partial": counted.partial,
         "processes": counted.processes,
+        "energy_j": counted.energy_j,
         "simulated_caches": plain(counted.caches),
         "alternatives": plain(counted.alternatives),
         "miss_curve": plain(counted.miss_curve),
@@ -65,7 +66,7 @@ def report(
     }
 
 
-def _instructions(counts: Counts) -> dict[str, int]:
+def _instructions(counts: Counts) -> dict[str, int | None]:
     return {
         "total": counts.instructions,
         "branches": counts.branches,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.counts import Counts, Traffic
+from ridgepoint.counts import Counts, FlopCount, Traffic, add_known
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.alternative_table import alternatives
 from ridgepoint.figures.function_table import functions
@@ -156,7 +156,7 @@ def _seen(measurement: Measurement) -> Iterator[Row]:
     if counted.counts.undecoded:
         share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
         yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
-    processes = "" if counted.processes == 1 else f", {counted.processes} processes"
+    processes = "" if counted.processes in {None, 1} else f", {counted.processes} processes"
     yield "   counted by", f"{printable(counted.meter)}{processes}"
 
 
@@ -171,21 +171,34 @@ def _work(counts: Counts) -> Iterator[Row]:
         return
     for index, (precision, flop) in enumerate(counts.work.items()):
         kinds = [kind for kind in counts.flop if kind.precision == precision]
-        widths: dict[int, int] = {}
-        for kind in kinds:
-            widths[kind.width_bits] = widths.get(kind.width_bits, 0) + kind.flop
-        mix = ", ".join(
-            f"{percent(part / flop)} {f'{width}-bit' if width else 'scalar'}"
-            for width, part in sorted(widths.items(), reverse=True)
-            if part
-        )
-        fused = sum(kind.flop for kind in kinds if kind.fma) / flop
-        masked = sum(kind.masked_flop for kind in kinds)
+        said = "; ".join(filter(None, (_widths(kinds, flop), _fused(kinds, flop))))
+        masked = sum(kind.masked_flop or 0 for kind in kinds)
         under_mask = f"; {percent(masked / flop)} under a mask" if masked else ""
         yield (
             "" if index else "W  work",
-            f"{format_si(flop, 'flop')} {precision}: {mix}; {percent(fused)} by FMA{under_mask}",
+            f"{format_si(flop, 'flop')} {precision}{': ' if said else ''}{said}{under_mask}",
         )
+
+
+def _widths(kinds: Sequence[FlopCount], flop: int) -> str:
+    """Return the share of each vector width, or nothing where the meter cannot tell."""
+    widths: dict[int, int] = {}
+    for kind in kinds:
+        if kind.width_bits is None:
+            return ""
+        widths[kind.width_bits] = widths.get(kind.width_bits, 0) + kind.flop
+    return ", ".join(
+        f"{percent(part / flop)} {f'{width}-bit' if width else 'scalar'}"
+        for width, part in sorted(widths.items(), reverse=True)
+        if part
+    )
+
+
+def _fused(kinds: Sequence[FlopCount], flop: int) -> str:
+    """Return the share of FMA, or nothing where the meter cannot tell."""
+    if any(kind.fma is None for kind in kinds):
+        return ""
+    return f"{percent(sum(kind.flop for kind in kinds if kind.fma) / flop)} by FMA"
 
 
 def _traffic(measurement: Measurement) -> Iterator[Row]:
@@ -215,15 +228,17 @@ def _mix(counts: Counts) -> str:
     total = counts.instructions
     if not total:
         return UNKNOWN
-    flop = sum(kind.instructions for kind in counts.flop)
+    flop = add_known(kind.instructions for kind in counts.flop)
     shares = (
         (counts.loads, "load"),
         (counts.stores, "store"),
         (counts.branches, "branch"),
         (flop, "floating point"),
     )
-    said = ", ".join(f"{percent(count / total)} {verb}" for count, verb in shares)
-    return f"{format_si(total, '').rstrip()}: {said}"
+    said = ", ".join(
+        f"{percent(count / total)} {verb}" for count, verb in shares if count is not None
+    )
+    return f"{format_si(total, '').rstrip()}{': ' if said else ''}{said}"
 
 
 def _placed(

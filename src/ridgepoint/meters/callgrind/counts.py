@@ -94,7 +94,7 @@ def _traffic(counts: Counts, events: list[int], *, geometry: Geometry) -> tuple[
     line = geometry.last.line_bytes
     misses = line * (events[_I1MR] + events[_D1MR] + events[_D1MW])
     parts = [
-        Traffic(level="l1", read_bytes=counts.load_bytes, write_bytes=counts.store_bytes),
+        counts.l1_traffic,
         Traffic(level="l2", read_bytes=misses, write_bytes=None),
         Traffic(
             level="dram",

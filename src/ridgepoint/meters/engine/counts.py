@@ -164,7 +164,7 @@ class _Measure:
     ) -> list[tuple[Traffic, ...]]:
         """Return the traffic of each group of rows; `counts` are those of the groups."""
         n = len(counts)
-        columns = [[Traffic(level="l1", **_l1_bytes(one)) for one in counts]]
+        columns = [[one.l1_traffic for one in counts]]
         past_caches = grouped_sums(moved[NT_BYTES], groups, n)
         for side in range(self.levels):
             level = "dram" if side == self.levels - 1 else f"l{side + 2}"
@@ -186,10 +186,6 @@ class _Measure:
                 ]
             )
         return list(zip(*columns, strict=True))
-
-
-def _l1_bytes(counts: Counts) -> dict[str, int]:
-    return {"read_bytes": counts.load_bytes, "write_bytes": counts.store_bytes}
 
 
 def _parts(table: Table, place: int, n: int, measure: _Measure) -> list[Part]:

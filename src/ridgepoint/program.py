@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
-from ridgepoint import __version__
 from ridgepoint.caution import Caution
+from ridgepoint.context import context_here
 from ridgepoint.errors import MeterUnavailable
-from ridgepoint.host import System, hostname, kernel, usable_cpus
+from ridgepoint.host import System, usable_cpus
 from ridgepoint.machine import Cache
-from ridgepoint.measurement import Context, Measurement, Timed, TimedRegion
+from ridgepoint.measurement import Measurement, Timed, TimedRegion
 from ridgepoint.meters import Meter, Run, Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.process import Output, resolve, run
 from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.timing import Native, Progress, require_success, time_program
-
-_TELLING_VARIABLES = (
-    "GLIBC_TUNABLES",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "MKL_NUM_THREADS",
-    "NPY_DISABLE_CPU_FEATURES",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_CORETYPE",
-    "OPENBLAS_NUM_THREADS",
-)
 
 
 def measure_program(
@@ -89,7 +75,7 @@ def measure_program(
     resolved = resolve(command)
     meter, doubts = _working(meter or EngineMeter(cpus=len(usable_cpus())))
     caches = System().caches if caches is None else caches
-    context = _context()
+    context = context_here()
     with own_standard_input() as stdin:
         native = Native(
             command=resolved,
@@ -202,19 +188,4 @@ def _status_cautions(native: int | None, counted: int) -> tuple[Caution, ...]:
             f"it exited with status {native} natively and with {counted} when it was counted",
             "the two runs did not do the same work: do not trust this point",
         ),
-    )
-
-
-def _context() -> Context:
-    system = System()
-    return Context(
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        hostname=hostname(),
-        cpu=system.cpu,
-        kernel=kernel(),
-        affinity=usable_cpus(),
-        directory=os.getcwd(),
-        versions={"ridgepoint": __version__, "python": platform.python_version()},
-        environment={k: os.environ[k] for k in _TELLING_VARIABLES if k in os.environ},
-        frequency_hz=system.reported_frequency_hz,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FunctionCounts, MissCurve, RegionCounts, Traffic
@@ -137,6 +138,99 @@ class TimedRegion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimedFunction:
+    """How long native runs of a program were in one function itself, not in those that it called.
+
+    Parameters
+    ----------
+    name : str or None
+        As `ridgepoint.counts.FunctionCounts` has it, or the symbol if it was not counted; None:
+        code without a symbol.
+    object : str or None
+        Path of the file that holds its code; None for code made at run time.
+    samples : int
+        Moments at which a thread was found in it.
+    runtime_s : Estimate
+        Its part of the program's runtime in user mode, with its 95 % interval. Where several
+        threads ran at once, each moment is divided among them.
+    cpu_s : float
+        CPU time of all threads in it, user mode.
+    """
+
+    name: str | None
+    object: str | None
+    samples: int
+    runtime_s: Estimate
+    cpu_s: float
+
+    @property
+    def relative_error(self) -> float:
+        """Half the width of the 95 % interval over the time."""
+        low, high = self.runtime_s.low, self.runtime_s.high
+        if low is None or high is None or not self.runtime_s.median:
+            return float("inf")
+        return (high - low) / 2 / self.runtime_s.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """Native runs of a program in which a clock of CPU time told where it was, again and again.
+
+    Parameters
+    ----------
+    runs : int
+    period_s : float
+        CPU time of a thread between two of its samples.
+    samples : int
+        Of all runs, in user mode.
+    user_s, system_s : float
+        CPU time of one run on average, as the kernel accounts it.
+    functions : tuple of TimedFunction
+        By time, descending; all in which a sample was.
+    cautions : tuple of Caution
+    """
+
+    runs: int
+    period_s: float
+    samples: int
+    user_s: float
+    system_s: float
+    functions: tuple[TimedFunction, ...]
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """How calls of a function were measured: the runtime and the counts are those of one call.
+
+    Parameters
+    ----------
+    state : {"warm", "cold"}
+        Of the caches: the same data again and again, or data that no cache holds.
+    calls : int
+        Calls that one sample of the runtime is the mean of.
+    replicas : int
+        Copies of the data, used in turn; 1 where the caches are warm.
+    data_bytes : int or None
+        Of the arrays of one call; None: unknown.
+    overhead_s : float
+        What calling an empty function takes in the same loop. It is not subtracted.
+    counted_calls : int
+        Calls that the counts are the mean of; 0: nothing was counted.
+    threads : int or None
+        That libraries of linear algebra were limited to; None: as they chose.
+    """
+
+    state: Literal["warm", "cold"]
+    calls: int
+    replicas: int
+    data_bytes: int | None
+    overhead_s: float
+    counted_calls: int
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """Where and how a measurement was made.
 
@@ -181,6 +275,10 @@ class Measurement:
         Doubts that belong to neither part alone.
     timed_regions : tuple of TimedRegion
         Of a program that marks regions and was counted whole; in the order of their first entry.
+    protocol : Protocol or None
+        None: whole runs of a program.
+    sampled : Sampled or None
+        Where its time goes; None: not asked for, or not to be had.
     """
 
     command: tuple[str, ...]
@@ -189,13 +287,16 @@ class Measurement:
     context: Context
     cautions: tuple[Caution, ...] = ()
     timed_regions: tuple[TimedRegion, ...] = ()
+    protocol: Protocol | None = None
+    sampled: Sampled | None = None
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:
         """Every caution, of the times, the counts and the whole."""
         timed = () if self.timed is None else self.timed.cautions
         regions = (caution for region in self.timed_regions for caution in region.cautions)
-        return (*self.cautions, *timed, *regions, *self.counted.cautions)
+        sampled = () if self.sampled is None else self.sampled.cautions
+        return (*self.cautions, *timed, *regions, *sampled, *self.counted.cautions)
 
     def traffic_at(self, level: str) -> Traffic | None:
         """Return the traffic at a memory level, or None if it was not measured."""

@@ -1,0 +1,139 @@
+"""Opens the kernel's clock of CPU time as an event that takes samples: ``perf_event_open(2)``.
+
+No counter of the processor takes part, so that it works in virtual machines and containers too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+import time
+from pathlib import Path
+
+from ridgepoint.errors import MeterUnavailable
+
+_SYSCALL = 298  # perf_event_open on x86-64
+# The first 96 byte of perf_event_attr (PERF_ATTR_SIZE_VER3): the kernel takes the rest for 0.
+_ATTRIBUTE = struct.Struct("<IIQQQQQ44xi")
+_TYPE_SOFTWARE = 1
+_CONFIG_CPU_CLOCK = 0
+_SAMPLE_IP, _SAMPLE_TID, _SAMPLE_TIME = 1, 2, 4
+_FLAG_CLOEXEC = 8
+# Bits of perf_event_attr, by their place in linux/perf_event.h.
+_DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 0, 1 << 1, 1 << 5, 1 << 6
+_MMAP, _COMM, _ENABLE_ON_EXEC, _TASK = 1 << 8, 1 << 9, 1 << 12, 1 << 13
+_SAMPLE_ID_ALL, _MMAP2, _COMM_EXEC, _USE_CLOCKID = 1 << 18, 1 << 23, 1 << 24, 1 << 25
+_BITS = (
+    _DISABLED
+    | _INHERIT
+    | _EXCLUDE_KERNEL  # what an unprivileged user may see
+    | _EXCLUDE_HYPERVISOR
+    | _MMAP
+    | _COMM
+    | _ENABLE_ON_EXEC
+    | _TASK
+    | _SAMPLE_ID_ALL
+    | _MMAP2
+    | _COMM_EXEC
+    | _USE_CLOCKID
+)
+_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+_ONLINE = Path("/sys/devices/system/cpu/online")
+
+
+def attribute(period_ns: int) -> bytes:
+    """Return the ``perf_event_attr`` of the clock, asleep until what is started next executes.
+
+    Parameters
+    ----------
+    period_ns : int
+        CPU time of a thread between two of its samples.
+    """
+    return _ATTRIBUTE.pack(
+        _TYPE_SOFTWARE,
+        _ATTRIBUTE.size,
+        _CONFIG_CPU_CLOCK,
+        period_ns,
+        _SAMPLE_IP | _SAMPLE_TID | _SAMPLE_TIME,
+        0,  # read_format
+        _BITS,
+        time.CLOCK_MONOTONIC,
+    )
+
+
+def open_event(cpu: int, *, period_ns: int) -> int:
+    """Return the descriptor of the clock on one CPU, of what this thread starts from now on.
+
+    The event is this thread's own, asleep, and every thread and process that it starts inherits
+    it; it wakes where one of these executes a program. So nothing of this process is sampled,
+    and no program has to be held until the event is there.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the kernel refuses.
+    """
+    packed = ctypes.create_string_buffer(attribute(period_ns), _ATTRIBUTE.size)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    descriptor = int(
+        libc.syscall(
+            ctypes.c_long(_SYSCALL),
+            packed,
+            ctypes.c_int(0),
+            ctypes.c_int(cpu),
+            ctypes.c_int(-1),
+            ctypes.c_ulong(_FLAG_CLOEXEC),
+        )
+    )
+    if descriptor < 0:
+        raise refusal(ctypes.get_errno(), paranoid=_paranoid())
+    return descriptor
+
+
+def refusal(number: int, *, paranoid: int | None) -> MeterUnavailable:
+    """Return the error that says why the kernel opens no event.
+
+    Parameters
+    ----------
+    number : int
+        Its errno.
+    paranoid : int or None
+        ``kernel.perf_event_paranoid``; None: unknown.
+    """
+    reason = f"perf_event_open: {os.strerror(number)}"
+    remedy = "leave --functions out here"
+    if number in {errno.EPERM, errno.EACCES}:
+        if paranoid is not None and paranoid > 2:
+            reason += f", as kernel.perf_event_paranoid is {paranoid}"
+            remedy = "set it to 2 or lower: sysctl kernel.perf_event_paranoid=2"
+        else:
+            reason += ", as containers often forbid it"
+            remedy = "start the container with a seccomp profile that allows perf_event_open"
+    elif number == errno.ENOSYS:
+        reason += " (the kernel is built without it, or emulated)"
+    elif number == errno.EMFILE:
+        remedy = "raise the limit of open files: ulimit -n"
+    return MeterUnavailable("cannot sample a program", reason=reason, remedy=remedy)
+
+
+def _paranoid() -> int | None:
+    try:
+        return int(_PARANOID.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def online_cpus() -> tuple[int, ...]:
+    """Return the CPUs that a program may come to run on, whatever its affinity is at first."""
+    try:
+        text = _ONLINE.read_text()
+    except OSError:
+        return tuple(sorted(os.sched_getaffinity(0)))
+    cpus: list[int] = []
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        cpus += range(int(first), int(last or first) + 1)
+    return tuple(cpus)

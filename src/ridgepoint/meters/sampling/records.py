@@ -1,0 +1,119 @@
+"""Takes apart what the kernel writes about samples, and about where code was mapped.
+
+The layouts are those of ``linux/perf_event.h``, with IP, TID and TIME in every sample, and TID and
+TIME behind every other record.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ridgepoint.errors import CannotMeasure
+
+_HEADER = struct.Struct("<IHH")  # type, misc, size
+_SAMPLE = struct.Struct("<QIIQ")  # ip, pid, tid, time
+_MAPPED = struct.Struct("<IIQQQ32x")  # pid, tid, address, length, offset; device, protection
+_FORKED = struct.Struct("<IIIIQ")  # pid, parent, tid, parent's thread, time
+_PID = struct.Struct("<I")
+_LOST = struct.Struct("<QQ")  # id, how many
+_TRAILER = struct.Struct("<IIQ")  # pid, tid, time
+_TYPE_LOST, _TYPE_COMM, _TYPE_FORK, _TYPE_SAMPLE, _TYPE_MMAP2 = 2, 3, 7, 9, 10
+_TYPE_LOST_SAMPLES = 13
+_MISC_COMM_EXEC = 1 << 13
+
+
+class Sample(NamedTuple):
+    """An instruction that a thread was about to execute, at some time of CLOCK_MONOTONIC [ns]."""
+
+    time_ns: int
+    pid: int
+    address: int
+
+
+class Mapped(NamedTuple):
+    """Code of a file, or of none, came into a process."""
+
+    time_ns: int
+    pid: int
+    address: int
+    size_bytes: int
+    offset: int
+    path: str
+
+
+class Forked(NamedTuple):
+    """A process began as a copy of another."""
+
+    time_ns: int
+    pid: int
+    parent: int
+
+
+class Executed(NamedTuple):
+    """A process became another program: nothing of it is mapped any more."""
+
+    time_ns: int
+    pid: int
+
+
+class Lost(NamedTuple):
+    """Records found no room."""
+
+    time_ns: int
+    n: int
+
+
+Record = Sample | Mapped | Forked | Executed | Lost
+
+
+def records(data: bytes) -> Iterator[Record]:
+    """Yield the records of one buffer that matter, in the order in which they were written.
+
+    Raises
+    ------
+    CannotMeasure
+        If the bytes are no records.
+    """
+    at = 0
+    while at < len(data):
+        if at + _HEADER.size > len(data):
+            raise _damaged()
+        kind, misc, size = _HEADER.unpack_from(data, at)
+        if size < _HEADER.size or at + size > len(data):
+            raise _damaged()
+        record = _record(kind, misc, data[at + _HEADER.size : at + size])
+        if record is not None:
+            yield record
+        at += size
+
+
+def _damaged() -> CannotMeasure:
+    return CannotMeasure(
+        "cannot sample a program",
+        reason="the kernel's records are damaged",
+        remedy="leave --functions out",
+    )
+
+
+def _record(kind: int, misc: int, body: bytes) -> Record | None:
+    if kind == _TYPE_SAMPLE:
+        address, pid, _, time_ns = _SAMPLE.unpack_from(body)
+        return Sample(time_ns, pid, address)
+    (pid, _, time_ns) = _TRAILER.unpack_from(body, len(body) - _TRAILER.size)
+    if kind == _TYPE_MMAP2:
+        pid, _, address, size_bytes, offset = _MAPPED.unpack_from(body)
+        name = body[_MAPPED.size : len(body) - _TRAILER.size].split(b"\0", 1)[0]
+        path = name.decode("utf-8", "surrogateescape")
+        return Mapped(time_ns, pid, address, size_bytes, offset, path)
+    if kind == _TYPE_FORK:
+        pid, parent, _, _, time_ns = _FORKED.unpack_from(body)
+        return Forked(time_ns, pid, parent) if pid != parent else None
+    if kind == _TYPE_COMM and misc & _MISC_COMM_EXEC:
+        (pid,) = _PID.unpack_from(body)
+        return Executed(time_ns, pid)
+    if kind in {_TYPE_LOST, _TYPE_LOST_SAMPLES}:
+        n = _LOST.unpack_from(body)[1] if kind == _TYPE_LOST else _LOST.unpack_from(body)[0]
+        return Lost(time_ns, n)
+    return None

@@ -1,0 +1,69 @@
+"""The buffer that the kernel writes records of one event into, read while it goes on writing."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from typing import Self
+
+from ridgepoint.errors import MeterUnavailable
+from ridgepoint.meters.sampling.event import open_event
+
+# 256 KiB of every CPU: at one sample in a millisecond, of 32 byte, eight seconds of them; beside
+# the page of the head half of what kernel.perf_event_mlock_kb allows an unprivileged user.
+_DATA_PAGES = 64
+_POSITION = struct.Struct("<Q")
+_HEAD_AT, _TAIL_AT = 1024, 1032  # data_head and data_tail of perf_event_mmap_page
+
+
+class Ring:
+    """The event of one CPU, and its buffer.
+
+    Parameters
+    ----------
+    cpu : int
+    period_ns : int
+    """
+
+    def __init__(self, cpu: int, *, period_ns: int) -> None:
+        self._descriptor = open_event(cpu, period_ns=period_ns)
+        page_bytes = mmap.PAGESIZE
+        try:
+            # Writable: the kernel then overwrites nothing that was not read, and counts what it
+            # had to drop.
+            self._map = mmap.mmap(self._descriptor, (1 + _DATA_PAGES) * page_bytes)
+        except OSError as error:
+            os.close(self._descriptor)
+            raise MeterUnavailable(
+                "cannot sample a program",
+                reason=f"its buffers cannot be locked in memory ({os.strerror(error.errno or 0)})",
+                remedy="raise kernel.perf_event_mlock_kb, or end what else samples now",
+            ) from error
+        self._begin, self._size = page_bytes, _DATA_PAGES * page_bytes
+
+    def read(self) -> bytes:
+        """Return what was written since the last call: whole records."""
+        (head,) = _POSITION.unpack_from(self._map, _HEAD_AT)
+        (tail,) = _POSITION.unpack_from(self._map, _TAIL_AT)
+        first, last = tail % self._size, head % self._size
+        begin = self._begin
+        if head == tail:
+            return b""
+        if first < last:
+            data = self._map[begin + first : begin + last]
+        else:
+            data = self._map[begin + first : begin + self._size] + self._map[begin : begin + last]
+        _POSITION.pack_into(self._map, _TAIL_AT, head)
+        return data
+
+    def close(self) -> None:
+        """End the event, in every process that inherited it."""
+        self._map.close()
+        os.close(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,196 @@
+"""Names of functions in object files, and how they read in C++."""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection
+
+_DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
+_EXECUTABLE = 1  # PF_X of the ELF specification
+_SECTION_OF_CODE = 4  # SHF_EXECINSTR
+_SYMBOL = np.dtype(
+    [
+        ("name", "<u4"),
+        ("info", "u1"),
+        ("other", "u1"),
+        ("section", "<u2"),
+        ("address", "<u8"),
+        ("size", "<u8"),
+    ]
+)
+_TYPES_OF_CODE = (0, 2, 10)  # STT_NOTYPE (assembler), STT_FUNC, STT_GNU_IFUNC
+_MOST_NESTED = 8
+
+Rows = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbols:
+    """The functions of one object file.
+
+    Parameters
+    ----------
+    segments : tuple of (int, int, int)
+        Of executable segments the offset in the file, the bytes there, and the address as the
+        file states it.
+    begins, ends : sequence of int
+        Addresses of symbols, by their beginnings.
+    names : tuple of tuple of str
+        Those of one beginning and end, the first of which says most.
+    """
+
+    segments: tuple[tuple[int, int, int], ...] = ()
+    begins: Sequence[int] = ()
+    ends: Sequence[int] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+
+    def address_of(self, offset: int) -> int | None:
+        """Return the address of a byte of the file, or None where no code is loaded from."""
+        for begin, size, address in self.segments:
+            if begin <= offset < begin + size:
+                return address + offset - begin
+        return None
+
+    def names_at(self, address: int) -> tuple[str, ...]:
+        """Return the names of the innermost function at an address; none: it has no symbol."""
+        index = bisect_right(self.begins, address) - 1
+        for nearest in range(index, max(index - _MOST_NESTED, -1), -1):
+            if address < self.ends[nearest]:
+                return self.names[nearest]
+        return ()
+
+
+def read_symbols(path: str) -> Symbols:
+    """Return the functions of an object file; none of one that cannot be read.
+
+    Its own table of symbols counts, and that of the file with its debug information, if there is
+    one where systems keep it; where both lack, what it exports.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            elf = ELFFile(file)
+            segments = tuple(
+                (part["p_offset"], part["p_filesz"], part["p_vaddr"])
+                for part in elf.iter_segments("PT_LOAD")
+                if part["p_flags"] & _EXECUTABLE
+            )
+            found = [*_table(elf, ".symtab"), *_of_debug_file(elf), *_table(elf, ".dynsym")]
+    except (OSError, ELFError):
+        return Symbols()
+    return _symbols(segments, found)
+
+
+def _of_debug_file(elf: ELFFile) -> list[tuple[int, int, str]]:
+    section = elf.get_section_by_name(".note.gnu.build-id")
+    if not isinstance(section, NoteSection):
+        return []
+    for note in section.iter_notes():
+        identity = str(note["n_desc"])
+        try:
+            path = _DEBUG_FOLDER / identity[:2] / f"{identity[2:]}.debug"
+            with path.open("rb") as file:
+                return _table(ELFFile(file), ".symtab")
+        except (OSError, ELFError):
+            continue
+    return []
+
+
+def _table(elf: ELFFile, section: str) -> list[tuple[int, int, str]]:
+    """Return beginning, size and name of the functions of one table of symbols."""
+    table = elf.get_section_by_name(section)
+    if table is None or table["sh_entsize"] != _SYMBOL.itemsize:
+        return []
+    rows: Rows = np.frombuffer(table.data(), _SYMBOL)
+    code = [
+        index
+        for index, part in enumerate(elf.iter_sections())
+        if part["sh_flags"] & _SECTION_OF_CODE
+    ]
+    rows = rows[np.isin(rows["info"] & 15, _TYPES_OF_CODE) & np.isin(rows["section"], code)]
+    texts = elf.get_section(table["sh_link"]).data()
+    return [
+        (address, size, texts[at : texts.index(b"\0", at)].decode("utf-8", "surrogateescape"))
+        for address, size, at in zip(
+            rows["address"].tolist(), rows["size"].tolist(), rows["name"].tolist(), strict=True
+        )
+        if at
+    ]
+
+
+def _symbols(
+    segments: tuple[tuple[int, int, int], ...], found: Sequence[tuple[int, int, str]]
+) -> Symbols:
+    """Return symbols in order; one without a size reaches to the next."""
+    begins = sorted({begin for begin, _, _ in found})
+    names: dict[tuple[int, int], list[str]] = {}
+    sized = {begin for begin, size, _ in found if size}
+    for begin, size, name in found:
+        if size:
+            names.setdefault((begin, begin + size), []).append(name)
+        elif begin not in sized:
+            after = bisect_right(begins, begin)
+            limit = next((a + n for _, n, a in segments if a <= begin < a + n), begin)
+            names.setdefault((begin, begins[after] if after < len(begins) else limit), []).append(
+                name
+            )
+    # Of those with one beginning the shortest comes last: it is innermost.
+    order = sorted(names, key=lambda key: (key[0], -key[1]))
+    return Symbols(
+        segments=segments,
+        begins=[begin for begin, _ in order],
+        ends=[end for _, end in order],
+        names=tuple(tuple(sorted(set(names[key]), key=_plainness)) for key in order),
+    )
+
+
+def _plainness(name: str) -> tuple[int, int, str]:
+    """Sort aliases: without leading underscores first, then the shorter."""
+    return len(name) - len(name.lstrip("_")), len(name), name
+
+
+@cache
+def demangled(name: str) -> str:
+    """Return a symbol as C++ writes it; as it is where it is none of C++, or nothing can tell.
+
+    Examples
+    --------
+    >>> demangled("main")
+    'main'
+    """
+    if not name.startswith("_Z"):
+        return name
+    for demangle, free in _demanglers():
+        status = ctypes.c_int()
+        text = demangle(name.encode("utf-8", "surrogateescape"), None, None, ctypes.byref(status))
+        if text:
+            said = ctypes.string_at(text).decode("utf-8", "surrogateescape")
+            free(ctypes.c_void_p(text))
+            return said
+    return name
+
+
+@cache
+def _demanglers() -> tuple[tuple[ctypes._NamedFuncPointer, ctypes._NamedFuncPointer], ...]:
+    return tuple(_load_demanglers())
+
+
+def _load_demanglers() -> Iterator[tuple[ctypes._NamedFuncPointer, ctypes._NamedFuncPointer]]:
+    """Yield the demanglers of the C++ libraries that are there: a program of C++ has one."""
+    for library in ("libstdc++.so.6", "libc++abi.so.1"):
+        try:
+            demangle = ctypes.CDLL(library).__cxa_demangle
+        except (OSError, AttributeError):
+            continue
+        demangle.restype = ctypes.c_void_p
+        demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        yield demangle, ctypes.CDLL(None).free

@@ -132,27 +132,30 @@ class Function:
             Operands of type i64.
         carried : mapping of str to str
             Numbers of type double that go from pass to pass, by name, and their first values.
-            In the body and after the loop they have their names; the body defines
-            ``%NAME.next``.
+            The body defines ``%NAME.next`` from ``%NAME``; after the loop it is ``%NAME.end``.
         """
-        phis = [f"%{index} = phi i64 [{begin}, %{self._label}], [%{index}.next, %{index}.latch]"]
-        for name, first in (carried or {}).items():
-            phis.append(
-                f"%{name} = phi double [{first}, %{self._label}], [%{name}.next, %{index}.latch]"
-            )
-        self.add(f"br label %{index}.head")
-        self._begin_block(f"{index}.head")
+        before, latch = self._label, f"{index}.latch"
+        first = {f"%{name}": start for name, start in (carried or {}).items()}
+        # Tested at its end, as a compiler's passes would have it: one jump in each pass.
         self.add(
-            *phis,
-            f"%{index}.more = icmp slt i64 %{index}, {end}",
-            f"br i1 %{index}.more, label %{index}.body, label %{index}.done",
+            f"%{index}.any = icmp slt i64 {begin}, {end}",
+            f"br i1 %{index}.any, label %{index}.body, label %{index}.done",
         )
         self._begin_block(f"{index}.body")
+        self.add(f"%{index} = phi i64 [{begin}, %{before}], [%{index}.next, %{latch}]")
+        for name, start in first.items():
+            self.add(f"{name} = phi double [{start}, %{before}], [{name}.next, %{latch}]")
         yield
-        self.add(f"br label %{index}.latch")
-        self._begin_block(f"{index}.latch")
-        self.add(f"%{index}.next = add i64 %{index}, {step}", f"br label %{index}.head")
+        self.add(f"br label %{latch}")
+        self._begin_block(latch)
+        self.add(
+            f"%{index}.next = add i64 %{index}, {step}",
+            f"%{index}.more = icmp slt i64 %{index}.next, {end}",
+            f"br i1 %{index}.more, label %{index}.body, label %{index}.done",
+        )
         self._begin_block(f"{index}.done")
+        for name, start in first.items():
+            self.add(f"{name}.end = phi double [{start}, %{before}], [{name}.next, %{latch}]")
 
     def spread(self, *scalars: str) -> None:
         """Make vectors of scalars, for `Element.scalar`."""

@@ -150,7 +150,7 @@ def _add_dot(code: Function, begin: str, end: str) -> None:
             "%b.k = load double, ptr %b.at, align 8",
             "%sum.next = call double @llvm.fmuladd.f64(double %a.k, double %b.k, double %sum)",
         )
-    code.add("store double %sum, ptr %c.at, align 8")
+    code.add("store double %sum.end, ptr %c.at, align 8")
 
 
 def _compile_dgemv(n: int, threads: int) -> Call:

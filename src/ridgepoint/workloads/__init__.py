@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from ridgepoint.errors import CannotMeasure
-from ridgepoint.workloads import matrices, vectors
+from ridgepoint.workloads import fourier, grids, matrices, vectors
 from ridgepoint.workloads.operands import Array, Arrays, Operand
 from ridgepoint.workloads.workload import Call, Expected, Workload
 
@@ -59,5 +59,5 @@ def find(name: str) -> Workload:
 
 @cache
 def _by_name() -> dict[str, Workload]:
-    modules = (vectors.WORKLOADS, matrices.WORKLOADS)
+    modules = (vectors.WORKLOADS, matrices.WORKLOADS, fourier.WORKLOADS, grids.WORKLOADS)
     return {workload.name: workload for workloads in modules for workload in workloads}

@@ -10,12 +10,15 @@ from ridgepoint.context import context_here
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.machine import Cache
-from ridgepoint.measurement import Measurement, Timed, TimedRegion
+from ridgepoint.measurement import Counted, Measurement, Timed, TimedRegion
 from ridgepoint.meters import Meter, Run, Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.process import Output, resolve, run
+from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.standard_input import own_standard_input
-from ridgepoint.timing import Native, Progress, require_success, time_program
+from ridgepoint.timing import Native, Progress, require_success, sample_program, time_program
+
+_ALIKE = 0.01
 
 
 def measure_program(
@@ -26,6 +29,7 @@ def measure_program(
     repeat: int | None = None,
     timeout_s: float | None = None,
     counts_only: bool = False,
+    functions: bool = False,
     ignore_status: bool = False,
     output: Output = "own",
     progress: Progress | None = None,
@@ -50,6 +54,9 @@ def measure_program(
     counts_only : bool
         Leave the native runs out; the runtime is unknown then. It is too where a function is
         counted alone.
+    functions : bool
+        Find out how long it is in each function: by samples of a few more native runs. Under the
+        engine it is counted once more, without caches, to see whether its runs are alike.
     ignore_status : bool
         Measure a program that exits with a status other than 0 too.
     output : {"own", "stderr", "discard"}
@@ -64,6 +71,8 @@ def measure_program(
     ------
     CannotStart
         If there is no such program.
+    ValueError
+        If functions are to be timed where a part is counted alone, or nothing is timed.
     MeterUnavailable
         If the meter does not work here.
     ProgramFailed
@@ -71,6 +80,8 @@ def measure_program(
     CannotMeasure
         If a run takes longer than `timeout_s`, or the meter cannot count it.
     """
+    if functions and (counts_only or (meter is not None and meter.selection is not None)):
+        raise ValueError("functions are timed of whole programs that are timed")
     report = progress or (lambda what, output_is_shown: None)
     resolved = resolve(command)
     meter, doubts = _working(meter or EngineMeter(cpus=len(usable_cpus())))
@@ -88,9 +99,13 @@ def measure_program(
         )
         timed: Timed | None = None
         regions: tuple[TimedRegion, ...] = ()
+        sampler: Sampler | None = None
+        no_samples: tuple[Caution, ...] = ()
         expected = ""
         if not counts_only and not _is_function(meter.selection):
             timed, regions = time_program(native, all_threads=_has_all_threads(meter.selection))
+            if functions:
+                sampler, no_samples = _sampler(native, timed)
             expected = f" (natively {timed.runtime_s.median:.3g} s)"
         is_shown = timed is not None
         report(
@@ -104,6 +119,11 @@ def measure_program(
             return runs[-1]
 
         counted = meter.count(resolved, launch=launch, caches=caches)
+        again = None
+        if functions and isinstance(meter, EngineMeter):
+            report(f"counting again with {meter.name}, without caches", False)
+            alone = replace(meter, simulate=False, alternatives=(), miss_curve=False)
+            again = alone.count(resolved, launch=launch, caches=())
     status = runs[-1].exit_status if runs else 0
     if timed is None:
         require_success(command, status, ignore_status=ignore_status)
@@ -115,8 +135,15 @@ def measure_program(
         cautions=(
             *doubts,
             *_status_cautions(None if timed is None else timed.exit_status, status),
+            *no_samples,
+            *(() if again is None else work_cautions(counted, again)),
         ),
         timed_regions=regions,
+        sampled=(
+            None
+            if sampler is None or timed is None
+            else sampler.sampled(counted.functions, timed.runtime_s)
+        ),
     )
     if meter.selection is None or counts_only:
         return whole
@@ -146,6 +173,45 @@ def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:
         lack.remedy,
     )
     return other, (doubt,)
+
+
+def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Caution, ...]]:
+    """Return samples of a program, or why there are none."""
+    try:
+        return sample_program(native, timed), ()
+    except MeterUnavailable as error:
+        return None, (
+            Caution("no-samples", f"functions are not timed: {error.reason}", error.remedy),
+        )
+
+
+def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
+    """Return a caution if two counted runs of a program did not do the same.
+
+    Parameters
+    ----------
+    first, second : Counted
+        Instructions and work may differ by a hundredth: that is less than any time is known to.
+    """
+    differing = [
+        f"{one:.4g} and {other:.4g} {unit}"
+        for one, other, unit in (
+            (first.counts.instructions, second.counts.instructions, "instructions"),
+            (first.counts.work_flop, second.counts.work_flop, "flop"),
+        )
+        if abs(one - other) > _ALIKE * max(one, other)
+    ]
+    if not differing:
+        return ()
+    return (
+        Caution(
+            "work-differs",
+            f"two counted runs did not do the same: {', '.join(differing)}",
+            "points hold what one run did and how long others took: fix its random seeds, its "
+            "input and its number of threads, and let threads wait without spinning "
+            "(OMP_WAIT_POLICY=passive)",
+        ),
+    )
 
 
 def _is_function(selection: Selection | None) -> bool:

@@ -16,6 +16,7 @@ from ridgepoint.measurement import Timed, TimedRegion
 from ridgepoint.meters import Run
 from ridgepoint.meters.process import Output, run
 from ridgepoint.meters.region_times import RegionTime, read_times
+from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.standard_input import StandardInput
 from ridgepoint.regions import TIMES_VARIABLE
 from ridgepoint.units import format_si
@@ -24,6 +25,8 @@ TIME_BUDGET_S = 30.0
 """Native runs are repeated for this long at most, but for the first, which is as long as it is."""
 
 MAX_RUNS = 30
+_ENOUGH_SAMPLES = 5000  # of a function with a fiftieth of the time there are a hundred then
+_SAMPLING_BUDGET_S = 10.0
 _TIGHT_RUNS = 10
 _TIGHT = 0.02
 _NOISY = 0.10
@@ -150,6 +153,33 @@ def time_program(
         _timed_region(name, [times[name] for times in regions], all_threads=all_threads)
         for name in names
     )
+
+
+def sample_program(native: Native, timed: Timed) -> Sampler:
+    """Return samples of where a program is, from native runs beside those that were timed.
+
+    Parameters
+    ----------
+    native : Native
+    timed : Timed
+        The runs that were timed: a program that is short is run until there are samples enough.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the kernel allows no sampling.
+    """
+    sampler = Sampler(cpu_s=timed.cpu_s.median)
+    elapsed_s = 0.0
+    while not sampler.runs or (
+        sampler.samples < _ENOUGH_SAMPLES
+        and len(sampler.runs) < (native.repeat or MAX_RUNS)
+        and elapsed_s + timed.runtime_s.median < _SAMPLING_BUDGET_S
+    ):
+        native.report(f"sampling run {len(sampler.runs) + 1}", False)
+        sampler.sample(lambda: native.once("discard")[0])
+        elapsed_s += sampler.runs[-1].wall_s
+    return sampler
 
 
 def _timed_region(name: str, times: Sequence[RegionTime], *, all_threads: bool) -> TimedRegion:

@@ -67,6 +67,11 @@ from ridgepoint.cli import common
 )
 @click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
+@click.option(
+    "--functions",
+    is_flag=True,
+    help="Time its functions too: by samples of more native runs, and counting twice.",
+)
 @click.option("-i", "--ignore-status", is_flag=True, help="Measure though it exits with a status.")
 @click.option("--no-plot", is_flag=True, help="Leave the plot on the terminal out.")
 @common.json_option
@@ -89,6 +94,7 @@ def command(
     meter_name: str | None,
     no_traffic: bool,
     counts_only: bool,
+    functions: bool,
     ignore_status: bool,
     no_plot: bool,
     as_json: bool,
@@ -113,6 +119,11 @@ def command(
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
+    if functions and (counts_only or region is not None or function is not None):
+        raise click.BadParameter(
+            "times the functions of a whole program: leave --counts-only, --region, --function out",
+            param_hint="'--functions'",
+        )
     common.require_figure_endings(outputs, also=(".json",))
     resolve(program)
     chosen = None if machine_name is None else open_machine(machine_name)
@@ -146,6 +157,7 @@ def command(
             repeat=repeat,
             timeout_s=timeout_s,
             counts_only=counts_only,
+            functions=functions,
             ignore_status=ignore_status,
             output="stderr" if as_json else "own",
             progress=shown.step,

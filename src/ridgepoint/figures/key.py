@@ -76,9 +76,13 @@ def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> f
         offset = _draw_attainable(figure, figure.attainable_note, sheet, offset)
     notes = list(figure.notes)
     if figure.levels:
-        notes.append("error bars: quartiles of performance")
-    if any(region.share for program in figure.programs for region in program.regions):
-        notes.append("pale discs: regions, the larger the more of the time they took")
+        of_functions = any(p.kind == "function" for one in figure.programs for p in one.regions)
+        sampled = "; of functions: 95 % intervals" if of_functions else ""
+        notes.append(f"error bars: quartiles of performance{sampled}")
+    shared = [region for program in figure.programs for region in program.regions if region.share]
+    if shared:
+        kinds = " and ".join(f"{kind}s" for kind in dict.fromkeys(one.kind for one in shared))
+        notes.append(f"pale discs: {kinds}, the larger the more of the time they took")
     if left_out:
         notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
     if figure.ridges:

@@ -139,20 +139,22 @@ class Attainable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionPoint:
-    """A region of a program, over its traffic at DRAM.
+    """A region or a function of a program, over its traffic at DRAM.
 
     Parameters
     ----------
+    kind : {"region", "function"}
     name : str
     summary : str
         Its share of the time and its place in figures, for the key.
     point : Point
-        Of a region of unknown time: its intensity, and the height that it cannot pass.
+        Of one of unknown time: its intensity, and the height that it cannot pass.
     is_timed : bool
     share : float or None
         Of the program's runtime; None: one of the two is unknown.
     """
 
+    kind: Literal["region", "function"] = "region"
     name: str
     summary: str
     point: Point
@@ -182,7 +184,7 @@ class Program:
     attainable : Attainable or None
         None: not known, or there is no point at DRAM at a finite intensity.
     regions : tuple of RegionPoint
-        Of its regions, those that are drawn.
+        Of its regions and functions, those that are drawn.
     """
 
     letter: str

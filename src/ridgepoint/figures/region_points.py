@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-from ridgepoint.figures.plane import Point, RegionPoint
-from ridgepoint.figures.subjects import Subject, attainable_of, points_of, summary_of
-from ridgepoint.figures.words import percent, printable
-from ridgepoint.figures.work import hardly_any, hardly_any_text
+from ridgepoint.figures.part_points import PartsDrawn, part_subject, parts_drawn
+from ridgepoint.figures.subjects import Subject
+from ridgepoint.figures.words import printable
 from ridgepoint.machine import Machine
-from ridgepoint.models.placement import place
 from ridgepoint.models.regions import region_alone
 
 MOST_REGIONS = 8
 """More points with a name each hide the roofs."""
 
-_LONGEST_NAME = 40
-_MOST_NAMED = 4
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegionsDrawn:
-    """What a figure shows of the regions of one program.
-
-    Parameters
-    ----------
-    points : tuple of RegionPoint
-        Those that took most time first, then those of unknown time.
-    subjects : tuple of Subject
-        The regions that these are of.
-    notes : tuple of str
-        Which regions have no point, and why.
-    """
-
-    points: tuple[RegionPoint, ...] = ()
-    subjects: tuple[Subject, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def regions_drawn(whole: Subject, machine: Machine) -> RegionsDrawn:
+def regions_drawn(whole: Subject, machine: Machine) -> PartsDrawn:
     """Return the points of a program's regions on a machine's roofline.
 
     Parameters
@@ -50,97 +23,9 @@ def regions_drawn(whole: Subject, machine: Machine) -> RegionsDrawn:
     machine : Machine
     """
     if whole.measurement.counted.selected is not None:
-        return RegionsDrawn()
-    # Of a program without work the notes say so already.
-    has_no_work = hardly_any(whole.measurement.counted.counts)
-    placed: list[tuple[Subject, RegionPoint]] = []
-    missing = []
-    for one in sorted(_subjects(whole, machine), key=_by_time):
-        point = _point(one, whole)
-        if point is not None:
-            placed.append((one, point))
-        elif not (has_no_work and hardly_any(one.measurement.counted.counts)):
-            missing.append(one)
-    drawn, notes = placed[:MOST_REGIONS], _absences(missing)
-    if len(placed) > len(drawn):
-        left = len(placed) - len(drawn)
-        more = "1 more region is" if left == 1 else f"{left} more regions are"
-        most = "took most time" if drawn[-1][1].is_timed else "executed most instructions"
-        notes = (f"{more} not drawn: the {len(drawn)} that {most} are", *notes)
-    return RegionsDrawn(
-        points=tuple(point for _, point in drawn),
-        subjects=tuple(one for one, _ in drawn),
-        notes=notes,
+        return PartsDrawn()
+    regions = (
+        part_subject(printable(region.name), region_alone(whole.measurement, region), machine)
+        for region in whole.measurement.counted.regions
     )
-
-
-def _subjects(whole: Subject, machine: Machine) -> Iterator[Subject]:
-    for region in whole.measurement.counted.regions:
-        alone = region_alone(whole.measurement, region)
-        name = printable(region.name)
-        yield Subject(
-            name=name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…",
-            measurement=alone,
-            placement=place(alone, machine),
-        )
-
-
-def _by_time(one: Subject) -> tuple[float, int]:
-    """Sort by time, then by instructions, both descending; unknown times last."""
-    runtime = one.placement.runtime_s
-    return 0.0 if runtime is None else -runtime.median, -one.measurement.counted.counts.instructions
-
-
-def _point(one: Subject, whole: Subject) -> RegionPoint | None:
-    """Return a region's point over its traffic at DRAM, or over its limit if its time is unknown.
-
-    None: neither is known.
-    """
-    point = next((point for point in points_of(one) if point.level == "dram"), None)
-    is_timed = point is not None
-    if point is None:
-        mark = attainable_of(one, ())
-        if mark is None:
-            return None
-        point = Point(level="dram", at=mark.at, low=mark.at[1], high=mark.at[1])
-    share, own, total = None, one.placement.runtime_s, whole.placement.runtime_s
-    if own is not None and total is not None:
-        share = own.median / total.median
-    said = summary_of(one, say_cores=one.placement.cores != whole.placement.cores)
-    if point.is_infinite:
-        said += ", no DRAM traffic: drawn at the right edge"
-    return RegionPoint(
-        name=one.name,
-        summary=said if share is None else f"{percent(share)} of the time, {said}",
-        point=point,
-        is_timed=is_timed,
-        share=share,
-    )
-
-
-def _absences(missing: Sequence[Subject]) -> tuple[str, ...]:
-    """Return which regions have no point, by the reason."""
-    names: dict[str, list[str]] = {}
-    for one in missing:
-        names.setdefault(_reason(one), []).append(one.name)
-    return tuple(
-        f"no point for region{'s' if len(of) > 1 else ''} {_listed(of)}: {reason}"
-        for reason, of in names.items()
-    )
-
-
-def _reason(one: Subject) -> str:
-    counts, dram = one.measurement.counted.counts, one.measurement.traffic_at("dram")
-    if hardly_any(counts):
-        return hardly_any_text(counts)
-    if dram is None or dram.total_bytes is None:
-        return "DRAM traffic is unknown"
-    if dram.total_bytes == 0:
-        return "time unknown, and no byte moved at DRAM"
-    return "time and limit are unknown"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return parts_drawn("region", regions, whole, most=MOST_REGIONS)

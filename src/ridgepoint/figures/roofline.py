@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Self
 
+from ridgepoint.figures.function_points import functions_drawn
+from ridgepoint.figures.part_points import PartsDrawn
 from ridgepoint.figures.plane import Attainable, Coordinates, Point, Program, RooflineFigure
-from ridgepoint.figures.region_points import RegionsDrawn, regions_drawn
+from ridgepoint.figures.region_points import regions_drawn
 from ridgepoint.figures.roofs import (
     decades,
     drawn_roofs,
@@ -45,7 +47,7 @@ class _Drawn:
     subject: Subject
     points: list[Point]
     mark: Attainable | None
-    regions: RegionsDrawn
+    regions: PartsDrawn
 
     @classmethod
     def of(cls, one: Subject, machine: Machine) -> Self:
@@ -54,7 +56,7 @@ class _Drawn:
             subject=one,
             points=points,
             mark=attainable_of(one, points),
-            regions=regions_drawn(one, machine),
+            regions=regions_drawn(one, machine).with_others(functions_drawn(one, machine)),
         )
 
     @property

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ridgepoint.counts import RegionCounts
 from ridgepoint.measurement import Measurement, Timed
+from ridgepoint.models.parts import part_alone
 
 
 def region_alone(measurement: Measurement, region: RegionCounts) -> Measurement:
@@ -25,22 +24,13 @@ def region_alone(measurement: Measurement, region: RegionCounts) -> Measurement:
         inside summed over threads. Not timed where the former is unknown.
     """
     timed = next((one for one in measurement.timed_regions if one.name == region.name), None)
-    return replace(
+    return part_alone(
         measurement,
-        counted=replace(
-            measurement.counted,
-            counts=region.counts,
-            traffic=region.traffic,
-            functions=(),
-            regions=(),
-            alternatives=(),
-            miss_curve=None,
-            selected=f"region {region.name!r}",
-        ),
+        region,
+        kind="region",
         timed=(
             None
             if timed is None or timed.runtime_s is None
             else Timed(runtime_s=timed.runtime_s, cpu_s=timed.busy_s, cautions=timed.cautions)
         ),
-        timed_regions=(),
     )

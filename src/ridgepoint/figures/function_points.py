@@ -1,0 +1,48 @@
+"""The functions in which a program spends its time as points beside that of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ridgepoint.figures.part_points import PartsDrawn, listed, part_subject, parts_drawn
+from ridgepoint.figures.subjects import Subject
+from ridgepoint.figures.words import percent, shown_symbol
+from ridgepoint.figures.work import hardly_any
+from ridgepoint.machine import Machine
+from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+
+MOST_FUNCTIONS = 6
+"""More points with a name each hide the roofs."""
+
+_LEAST_SHARE = 0.01
+
+
+def functions_drawn(whole: Subject, machine: Machine) -> PartsDrawn:
+    """Return the points of a program's functions on a machine's roofline.
+
+    Parameters
+    ----------
+    whole : Subject
+        The program. Functions of it are drawn that do work, and whose time is known well enough.
+    machine : Machine
+    """
+    measurement, runtime = whole.measurement, whole.placement.runtime_s
+    certain, uncertain = [], []
+    for function, timed in timed_functions(measurement):
+        if function is None or hardly_any(function.counts):
+            continue
+        name = shown_symbol(function.name)
+        if timed.relative_error <= CERTAIN:
+            alone = function_alone(measurement, function, timed)
+            certain.append(part_subject(name, alone, machine))
+        elif runtime is not None and timed.runtime_s.median > _LEAST_SHARE * runtime.median:
+            uncertain.append(name)
+    drawn = parts_drawn("function", certain, whole, most=MOST_FUNCTIONS)
+    if not uncertain:
+        return drawn
+    several = "s" if len(uncertain) > 1 else ""
+    note = (
+        f"no point for function{several} {listed(uncertain)}: time not known to "
+        f"{percent(CERTAIN)}, ask for more runs or give it more to do"
+    )
+    return replace(drawn, notes=(*drawn.notes, note))

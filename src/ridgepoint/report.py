@@ -10,7 +10,8 @@ from typing import Any
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Measurement, TimedFunction
+from ridgepoint.models.advice import advice
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.working_sets import working_sets
 
@@ -49,7 +50,13 @@ def report(
         "intensity_flop_per_byte": None if placement is None else placement.intensity_flop_per_byte,
         "performance_flop_per_s": None if performance is None else performance.median,
         "bound": _bound(placement, machine),
-        "functions": [_function(function) for function in counted.functions],
+        "advice": (
+            []
+            if placement is None or machine is None
+            else plain(advice(measurement, placement, machine))
+        ),
+        "functions": [_function(function, measurement) for function in counted.functions],
+        "sampled": _sampled(measurement),
         "regions": [_region(region, measurement) for region in counted.regions],
         "selected": counted.selected,
         "partial": counted.partial,
@@ -76,10 +83,12 @@ def _instructions(counts: Counts) -> dict[str, int | None]:
     }
 
 
-def _function(function: FunctionCounts) -> dict[str, Any]:
+def _function(function: FunctionCounts, measurement: Measurement) -> dict[str, Any]:
+    timed = _time_of(function, measurement)
     fields = {
         "name": function.name,
         "object": function.object,
+        "runtime_s": None if timed is None else plain(timed.runtime_s),
         **_part(function.counts, function.traffic),
     }
     if function.lines:
@@ -87,6 +96,22 @@ def _function(function: FunctionCounts) -> dict[str, Any]:
             {"source": one.source, "line": one.line, **_part(one.counts, one.traffic)}
             for one in function.lines
         ]
+    return fields
+
+
+def _time_of(function: FunctionCounts, measurement: Measurement) -> TimedFunction | None:
+    """Return the time of a counted function; None: no sample was in it."""
+    each = () if measurement.sampled is None else measurement.sampled.functions
+    return next((t for t in each if (t.object, t.name) == (function.object, function.name)), None)
+
+
+def _sampled(measurement: Measurement) -> dict[str, Any] | None:
+    """Return how samples were taken, and the time of every function, also of those not counted."""
+    sampled = measurement.sampled
+    if sampled is None:
+        return None
+    fields: dict[str, Any] = plain(sampled)
+    del fields["cautions"]  # they are among those of the whole
     return fields
 
 

@@ -11,8 +11,10 @@ from rich.text import Text
 
 from ridgepoint.counts import Counts, FlopCount, Traffic, add_known
 from ridgepoint.estimate import Estimate
+from ridgepoint.figures.advice_text import advice_list
 from ridgepoint.figures.alternative_table import alternatives
 from ridgepoint.figures.function_table import functions
+from ridgepoint.figures.function_times import function_times
 from ridgepoint.figures.layout import caution_list
 from ridgepoint.figures.line_table import lines
 from ridgepoint.figures.miss_curve import curve_sentences
@@ -32,6 +34,7 @@ from ridgepoint.figures.words import (
 from ridgepoint.figures.work import hardly_any
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.advice import advice
 from ridgepoint.models.placement import Placement
 from ridgepoint.resources import LEVELS
 from ridgepoint.units import format_si
@@ -77,8 +80,12 @@ def run(
         Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
-        said = ".\n".join(_capital(sentence) for sentence in verdict(placement, counts)) + "."
+        advised = () if machine is None else advice(measurement, placement, machine)
+        sentences = verdict(placement, counts, advised=bool(advised))
+        said = ".\n".join(_capital(sentence) for sentence in sentences) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
+        if advised:
+            parts.append(Padding(advice_list(advised), (1, 0, 0, 0)))
     parts += (
         Padding(part, (1, 0, 0, 0))
         for part in _parts(measurement, machine, placement, most_functions)
@@ -113,6 +120,8 @@ def _parts(
     counted = measurement.counted
     if counted.regions:
         yield regions(measurement, machine)
+    if measurement.sampled is not None and measurement.timed is not None:
+        yield function_times(measurement, measurement.sampled, machine, most=most_functions)
     if counted.functions:
         yield functions(counted.functions, counted.counts, most_functions)
     hottest = lines(measurement, placement)

@@ -16,7 +16,7 @@ NEAR = 0.5
 _LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
 
 
-def verdict(placement: Placement, counts: Counts) -> tuple[str, ...]:
+def verdict(placement: Placement, counts: Counts, *, advised: bool = False) -> tuple[str, ...]:
     """Return what bounds a program, what that leaves to gain, and what would bound it next.
 
     Parameters
@@ -24,6 +24,8 @@ def verdict(placement: Placement, counts: Counts) -> tuple[str, ...]:
     placement : Placement
     counts : Counts
         Of the program placed.
+    advised : bool
+        Whether advice follows, which says where to look.
 
     Returns
     -------
@@ -36,12 +38,12 @@ def verdict(placement: Placement, counts: Counts) -> tuple[str, ...]:
     runtime over the time of the path that needs the second most.
     """
     if not hardly_any(counts):
-        return _bounds(placement, moves_only=False)
+        return _bounds(placement, moves_only=False, advised=advised)
     said = f"{hardly_any_text(counts)}: a flop roofline says nothing of this program"
-    return (said, *_bounds(placement, moves_only=True))
+    return (said, *_bounds(placement, moves_only=True, advised=advised))
 
 
-def _bounds(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
+def _bounds(placement: Placement, *, moves_only: bool, advised: bool) -> tuple[str, ...]:
     """Return the sentences about the roofs; `moves_only`: its work is not worth one."""
     if placement.bound is None:
         return ("no roof applies: the machine has no ceiling for what the program asked for",)
@@ -49,12 +51,13 @@ def _bounds(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
         return ("no roof applies: the program moved no byte and did no flop that was counted",)
     if placement.efficiency is None:
         return (*_untimed(placement, moves_only=moves_only), *_left_out(placement))
+    look = () if advised else (_LOOK_AT,)
     if placement.efficiency >= NEAR:
         sentences = (_binding(placement, placement.efficiency), *_next(placement))
     elif moves_only:
-        sentences = (_traffic_alone(placement), _LOOK_AT)
+        sentences = (_traffic_alone(placement), *look)
     else:
-        sentences = (_unexplained(placement), _LOOK_AT, *_next_roof(placement))
+        sentences = (_unexplained(placement), *look, *_next_roof(placement))
     return (*sentences, *_left_out(placement))
 
 

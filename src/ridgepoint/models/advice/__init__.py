@@ -1,0 +1,118 @@
+"""What to do next: plain advice drawn from a program's place and mix, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isfinite
+from pathlib import PurePath
+
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.advice.compute import on_instructions
+from ridgepoint.models.advice.memory import on_memory
+from ridgepoint.models.advice.subject import Advice, Subject
+from ridgepoint.models.advice.threads import on_threads
+from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.regions import region_alone
+
+__all__ = ["MOST_ADVICE", "Advice", "advice"]
+
+MOST_ADVICE = 5
+"""More is a list to choose from, not what to do next."""
+
+# Faster than its roof beyond the noise of both medians: a count or a ceiling is off.
+_ABOVE_ROOF = 1.02
+# Half a core and less busy: what it waits for takes the time, and no roof says anything of that.
+_WAITS = 0.5
+# A part that takes less of the runtime gains the whole a ninth at most.
+_LEAST_PART = 0.1
+
+
+def advice(measurement: Measurement, placement: Placement, machine: Machine) -> tuple[Advice, ...]:
+    """Return what to do next about a measured program and the regions that it marks.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    placement : Placement
+        Of the measurement.
+    machine : Machine
+        On which it is placed.
+
+    Returns
+    -------
+    tuple of Advice
+        What gains the whole program most first, at most `MOST_ADVICE`; empty where the numbers
+        support none.
+
+    Notes
+    -----
+    A gain is the runtime over the bound of the changed demand: at most, never a promise. Of a
+    region it is the region's; the order is by what that makes of the program (Amdahl). Nothing is
+    said where counts and time are not of the same, where a roof is passed, and of a program that
+    waits.
+    """
+    name = PurePath(measurement.command[0]).name
+    whole = Subject(name=name, measurement=measurement, placement=placement, machine=machine)
+    found = [(one.gain or 1.0, name, one) for one in _of(whole)]
+    for share, part, inside in _parts(whole):
+        said = list(_of(part))
+        codes = {one.code for one in said}
+        # What holds in a part is said of the part, not of all that it is in too.
+        found = [
+            (gain, of, one)
+            for gain, of, one in found
+            if one.code not in codes or of not in {name, *inside}
+        ]
+        found += [(_of_the_whole(share, one.gain), part.name, one) for one in said]
+    ranked = sorted(found, key=lambda each: -each[0])
+    return tuple(one for _, _, one in ranked[:MOST_ADVICE])
+
+
+def _of(subject: Subject) -> Iterator[Advice]:
+    """Yield all advice on a program or a region."""
+    placement, counted = subject.placement, subject.measurement.counted
+    timed = subject.measurement.timed
+    if placement.bound is None or counted.partial is not None:
+        return
+    if (placement.efficiency or 0.0) > _ABOVE_ROOF and subject.runtime_s is not None:
+        return
+    if timed is not None and timed.cores_busy < _WAITS:
+        return
+    for one in (*on_memory(subject), *on_instructions(subject), *on_threads(subject)):
+        # Where no other roof is known none limits the gain: how much it is cannot be said.
+        yield one if one.gain is None or isfinite(one.gain) else replace(one, gain=None)
+
+
+def _parts(whole: Subject) -> Iterator[tuple[float, Subject, tuple[str, ...]]]:
+    """Yield the regions that take time, with their shares of it and what they are inside of."""
+    measurement, timed = whole.measurement, whole.measurement.timed
+    times = {one.name: one for one in measurement.timed_regions}
+    for region in measurement.counted.regions:
+        own = times.get(region.name)
+        if timed is None or own is None or own.runtime_s is None:
+            continue
+        share = min(own.runtime_s.median / timed.runtime_s.median, 1.0)
+        # Counts of its threads, time of others too: neither explains the other.
+        if share < _LEAST_PART or any(c.code == "region-other-threads" for c in own.cautions):
+            continue
+        alone = region_alone(measurement, region)
+        # Time inside, summed over threads, is no time that they were busy.
+        alone = replace(alone, counted=replace(alone.counted, most_threads=None))
+        place_of_it = place(alone, whole.machine, cores=None)
+        yield (
+            share,
+            Subject(
+                name=f"region {region.name}",
+                measurement=alone,
+                placement=place_of_it,
+                machine=whole.machine,
+            ),
+            tuple(f"region {name}" for name in region.inside),
+        )
+
+
+def _of_the_whole(share: float, gain: float | None) -> float:
+    """Return what a part's gain makes of the whole (Amdahl's law)."""
+    return 1.0 if gain is None else 1.0 / (1.0 - share + share / gain)

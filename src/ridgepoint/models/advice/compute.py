@@ -1,0 +1,227 @@
+"""Advice on instructions: scalar or narrow ones, no FMA, too many around them, waiting ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ridgepoint.counts import Counts
+from ridgepoint.models.advice.memory import waiting_s
+from ridgepoint.models.advice.mix import Mix, mix_time_s, widened, widest_bits
+from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, percent
+from ridgepoint.resources import PRECISIONS
+from ridgepoint.units import format_si
+
+# A loop that computes does one floating-point instruction in ten; below, others take the time.
+_COMPUTES = 0.1
+# Vectors that are wider, and FMA, speed up nothing but the arithmetic: it must be what is short.
+_NEAR_COMPUTE = 0.5
+# A stencil loads and stores five times for four flop, a sparse product three times for two; code
+# compiled without optimisation, which keeps every variable in memory, eight times for each.
+_MOST_ACCESSES = 4.0
+# A kernel whose every third instruction or more computes does little else.
+_MOSTLY_COMPUTES = 0.25
+# Below this share of all that its own instructions and traffic need, something else takes the time.
+_FAR = 0.3
+# Caches are out of it if even misses that wait one by one would take less than this share.
+_NO_MISSES = 0.1
+# A core that retires more instructions per cycle is busy, not waiting.
+_BUSY_CORE = 3.0
+
+
+def on_instructions(subject: Subject) -> Iterator[Advice]:
+    """Yield what the instructions themselves ask for."""
+    # Without its traffic memory might hold it back as well.
+    if not subject.counts.work_flop or "dram" not in subject.memory_s:
+        return
+    yield from _overhead(subject)
+    yield from _dependent(subject)
+    mix = subject.mix
+    if mix is None or mix_time_s(mix, subject.machine, subject.placement.cores) is None:
+        return
+    yield from _scalar(subject, mix)
+    yield from _narrow(subject, mix)
+    yield from _single(subject, mix)
+
+
+def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
+    """Yield that flop are scalar where vectors would lift the roof that is nearest."""
+    about, counts = _worker(subject)
+    instructions = _computing(counts)
+    if instructions is None or instructions < _COMPUTES * counts.instructions:
+        return
+    flop = sum(part for (_, width, _), part in mix.items() if not width)
+    gain = _gain(subject, widened(mix, subject.machine, lambda width, widest: not width))
+    if gain is None:
+        return
+    yield Advice(
+        code="scalar",
+        about=about,
+        seen=(
+            f"{percent(flop / sum(mix.values()))} of the flop are scalar, which allows "
+            f"{_rate(subject, mix)}; {_widest(subject, mix)}-bit vectors would allow "
+            f"{_rate(subject, widened(mix, subject.machine, lambda width, widest: not width))}"
+        ),
+        what=(
+            "let the compiler vectorise the loop (-O3 -march=native, and -ffast-math for a sum), "
+            "or call a library that is vectorised"
+        ),
+        gain=gain,
+    )
+
+
+def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
+    """Yield that vectors are narrower than the machine's where arithmetic is what is short."""
+
+    def is_narrow(width: int, widest: int) -> bool:
+        return 0 < width < widest
+
+    if subject.share(subject.mix_s) < _NEAR_COMPUTE:
+        return
+    wide = widened(mix, subject.machine, is_narrow)
+    gain = _gain(subject, wide)
+    if gain is None:
+        return
+    widest = _widest(subject, mix)
+    flop = sum(part for (_, width, _), part in mix.items() if is_narrow(width, widest))
+    used = max(width for _, width, _ in mix if is_narrow(width, widest))
+    yield Advice(
+        code="narrow-vectors",
+        about=_worker(subject)[0],
+        seen=(
+            f"{percent(flop / sum(mix.values()))} of the flop are in vectors of {used} bit or "
+            f"less, which allows {_rate(subject, mix)}; {widest}-bit ones would allow "
+            f"{_rate(subject, wide)}"
+        ),
+        what=(f"let the compiler use them (-march=native -mprefer-vector-width={widest})"),
+        gain=gain,
+    )
+
+
+def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
+    """Yield that hardly anything is fused where arithmetic is what is short."""
+    fused = sum(part for (_, _, fma), part in mix.items() if fma) / sum(mix.values())
+    if fused > _COMPUTES or subject.share(subject.mix_s) < _NEAR_COMPUTE:
+        return
+    best_s = mix_time_s(mix, subject.machine, subject.placement.cores, best=True)
+    gain = None if best_s is None else _limited(subject, best_s)
+    if gain is None:
+        return
+    yield Advice(
+        code="no-fma",
+        about=_worker(subject)[0],
+        seen=(
+            f"{percent(fused)} of the flop are by FMA; single additions and products allow "
+            f"{_rate(subject, mix)}"
+        ),
+        what=(
+            "let the compiler fuse products with additions that follow (-march=native "
+            "-ffp-contract=fast): the gain is of what can be paired"
+        ),
+        gain=gain,
+    )
+
+
+def _overhead(subject: Subject) -> Iterator[Advice]:
+    """Yield that a function which computes does much else besides."""
+    by_work = subject.hottest(lambda function: function.counts.work_flop)
+    by_all = subject.hottest(lambda function: function.counts.instructions)
+    if by_work is None or by_all is None or by_work[0] is not by_all[0]:
+        return
+    counts = by_work[0].counts
+    computing = _computing(counts)
+    if not computing or counts.loads is None or counts.stores is None:
+        return
+    accesses, share = (counts.loads + counts.stores) / computing, computing / counts.instructions
+    without = {level: s for level, s in subject.memory_s.items() if level != "l1"}
+    gain = subject.allowed(subject.bound_s(without))
+    if accesses < _MOST_ACCESSES or share > _COMPUTES or gain < LEAST_GAIN:
+        return
+    yield Advice(
+        code="overhead",
+        about=subject.place(by_work[0], lambda counts, _: counts.work_flop),
+        seen=(
+            f"{percent(share)} of its instructions are floating point, with {accesses:.2g} loads "
+            "and stores for each"
+        ),
+        what=(
+            "compile it with optimisation (-O2, -O3) if it was not; else keep in registers what "
+            "its inner loop needs"
+        ),
+        gain=gain,
+    )
+
+
+def _dependent(subject: Subject) -> Iterator[Advice]:
+    """Yield that arithmetic waits for arithmetic: neither roofs nor misses explain the time."""
+    runtime_s, clock_hz = subject.runtime_s, subject.machine.host.frequency_hz
+    about, counts = _worker(subject)
+    computing, waiting = _computing(counts), waiting_s(subject)
+    if runtime_s is None or clock_hz is None or computing is None or waiting is None:
+        return
+    per_cycle = subject.counts.instructions / (runtime_s * clock_hz * subject.placement.cores)
+    if (
+        computing < _MOSTLY_COMPUTES * counts.instructions
+        or subject.share(subject.own_s) >= _FAR
+        or subject.share(waiting) >= _NO_MISSES
+        or per_cycle >= _BUSY_CORE
+        or subject.doubted("short")
+        or subject.doubted("kernel-time")
+    ):
+        return
+    yield Advice(
+        code="dependent",
+        about=about,
+        seen=(
+            f"{percent(computing / counts.instructions)} of the instructions are floating point, "
+            f"{per_cycle:.2g} instructions end per cycle, and their roof is reached to "
+            f"{percent(subject.share(subject.own_s))}, though cache misses cost next to nothing"
+        ),
+        what=(
+            "let several independent results grow at once (unroll with several sums, vectors): "
+            "each operation seems to wait for the one before, or for a branch"
+        ),
+        gain=subject.allowed(subject.own_s),
+    )
+
+
+def _gain(subject: Subject, mix: Mix) -> float | None:
+    """Return the gain of another mix; None: too little."""
+    seconds = mix_time_s(mix, subject.machine, subject.placement.cores)
+    return None if seconds is None else _limited(subject, seconds)
+
+
+def _limited(subject: Subject, mix_s: float) -> float | None:
+    """Return the gain of arithmetic that takes so long: at most what it takes less.
+
+    None where the bound hardly moves: what else it does takes as long.
+    """
+    after_s = subject.bound_s(subject.memory_s, mix_s)
+    if not after_s or subject.own_s / after_s < LEAST_GAIN:
+        return None
+    return min(subject.mix_s / mix_s, subject.allowed(after_s))
+
+
+def _worker(subject: Subject) -> tuple[str, Counts]:
+    """Return the name and the counts of the function that does most of the work, or of all."""
+    found = subject.hottest(lambda function: function.counts.work_flop)
+    if found is None:
+        return subject.name, subject.counts
+    return subject.place(found[0], lambda counts, _: counts.work_flop), found[0].counts
+
+
+def _computing(counts: Counts) -> int | None:
+    """Return the floating-point instructions; None: not known."""
+    parts = [kind.instructions for kind in counts.flop]
+    return sum(part for part in parts if part is not None) if None not in parts else None
+
+
+def _widest(subject: Subject, mix: Mix) -> int:
+    """Return the widest vector for the precision that most of the flop are of."""
+    most = max(PRECISIONS, key=lambda name: sum(f for (p, _, _), f in mix.items() if p == name))
+    return widest_bits(subject.machine, most)
+
+
+def _rate(subject: Subject, mix: Mix) -> str:
+    """Return how fast a mix can be, in words."""
+    seconds = mix_time_s(mix, subject.machine, subject.placement.cores)
+    return format_si(sum(mix.values()) / seconds, "flop/s", digits=3) if seconds else "no rate"

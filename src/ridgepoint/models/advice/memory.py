@@ -1,0 +1,329 @@
+"""Advice on memory: fewer bytes, whole lines, writes that cause reads, misses one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ridgepoint.counts import FunctionCounts, MissCurve
+from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, moved, percent
+from ridgepoint.resources import LEVELS, resource_named
+from ridgepoint.units import format_si, format_size
+
+# Of the runtime; a level that needs less of it, even at its full rate, is not what is short.
+_EXPLAINS = 0.3
+# Accesses that jump reach far less than the rate of a stream, which is the roof: a level matters
+# to them though it explains less. Below this none of the roofs does.
+_EXPLAINS_JUMPS = 0.1
+# A line of which all is used is fetched once for its size in loads and stores. This factor above
+# it, half of each line is moved for nothing.
+_PART_OF_LINE = 2.0
+# A program that loads each byte from memory once, and no more, has loads of just its reads: lines
+# at the ends of arrays and what start-up does make a difference of less.
+_LOADS_ARE_READS = 1.05
+# Reads that only fetch what is then overwritten are at least a quarter of the traffic of any loop
+# that writes one array and reads two others.
+_WRITES_MATTER = 0.2
+# What was written and is still in the caches at the end would be read from there, not memory: let
+# it be little of all.
+_BEYOND_CACHES = 4
+# Misses that overlap, as those of streams do, would take many times the runtime one by one; what
+# they take together with noise and the cost of translation is within a factor of two.
+_ONE_BY_ONE = (0.5, 2.0)
+# A core that does not wait retires one instruction per cycle or more.
+_WAITING_CORE = 0.5
+
+
+def on_memory(subject: Subject) -> Iterator[Advice]:
+    """Yield what the traffic asks for."""
+    # The first that holds says how: what comes after it would only add that it is so.
+    yield from tuple(_one_by_one(subject)) or tuple(_part_lines(subject)) or _fewer_bytes(subject)
+    yield from _write_allocate(subject)
+
+
+def waiting_s(subject: Subject) -> float | None:
+    """Return the seconds that all misses take if each waits for the one before.
+
+    None where traffic, line sizes or latencies are not known.
+    """
+    line_bytes = _line_bytes(subject)
+    levels = [level for level in LEVELS if level != "l1" and subject.traffic(level) is not None]
+    if line_bytes is None or "dram" not in levels:
+        return None
+    total = 0.0
+    for level, beyond in pairwise([*levels, ""]):
+        latency_s = next(
+            (c.latency_s for c in subject.machine.ceilings if c.resource == level and c.latency_s),
+            None,
+        )
+        if latency_s is None:
+            return None
+        served = _read(subject, level) - (_read(subject, beyond) if beyond else 0.0)
+        total += max(served, 0.0) / line_bytes * latency_s
+    return total / subject.placement.cores
+
+
+def _fewer_bytes(subject: Subject) -> Iterator[Advice]:
+    """Yield what limits a program whose nearest roof is a memory level's, and where that is."""
+    times = subject.memory_s
+    level = max(times, key=lambda name: times[name], default=None)
+    if level is None or times[level] < subject.mix_s or subject.share(times[level]) < _EXPLAINS:
+        return
+    rest = {name: seconds for name, seconds in times.items() if name != level}
+    gain = subject.allowed(subject.bound_s(rest))
+    curve = subject.measurement.counted.miss_curve if level == "dram" else None
+    seen = [_where(subject, level)]
+    what = _what(level)
+    if curve is not None:
+        fewest = subject.bound_s(
+            subject.memory_with({name: _least(subject, curve, name) for name in _DRAM})
+        )
+        said, what = _by_curve(subject, curve)
+        seen.append(said)
+        gain = max(min(gain, subject.allowed(fewest)), 1.0) if what != _ONLY_LESS_DATA else gain
+    else:
+        seen.append(_reuse(subject, level))
+    if gain >= LEAST_GAIN:
+        yield Advice(
+            code="fewer-bytes",
+            about=_mover(subject, level)[0],
+            seen=", ".join(part for part in seen if part),
+            what=what,
+            gain=gain,
+        )
+
+
+_DRAM = ("dram_read", "dram_write")
+_ONLY_LESS_DATA = (
+    "no cache would save a pass: fuse this loop with those that use the same data, or make the "
+    "data smaller"
+)
+
+
+def _what(level: str) -> str:
+    """Return how to move fewer bytes at a level."""
+    if level == "l1":
+        return "keep in registers what the inner loop uses again (unroll and jam, small blocks)"
+    if level == "dram":
+        return (
+            "do more with each byte while it is in a cache: fuse loops over the same data, or work "
+            "block by block ('--miss-curve' shows what a cache could save)"
+        )
+    inner = LEVELS[LEVELS.index(level) - 1].upper()
+    return f"work on blocks that stay in {inner}, or fuse loops over the same data"
+
+
+def _by_curve(subject: Subject, curve: MissCurve) -> tuple[str, str]:
+    """Return what a large cache would save, and what follows from it."""
+    now = sum(_amount(subject, name) for name in _DRAM)
+    least = sum(_least(subject, curve, name) for name in _DRAM)
+    size = format_size(curve.capacities_bytes[-1])
+    if now < LEAST_GAIN * least:
+        return f"a cache of {size} would move {percent(least / now)} of that", _ONLY_LESS_DATA
+    return (
+        f"a cache of {size} would move only {format_si(least, 'B', digits=3)} of the "
+        f"{format_si(now, 'B', digits=3)}",
+        "several passes move the same data: work block by block, doing all passes on a block "
+        "while it is in the cache",
+    )
+
+
+def _least(subject: Subject, curve: MissCurve, name: str) -> float:
+    """Return the memory traffic with the largest cache of the curve, at most that of now."""
+    rows = curve.read_bytes if name == "dram_read" else curve.write_bytes
+    return min(float(rows[-1]), _amount(subject, name))
+
+
+def _part_lines(subject: Subject) -> Iterator[Advice]:
+    """Yield that lines are fetched for a small part of them."""
+    l1, l2 = subject.traffic("l1"), subject.traffic("l2")
+    if l1 is None or l2 is None or l1.write_bytes is None:
+        return
+    used = float(l1.read_bytes + l1.write_bytes)
+    if not used or l2.read_bytes < _PART_OF_LINE * used:
+        return
+    changes = {
+        f"{level}_{direction}": min(_amount(subject, f"{level}_{direction}"), float(most))
+        for level in LEVELS[1:]
+        for direction, most in (("read", used), ("write", l1.write_bytes))
+    }
+    far = {level: seconds for level, seconds in subject.memory_s.items() if level != "l1"}
+    level = max(far, key=lambda name: far[name], default=None)
+    if level is None or max(far[level], _waiting_within(subject)) < _EXPLAINS_JUMPS * _whole(
+        subject
+    ):
+        return
+    gain = subject.allowed(subject.bound_s(subject.memory_with(changes)))
+    if gain >= LEAST_GAIN:
+        yield Advice(
+            code="part-of-lines",
+            about=_mover(subject, "l2")[0],
+            seen=(
+                f"{format_si(used, 'B', digits=3)} are loaded and stored, but lines of "
+                f"{format_si(l2.read_bytes, 'B', digits=3)} fetched into L1 for it, "
+                f"{l2.read_bytes / used:.2g} bytes for each byte used"
+            ),
+            what=(
+                "walk arrays in the order in which they lie in memory (exchange the loops, "
+                "transpose), or put together what is used together"
+            ),
+            gain=gain,
+        )
+
+
+def _write_allocate(subject: Subject) -> Iterator[Advice]:
+    """Yield that lines are read only to be overwritten."""
+    dram, counts = subject.traffic("dram"), subject.counts
+    if (
+        dram is None
+        or dram.write_bytes is None
+        or counts.non_temporal_store_bytes != 0
+        or subject.share(subject.memory_s.get("dram", 0.0)) < _EXPLAINS
+        or subject.memory_s["dram"] < subject.own_s
+        or _BEYOND_CACHES * (dram.pending_write_bytes or 0) > dram.write_bytes
+    ):
+        return
+    mover, found = _mover(subject, "dram")
+    certain, possible = _overwritten(subject, found)
+    most = min(certain or possible, float(dram.write_bytes))
+    if most < _WRITES_MATTER * (dram.read_bytes + dram.write_bytes):
+        return
+    after = subject.memory_with({"dram_read": dram.read_bytes - most})
+    gain = min(subject.memory_s["dram"] / after["dram"], subject.allowed(subject.bound_s(after)))
+    if gain < LEAST_GAIN:
+        return
+    read = format_si(dram.read_bytes, "B", digits=3)
+    amount = format_si(most, "B", digits=3)
+    yield Advice(
+        code="write-allocate",
+        about=mover,
+        seen=(
+            f"{'at least ' if certain else 'up to '}{amount} of the {read} read from DRAM are "
+            "lines that are then overwritten, and no store is non-temporal"
+        ),
+        what=(
+            "write them with non-temporal stores"
+            if certain
+            else "write with non-temporal stores what is not read before it is overwritten"
+        ),
+        gain=gain,
+    )
+
+
+def _overwritten(subject: Subject, found: FunctionCounts | None) -> tuple[float, float]:
+    """Return the bytes read only to be overwritten: those for certain, and those at most.
+
+    Reads that loads cannot explain are for stores. Where loads are as many bytes as reads, each
+    line read is loaded: none is for a store alone.
+    """
+    counts = subject.counts if found is None else found.counts
+    read = _read(subject, "dram") if found is None else _read_of(found, "dram")
+    if counts.load_bytes is None or counts.store_bytes is None:
+        return 0.0, 0.0
+    certain = min(max(read - counts.load_bytes, 0.0), float(counts.store_bytes))
+    if certain > (_LOADS_ARE_READS - 1) * read:
+        return certain, certain
+    all_loaded = counts.load_bytes <= _LOADS_ARE_READS * read
+    return 0.0, 0.0 if all_loaded else min(read, float(counts.store_bytes))
+
+
+def _one_by_one(subject: Subject) -> Iterator[Advice]:
+    """Yield that misses wait for each other."""
+    waiting, runtime_s = waiting_s(subject), subject.runtime_s
+    clock_hz, level = subject.machine.host.frequency_hz, _farthest(subject)
+    if waiting is None or runtime_s is None or clock_hz is None or level is None:
+        return
+    least, most = _ONE_BY_ONE
+    per_cycle = subject.counts.instructions / (runtime_s * clock_hz * subject.placement.cores)
+    mover, found = _mover(subject, level)
+    if (
+        not least <= subject.share(waiting) <= most
+        or subject.share(subject.own_s) >= _EXPLAINS
+        or per_cycle >= _WAITING_CORE
+        or (found is None and subject.measurement.counted.functions)
+    ):
+        return
+    lines = _read(subject, level) / (_line_bytes(subject) or 1)
+    yield Advice(
+        code="latency",
+        about=mover,
+        seen=(
+            f"its {format_si(lines, '', digits=3).strip()} misses that go to {level.upper()}, "
+            f"and those to nearer caches, take {format_si(waiting, 's', digits=2)} if each waits "
+            f"for the one before; {format_si(runtime_s, 's', digits=3)} were seen, with "
+            f"{per_cycle:.2g} instructions per cycle"
+        ),
+        what=(
+            "give the core several misses at once (independent chains, prefetches), or make the "
+            "data smaller or nearer (arrays in place of lists, trees with wide nodes)"
+        ),
+        gain=subject.allowed(subject.own_s),
+    )
+
+
+def _farthest(subject: Subject) -> str | None:
+    """Return the level whose misses would take the most time one by one."""
+    chase = {c.resource: c.latency_s for c in subject.machine.ceilings if c.latency_s}
+    known = [level for level in LEVELS[1:] if level in chase and subject.traffic(level) is not None]
+    return max(known, key=lambda level: _read(subject, level) * (chase[level] or 0), default=None)
+
+
+def _waiting_within(subject: Subject) -> float:
+    """Return the time of misses one by one if that may be what takes the time, else 0."""
+    waiting = waiting_s(subject)
+    return waiting if waiting is not None and waiting < _ONE_BY_ONE[1] * _whole(subject) else 0.0
+
+
+def _whole(subject: Subject) -> float:
+    return subject.runtime_s or subject.own_s
+
+
+def _mover(subject: Subject, level: str) -> tuple[str, FunctionCounts | None]:
+    """Return the name of the function that moves most at a level; of all if none stands out."""
+    found = subject.hottest(lambda function: moved(function.traffic, level))
+    if found is None:
+        return subject.name, None
+    return subject.place(found[0], lambda _, traffic: moved(traffic, level)), found[0]
+
+
+def _where(subject: Subject, level: str) -> str:
+    """Return how much a level takes, and which part of its bytes one function moves."""
+    found = subject.hottest(lambda function: moved(function.traffic, level))
+    whose = "" if found is None else f", {percent(found[1])} of them moved here"
+    moved_bytes = sum(_amount(subject, f"{level}_{way}") for way in ("read", "write"))
+    return (
+        f"{format_si(moved_bytes, 'B', digits=3)} at {level.upper()} take "
+        f"{percent(subject.share(subject.memory_s[level]))} of the time at its full rate{whose}"
+    )
+
+
+def _reuse(subject: Subject, level: str) -> str:
+    """Return how often a byte that comes from a level is used before it goes."""
+    used = sum(_amount(subject, f"l1_{way}") for way in ("read", "write"))
+    there = sum(_amount(subject, f"{level}_{way}") for way in ("read", "write"))
+    if level == "l1" or not used or not there:
+        return ""
+    return f"each byte is used {used / there:.2g} times"
+
+
+def _amount(subject: Subject, name: str) -> float:
+    """Return a part of the traffic, byte; 0 where it is not known."""
+    resource = resource_named(name)
+    part = subject.traffic(resource.path)
+    if part is None:
+        return 0.0
+    return float((part.read_bytes if resource.direction == "read" else part.write_bytes) or 0)
+
+
+def _read(subject: Subject, level: str) -> float:
+    return _amount(subject, f"{level}_read")
+
+
+def _read_of(function: FunctionCounts, level: str) -> float:
+    return float(next((one.read_bytes for one in function.traffic if one.level == level), 0))
+
+
+def _line_bytes(subject: Subject) -> int | None:
+    """Return the bytes of a cache line; None: neither was simulated nor is it known."""
+    caches = subject.measurement.counted.caches or subject.machine.caches
+    return max((cache.line_bytes for cache in caches if cache.kind != "instruction"), default=None)

@@ -1,0 +1,179 @@
+"""What advice is about: a program or a part of it, with its place under a machine's roofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from ridgepoint.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.demand import Demand
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.advice.mix import Mix, mix_of, mix_time_s
+from ridgepoint.models.bound import bound
+from ridgepoint.models.placement import Placement
+from ridgepoint.resources import LEVELS, RESOURCES
+
+LEAST_GAIN = 1.2
+"""What gains less is within reach of noise and of the roofs' own doubts: not worth a change."""
+
+# A function with less of something is not "where it happens".
+_MOST_OF_IT = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """One thing to do next, and what speaks for it.
+
+    Parameters
+    ----------
+    code : str
+        Short stable identifier, for example ``"fewer-bytes"``.
+    about : str
+        The function, region or program that it is about.
+    seen : str
+        The evidence, in numbers of this measurement.
+    what : str
+        What to do.
+    gain : float or None
+        Times faster that what it is about becomes at most; None: cannot be said.
+    """
+
+    code: str
+    about: str
+    seen: str
+    what: str
+    gain: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A program or a region, placed.
+
+    Parameters
+    ----------
+    name : str
+    measurement : Measurement
+        Of it alone.
+    placement : Placement
+        With a bound.
+    machine : Machine
+    """
+
+    name: str
+    measurement: Measurement
+    placement: Placement
+    machine: Machine
+
+    @property
+    def counts(self) -> Counts:
+        """What it did."""
+        return self.measurement.counted.counts
+
+    @property
+    def runtime_s(self) -> float | None:
+        """Median of its runtime; None: not known, or not of this machine."""
+        timed = self.measurement.timed
+        if timed is None or self.doubted("other-machine"):
+            return None
+        return timed.runtime_s.median
+
+    @property
+    def memory_s(self) -> dict[str, float]:
+        """Least seconds that each memory level takes."""
+        assert self.placement.bound is not None
+        times = self.placement.bound.times_s
+        return {level: float(times[level]) for level in LEVELS if level in times}
+
+    @property
+    def mix(self) -> Mix | None:
+        """Its flop by instruction; None: not known for sure."""
+        # What libraries choose under the meter and in a native run may differ.
+        if self.doubted("avx2-path") or self.doubted("undecoded"):
+            return None
+        return mix_of(self.counts)
+
+    @property
+    def mix_s(self) -> float:
+        """Least seconds for its flop with the instructions that it uses, else with any."""
+        assert self.placement.bound is not None
+        mix = self.mix
+        own = None if mix is None else mix_time_s(mix, self.machine, self.placement.cores)
+        return float(self.placement.bound.times_s.get("compute", 0.0)) if own is None else own
+
+    @property
+    def own_s(self) -> float:
+        """Least seconds for what it does the way it does it."""
+        return max(self.mix_s, *self.memory_s.values(), 0.0)
+
+    def share(self, seconds: float) -> float:
+        """Return a part of its runtime, or of its bound where that is all there is."""
+        whole = self.runtime_s or self.own_s
+        return seconds / whole if whole else 0.0
+
+    def allowed(self, seconds: float) -> float:
+        """Return how many times faster it is if it takes so long, at least."""
+        return (self.runtime_s or self.own_s) / seconds if seconds else float("inf")
+
+    def bound_s(self, memory_s: Mapping[str, float], mix_s: float | None = None) -> float:
+        """Return the bound of changed times, with its own instructions if those do not change."""
+        return max(self.mix_s if mix_s is None else mix_s, *memory_s.values(), 0.0)
+
+    def memory_with(self, changes: Mapping[str, float]) -> dict[str, float]:
+        """Return the least seconds of each memory level with changed traffic."""
+        amounts = {
+            name: changes.get(name, amount)
+            for name, amount in self.placement.demand.amounts.items()
+            if RESOURCES[name].path in LEVELS
+        }
+        if not amounts:
+            return {}
+        times = bound(Demand(amounts), self.machine, cores=self.placement.cores).times_s
+        return {level: float(seconds) for level, seconds in times.items()}
+
+    def traffic(self, level: str) -> Traffic | None:
+        """Return its traffic at a memory level, or None if it was not measured."""
+        return self.measurement.traffic_at(level)
+
+    def doubted(self, code: str) -> bool:
+        """Return whether a caution of this code is attached to it."""
+        return any(caution.code == code for caution in self.placement.cautions)
+
+    def hottest(
+        self, amount: Callable[[FunctionCounts], float | None]
+    ) -> tuple[FunctionCounts, float] | None:
+        """Return the function that has most of something, and its share; None: none stands out."""
+        known = [(amount(function) or 0.0, function) for function in self._functions]
+        total = sum(part for part, _ in known)
+        if not total:
+            return None
+        most, function = max(known, key=lambda pair: pair[0])
+        return (function, most / total) if most >= _MOST_OF_IT * total else None
+
+    def place(
+        self,
+        function: FunctionCounts,
+        amount: Callable[[Counts, tuple[Traffic, ...]], float | None],
+    ) -> str:
+        """Return a function's name, with the line that has most of something if one stands out."""
+        total = amount(function.counts, function.traffic) or 0.0
+        for line in function.lines:
+            if total and (amount(line.counts, line.traffic) or 0.0) >= _MOST_OF_IT * total:
+                return f"{function.name} ({PurePath(line.source).name}:{line.line})"
+        return function.name
+
+    @property
+    def _functions(self) -> tuple[FunctionCounts, ...]:
+        return self.measurement.counted.functions
+
+
+def moved(traffic: Iterable[Traffic], level: str) -> float | None:
+    """Return the bytes moved at a level, both ways as far as they are known."""
+    part = next((one for one in traffic if one.level == level), None)
+    return None if part is None else part.read_bytes + (part.write_bytes or 0)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent."""
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"

@@ -1,0 +1,38 @@
+"""Advice on threads: some wait while others work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject
+from ridgepoint.models.bound import bound
+
+
+def on_threads(subject: Subject) -> Iterator[Advice]:
+    """Yield that a program's threads are not all busy."""
+    counted, timed = subject.measurement.counted, subject.measurement.timed
+    # Processes may run one after the other: their threads do not add up.
+    if counted.most_threads is None or counted.processes != 1 or subject.runtime_s is None:
+        return
+    assert timed is not None
+    usable = min(
+        counted.most_threads, len(subject.measurement.context.affinity), subject.machine.cores
+    )
+    if usable < LEAST_GAIN * timed.cores_busy:
+        return
+    with_all = bound(subject.placement.demand, subject.machine, cores=usable)
+    gain = min(usable / timed.cores_busy, subject.allowed(float(with_all.time_s)))
+    if usable > 1 and gain >= LEAST_GAIN:
+        yield Advice(
+            code="imbalance",
+            about=subject.name,
+            seen=(
+                f"{timed.cores_busy:.2f} of {usable} cores were busy on average, with up to "
+                f"{counted.most_threads} threads"
+            ),
+            what=(
+                "give threads shares of equal time, or smaller ones on demand, and shorten what "
+                "one does while the others wait"
+            ),
+            gain=gain,
+        )

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from ridgepoint.errors import CannotMeasure
-from ridgepoint.workloads import fourier, grids, matrices, vectors
+from ridgepoint.workloads import fourier, grids, libraries, matrices, mkl, vectors
 from ridgepoint.workloads.operands import Array, Arrays, Operand
 from ridgepoint.workloads.workload import Call, Expected, Workload
 
@@ -28,12 +28,13 @@ __all__ = [
 
 def all_workloads() -> tuple[Workload, ...]:
     """Return those that can run here, family by family."""
-    return tuple(_by_name().values())
+    return tuple(workload for workload in _by_name().values() if workload.absence() is None)
 
 
 def missing() -> dict[str, tuple[str, str]]:
     """Return those that cannot run here, by name: the reason, and what to do."""
-    return {}
+    absences = {name: workload.absence() for name, workload in _by_name().items()}
+    return {name: absence for name, absence in absences.items() if absence is not None}
 
 
 def find(name: str) -> Workload:
@@ -44,20 +45,23 @@ def find(name: str) -> Workload:
     CannotMeasure
         If there is none of that name, or if the library that it needs is missing.
     """
-    found = _by_name().get(name)
-    if found is not None:
-        return found
     what = f"cannot find the workload {name!r}"
-    if name in missing():
-        reason, remedy = missing()[name]
+    found = _by_name().get(name)
+    if found is None:
+        near = get_close_matches(name, _by_name(), n=3, cutoff=0.5) or list(_by_name())
+        raise CannotMeasure(
+            what, reason="there is none of that name", remedy=f"choose one of {', '.join(near)}"
+        )
+    if (absence := found.absence()) is not None:
+        reason, remedy = absence
         raise CannotMeasure(what, reason=reason, remedy=remedy)
-    near = get_close_matches(name, _by_name(), n=3, cutoff=0.5) or list(_by_name())
-    raise CannotMeasure(
-        what, reason="there is none of that name", remedy=f"choose one of {', '.join(near)}"
-    )
+    return found
 
 
 @cache
 def _by_name() -> dict[str, Workload]:
-    modules = (vectors.WORKLOADS, matrices.WORKLOADS, fourier.WORKLOADS, grids.WORKLOADS)
-    return {workload.name: workload for workloads in modules for workload in workloads}
+    modules = (vectors, matrices, fourier, grids, libraries, mkl)
+    workloads = [workload for module in modules for workload in module.WORKLOADS]
+    families = list(dict.fromkeys(workload.family for workload in workloads))
+    workloads.sort(key=lambda workload: families.index(workload.family))
+    return {workload.name: workload for workload in workloads}

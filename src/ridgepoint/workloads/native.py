@@ -16,33 +16,30 @@ if TYPE_CHECKING:
 
 
 class NativeCall:
-    """A compiled function of pointers, between numbers that are the same in every call.
+    """A C function that is called with the addresses of arrays, among arguments that stay.
 
     Parameters
     ----------
     function : callable
-        From ctypes; it returns nothing and gives up the interpreter's lock.
-    before : tuple of int
-        Sizes, before the pointers.
-    after : tuple of float
-        Scalars, after them.
+        From ctypes, which gives up the interpreter's lock.
+    arrange : callable
+        The pointers to all arguments, in their order.
     """
 
     def __init__(
-        self, function: Callable[..., None], before: tuple[int, ...], after: tuple[float, ...]
+        self, function: Callable[..., object], arrange: Callable[..., tuple[object, ...]]
     ) -> None:
-        self._function = partial(function, *before)
-        self._after = after
+        self._function, self._arrange = function, arrange
 
     def __call__(self, *arrays: Array) -> None:
         """Call it on arrays."""
-        self._function(*(array.ctypes.data for array in arrays), *self._after)
+        self._function(*self._arrange(*(array.ctypes.data for array in arrays)))
 
-    def bind(self, *arrays: Array) -> Callable[[], None]:
+    def bind(self, *arrays: Array) -> Callable[[], object]:
         """Return the call on these arrays, their addresses found once."""
         # These pointers keep their arrays alive.
         pointers = (array.ctypes.data_as(ctypes.c_void_p) for array in arrays)
-        return partial(self._function, *pointers, *self._after)
+        return partial(self._function, *self._arrange(*pointers))
 
 
 def native(
@@ -81,7 +78,7 @@ def native(
         *(ctypes.c_void_p for _ in range(pointers)),
         *(ctypes.c_double for _ in scalars),
     )
-    return NativeCall(signature(compiled.address), tuple(sizes), tuple(scalars))
+    return NativeCall(signature(compiled.address), lambda *p: (*sizes, *p, *scalars))
 
 
 @cache

@@ -18,6 +18,10 @@ Call = Callable[..., None]
 _TOLERANCE = 1e-9
 
 
+def _present() -> None:
+    """Return that nothing is missing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
     """What one call must do and move; the bytes are compulsory.
@@ -70,6 +74,8 @@ class Workload:
         Whether it can use several threads.
     is_handwritten : bool
         Whether its code is ours, compiled by LLVM, so that its work is known exactly.
+    absence : callable
+        Returns why it cannot run here, and what to do; or None.
     """
 
     name: str
@@ -83,6 +89,7 @@ class Workload:
     result: int = field(default=-1, repr=False)
     parallel: bool = False
     is_handwritten: bool = False
+    absence: Callable[[], tuple[str, str] | None] = field(default=_present, repr=False)
 
     @property
     def family(self) -> str:
@@ -134,7 +141,7 @@ class Workload:
             raise ValueError(f"{self.name} runs in one thread, got threads={threads!r}")
         return self.compile(n, threads)
 
-    def bind(self, n: int, arrays: Arrays, *, threads: int = 1) -> Callable[[], None]:
+    def bind(self, n: int, arrays: Arrays, *, threads: int = 1) -> Callable[[], object]:
         """Return a call on given arrays that spends less time in Python than one by `prepare`."""
         call = self.prepare(n, threads=threads)
         return call.bind(*arrays) if isinstance(call, NativeCall) else partial(call, *arrays)

@@ -1,0 +1,133 @@
+"""The functions in which a program spends its time: how long, how fast, and what bounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.counts import FunctionCounts
+from ridgepoint.figures.function_table import MADE_AT_RUN_TIME
+from ridgepoint.figures.layout import plain_table
+from ridgepoint.figures.words import (
+    UNKNOWN,
+    percent,
+    printable,
+    program_name,
+    shown_intensity,
+    shown_limit,
+    shown_symbol,
+)
+from ridgepoint.figures.work import hardly_any, used_precisions
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.models.parts import function_alone, timed_functions
+from ridgepoint.models.placement import Placement, place
+from ridgepoint.units import format_si
+
+_COLUMNS = ("time", "flop/byte", "flop/s", "attainable", "limiter")
+_LEAST_SHARE = 0.005
+
+
+def function_times(
+    measurement: Measurement, sampled: Sampled, machine: Machine | None, *, most: int
+) -> RenderableType:
+    """Return a row per function, the longest first, and where else the time went.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Of which native runs were timed.
+    sampled : Sampled
+        Its own.
+    machine : Machine or None
+        None: there is none to bound it with.
+    most : int
+        Rows beside those of the rest.
+    """
+    runtime_s = 0.0 if measurement.timed is None else measurement.timed.runtime_s.median
+    each = list(timed_functions(measurement))
+    shown = [one for one in each if one[1].runtime_s.median >= _LEAST_SHARE * runtime_s][:most]
+    table = plain_table("function", *_COLUMNS, right=_COLUMNS[:-1])
+    table.columns[0].ratio = 1
+    for function, timed in shown:
+        cells = (_time(timed, runtime_s), *_placed(measurement, function, timed, machine))
+        _add(table, _name(timed), cells)
+    rest = [timed for _, timed in each[len(shown) :]]
+    if rest:
+        rest_s = sum(timed.runtime_s.median for timed in rest)
+        _add(table, f"{len(rest)} more", (percent(rest_s / runtime_s),))
+    known_s = sum(timed.runtime_s.median for _, timed in each)
+    _add(table, "kernel, waiting", (percent(max(1 - known_s / runtime_s, 0.0)),))
+    return Group(table, Text(_said(sampled)))
+
+
+def _said(sampled: Sampled) -> str:
+    runs = "1 run" if sampled.runs == 1 else f"{sampled.runs} runs"
+    return (
+        f"{sampled.samples} samples of {runs}, one in {format_si(sampled.period_s, 's', digits=3)} "
+        "of CPU time in user mode; ± 95 %"
+    )
+
+
+def _name(timed: TimedFunction) -> str:
+    if timed.name is not None:
+        return shown_symbol(timed.name)
+    if timed.object is None:
+        return f"code {MADE_AT_RUN_TIME}"
+    return f"in {printable(program_name((timed.object,)))}"
+
+
+def _time(timed: TimedFunction, runtime_s: float) -> str:
+    """Return the share of the runtime, and how far it may be off."""
+    share = timed.runtime_s.median / runtime_s
+    error = timed.relative_error * share * 100
+    return f"{percent(share)} ±{error:.1f}" if error < 9.95 else f"{percent(share)} ±{error:.0f}"
+
+
+def _placed(
+    measurement: Measurement,
+    function: FunctionCounts | None,
+    timed: TimedFunction,
+    machine: Machine | None,
+) -> tuple[str, ...]:
+    """Return intensity, performance, the most that is attainable, and what bounds it."""
+    if function is None:
+        return (UNKNOWN, UNKNOWN)
+    if machine is None:
+        return ()
+    placement = place(function_alone(measurement, function, timed), machine)
+    if hardly_any(function.counts):
+        return ("-", "-", "-", _limit(placement))
+    moved = next((part.total_bytes for part in function.traffic if part.level == "dram"), None)
+    performance, attainable = placement.performance_flop_per_s, placement.attainable_flop_per_s
+    return (
+        UNKNOWN
+        if moved is None
+        else shown_intensity(function.counts.work_flop / moved)
+        if moved
+        else "inf.",
+        UNKNOWN if performance is None else _rate(performance.median),
+        UNKNOWN if attainable is None else _rate(attainable),
+        _limit(placement),
+    )
+
+
+def _rate(flop_per_s: float) -> str:
+    """Return a rate without the unit, which stands above it."""
+    return format_si(flop_per_s, "flop/s", digits=3).removesuffix("flop/s").strip()
+
+
+def _limit(placement: Placement) -> str:
+    if placement.bound is None:
+        return UNKNOWN
+    limit = shown_limit(str(placement.bound.binding), used_precisions(placement.demand.amounts))
+    known = placement.efficiency is not None
+    return f"{limit}, {percent(placement.efficiency or 0.0)}" if known else limit
+
+
+def _add(table: Table, name: str, cells: Sequence[str]) -> None:
+    filled = [*cells, *[""] * (len(_COLUMNS) - len(cells))]
+    table.add_row(Text(name, overflow="ellipsis", no_wrap=True), *filled)

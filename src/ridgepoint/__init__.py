@@ -36,6 +36,7 @@ _HOME = {
     "Roofline": "models.roofline",
     "bound": "models.bound",
     "characterize": "ceilings",
+    "measure": "harness",
     "measure_program": "program",
     "open_machine": "library",
     "place": "models.placement",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from ridgepoint.demand import Demand as Demand
     from ridgepoint.errors import RidgepointError as RidgepointError
     from ridgepoint.estimate import Estimate as Estimate
+    from ridgepoint.harness import measure as measure
     from ridgepoint.library import open_machine as open_machine
     from ridgepoint.machine import Cache as Cache
     from ridgepoint.machine import Ceiling as Ceiling

@@ -43,6 +43,13 @@ class _Inherited:
         pass
 
 
+class _Nothing(_Inherited):
+    """There is nothing to read."""
+
+    def open(self) -> int:
+        return os.open(os.devnull, os.O_RDONLY)
+
+
 class _Rewound:
     """A regular file: every run reads it from where it stood at first."""
 
@@ -137,6 +144,11 @@ def own_standard_input() -> Iterator[StandardInput]:
         yield source
     finally:
         source.close()
+
+
+def no_standard_input() -> StandardInput:
+    """Return a standard input that is empty."""
+    return _Nothing()
 
 
 def _form_of_own() -> StandardInput:

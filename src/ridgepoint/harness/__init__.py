@@ -1,0 +1,237 @@
+"""Measure calls of a function: their time here, their work and traffic in a process of their own.
+
+The protocol is that of Ofenbeck et al., "Applying the Roofline Model", ISPASS 2014: a loop so long
+that the clock and the loop vanish in it, repeated for a median and quartiles; for cold caches the
+calls use replicas of the data in turn, more than the last-level cache holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from ridgepoint.context import context_here
+from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.harness.child import Task, is_counted
+from ridgepoint.harness.counted import Conditions, calls_to_count, count_calls
+from ridgepoint.harness.native import Native, time_natively
+from ridgepoint.harness.packing import Function
+from ridgepoint.harness.subject import State, Subject, subject
+from ridgepoint.host import System
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Context, Counted, Measurement, Protocol
+
+__all__ = ["REPETITIONS", "State", "Subject", "measure", "measure_all", "subject"]
+
+REPETITIONS = 20
+
+
+def measure(
+    function: Function,
+    *arguments: object,
+    state: State = "warm",
+    name: str | None = None,
+    repetitions: int = REPETITIONS,
+    threads: int | None = None,
+    caches: Sequence[Cache] | None = None,
+    memory_bytes: int | None = None,
+    limit_s: float = 60.0,
+    timeout_s: float | None = None,
+) -> Measurement:
+    """Measure a call: runtime, work and traffic of ``function(*arguments)``.
+
+    Parameters
+    ----------
+    function : callable
+        Of NumPy, Numba, ctypes, or plain Python. It is called many times, so it must do the same
+        every time; what it returns is thrown away. It must be possible to hand it to another
+        process: defined in a module or script, or by itself.
+    *arguments : object
+        Its data as arrays, and whatever else can be pickled.
+    state : {"warm", "cold"}
+        Of the caches: the same data again and again, or a replica of them for each call, so many
+        that none is in a cache any more when its turn comes.
+    name : str or None
+        As it is to be called in tables and figures; None: the function's own.
+    repetitions : int
+        Samples of the runtime.
+    threads : int or None
+        That BLAS and OpenMP may use; None: as they choose.
+    caches : sequence of Cache or None
+        To be simulated; None: this host's.
+    memory_bytes : int or None
+        What replicas may take together; None: a quarter of what is available.
+    limit_s : float
+        What all samples together may take: fewer are taken if need be.
+    timeout_s : float or None
+        Limit of the process that counts.
+
+    Returns
+    -------
+    Measurement
+        Of one call, on average. Its `protocol` tells how it was made.
+
+    Raises
+    ------
+    CannotMeasure
+        If the function raises; if one call takes longer than `limit_s`; if its data cannot be
+        replicated, or not as often as cold caches need; if it cannot be counted.
+    MeterUnavailable
+        If the counting engine does not work here.
+    ValueError
+        If an option is impossible.
+
+    Notes
+    -----
+    One sample is the mean of so many calls that it takes 1e8 cycles at least. What the loop itself
+    takes is measured with an empty function, and stated, not subtracted. For cold caches
+    ``bytes of data * replicas >= size * associativity`` of the last-level cache, as far as the
+    memory allows.
+
+    Work and traffic are those of calls on copies of the same data in another process, warm, or in
+    caches that were emptied before and after; what the interpreter does around them is in the
+    counts, amortized over many calls.
+
+    References
+    ----------
+    .. [1] G. Ofenbeck, R. Steinmann, V. Caparros, D. G. Spampinato, M. Pueschel, "Applying the
+       Roofline Model", ISPASS 2014, section III.
+    """
+    one = subject(function, *arguments, state=state, name=name, threads=threads)
+    (result,) = measure_all(
+        [one],
+        repetitions=repetitions,
+        caches=caches,
+        memory_bytes=memory_bytes,
+        limit_s=limit_s,
+        timeout_s=timeout_s,
+    )
+    if isinstance(result, RidgepointError):
+        raise result
+    return result
+
+
+def measure_all(
+    subjects: Sequence[Subject],
+    *,
+    repetitions: int = REPETITIONS,
+    caches: Sequence[Cache] | None = None,
+    memory_bytes: int | None = None,
+    limit_s: float = 60.0,
+    timeout_s: float | None = None,
+    report: Callable[[str], None] = lambda what: None,
+) -> list[Measurement | RidgepointError]:
+    """Measure many calls; see `measure`.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        Those with the same state and threads are counted in one process, which saves its start;
+        their functions are not told apart then.
+    report : callable
+        Called with what begins now.
+
+    Returns
+    -------
+    list of Measurement or RidgepointError
+        One for each subject; the error of one does not stop the others.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counting engine does not work here.
+    """
+    if repetitions < 1 or not limit_s > 0:
+        raise ValueError(
+            f"repetitions and limit_s must be > 0, got {repetitions!r} and {limit_s!r}"
+        )
+    if is_counted():
+        raise RuntimeError(
+            "this process was started to count what a script measures, and came to measure it "
+            "again; put that below if __name__ == '__main__':"
+        )
+    context = context_here()
+    timed: dict[int, Native] = {}
+    results: dict[int, Measurement | RidgepointError] = {}
+    for index, each in enumerate(subjects):
+        report(f"timing {each.name}, {each.state}")
+        try:
+            timed[index] = time_natively(
+                each, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
+            )
+        except CannotMeasure as error:
+            results[index] = error
+    simulated = tuple(System().caches if caches is None else caches)
+
+    def conditions_of(index: int) -> Conditions:
+        return Conditions(
+            caches=simulated,
+            cold=subjects[index].state == "cold",
+            threads=subjects[index].threads,
+            timeout_s=timeout_s,
+        )
+
+    order = sorted(timed, key=lambda index: (subjects[index].state, subjects[index].threads or 0))
+    for conditions, group in groupby(order, key=conditions_of):
+        indices = list(group)
+        tasks = [_task(subjects[i], timed[i], conditions, name=f"call {i}") for i in indices]
+        report(f"counting {', '.join(subjects[i].name for i in indices)}")
+        counted = _count(tasks, conditions)
+        for index, task in zip(indices, tasks, strict=True):
+            found = counted[task.name]
+            results[index] = (
+                found
+                if isinstance(found, RidgepointError)
+                else _measurement(subjects[index], timed[index], found, task, context)
+            )
+    return [results[index] for index in range(len(subjects))]
+
+
+def _task(one: Subject, native: Native, conditions: Conditions, *, name: str) -> Task:
+    calls = calls_to_count(
+        native.timed.runtime_s.median, data_bytes=one.arguments.nbytes, conditions=conditions
+    )
+    return Task(
+        name=name,
+        function=one.handed_over,
+        arguments=one.arguments,
+        replicas=calls if one.state == "cold" else 1,
+        calls=calls,
+    )
+
+
+def _count(tasks: Sequence[Task], conditions: Conditions) -> dict[str, Counted | CannotMeasure]:
+    """Count all tasks together, or each by itself where one of them ends the process.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counting engine does not work here.
+    """
+    try:
+        return count_calls(tasks, conditions)
+    except CannotMeasure as error:
+        if len(tasks) == 1:
+            return {tasks[0].name: error}
+        return {task.name: _count([task], conditions)[task.name] for task in tasks}
+
+
+def _measurement(
+    one: Subject, native: Native, counted: Counted, task: Task, context: Context
+) -> Measurement:
+    return Measurement(
+        command=(one.name,),
+        counted=counted,
+        timed=native.timed,
+        context=context,
+        cautions=native.cautions,
+        protocol=Protocol(
+            state=one.state,
+            calls=native.times.calls,
+            replicas=native.replicas,
+            data_bytes=one.arguments.nbytes or None,
+            overhead_s=native.overhead_s,
+            counted_calls=task.calls,
+            threads=one.threads,
+        ),
+    )

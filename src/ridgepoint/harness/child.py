@@ -1,0 +1,109 @@
+"""The process in which calls are counted: ``python -m ridgepoint.harness.child FOLDER``."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgepoint.harness.loops import Call, bound, without_garbage_collection
+from ridgepoint.harness.packing import Packed, unpack_function
+from ridgepoint.regions import region
+
+REGION = "ridgepoint: calls"
+TASKS = "tasks.pickle"
+
+_IS_COUNTED = "RIDGEPOINT_IS_COUNTED"
+_THREAD_VARIABLES = (
+    "BLIS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Calls to be counted.
+
+    Parameters
+    ----------
+    name : str
+        Of the region that holds them, and of the file that says why they failed.
+    function : bytes
+        By `ridgepoint.harness.packing.pack_function`.
+    arguments : Packed
+    replicas : int
+        1: the caches are warm.
+    calls : int
+        An even number.
+    """
+
+    name: str
+    function: bytes
+    arguments: Packed
+    replicas: int
+    calls: int
+
+    @property
+    def halves(self) -> tuple[str, str]:
+        """The regions of both halves of the calls."""
+        return f"{self.name}, first half", f"{self.name}, second half"
+
+
+def is_counted() -> bool:
+    """Return whether this process counts calls for another one that measures them."""
+    return _IS_COUNTED in os.environ
+
+
+def environment(threads: int | None) -> dict[str, str]:
+    """Return the variables of a process that counts, with so many threads of linear algebra."""
+    limits = {} if threads is None else dict.fromkeys(_THREAD_VARIABLES, str(threads))
+    return {_IS_COUNTED: "1", **limits}
+
+
+def count(task: Task) -> None:
+    """Make the calls, marked to be counted."""
+    function = unpack_function(task.function)
+    with without_garbage_collection():
+        # What only a first call does, such as compiling or loading, is not the function's work.
+        # One more lets the caches be as after any call.
+        spare = bound(function, task.arguments.unpack())
+        spare()
+        spare()
+        calls = [bound(function, task.arguments.unpack()) for _ in range(task.replicas)]
+        if task.replicas == 1:
+            calls[0]()
+        in_turn = [calls[i % len(calls)] for i in range(task.calls)]
+        half = task.calls // 2
+        # The inner region's end empties cold caches: what it writes back belongs to both.
+        with region(task.name), region(REGION):
+            for name, part in zip(task.halves, (in_turn[:half], in_turn[half:]), strict=True):
+                with region(name):
+                    _run(part)
+
+
+def _run(calls: Sequence[Call]) -> None:
+    for call in calls:
+        call()
+
+
+def main(folder: Path) -> None:
+    """Count what a folder describes; of tasks that fail, leave there why."""
+    tasks: Sequence[Task] = pickle.loads((folder / TASKS).read_bytes())
+    for task in tasks:
+        try:
+            count(task)
+        except BaseException as error:  # whatever it is, the parent tells it
+            (folder / task.name).write_text(f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    os._exit(0)  # what ends with an interpreter is nobody's work here

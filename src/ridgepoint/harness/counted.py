@@ -1,0 +1,184 @@
+"""Count what calls do, in a process of its own: the same code, data and size."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import FunctionCounts, RegionCounts
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.harness.average import average_counts, average_traffic
+from ridgepoint.harness.child import REGION, TASKS, Task, environment
+from ridgepoint.host import usable_cpus
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted
+from ridgepoint.meters import Run
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.process import run
+from ridgepoint.meters.standard_input import no_standard_input
+
+MOST_CALLS = 1000
+_COUNTED_S = 0.1  # natively: counting takes up to 100 times as long
+_SHARE_OF_CACHE = 2  # what calls fetch besides data is little beside half of the last-level cache
+_OF_REGIONS = "pending-unknown"  # warm: what went before left as much; cold: nothing is left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """Under which calls are counted.
+
+    Parameters
+    ----------
+    caches : tuple of Cache
+        To be simulated.
+    cold : bool
+        Empty the caches before and after the calls.
+    threads : int or None
+        That libraries of linear algebra may use; None: as they choose.
+    timeout_s : float or None
+    """
+
+    caches: tuple[Cache, ...]
+    cold: bool
+    threads: int | None
+    timeout_s: float | None
+
+
+def calls_to_count(call_s: float, *, data_bytes: int, conditions: Conditions) -> int:
+    """Return how many calls are counted: many of short ones, so that what surrounds them vanishes.
+
+    Parameters
+    ----------
+    call_s : float
+        What one takes natively.
+    data_bytes : int
+        Of one call.
+    conditions : Conditions
+    """
+    affordable = int(_COUNTED_S / max(call_s, 1e-9))
+    sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
+    share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
+    calls = min(affordable, share if conditions.cold else MOST_CALLS, MOST_CALLS)
+    return max(2, calls - calls % 2)
+
+
+def count_calls(
+    tasks: Sequence[Task], conditions: Conditions
+) -> dict[str, Counted | CannotMeasure]:
+    """Return what one call of each task did on average, or why it could not be counted.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        Of different names. They are counted in one process, one after the other, since starting
+        one takes long; functions are told where there is one task only.
+    conditions : Conditions
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counting engine does not work here.
+    CannotMeasure
+        If the process ends early, or takes too long.
+    """
+    meter = EngineMeter(
+        cpus=conditions.threads or len(usable_cpus()),
+        region=REGION,
+        all_threads=True,
+        cold=conditions.cold,
+    )
+    stdin = no_standard_input()
+    with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        folder = Path(name)
+        (folder / TASKS).write_bytes(pickle.dumps(tuple(tasks), protocol=5))
+
+        def launch(command: Sequence[str]) -> Run:
+            return run(
+                command,
+                stdin=stdin,
+                output="discard",
+                timeout_s=conditions.timeout_s,
+                environment=environment(conditions.threads),
+            )
+
+        command = (sys.executable, "-m", "ridgepoint.harness.child", name)
+        try:
+            counted = meter.count(command, launch=launch, caches=conditions.caches)
+        except CannotMeasure:
+            failures = _failures(tasks, folder)
+            if len(failures) < len(tasks):
+                raise
+            return dict(failures)
+        failures = _failures(tasks, folder)
+    inside = {region.name: region for region in counted.regions}
+    return {
+        task.name: failures.get(task.name)
+        or _of_one_call(counted, task, inside, is_alone=len(tasks) == 1)
+        for task in tasks
+    }
+
+
+def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:
+    """Return why tasks failed where they were counted."""
+    found = {}
+    for task in tasks:
+        with contextlib.suppress(FileNotFoundError):
+            raised = (folder / task.name).read_text()
+            found[task.name] = CannotMeasure(
+                "cannot count the calls",
+                reason=f"in the process that counts them, they raised {raised}",
+                remedy="let the function depend on its arguments alone, and on nothing set up "
+                "before",
+            )
+    return found
+
+
+def _of_one_call(
+    counted: Counted, task: Task, inside: Mapping[str, RegionCounts], *, is_alone: bool
+) -> Counted:
+    own = inside[task.name]
+    first, second = (inside[name].counts.work_flop for name in task.halves)
+    return replace(
+        counted,
+        counts=average_counts(own.counts, task.calls),
+        traffic=average_traffic(own.traffic, task.calls),
+        functions=_of_functions(counted.functions, task.calls) if is_alone else (),
+        regions=(),
+        selected=None,
+        cautions=(
+            *(caution for caution in counted.cautions if caution.code != _OF_REGIONS),
+            *_varying(first, second),
+        ),
+    )
+
+
+def _of_functions(functions: Sequence[FunctionCounts], calls: int) -> tuple[FunctionCounts, ...]:
+    return tuple(
+        FunctionCounts(
+            name=each.name,
+            object=each.object,
+            counts=average_counts(each.counts, calls),
+            traffic=average_traffic(each.traffic, calls),
+        )
+        for each in functions
+    )
+
+
+def _varying(first: int, second: int) -> tuple[Caution, ...]:
+    """Doubt work that is not the same in the first half of the calls and in the second."""
+    if first == second:
+        return ()
+    return (
+        Caution(
+            "work-varies",
+            f"one half of the calls did {first} flop and the other {second}: the work is the mean, "
+            "and the time may be that of other work",
+            "measure calls that all do the same",
+        ),
+    )

@@ -1,0 +1,176 @@
+"""Time calls in this process, warm or cold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.estimate import Estimate
+from ridgepoint.harness.loops import THRESHOLD_CYCLES, Call, Times, bound, empty, time_calls
+from ridgepoint.harness.packing import Packed
+from ridgepoint.harness.replicas import plan
+from ridgepoint.harness.subject import Subject, limited_threads
+from ridgepoint.host import System
+from ridgepoint.measurement import Timed
+from ridgepoint.units import format_si
+
+_MEMORY_SHARE = 4  # of what is available, what replicas may take
+_USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
+_OVERHEAD = 0.01
+_NOISY = 0.10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """What was found natively.
+
+    Parameters
+    ----------
+    times : Times
+    overhead_s : float
+        What calling an empty function takes in the same loop.
+    replicas : int
+        Of the data; 1 where the caches are warm.
+    cautions : tuple of Caution
+    """
+
+    times: Times
+    overhead_s: float
+    replicas: int
+    cautions: tuple[Caution, ...]
+
+    @property
+    def timed(self) -> Timed:
+        """The times of one call."""
+        runtime = Estimate(self.times.wall_s)
+        return Timed(
+            runtime_s=runtime,
+            cpu_s=Estimate(self.times.cpu_s),
+            cautions=_time_cautions(runtime, overhead_s=self.overhead_s),
+        )
+
+
+def time_natively(
+    subject: Subject, *, repetitions: int, limit_s: float, memory_bytes: int | None
+) -> Native:
+    """Time calls.
+
+    Parameters
+    ----------
+    subject : Subject
+    repetitions : int
+        Samples.
+    limit_s : float
+        What all of them together may take.
+    memory_bytes : int or None
+        What replicas may take together; None: a quarter of what is available.
+
+    Raises
+    ------
+    CannotMeasure
+        If there are no replicas to be had, or the function raises, or takes too long.
+    """
+    system = System()
+    replicas, cautions = 1, _data_cautions(subject.arguments)
+    if subject.state == "cold":
+        planned = plan(
+            subject.what,
+            subject.arguments.nbytes,
+            caches=system.caches,
+            memory_bytes=memory_bytes or (system.available_bytes or 0) // _MEMORY_SHARE,
+        )
+        replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
+    threshold_s = THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ)
+    with limited_threads(subject.threads):
+        copies = [subject.arguments.unpack() for _ in range(replicas)]
+        calls = [bound(subject.function, copy) for copy in copies]
+        _try(subject, calls[0], limit_s=limit_s)
+        try:
+            times = time_calls(
+                calls, repetitions=repetitions, threshold_s=threshold_s, limit_s=limit_s
+            )
+        except Exception as error:
+            raise CannotMeasure(
+                subject.what,
+                reason=f"it raised {type(error).__name__} when it was called again: {error}",
+                remedy="let it do the same every time: it is called again and again",
+            ) from error
+    return Native(
+        times=times,
+        overhead_s=_overhead_s(copies, threshold_s=threshold_s),
+        replicas=replicas,
+        cautions=cautions,
+    )
+
+
+def _try(subject: Subject, call: Call, *, limit_s: float) -> None:
+    """Call once, as what only a first call does is not measured, and refuse what cannot be."""
+    started = time.perf_counter()
+    try:
+        call()
+    except Exception as error:
+        raise CannotMeasure(
+            subject.what,
+            reason=f"it raised {type(error).__name__}: {error}",
+            remedy="mend it first; nothing was measured",
+        ) from error
+    took_s = time.perf_counter() - started
+    if took_s > limit_s:
+        raise CannotMeasure(
+            subject.what,
+            reason=f"one call takes {took_s:.3g} s, and all together may take {limit_s:g} s",
+            remedy="give it less to do, or more time: limit_s=",
+        )
+
+
+def _overhead_s(copies: Sequence[tuple[object, ...]], *, threshold_s: float) -> float:
+    idle = [bound(empty, copy) for copy in copies]
+    times = time_calls(idle, repetitions=5, threshold_s=threshold_s / 10, limit_s=threshold_s)
+    return Estimate(times.wall_s).median
+
+
+def _data_cautions(arguments: Packed) -> tuple[Caution, ...]:
+    if not arguments.holds_zeros_only:
+        return ()
+    return (
+        Caution(
+            "zeros",
+            "one of its arrays holds zeros alone, which memory and arithmetic may treat as less "
+            "than other numbers",
+            "fill it with numbers as they occur",
+        ),
+    )
+
+
+def _time_cautions(runtime: Estimate, *, overhead_s: float) -> tuple[Caution, ...]:
+    cautions = []
+    spread = runtime.relative_spread
+    if spread is None:
+        cautions.append(
+            Caution(
+                "few-samples",
+                f"there was time for {runtime.n} sample(s): too few for a 95 % interval",
+                "give it less to do, or more time: limit_s=",
+            )
+        )
+    elif spread > _NOISY:
+        cautions.append(
+            Caution(
+                "noisy",
+                f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
+                "quiet the machine, or ask for more samples: repetitions=",
+            )
+        )
+    if overhead_s > _OVERHEAD * runtime.median:
+        cautions.append(
+            Caution(
+                "overhead",
+                f"a call takes {format_si(runtime.median, 's')}, of which calling it from Python "
+                f"is {format_si(overhead_s, 's')} at least",
+                "give one call more to do",
+            )
+        )
+    return tuple(cautions)

@@ -7,6 +7,14 @@ from collections.abc import Iterator
 from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject
 from ridgepoint.models.bound import bound
 
+# CPU time over wall time of a program of which one thread works at a time, noise included.
+_ONE_BUSY = 1.05
+_ONE_WORKS = "one thread works at a time: hand work to the others, or let none be started"
+_UNEVEN = (
+    "give threads shares of equal time, or smaller ones on demand, and shorten what one does while "
+    "the others wait"
+)
+
 
 def on_threads(subject: Subject) -> Iterator[Advice]:
     """Yield that a program's threads are not all busy."""
@@ -30,9 +38,6 @@ def on_threads(subject: Subject) -> Iterator[Advice]:
                 f"{timed.cores_busy:.2f} of {usable} cores were busy on average, with up to "
                 f"{counted.most_threads} threads"
             ),
-            what=(
-                "give threads shares of equal time, or smaller ones on demand, and shorten what "
-                "one does while the others wait"
-            ),
+            what=_ONE_WORKS if timed.cores_busy < _ONE_BUSY else _UNEVEN,
             gain=gain,
         )

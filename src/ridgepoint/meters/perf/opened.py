@@ -36,7 +36,9 @@ class Opened:
     events: list[tuple[Counter, int]] = field(default_factory=list)
     leaders: list[int] = field(default_factory=list)
 
-    def add_group(self, group: Group, *, pid: int = 0, on_exec: bool = False) -> None:
+    def add_group(
+        self, group: Group, *, pid: int = 0, on_exec: bool = False, user_only: bool = True
+    ) -> None:
         """Open a group on a thread, and on what it starts from now on.
 
         Groups are not pinned: the error state of a pinned event in a child is not seen in what
@@ -59,6 +61,7 @@ class Opened:
                 inherit=True,
                 disabled=leads,
                 enable_on_exec=leads and on_exec,
+                user_only=user_only,
             )
             fd = self._open(counter, attributes, pid=pid, cpu=-1, leader=leader)
             if leads:

@@ -27,7 +27,7 @@ class NativeCall:
     """
 
     def __init__(
-        self, function: Callable[..., object], arrange: Callable[..., tuple[object, ...]]
+        self, function: Callable[..., None], arrange: Callable[..., tuple[object, ...]]
     ) -> None:
         self._function, self._arrange = function, arrange
 
@@ -35,7 +35,7 @@ class NativeCall:
         """Call it on arrays."""
         self._function(*self._arrange(*(array.ctypes.data for array in arrays)))
 
-    def bind(self, *arrays: Array) -> Callable[[], object]:
+    def bind(self, *arrays: Array) -> Callable[[], None]:
         """Return the call on these arrays, their addresses found once."""
         # These pointers keep their arrays alive.
         pointers = (array.ctypes.data_as(ctypes.c_void_p) for array in arrays)

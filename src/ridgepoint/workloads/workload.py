@@ -141,7 +141,7 @@ class Workload:
             raise ValueError(f"{self.name} runs in one thread, got threads={threads!r}")
         return self.compile(n, threads)
 
-    def bind(self, n: int, arrays: Arrays, *, threads: int = 1) -> Callable[[], object]:
+    def bind(self, n: int, arrays: Arrays, *, threads: int = 1) -> Callable[[], None]:
         """Return a call on given arrays that spends less time in Python than one by `prepare`."""
         call = self.prepare(n, threads=threads)
         return call.bind(*arrays) if isinstance(call, NativeCall) else partial(call, *arrays)

@@ -23,8 +23,17 @@ from ridgepoint.counts import (
 )
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.advice_text import advice_list
+from ridgepoint.figures.verdict import verdict
 from ridgepoint.machine import Cache, Machine
-from ridgepoint.measurement import Context, Counted, Measurement, Timed, TimedRegion
+from ridgepoint.measurement import (
+    Context,
+    Counted,
+    Measurement,
+    Sampled,
+    Timed,
+    TimedFunction,
+    TimedRegion,
+)
 from ridgepoint.models.advice import MOST_ADVICE, Advice, advice
 from ridgepoint.models.placement import place
 from ridgepoint.report import report
@@ -454,6 +463,24 @@ def test_a_region_that_is_short_or_works_elsewhere_is_left_alone(share, codes):
     assert {one.about for one in advised(with_region(share, cautions=doubts))} == {"kernel"}
 
 
+def test_what_holds_in_a_function_that_was_timed_is_said_of_its_time():
+    """0.08 s of scalars and 0.03 s of DRAM in 0.09 s of 0.3 s: three times, not eight."""
+    whole = program(SCALAR, moved(dram=(300_000_000, 0)), runtime_s=0.3)
+    alone = TimedFunction(
+        name="kernel",
+        object="/bin/p",
+        samples=1000,
+        runtime_s=Estimate([0.09] * 9),
+        cpu_s=0.09,
+    )
+    sampled = Sampled(
+        runs=1, period_s=1e-4, samples=3000, user_s=0.3, system_s=0.0, functions=(alone,)
+    )
+
+    assert gains(whole)["scalar"] == pytest.approx(8.0)
+    assert gains(replace(whole, sampled=sampled))["scalar"] == pytest.approx(3.0)
+
+
 def test_the_largest_gain_of_the_whole_program_comes_first():
     """Eight times in a fifth of the time are 1.2 times of the whole; two more cores are twice."""
     part = with_region(0.2)
@@ -493,3 +520,12 @@ def test_advice_is_shown_with_its_largest_gain(gain, text):
 
     assert captured.get().splitlines()[1].split("  ")[1:3][0] == text
     assert "f?: saw; do" in captured.get()
+
+
+def test_a_verdict_that_advice_follows_does_not_say_where_to_look():
+    """What is said well below is not said vaguely above."""
+    placement = place(program(SCALAR, moved(dram=(100_000_000, 0))), BENCH)
+    alone, followed = (verdict(placement, SCALAR, advised=said) for said in (False, True))
+
+    assert set(alone) - set(followed) == {alone[1]}
+    assert alone[1].startswith("look at latency")

@@ -13,6 +13,7 @@ from ridgepoint.models.advice.compute import on_instructions
 from ridgepoint.models.advice.memory import on_memory
 from ridgepoint.models.advice.subject import Advice, Subject
 from ridgepoint.models.advice.threads import on_threads
+from ridgepoint.models.parts import function_alone, timed_functions
 from ridgepoint.models.placement import Placement, place
 from ridgepoint.models.regions import region_alone
 
@@ -28,9 +29,12 @@ _WAITS = 0.5
 # A part that takes less of the runtime gains the whole a ninth at most.
 _LEAST_PART = 0.1
 
+_Part = tuple[str, Measurement, tuple[str, ...]]
+"""Name, measurement of it alone, and the names of the parts that it may be inside of."""
+
 
 def advice(measurement: Measurement, placement: Placement, machine: Machine) -> tuple[Advice, ...]:
-    """Return what to do next about a measured program and the regions that it marks.
+    """Return what to do next about a measured program, its regions and its functions.
 
     Parameters
     ----------
@@ -49,9 +53,9 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
     Notes
     -----
     A gain is the runtime over the bound of the changed demand: at most, never a promise. Of a
-    region it is the region's; the order is by what that makes of the program (Amdahl). Nothing is
-    said where counts and time are not of the same, where a roof is passed, and of a program that
-    waits.
+    region or function it is that one's; the order is by what that makes of the program (Amdahl).
+    Nothing is said where counts and time are not of the same, where a roof is passed, and of a
+    program that waits.
     """
     name = PurePath(measurement.command[0]).name
     whole = Subject(name=name, measurement=measurement, placement=placement, machine=machine)
@@ -86,31 +90,49 @@ def _of(subject: Subject) -> Iterator[Advice]:
 
 
 def _parts(whole: Subject) -> Iterator[tuple[float, Subject, tuple[str, ...]]]:
-    """Yield the regions that take time, with their shares of it and what they are inside of."""
+    """Yield the parts that take time, with their shares of it and what they are inside of."""
     measurement, timed = whole.measurement, whole.measurement.timed
-    times = {one.name: one for one in measurement.timed_regions}
-    for region in measurement.counted.regions:
-        own = times.get(region.name)
-        if timed is None or own is None or own.runtime_s is None:
+    if timed is None:
+        return
+    for name, alone, inside in (*_regions(measurement), *_functions(measurement)):
+        if alone.timed is None:
             continue
-        share = min(own.runtime_s.median / timed.runtime_s.median, 1.0)
-        # Counts of its threads, time of others too: neither explains the other.
-        if share < _LEAST_PART or any(c.code == "region-other-threads" for c in own.cautions):
+        share = min(alone.timed.runtime_s.median / timed.runtime_s.median, 1.0)
+        if share < _LEAST_PART:
             continue
-        alone = region_alone(measurement, region)
         # Time inside, summed over threads, is no time that they were busy.
-        alone = replace(alone, counted=replace(alone.counted, most_threads=None))
-        place_of_it = place(alone, whole.machine, cores=None)
-        yield (
-            share,
-            Subject(
-                name=f"region {region.name}",
-                measurement=alone,
-                placement=place_of_it,
-                machine=whole.machine,
-            ),
-            tuple(f"region {name}" for name in region.inside),
+        own = replace(alone, counted=replace(alone.counted, most_threads=None))
+        part = Subject(
+            name=name,
+            measurement=own,
+            placement=place(own, whole.machine),
+            machine=whole.machine,
         )
+        yield share, part, inside
+
+
+def _regions(measurement: Measurement) -> Iterator[_Part]:
+    """Yield the regions that explain their time."""
+    # Counts of its threads, time of others too: neither explains the other.
+    others = {
+        one.name
+        for one in measurement.timed_regions
+        if any(caution.code == "region-other-threads" for caution in one.cautions)
+    }
+    for region in measurement.counted.regions:
+        if region.name not in others:
+            inside = tuple(f"region {name}" for name in region.inside)
+            yield f"region {region.name}", region_alone(measurement, region), inside
+
+
+def _functions(measurement: Measurement) -> Iterator[_Part]:
+    """Yield the functions that were counted and timed; each may be inside of any region."""
+    regions = tuple(f"region {region.name}" for region in measurement.counted.regions)
+    for function, timed in timed_functions(measurement):
+        if function is not None:
+            alone = function_alone(measurement, function, timed)
+            counted = replace(alone.counted, functions=(function,))
+            yield function.name, replace(alone, counted=counted), regions
 
 
 def _of_the_whole(share: float, gain: float | None) -> float:

@@ -481,6 +481,21 @@ def test_what_holds_in_a_function_that_was_timed_is_said_of_its_time():
     assert gains(replace(whole, sampled=sampled))["scalar"] == pytest.approx(3.0)
 
 
+def test_a_function_that_does_well_in_its_own_time_is_left_alone():
+    """0.008 s of FMAs: of the whole 0.1 s hardly any, of the function's 0.012 s two thirds."""
+    done = counts(flop(100_000_000, width=0), instructions=100_000_000)
+    whole = program(done, moved(l2=(0, 0), l3=(0, 0), dram=(64, 0)))
+    alone = TimedFunction(
+        name="kernel", object="/bin/p", samples=900, runtime_s=Estimate([0.012] * 9), cpu_s=0.012
+    )
+    sampled = Sampled(
+        runs=9, period_s=1e-4, samples=1000, user_s=0.1, system_s=0.0, functions=(alone,)
+    )
+
+    assert "dependent" in gains(whole)
+    assert gains(replace(whole, sampled=sampled)) == {"scalar": pytest.approx(8.0)}
+
+
 def test_the_largest_gain_of_the_whole_program_comes_first():
     """Eight times in a fifth of the time are 1.2 times of the whole; two more cores are twice."""
     part = with_region(0.2)

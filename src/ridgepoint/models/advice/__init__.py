@@ -63,11 +63,12 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
     for share, part, inside in _parts(whole):
         said = list(_of(part))
         codes = {one.code for one in said}
-        # What holds in a part is said of the part, not of all that it is in too.
+        # What holds in a part is said of the part, not of all that it is in too; and its own time
+        # says more of it than that of the whole.
         found = [
             (gain, of, one)
             for gain, of, one in found
-            if one.code not in codes or of not in {name, *inside}
+            if of not in {name, *inside} or not (one.code in codes or _is_about(one, part.name))
         ]
         found += [(_of_the_whole(share, one.gain), part.name, one) for one in said]
     ranked = sorted(found, key=lambda each: -each[0])
@@ -133,6 +134,11 @@ def _functions(measurement: Measurement) -> Iterator[_Part]:
             alone = function_alone(measurement, function, timed)
             counted = replace(alone.counted, functions=(function,))
             yield function.name, replace(alone, counted=counted), regions
+
+
+def _is_about(one: Advice, name: str) -> bool:
+    """Return whether advice is about a function, with or without its line."""
+    return one.about == name or one.about.startswith(f"{name} (")
 
 
 def _of_the_whole(share: float, gain: float | None) -> float:

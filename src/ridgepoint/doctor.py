@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
 import platform
 import shutil
@@ -12,22 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.archive import Archive, default_path
-from ridgepoint.errors import ArchiveRefused, InvalidDocument
+from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.engine.build import engine
+from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.theory import load_theory
 from ridgepoint.theory_file import user_folder
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
 """Of kernels that are checked before they are timed."""
 
-_PERF_EVENT_OPEN = 298  # x86-64's number
-_PERF_TYPE_HARDWARE, _PERF_COUNT_HW_INSTRUCTIONS = 0, 1
-_EXCLUDE_KERNEL_AND_HYPERVISOR = 1 << 5 | 1 << 6
-_PERF_ATTR_SIZE_VER0 = 64
+_NO_COUNTERS = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +67,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _engine(),
         _callgrind(),
         _avx512(system),
-        _counters(system),
+        _counters(),
         _compiler(),
         _temporary_folder(),
         _archive(archive_path or default_path()),
@@ -197,75 +193,31 @@ def _avx512(system: System) -> Finding:
     )
 
 
-def _counters(system: System) -> Finding:
-    """Find out whether the kernel gives hardware counters, by asking it for one."""
+def _counters() -> Finding:
+    """Find out whether the kernel gives hardware counters, by asking it for all that it has."""
     what = "hardware counters"
-    cost = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
-    error = _open_hardware_counter()
-    if error is None:
+    meter = PerfMeter()
+    try:
+        session = meter.session()
+    except CannotMeasure as lack:
+        return Finding(
+            what=what, works=False, detail=lack.reason, remedy=lack.remedy, cost=_NO_COUNTERS
+        )
+    plan, name = session.plan, session.plan.microarchitecture.name
+    told = ", ".join(metric for metric in plan.metrics if not metric.endswith("_total"))
+    with session.watching_machine():
+        pass
+    refusals = list(session.refused.values())
+    if refusals:
         return Finding(
             what=what,
             works=True,
-            detail="the kernel gives them (this version of ridgepoint run does not use them yet)",
+            detail=f"{name}: {told}; but nothing of the whole machine: {refusals[0]}",
+            cost="memory traffic is unknown with --meter perf",
         )
-    paranoid = _read_number("/proc/sys/kernel/perf_event_paranoid")
-    filtered = _status_field("Seccomp") == "2"
-    if error in (errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV):
-        where = "this virtual machine shows" if system.virtualized else "the kernel finds"
-        detail = f"{where} no performance-monitoring unit"
-        remedy = "ask the provider for a PMU, or use bare metal; simulation needs none"
-    elif error in (errno.EACCES, errno.EPERM) and filtered and (paranoid is None or paranoid <= 2):
-        detail = "the container's seccomp filter forbids perf_event_open"
-        remedy = "run it with --cap-add PERFMON and a seccomp profile that allows perf_event_open"
-    elif error in (errno.EACCES, errno.EPERM):
-        detail = f"perf_event_paranoid is {'unknown' if paranoid is None else paranoid}"
-        remedy = "sysctl kernel.perf_event_paranoid=2 (as root), or give CAP_PERFMON"
-    else:
-        detail = f"perf_event_open fails: {os.strerror(error)}"
-        remedy = "none is known; simulation needs no counters"
-    return Finding(what=what, works=False, detail=detail, remedy=remedy, cost=cost)
-
-
-def _open_hardware_counter() -> int | None:
-    """Return the error number with which the kernel refuses a counter of instructions, or None."""
-    if platform.machine() not in {"x86_64", "AMD64"}:
-        return errno.ENOSYS
-    # struct perf_event_attr, first version: type, size, config, ..., flags at byte 40.
-    attributes = (ctypes.c_uint64 * (_PERF_ATTR_SIZE_VER0 // 8))()
-    attributes[0] = _PERF_TYPE_HARDWARE | _PERF_ATTR_SIZE_VER0 << 32
-    attributes[1] = _PERF_COUNT_HW_INSTRUCTIONS
-    attributes[5] = _EXCLUDE_KERNEL_AND_HYPERVISOR
-    libc = ctypes.CDLL(None, use_errno=True)
-    this_process, any_cpu, no_group = ctypes.c_int(0), ctypes.c_int(-1), ctypes.c_int(-1)
-    fd = libc.syscall(
-        ctypes.c_long(_PERF_EVENT_OPEN),
-        ctypes.byref(attributes),
-        this_process,
-        any_cpu,
-        no_group,
-        ctypes.c_ulong(0),
+    return Finding(
+        what=what, works=True, detail=f"{name}: {told}, with ridgepoint run --meter perf"
     )
-    if fd < 0:
-        return ctypes.get_errno()
-    os.close(fd)
-    return None
-
-
-def _read_number(path: str) -> int | None:
-    try:
-        return int(Path(path).read_text())
-    except (OSError, ValueError):
-        return None
-
-
-def _status_field(name: str) -> str | None:
-    """Return a field of /proc/self/status."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return None
-    fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return fields[name].strip() if name in fields else None
 
 
 def _compiler() -> Finding:

@@ -60,6 +60,8 @@ class Counted:
     energy_j : dict of str to float or None
         Energy used meanwhile by each domain that the machine meters (``pkg``, ``ram``, ...), by
         all its programs; None: not measured.
+    also : Counted or None
+        What another meter counted of the same program, to compare.
     """
 
     meter: str
@@ -76,6 +78,7 @@ class Counted:
     selected: str | None = None
     most_threads: int | None = None
     energy_j: dict[str, float] | None = None
+    also: Counted | None = None
 
     @property
     def is_sequential(self) -> bool:

@@ -114,7 +114,8 @@ def measure_program(
         runs: list[Run] = []
 
         def launch(wrapped: Sequence[str]) -> Run:
-            where = "discard" if is_shown else output
+            # A meter may need several runs; only the first shows what the program says.
+            where = "discard" if is_shown or runs else output
             runs.append(run(wrapped, stdin=stdin, output=where, timeout_s=timeout_s))
             return runs[-1]
 

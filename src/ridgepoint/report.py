@@ -10,7 +10,7 @@ from typing import Any
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement, TimedFunction
+from ridgepoint.measurement import Counted, Measurement, TimedFunction
 from ridgepoint.models.advice import advice
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.working_sets import working_sets
@@ -64,6 +64,7 @@ def report(
         "energy_j": counted.energy_j,
         "simulated_caches": plain(counted.caches),
         "alternatives": plain(counted.alternatives),
+        "also": _also(counted.also),
         "miss_curve": plain(counted.miss_curve),
         "working_sets": (
             None if counted.miss_curve is None else plain(working_sets(counted.miss_curve))
@@ -80,6 +81,18 @@ def _instructions(counts: Counts) -> dict[str, int | None]:
         "loads": counts.loads,
         "stores": counts.stores,
         "undecoded": counts.undecoded,
+    }
+
+
+def _also(counted: Counted | None) -> dict[str, Any] | None:
+    """Return what another meter counted of the same program."""
+    if counted is None:
+        return None
+    return {
+        "meter": counted.meter,
+        **_part(counted.counts, counted.traffic),
+        "energy_j": counted.energy_j,
+        "cautions": plain(counted.cautions),
     }
 
 

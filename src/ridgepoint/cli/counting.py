@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
 
 from ridgepoint.cli import common
 from ridgepoint.errors import RidgepointError
 from ridgepoint.machine import Cache, Machine
+from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter
 
 
@@ -62,23 +63,31 @@ def meter_for(
             "leaves nothing for --cold, --what-if and --miss-curve to tell",
             param_hint="'--no-traffic'",
         )
+    simulated = _simulated(
+        {
+            "--region": region,
+            "--function": function,
+            "--what-if": what_if,
+            "--miss-curve": miss_curve,
+            "--no-traffic": not traffic,
+        }
+    )
+    _require_simulation(name, simulated)
     if name == "callgrind":
-        if region or function or what_if or miss_curve or not traffic:
-            raise click.BadParameter(
-                "callgrind knows no --region, --function, --what-if, --miss-curve, --no-traffic; "
-                "leave --meter out",
-                param_hint="'--meter'",
-            )
         from ridgepoint.meters.callgrind import CallgrindMeter
 
         return CallgrindMeter()
+    if name == "perf":
+        from ridgepoint.meters.perf import PerfMeter
+
+        return PerfMeter()
     from ridgepoint.meters.engine import MOST_GEOMETRIES, EngineMeter
 
     if len(what_if) >= MOST_GEOMETRIES:
         raise click.BadParameter(
             f"at most {MOST_GEOMETRIES - 1} can be simulated in one run", param_hint="'--what-if'"
         )
-    return EngineMeter(
+    engine = EngineMeter(
         cpus=cpus,
         simulate=traffic,
         region=region,
@@ -87,9 +96,50 @@ def meter_for(
         cold=cold,
         alternatives=tuple(map(_other_caches, what_if)),
         miss_curve=miss_curve,
-        may_be_replaced=name is None,
+        may_be_replaced=name in {None, "auto"},
         report=report,
     )
+    return engine if name in {None, "engine"} else _with_hardware(name, engine, simulated)
+
+
+def _simulated(asked: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the options that were given and that only a simulation of ours can follow."""
+    return tuple(option for option, value in asked.items() if value)
+
+
+def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:
+    """Refuse options that a meter does not know.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    parts = ("--region", "--function")
+    unknown = [one for one in simulated if name != "both" or one in parts]
+    if name in {"callgrind", "perf", "both"} and unknown:
+        who = "the CPU's own counters know" if name != "callgrind" else "callgrind knows"
+        raise click.BadParameter(
+            f"{who} no {', '.join(unknown)}; leave --meter out", param_hint="'--meter'"
+        )
+
+
+def _with_hardware(name: str | None, engine: Meter, simulated: Sequence[str]) -> Meter:
+    from ridgepoint.meters.perf import PerfMeter
+    from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
+
+    if name == "both":
+        return BothMeter(perf=PerfMeter(), engine=engine)
+    return AutoMeter(perf=PerfMeter(), engine=engine, asked=", ".join(simulated) or None)
+
+
+def show_meters(counted: Counted) -> None:
+    """Print how the counts of two meters compare on standard error, if there are two."""
+    if counted.also is not None:
+        from ridgepoint.figures.meter_comparison import meters
+
+        shown = common.console(stderr=True)
+        shown.print()
+        shown.print(meters(counted, counted.also))
 
 
 def _other_caches(text: str) -> tuple[Cache, ...]:

@@ -62,8 +62,10 @@ from ridgepoint.cli import common
 @click.option(
     "--meter",
     "meter_name",
-    type=click.Choice(["engine", "callgrind"]),
-    help="What counts.  [default: engine, or callgrind where that cannot be built]",
+    type=click.Choice(["engine", "perf", "auto", "both", "callgrind"]),
+    help="What counts: a simulation (engine), the CPU's own counters (perf), the better of the two "
+    "here (auto), or each, to compare (both).  [default: engine, or callgrind where that cannot be "
+    "built]",
 )
 @click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
@@ -110,7 +112,7 @@ def command(
     and the program's output to standard error. Its exit status is passed on.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.counting import caches_to_simulate, meter_for
+    from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.host import usable_cpus
     from ridgepoint.library import open_machine
@@ -167,6 +169,7 @@ def command(
         try:
             placement = place(measurement, machine, cores=cores)
             show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
+            show_meters(measurement.counted)
             write_run(measurement, machine, placement, outputs)
         finally:
             common.say_kept(archive.keep_measurement(measurement, machine_id))

@@ -10,7 +10,7 @@ import pytest
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.workloads import Expected, all_workloads, find, missing
-from ridgepoint.workloads.mkl import _path
+from ridgepoint.workloads.mkl import _library, _path
 
 HANDWRITTEN = tuple(one for one in all_workloads() if one.is_handwritten)
 LIBRARIES = tuple(one for one in all_workloads() if not one.is_handwritten)
@@ -273,13 +273,15 @@ def test_mkl_is_found_where_it_says(tmp_path, monkeypatch):
     library.write_text("no library")
     monkeypatch.setenv("MKLROOT", os.fspath(tmp_path))
     monkeypatch.setattr(sys, "prefix", os.fspath(tmp_path / "nowhere"))
-    _path.cache_clear()
+    for cached in (_path, _library):
+        cached.cache_clear()
     try:
         assert "fft.mkl" not in missing()
         with pytest.raises(CannotMeasure, match="cannot use MKL"):
             find("fft.mkl").prepare(8)
     finally:
-        _path.cache_clear()
+        for cached in (_path, _library):
+            cached.cache_clear()
 
 
 @pytest.mark.parametrize(

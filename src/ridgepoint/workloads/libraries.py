@@ -5,6 +5,10 @@ None of the calls allocates or copies an array.
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
@@ -14,6 +18,7 @@ from ridgepoint.workloads.textbook import Absence, blas, transform, unitary_tran
 from ridgepoint.workloads.vectors import ALPHA
 from ridgepoint.workloads.workload import Call
 
+_DEEPBIND: int = getattr(os, "RTLD_DEEPBIND", 0)  # glibc's
 _SUITE = "pip install 'ridgepoint[suite]'"
 
 
@@ -28,6 +33,21 @@ def _absence(*packages: str, remedy: str = _SUITE) -> Absence:
     return absence
 
 
+@contextmanager
+def _own_symbols() -> Iterator[None]:
+    """Let extension modules that are imported meanwhile call the libraries they came with.
+
+    MKL makes its symbols known to the whole process, among them the interfaces of BLAS and FFTW:
+    what is loaded or bound after it would measure MKL under another name.
+    """
+    before = sys.getdlopenflags()
+    sys.setdlopenflags(os.RTLD_NOW | _DEEPBIND)
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(before)
+
+
 def _limit_blas(threads: int) -> None:
     """Let the BLAS of this process, NumPy's too, use so many threads from now on."""
     from threadpoolctl import threadpool_limits
@@ -36,7 +56,8 @@ def _limit_blas(threads: int) -> None:
 
 
 def _daxpy(n: int, threads: int) -> Call:
-    from scipy.linalg.blas import daxpy
+    with _own_symbols():
+        from scipy.linalg.blas import daxpy
 
     _limit_blas(threads)
 
@@ -47,7 +68,8 @@ def _daxpy(n: int, threads: int) -> Call:
 
 
 def _dgemv(n: int, threads: int) -> Call:
-    from scipy.linalg.blas import dgemv
+    with _own_symbols():
+        from scipy.linalg.blas import dgemv
 
     _limit_blas(threads)
     alpha = 1 / n
@@ -59,7 +81,8 @@ def _dgemv(n: int, threads: int) -> Call:
 
 
 def _dgemm(n: int, threads: int) -> Call:
-    from scipy.linalg.blas import dgemm
+    with _own_symbols():
+        from scipy.linalg.blas import dgemm
 
     _limit_blas(threads)
     alpha = 1 / n
@@ -89,7 +112,8 @@ def _ducc0(n: int, threads: int) -> Call:
 
 
 def _fftw(n: int, threads: int) -> Call:
-    import pyfftw
+    with _own_symbols():
+        import pyfftw
 
     # Not the fastest of several plans, which need not be the same one when it is counted.
     plan = pyfftw.FFTW(

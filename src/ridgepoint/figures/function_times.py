@@ -66,9 +66,10 @@ def function_times(
 
 def _said(sampled: Sampled) -> str:
     runs = "1 run" if sampled.runs == 1 else f"{sampled.runs} runs"
+    kernel = format_si(sampled.system_s, "s", digits=3)
     return (
         f"{sampled.samples} samples of {runs}, one in {format_si(sampled.period_s, 's', digits=3)} "
-        "of CPU time in user mode; ± 95 %"
+        f"of CPU time in user mode; ± 95 %; {kernel} of each run in the kernel"
     )
 
 

@@ -5,11 +5,13 @@ import os
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from ridgepoint.errors import CannotMeasure
-from ridgepoint.meters.perf.catalogue import Microarchitecture
+from ridgepoint.meters.perf import PerfMeter
+from ridgepoint.meters.perf.catalogue import Core, Event, Metric, Microarchitecture
 from ridgepoint.meters.perf.groups import Counter
 from ridgepoint.meters.perf.host import Host
 from ridgepoint.meters.perf.kernel import LinuxKernel
@@ -20,6 +22,7 @@ from ridgepoint.meters.perf.session import Session
 from ridgepoint.meters.perf.sysfs import Encoding, Pmu, pmus
 from ridgepoint.meters.process import resolve, run
 from ridgepoint.meters.standard_input import own_standard_input
+from ridgepoint.program import measure_program
 
 pytestmark = pytest.mark.hardware
 
@@ -203,3 +206,43 @@ def test_an_event_that_there_is_not_is_refused_by_name():
 
     with pytest.raises(CannotMeasure, match="cannot count 'nothing' on the PMU 'missing'"):
         fitted(LinuxKernel(), Host(), (counter,))
+
+
+@pytest.fixture
+def software_cpu(software, monkeypatch):
+    """Return a meter of a CPU whose events are the kernel's: its time in ns, and page faults."""
+    pmu = replace(software[0].pmu, formats={"event": "config:0-63"})
+    cpu = Microarchitecture(
+        name="Software",
+        confidence="high",
+        notes=(),
+        sources=(),
+        core=(Core(pmu="software", counters=1),),
+        metric=tuple(
+            Metric(
+                name=name,
+                pmu="software",
+                quality="documented",
+                source="include/uapi/linux/perf_event.h",
+                events=(Event(name=name, event=number, weight=weight, width_bits=0),),
+            )
+            for name, number, weight in (("fp64", 1, 2), ("instructions", 2, 1))
+        ),
+    )
+    monkeypatch.setattr("ridgepoint.meters.perf.session._microarchitecture", lambda host: cpu)
+    monkeypatch.setattr("ridgepoint.meters.perf.plan.pmus", lambda host: (pmu,))
+    return PerfMeter()
+
+
+def test_a_program_is_measured_from_end_to_end(software_cpu, capfd):
+    """Twice its CPU time in ns as work; with one counter in two runs, of which one is heard."""
+    command = (sys.executable, "-S", "-c", f"{BURN}\nprint('heard')")
+    measurement = measure_program(command, meter=software_cpu, counts_only=True)
+    counted = measurement.counted
+
+    assert counted.meter == "perf (Software)"
+    assert counted.counts.work["fp64"] == pytest.approx(2 * 0.3e9, rel=0.2)
+    assert counted.counts.instructions > 100  # pages of any Python
+    assert counted.counts.loads is None
+    assert [one.code for one in counted.cautions][:1] == ["several-runs"]
+    assert capfd.readouterr().out == "heard\n"

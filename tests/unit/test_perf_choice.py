@@ -12,6 +12,7 @@ from ridgepoint.counts import Counts, FlopCount, Traffic
 from ridgepoint.documents import decode, encode
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.figures.meter_comparison import compared, meters
+from ridgepoint.figures.run_table import run
 from ridgepoint.measurement import Counted, Measurement
 from ridgepoint.meters import Run
 from ridgepoint.meters.perf import PerfMeter
@@ -163,3 +164,14 @@ def test_totals_of_unknown_counts_are_unknown():
     assert (total.branches, total.load_bytes, total.masked_flop) == (None, None, None)
     assert total.instructions == HARDWARE.counts.instructions + COUNTED.counts.instructions
     assert total.work == {"fp64": 1_999_000_000}
+
+
+def test_a_report_shows_what_is_known_and_no_zero_for_the_rest():
+    """Neither widths nor branches were counted: they are left out, not 0 %."""
+    console = Console(width=100)
+    with console.capture() as capture:
+        console.print(run(replace(MEASUREMENT, counted=HARDWARE), None, None))
+    lines = [line.split() for line in capture.get().splitlines()]
+
+    assert ["W", "work", "999", "Mflop", "fp64"] in lines
+    assert ["instructions", "3.3", "G:", "<", "0.1", "%", "load"] in lines

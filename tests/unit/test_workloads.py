@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,3 +298,12 @@ def test_sizes_and_threads_that_cannot_be_are_refused(name, n, threads, message)
     """Before anything is compiled."""
     with pytest.raises(ValueError, match=message):
         find(name).prepare(n, threads=threads)
+
+
+def test_the_example_of_the_documentation_prints_what_it_says(capsys):
+    """docs/workloads.md."""
+    text = (Path(__file__).parents[2] / "docs" / "workloads.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    exec(code, {})
+
+    assert capsys.readouterr().out == "2006\n"

@@ -121,11 +121,12 @@ def measure_program(
 
         counted = meter.count(resolved, launch=launch, caches=caches)
         again = None
-        if functions and isinstance(meter, EngineMeter):
+        if functions and (counts_alone := _without_caches(meter)) is not None:
             report(f"counting again with {meter.name}, without caches", False)
-            alone = replace(meter, simulate=False, alternatives=(), miss_curve=False)
-            again = alone.count(resolved, launch=launch, caches=())
-    status = runs[-1].exit_status if runs else 0
+            again = counts_alone.count(resolved, launch=launch, caches=())
+    native_status = None if timed is None else timed.exit_status
+    statuses = [one.exit_status for one in runs] or [0]
+    status = next((one for one in statuses if one != native_status), statuses[-1])
     if timed is None:
         require_success(command, status, ignore_status=ignore_status)
     whole = Measurement(
@@ -135,7 +136,7 @@ def measure_program(
         context=context,
         cautions=(
             *doubts,
-            *_status_cautions(None if timed is None else timed.exit_status, status),
+            *_status_cautions(native_status, status),
             *no_samples,
             *(() if again is None else work_cautions(counted, again)),
         ),
@@ -174,6 +175,13 @@ def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:
         lack.remedy,
     )
     return other, (doubt,)
+
+
+def _without_caches(meter: Meter) -> Meter | None:
+    """Return what counts as this meter does and simulates nothing; None: nothing does."""
+    if not isinstance(meter, EngineMeter):
+        return None
+    return replace(meter, simulate=False, alternatives=(), miss_curve=False)
 
 
 def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Caution, ...]]:

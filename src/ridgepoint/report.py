@@ -5,6 +5,7 @@ The keys are a contract; floats are in SI base units; what is unknown is ``null`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
@@ -14,6 +15,8 @@ from ridgepoint.measurement import Counted, Measurement, TimedFunction
 from ridgepoint.models.advice import advice
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.working_sets import working_sets
+
+Times = Mapping[tuple[str | None, str | None], TimedFunction]
 
 
 def report(
@@ -32,6 +35,7 @@ def report(
     counted, timed = measurement.counted, measurement.timed
     performance = None if placement is None else placement.performance_flop_per_s
     cautions = measurement.all_cautions if placement is None else placement.cautions
+    times = _times(measurement)
     return {
         "schema": SCHEMA,
         "kind": "run",
@@ -55,7 +59,7 @@ def report(
             if placement is None or machine is None
             else plain(advice(measurement, placement, machine))
         ),
-        "functions": [_function(function, measurement) for function in counted.functions],
+        "functions": [_function(function, times) for function in counted.functions],
         "sampled": _sampled(measurement),
         "regions": [_region(region, measurement) for region in counted.regions],
         "selected": counted.selected,
@@ -96,8 +100,8 @@ def _also(counted: Counted | None) -> dict[str, Any] | None:
     }
 
 
-def _function(function: FunctionCounts, measurement: Measurement) -> dict[str, Any]:
-    timed = _time_of(function, measurement)
+def _function(function: FunctionCounts, times: Times) -> dict[str, Any]:
+    timed = times.get((function.object, function.name))
     fields = {
         "name": function.name,
         "object": function.object,
@@ -112,10 +116,10 @@ def _function(function: FunctionCounts, measurement: Measurement) -> dict[str, A
     return fields
 
 
-def _time_of(function: FunctionCounts, measurement: Measurement) -> TimedFunction | None:
-    """Return the time of a counted function; None: no sample was in it."""
+def _times(measurement: Measurement) -> Times:
+    """Return the times of functions; of those in which no sample was there is none."""
     each = () if measurement.sampled is None else measurement.sampled.functions
-    return next((t for t in each if (t.object, t.name) == (function.object, function.name)), None)
+    return {(timed.object, timed.name): timed for timed in each}
 
 
 def _sampled(measurement: Measurement) -> dict[str, Any] | None:

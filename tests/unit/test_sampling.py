@@ -14,7 +14,7 @@ from ridgepoint.meters import Run
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.address_space import Place, places
 from ridgepoint.meters.sampling.event import attribute, refusal
-from ridgepoint.meters.sampling.names import Names, parse_code_made
+from ridgepoint.meters.sampling.names import Names, parse_code_made, read_code_made
 from ridgepoint.meters.sampling.recorder import Recording
 from ridgepoint.meters.sampling.records import (
     Executed,
@@ -233,6 +233,16 @@ def test_compilers_at_run_time_name_their_code():
     assert names.of(Place(None, 0x410F, 7)) == (None, "mul")
     assert names.of(Place(None, 0x4110, 7)) == (None, None)
     assert names.of(Place(None, 0x4025, 8)) == (None, None)
+
+
+def test_only_what_a_compiler_wrote_since_is_of_this_process(monkeypatch, tmp_path):
+    """Another process may have had the number before."""
+    monkeypatch.setattr("ridgepoint.meters.sampling.names._MAPS", tmp_path)
+    (tmp_path / "perf-7.map").write_text("4000 20 add\n")
+    written_s = (tmp_path / "perf-7.map").stat().st_mtime
+
+    assert read_code_made([7, 8], since_s=written_s)[7].names == (("add",),)
+    assert read_code_made([7, 8], since_s=written_s + 1) == {}
 
 
 @pytest.mark.parametrize(

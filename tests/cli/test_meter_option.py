@@ -18,7 +18,7 @@ HARDWARE = replace(MEASUREMENT.counted, meter="perf (a CPU)", energy_j={"pkg": 2
 def hardware(monkeypatch):
     """Put a scripted meter in the place of the CPU's counters."""
     scripted = ScriptedMeter(HARDWARE)
-    monkeypatch.setattr("ridgepoint.meters.perf.PerfMeter", lambda: scripted)
+    monkeypatch.setattr("ridgepoint.meters.perf.PerfMeter", lambda **options: scripted)
     return scripted
 
 
@@ -26,7 +26,7 @@ def hardware(monkeypatch):
 def no_hardware(monkeypatch):
     """Put a meter that does not work in the place of the CPU's counters."""
     scripted = ScriptedMeter(HARDWARE, unavailable=LACK)
-    monkeypatch.setattr("ridgepoint.meters.perf.PerfMeter", lambda: scripted)
+    monkeypatch.setattr("ridgepoint.meters.perf.PerfMeter", lambda **options: scripted)
     return scripted
 
 

@@ -10,6 +10,7 @@ from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.meters import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.calibration import Known, calibrate
+from ridgepoint.meters.perf.known_kernels import known_work
 from ridgepoint.meters.perf.plan import make_plan
 from ridgepoint.meters.perf.session import Session
 
@@ -443,3 +444,31 @@ def test_what_cannot_be_counted_has_a_reason(tmp_path):
 
     assert plan.unknown["hbm_read"] == "the kernel shows no PMU 'uncore_hbm'"
     assert "has no event for it" in plan.unknown["bf16"]
+
+
+def test_kernels_of_known_work_confirm_a_cpu(tmp_path):
+    """About 20 Mflop of each precision, in every width that this machine has."""
+    kernel = ScriptedKernel(counts={(4, 0x01C7): 20_000_000, (4, 0x02C7): 20_000_000})
+    session = Session.open_on(perf_host.sapphire_rapids(tmp_path), kernel=kernel)
+    known = known_work(session)
+    calibration = calibrate(known)
+
+    assert {"add scalar fp64", "add scalar fp32"} <= {one.kernel for one in known}
+    assert all(one.expected == pytest.approx(20e6, rel=0.01) for one in known)
+    assert calibration.refused == {}
+
+
+def test_a_meter_that_verifies_refuses_what_the_cpu_counts_by_half(tmp_path):
+    """10 Mflop counted of each kernel of 20: no work is better than half of it."""
+    kernel = ScriptedKernel(counts={(4, 0x01C7): 10_000_000, (4, 0xC0): 1})
+    meter = PerfMeter(host=perf_host.sapphire_rapids(tmp_path), kernel=kernel, verify=True)
+
+    with pytest.raises(CannotMeasure, match=r"this CPU counts 0\.5 times what it does"):
+        count(meter)
+
+
+def test_merged_precisions_are_verified_together(tmp_path):
+    """Zen 4: kernels of both precisions are counted by one event."""
+    kernel = ScriptedKernel(counts={(4, 0x1F03): 20_000_000})
+    session = Session.open_on(perf_host.zen4(tmp_path), kernel=kernel)
+    assert {one.metric for one in known_work(session)} == {"flop"}

@@ -80,7 +80,7 @@ def meter_for(
     if name == "perf":
         from ridgepoint.meters.perf import PerfMeter
 
-        return PerfMeter()
+        return PerfMeter(verify=True)
     from ridgepoint.meters.engine import MOST_GEOMETRIES, EngineMeter
 
     if len(what_if) >= MOST_GEOMETRIES:
@@ -128,8 +128,8 @@ def _with_hardware(name: str | None, engine: Meter, simulated: Sequence[str]) ->
     from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
 
     if name == "both":
-        return BothMeter(perf=PerfMeter(), engine=engine)
-    return AutoMeter(perf=PerfMeter(), engine=engine, asked=", ".join(simulated) or None)
+        return BothMeter(perf=PerfMeter(verify=True), engine=engine)
+    return AutoMeter(perf=PerfMeter(verify=True), engine=engine, asked=", ".join(simulated) or None)
 
 
 def show_meters(counted: Counted) -> None:

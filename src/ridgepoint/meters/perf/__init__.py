@@ -16,7 +16,7 @@ from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.perf import cautions as doubts
-from ridgepoint.meters.perf.calibration import Calibration
+from ridgepoint.meters.perf.calibration import Calibration, calibrate
 from ridgepoint.meters.perf.host import Host
 from ridgepoint.meters.perf.kernel import Kernel, LinuxKernel
 from ridgepoint.meters.perf.metrics import Amount, Amounts, Unknown
@@ -40,7 +40,10 @@ class PerfMeter:
         Watch the memory of the idle machine so long, in s, and subtract what is moved then; 0:
         nothing is subtracted.
     calibration : Calibration or None
-        What kernels of known work said of this CPU; None: nothing is known of it.
+        What kernels of known work and traffic said of this CPU; None: nothing is known of it.
+    verify : bool
+        Where nothing is known, first execute kernels of known work, for about a second: flop that
+        this CPU counts wrongly are refused.
     """
 
     host: Host = field(default_factory=Host)
@@ -48,6 +51,7 @@ class PerfMeter:
     assumed: str = "fp64"
     idle_s: float = 0.0
     calibration: Calibration | None = None
+    verify: bool = False
 
     name = "perf"
     slowdown = "1"
@@ -100,12 +104,13 @@ class PerfMeter:
             or a thread ran on cores that cannot count them.
         """
         session = self.session()
+        calibration = self._calibration(session)
         idle = self._idle(session)
         runs: list[Run] = []
         for index in range(len(session.rounds)):
             with session.following_exec(index):
                 runs.append(launch(command))
-        known = self._believed(session.amounts())
+        known = _believed(session.amounts(), calibration)
         what = f"cannot count {command[0]!r} with hardware counters"
         counts = self._counts(what, known)
         traffic = _traffic(known, idle, runs[0].wall_s)
@@ -119,7 +124,7 @@ class PerfMeter:
             cautions=(
                 *doubts.several_runs(len(runs)),
                 *doubts.assumed_precision(known, self.assumed),
-                *doubts.quality(known, calibrated=self.calibration),
+                *doubts.quality(known, calibrated=calibration),
                 *doubts.unknown(known, traffic),
                 *doubts.whole_machine(session.plan, traffic, idle_s=self.idle_s),
                 *doubts.other_memories(known),
@@ -127,13 +132,13 @@ class PerfMeter:
             ),
         )
 
-    def _believed(self, known: Amounts) -> Amounts:
-        """Return amounts without those that calibration refuses."""
-        refused = {} if self.calibration is None else self.calibration.refused
-        return {
-            name: Unknown(reason=refused[name]) if name in refused else amount
-            for name, amount in known.items()
-        }
+    def _calibration(self, session: Session) -> Calibration | None:
+        if self.calibration is not None or not self.verify:
+            return self.calibration
+        # Imported here: it loads LLVM.
+        from ridgepoint.meters.perf.known_kernels import known_work
+
+        return calibrate(known_work(session))
 
     def _idle(self, session: Session) -> dict[str, float]:
         """Return the bytes per second that each direction of the idle machine moves."""
@@ -181,6 +186,15 @@ class PerfMeter:
             non_temporal_store_bytes=None,
             flop=tuple(flop),
         )
+
+
+def _believed(known: Amounts, calibration: Calibration | None) -> Amounts:
+    """Return amounts without those that calibration refuses."""
+    refused = {} if calibration is None else calibration.refused
+    return {
+        name: Unknown(reason=refused[name]) if name in refused else amount
+        for name, amount in known.items()
+    }
 
 
 def _is_absent(amount: Amount | Unknown) -> bool:

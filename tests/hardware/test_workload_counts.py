@@ -12,7 +12,7 @@ pytestmark = pytest.mark.valgrind
 # that its data are cold; what is written back of earlier ones stands for what stays in the caches.
 PROGRAM = """
 import sys
-import ridgepoint
+from ridgepoint import region
 from ridgepoint.workloads import find
 for argument in sys.argv[1:]:
     name, *numbers = argument.split(":")
@@ -21,7 +21,7 @@ for argument in sys.argv[1:]:
     measured = calls[before:]
     for call in calls[:before]:
         call()
-    with ridgepoint.region(argument):
+    with region(argument):
         for call in measured:
             call()
 """

@@ -122,13 +122,15 @@ class ScriptedKernel:
         (type, pid) to the error of opening; a pid of None means any.
     most_in_group : int
         Events of one group beyond which it answers EINVAL.
+    gone : set
+        Types whose events can be read no longer.
     """
 
     counts: dict = field(default_factory=dict)
     shares: dict = field(default_factory=dict)
     refusals: dict = field(default_factory=dict)
     most_in_group: int = 100
-    is_gone: bool = False
+    gone: set = field(default_factory=set)
     opened: list = field(default_factory=list)  # (attributes, pid, cpu, group), in order
     open_now: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
@@ -157,9 +159,9 @@ class ScriptedKernel:
 
     def read(self, fd):
         """Return what it was told."""
-        if self.is_gone:
-            raise OSError(errno.ENODEV, "No such device")
         attributes = self.open_now[fd]
+        if attributes.type in self.gone:
+            raise OSError(errno.ENODEV, "No such device")
         return Reading(
             count=self.counts.get((attributes.type, attributes.config), 0),
             enabled_ns=WHOLE_RUN_NS,

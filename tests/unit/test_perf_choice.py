@@ -174,4 +174,5 @@ def test_a_report_shows_what_is_known_and_no_zero_for_the_rest():
     lines = [line.split() for line in capture.get().splitlines()]
 
     assert ["W", "work", "999", "Mflop", "fp64"] in lines
+    assert ["E", "energy", "pkg", "2.5", "J,", "of", "the", "whole", "machine"] in lines
     assert ["instructions", "3.3", "G:", "<", "0.1", "%", "load"] in lines

@@ -6,6 +6,7 @@ import perf_host
 import pytest
 from perf_host import ScriptedKernel
 
+from ridgepoint import doctor
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.meters import Run
 from ridgepoint.meters.perf import PerfMeter
@@ -297,10 +298,34 @@ def test_memory_counters_without_rights_leave_traffic_unknown(tmp_path):
 
 def test_a_pmu_that_vanishes_is_an_error(tmp_path):
     """Between opening and reading: no zero."""
-    kernel = spr_kernel(is_gone=True)
+    kernel = spr_kernel(gone={4})
     with pytest.raises(CannotMeasure, match="cannot read"):
         count(PerfMeter(host=perf_host.sapphire_rapids(tmp_path), kernel=kernel))
     assert kernel.open_now == {}
+
+
+def test_a_memory_controller_that_vanishes_leaves_the_work(tmp_path):
+    """Its module was removed meanwhile: traffic is unknown, nothing else is lost."""
+    host = perf_host.sapphire_rapids(tmp_path)
+    counted = count(PerfMeter(host=host, kernel=spr_kernel(gone={31})))
+
+    assert counted.counts.work_flop == 887
+    assert counted.traffic == ()
+    assert any("any more" in one.seen for one in counted.cautions)
+
+
+def test_the_doctor_lists_what_is_counted_and_what_is_forbidden(tmp_path, monkeypatch):
+    """Work is there; memory needs more rights."""
+    kernel = spr_kernel(refusals={(number, -1): errno.EACCES for number in (20, 30, 31)})
+    meter = PerfMeter(host=perf_host.sapphire_rapids(tmp_path), kernel=kernel)
+    monkeypatch.setattr("ridgepoint.doctor.PerfMeter", lambda: meter)
+    finding = doctor._counters()
+
+    assert finding.works
+    assert "Sapphire Rapids" in finding.detail
+    assert "fp64, fp32, fp16, instructions" in finding.detail
+    assert "perf_event_paranoid is 0" in finding.detail
+    assert finding.cost == "memory traffic is unknown with --meter perf"
 
 
 def test_a_host_without_a_pmu_says_so(tmp_path):

@@ -165,6 +165,11 @@ def _seen(measurement: Measurement) -> Iterator[Row]:
     if counted.counts.undecoded:
         share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
         yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
+    if counted.energy_j:
+        domains = ", ".join(
+            f"{printable(name)} {format_si(joule, 'J')}" for name, joule in counted.energy_j.items()
+        )
+        yield "E  energy", f"{domains}, of the whole machine"
     processes = "" if counted.processes in {None, 1} else f", {counted.processes} processes"
     yield "   counted by", f"{printable(counted.meter)}{processes}"
 

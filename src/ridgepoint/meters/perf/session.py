@@ -130,6 +130,8 @@ class Session:
     def watching_machine(self) -> Iterator[None]:
         """Count memory traffic and energy of the whole machine until it is left."""
         self.refused.clear()
+        for one in self.machine_counters:
+            self.readings.pop(one.key, None)
         with opened(self.kernel, self.host) as events:
             self.refused.update(events.add_machine(self.machine_counters))
             events.enable()

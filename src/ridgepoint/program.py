@@ -144,7 +144,7 @@ def measure_program(
         sampled=(
             None
             if sampler is None or timed is None
-            else sampler.sampled(counted.functions, timed.runtime_s)
+            else sampler.sampled(counted.functions, timed)
         ),
     )
     if meter.selection is None or counts_only:

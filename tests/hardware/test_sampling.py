@@ -3,6 +3,7 @@
 import pytest
 
 from ridgepoint.estimate import Estimate
+from ridgepoint.measurement import Timed
 from ridgepoint.meters.process import run
 from ridgepoint.meters.sampling import Sampler, why_unavailable
 from ridgepoint.meters.standard_input import own_standard_input
@@ -21,7 +22,7 @@ def _can_sample():
 
 @pytest.fixture
 def sampled():
-    """Sample a program once; return what was found, on a runtime of its CPU time."""
+    """Sample a program once; return what was found, of the CPU time that it took then."""
 
     def sample(*command, functions=()):
         sampler = Sampler(cpu_s=1.0)
@@ -30,7 +31,8 @@ def sampled():
             sampler.sample(lambda: run(command, stdin=stdin, output="discard"))
         (done,) = sampler.runs
         assert done.exit_status == 0
-        return sampler.sampled(functions, Estimate([done.wall_s]))
+        timed = Timed(runtime_s=Estimate([done.wall_s]), cpu_s=Estimate([done.cpu_s]))
+        return sampler.sampled(functions, timed)
 
     return sample
 

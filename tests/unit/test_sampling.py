@@ -10,6 +10,7 @@ import pytest
 from ridgepoint.counts import Counts, FunctionCounts
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.estimate import Estimate
+from ridgepoint.measurement import Timed
 from ridgepoint.meters import Run
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.address_space import Place, places
@@ -349,12 +350,13 @@ class Kernel:
         return None
 
 
-def sampled_of(monkeypatch, data, *, run, functions=(), runtime=2.0):
+def sampled_of(monkeypatch, data, *, run, functions=(), cpu_s=1.0):
     """Return what a sampler says of one run."""
     monkeypatch.setattr("ridgepoint.meters.sampling.recording", Kernel(data))
     sampler = Sampler(cpu_s=0.1)
     sampler.sample(lambda: run)
-    return sampler.sampled(functions, Estimate([runtime]))
+    timed = Timed(runtime_s=Estimate([9.0]), cpu_s=Estimate([cpu_s]))
+    return sampler.sampled(functions, timed)
 
 
 def thousand(path=b"/bin/a"):
@@ -369,15 +371,22 @@ def seconds(wall_s, user_s):
     return Run(exit_status=0, wall_s=wall_s, cpu_s=user_s, system_s=0.0)
 
 
-def test_the_shares_are_of_the_runtime_that_nobody_sampled(monkeypatch):
-    """0.973 s of samples in 1.946 s are half; of 3 s that is 1.5."""
-    found = sampled_of(monkeypatch, thousand(), run=seconds(1.946002, 0.98), runtime=3.0)
+def test_the_time_is_of_the_cpu_time_that_nobody_sampled(monkeypatch):
+    """0.973 s of samples in 0.973 s of CPU time are all of it: 0.5 s, where sampling doubled it."""
+    found = sampled_of(monkeypatch, thousand(), run=seconds(1.9, 0.973001), cpu_s=0.5)
     (only,) = found.functions
 
     assert (only.name, only.object, only.samples) == (None, "/bin/a", 1000)
-    assert only.runtime_s.median == pytest.approx(1.5)
-    assert only.runtime_s.low == pytest.approx(1.5 * 0.99617, rel=1e-4)  # 1 / (1 + 1.96² / 1000)
+    assert (only.runtime_s.median, only.cpu_s) == pytest.approx((0.5, 0.5))
+    assert only.runtime_s.low == pytest.approx(0.5 * 0.99617, rel=1e-4)  # 1 / (1 + 1.96² / 1000)
     assert found.cautions == ()
+
+
+def test_the_error_of_the_clock_is_in_the_interval(monkeypatch):
+    """Samples stand for 0.973 s, and the kernel accounts 1.04: 6.4 % apart."""
+    (only,) = sampled_of(monkeypatch, thousand(), run=seconds(1.9, 1.04)).functions
+
+    assert only.runtime_s.high == pytest.approx(only.runtime_s.median * 1.0644, rel=1e-3)
 
 
 def test_cpu_time_that_no_sample_saw_is_a_caution(monkeypatch):

@@ -6,6 +6,7 @@ the time in the kernel, nor of waiting; the runtime comes from runs that nobody 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from ridgepoint.caution import Caution
 from ridgepoint.counts import FunctionCounts
 from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Sampled, TimedFunction
+from ridgepoint.measurement import Sampled, Timed, TimedFunction
 from ridgepoint.meters import Run
 from ridgepoint.meters.sampling.address_space import places
 from ridgepoint.meters.sampling.names import Function, Names, read_code_made
@@ -90,55 +91,61 @@ class Sampler:
         pids = {place.pid for _, place in placed if place.pid is not None}
         self._code_made |= read_code_made(pids, since_s=since_s)
 
-    def sampled(self, functions: Sequence[FunctionCounts], runtime: Estimate) -> Sampled:
+    def sampled(self, functions: Sequence[FunctionCounts], timed: Timed) -> Sampled:
         """Return where the time went.
 
         Parameters
         ----------
         functions : sequence of FunctionCounts
             Of the counted run, whose names are taken where they fit.
-        runtime : Estimate
-            Of runs that nobody sampled: the shares are taken of this.
+        timed : Timed
+            Runs that nobody sampled: their CPU time is what is divided, so that neither sampling
+            nor a neighbour on the same core counts.
         """
         names = Names(functions, self._code_made)
         found: dict[Function, Share] = {}
         for place, share in self._shares.of.items():
             found.setdefault(names.of(place), Share()).add(share)
-        wall_s = sum(run.wall_s for run in self.runs)
+        cpu_s = sum(run.cpu_s for run in self.runs)
         user_s = sum(run.cpu_s - run.system_s for run in self.runs)
-        timed = [
-            self._timed(function, share, wall_s=wall_s, runtime=runtime)
+        # The kernel accounts nothing to what is over before its first tick.
+        scale = timed.cpu_s.median / cpu_s if cpu_s and timed.cpu_s.median else 1 / len(self.runs)
+        seen_s = self.samples * self._shares.period_s
+        clock_error = abs(seen_s - user_s) / max(seen_s, user_s) if seen_s and user_s else 0.0
+        error = math.hypot((timed.cpu_s.relative_spread or 0.0) / 2, clock_error)
+        each = [
+            self._timed(function, share, scale=scale, error=error)
             for function, share in found.items()
         ]
-        timed.sort(key=lambda one: (-one.runtime_s.median, one.name or "", one.object or ""))
+        each.sort(key=lambda one: (-one.runtime_s.median, one.name or "", one.object or ""))
         return Sampled(
             runs=len(self.runs),
             period_s=self._shares.period_s,
             samples=self.samples,
             user_s=user_s / len(self.runs),
             system_s=sum(run.system_s for run in self.runs) / len(self.runs),
-            functions=tuple(timed),
-            cautions=(*self._doubts(user_s), *_uncounted(timed, functions)),
+            functions=tuple(each),
+            cautions=(*self._doubts(user_s), *_uncounted(each, functions)),
         )
 
     def _timed(
-        self, function: Function, share: Share, *, wall_s: float, runtime: Estimate
+        self, function: Function, share: Share, *, scale: float, error: float
     ) -> TimedFunction:
-        """Return the time of one function, with the errors of its share and of the runtime."""
+        """Return the time of one function; its share has an error of its own."""
         low, high = interval(share.samples, self.samples)
         middle = share.samples / self.samples
-        spread = (runtime.relative_spread or 0.0) / 2
-        time_s = runtime.median * share.wall_s / wall_s
-        below = ((1 - low / middle) ** 2 + spread**2) ** 0.5
-        above = ((high / middle - 1) ** 2 + spread**2) ** 0.5
-        ends = (time_s * max(1 - below, 0.0), time_s * (1 + above))
+        time_s = share.wall_s * scale
+        ends = (
+            time_s * max(1 - math.hypot(1 - low / middle, error), 0.0),
+            time_s * (1 + math.hypot(high / middle - 1, error)),
+        )
         object_, name = function
         return TimedFunction(
             name=name,
             object=object_,
             samples=share.samples,
             runtime_s=Estimate([time_s], interval=ends),
-            cpu_s=share.samples * self._shares.period_s * runtime.median / wall_s,
+            cpu_s=share.samples * self._shares.period_s * scale,
         )
 
     def _doubts(self, user_s: float) -> list[Caution]:

@@ -196,7 +196,7 @@ def test_context_switches_are_counted_with_the_kernel(software):
             time.sleep(1e-4)
         events.disable()
         (reading,) = events.read().values()
-    assert 100 <= reading.count < 1000
+    assert reading.count >= 100
 
 
 def test_an_event_that_there_is_not_is_refused_by_name():
@@ -241,7 +241,7 @@ def test_a_program_is_measured_from_end_to_end(software_cpu, capfd):
     counted = measurement.counted
 
     assert counted.meter == "perf (Software)"
-    assert counted.counts.work["fp64"] == pytest.approx(2 * 0.3e9, rel=0.2)
+    assert 2 * 0.3e9 <= counted.counts.work["fp64"] < 2 * 0.6e9  # with the start of Python
     assert counted.counts.instructions > 100  # pages of any Python
     assert counted.counts.loads is None
     assert [one.code for one in counted.cautions][:1] == ["several-runs"]

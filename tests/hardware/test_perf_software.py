@@ -241,7 +241,7 @@ def test_a_program_is_measured_from_end_to_end(software_cpu, capfd):
     counted = measurement.counted
 
     assert counted.meter == "perf (Software)"
-    assert 2 * 0.3e9 <= counted.counts.work["fp64"] < 2 * 0.6e9  # with the start of Python
+    assert 2 * 0.28e9 < counted.counts.work["fp64"] < 2 * 0.6e9  # from exec on, with its end
     assert counted.counts.instructions > 100  # pages of any Python
     assert counted.counts.loads is None
     assert [one.code for one in counted.cautions][:1] == ["several-runs"]

@@ -142,9 +142,7 @@ def measure_program(
         ),
         timed_regions=regions,
         sampled=(
-            None
-            if sampler is None or timed is None
-            else sampler.sampled(counted.functions, timed)
+            None if sampler is None or timed is None else sampler.sampled(counted.functions, timed)
         ),
     )
     if meter.selection is None or counts_only:

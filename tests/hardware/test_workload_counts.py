@@ -17,13 +17,11 @@ from ridgepoint.workloads import find
 for argument in sys.argv[1:]:
     name, *numbers = argument.split(":")
     workload, (n, before, inside) = find(name), map(int, numbers)
-    calls = [workload.bind(n, workload.make(n, seed)) for seed in range(before + inside)]
-    measured = calls[before:]
-    for call in calls[:before]:
-        call()
+    replicas = [workload.make(n, seed) for seed in range(before + inside)]
+    measured = workload.loop(n, replicas[before:])
+    workload.loop(n, replicas[:before])(1)
     with region(argument):
-        for call in measured:
-            call()
+        measured(1)
 """
 
 # Vectors have 2 to 8 lanes and are unrolled four times: with and without remainders.

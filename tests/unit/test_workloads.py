@@ -96,9 +96,7 @@ def test_numbers_stay_normal_over_many_calls(workload):
     """Thousands of calls on the same arrays; the smallest normal number is 2.2e-308."""
     n = 32
     arrays = workload.make(n)
-    call = workload.bind(n, arrays)
-    for _ in range(3000):
-        call()
+    workload.loop(n, [arrays])(3000)
     numbers = np.abs(arrays[workload.result].view("f8"))
 
     assert 1e-6 < numbers.max() < 1e6
@@ -127,17 +125,21 @@ def test_large_arrays_do_not_begin_at_one_place_of_a_page():
 
 
 @pytest.mark.parametrize("workload", all_workloads(), ids=lambda one: one.name)
-def test_a_call_is_repeatable_and_bound_calls_are_the_same(workload):
-    """By arrays as by their addresses, once they were found."""
+def test_a_loop_does_what_as_many_calls_do(workload):
+    """Two rounds over three replicas; and none at all."""
     n = 32
-    given, bound = workload.make(n), workload.make(n)
-    workload.prepare(n)(*given)
-    workload.bind(n, bound)()
+    given, *others = (workload.make(n) for _ in range(4))
+    call, loop = workload.prepare(n), workload.loop(n, others)
+    call(*given)
+    call(*given)
+    loop(2)
+    loop(0)
 
-    assert np.array_equal(given[workload.result], bound[workload.result])
+    for other in others:
+        assert np.array_equal(given[workload.result], other[workload.result])
 
 
-def test_a_bound_call_keeps_its_arrays():
+def test_a_loop_keeps_its_arrays():
     """The caller may drop them."""
     import gc
     import weakref
@@ -145,13 +147,13 @@ def test_a_bound_call_keeps_its_arrays():
     workload = find("stream.copy")
     arrays = workload.make(10)
     watched = weakref.ref(arrays[0])
-    call = workload.bind(10, arrays)
+    loop = workload.loop(10, [arrays])
     del arrays
     gc.collect()
 
     assert watched() is not None
-    call()
-    del call
+    loop(1)
+    del loop
     gc.collect()
     assert watched() is None
 

@@ -24,6 +24,7 @@ from ridgepoint.measurement import Context, Counted, Measurement, Protocol
 __all__ = ["REPETITIONS", "State", "Subject", "measure", "measure_all", "subject"]
 
 REPETITIONS = 20
+COUNTED_S = 0.1
 
 
 def measure(
@@ -119,6 +120,7 @@ def measure_all(
     memory_bytes: int | None = None,
     limit_s: float = 60.0,
     timeout_s: float | None = None,
+    counted_s: float = COUNTED_S,
     report: Callable[[str], None] = lambda what: None,
 ) -> list[Measurement | RidgepointError]:
     """Measure many calls; see `measure`.
@@ -128,6 +130,9 @@ def measure_all(
     subjects : sequence of Subject
         Those with the same state and threads are counted in one process, which saves its start;
         their functions are not told apart then.
+    counted_s : float
+        What the calls of one subject that are counted may take, natively: counting takes up to
+        100 times as long.
     report : callable
         Called with what begins now.
 
@@ -154,7 +159,7 @@ def measure_all(
     timed: dict[int, Native] = {}
     results: dict[int, Measurement | RidgepointError] = {}
     for index, each in enumerate(subjects):
-        report(f"timing {each.name}, {each.state}")
+        report(f"timing {each.name}")
         try:
             timed[index] = time_natively(
                 each, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
@@ -174,8 +179,11 @@ def measure_all(
     order = sorted(timed, key=lambda index: (subjects[index].state, subjects[index].threads or 0))
     for conditions, group in groupby(order, key=conditions_of):
         indices = list(group)
-        tasks = [_task(subjects[i], timed[i], conditions, name=f"call {i}") for i in indices]
-        report(f"counting {', '.join(subjects[i].name for i in indices)}")
+        tasks = [
+            _task(subjects[i], timed[i], conditions, counted_s=counted_s, name=f"call {i}")
+            for i in indices
+        ]
+        report(f"counting {len(indices)} of {len(subjects)}")
         counted = _count(tasks, conditions)
         for index, task in zip(indices, tasks, strict=True):
             found = counted[task.name]
@@ -187,9 +195,14 @@ def measure_all(
     return [results[index] for index in range(len(subjects))]
 
 
-def _task(one: Subject, native: Native, conditions: Conditions, *, name: str) -> Task:
+def _task(
+    one: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
+) -> Task:
     calls = calls_to_count(
-        native.timed.runtime_s.median, data_bytes=one.arguments.nbytes, conditions=conditions
+        native.timed.runtime_s.median,
+        data_bytes=one.arguments.nbytes,
+        counted_s=counted_s,
+        conditions=conditions,
     )
     return Task(
         name=name,

@@ -25,16 +25,29 @@ def average_counts(counts: Counts, n: int) -> Counts:
     return Counts(**amounts, flop=flop)
 
 
-def average_traffic(traffic: Sequence[Traffic], n: int) -> tuple[Traffic, ...]:
-    """Return the traffic of one of `n` calls."""
-    return tuple(
-        replace(
-            part,
-            read_bytes=_share(part.read_bytes, n),
-            write_bytes=_share(part.write_bytes, n),
-            pending_write_bytes=_share(part.pending_write_bytes, n),
-        )
-        for part in traffic
+def average_traffic(
+    traffic: Sequence[Traffic], n: int, *, baseline: Sequence[Traffic] = ()
+) -> tuple[Traffic, ...]:
+    """Return the traffic of one of `n` calls, without that of as many calls of nothing.
+
+    What the interpreter reads and writes around calls can be more than what they write; it is
+    nearly the same around an empty function.
+    """
+    around = {part.level: part for part in baseline}
+    return tuple(_average(part, n, around=around.get(part.level)) for part in traffic)
+
+
+def _average(part: Traffic, n: int, *, around: Traffic | None) -> Traffic:
+    read_bytes, write_bytes = part.read_bytes, part.write_bytes
+    if around is not None:
+        read_bytes = max(0, read_bytes - around.read_bytes)
+        if write_bytes is not None:
+            write_bytes = max(0, write_bytes - (around.write_bytes or 0))
+    return replace(
+        part,
+        read_bytes=_share(read_bytes, n),
+        write_bytes=_share(write_bytes, n),
+        pending_write_bytes=_share(part.pending_write_bytes, n),
     )
 
 

@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.harness.loops import Call, bound, without_garbage_collection
+from ridgepoint.harness.loops import (
+    Loop,
+    empty_loop,
+    loop_over,
+    without_garbage_collection,
+)
 from ridgepoint.harness.packing import Packed, unpack_function
 from ridgepoint.regions import region
 
@@ -38,7 +43,7 @@ class Task:
         By `ridgepoint.harness.packing.pack_function`.
     arguments : Packed
     replicas : int
-        1: the caches are warm.
+        1 where the caches are warm, else as many as calls.
     calls : int
         An even number.
     """
@@ -48,6 +53,11 @@ class Task:
     arguments: Packed
     replicas: int
     calls: int
+
+    @property
+    def baseline(self) -> str:
+        """The region of as many calls of an empty function on the same arguments."""
+        return f"{self.name}, empty"
 
     @property
     def halves(self) -> tuple[str, str]:
@@ -72,24 +82,30 @@ def count(task: Task) -> None:
     with without_garbage_collection():
         # What only a first call does, such as compiling or loading, is not the function's work.
         # One more lets the caches be as after any call.
-        spare = bound(function, task.arguments.unpack())
-        spare()
-        spare()
-        calls = [bound(function, task.arguments.unpack()) for _ in range(task.replicas)]
+        loop_over(function, [task.arguments.unpack()])(2)
+        replicas = [task.arguments.unpack() for _ in range(task.replicas)]
         if task.replicas == 1:
-            calls[0]()
-        in_turn = [calls[i % len(calls)] for i in range(task.calls)]
-        half = task.calls // 2
+            half, rounds = replicas, task.calls // 2
+            halves = (half, half)
+            loop_over(function, half)(1)
+        else:
+            middle, rounds = task.replicas // 2, 1
+            halves = (replicas[:middle], replicas[middle:])
+        loops = [loop_over(function, half) for half in halves]
+        nothing = [
+            empty_loop(function, loop, half) for loop, half in zip(loops, halves, strict=True)
+        ]
         # The inner region's end empties cold caches: what it writes back belongs to both.
         with region(task.name), region(REGION):
-            for name, part in zip(task.halves, (in_turn[:half], in_turn[half:]), strict=True):
-                with region(name):
-                    _run(part)
+            _run(loops, rounds, names=task.halves)
+        with region(task.baseline), region(REGION):
+            _run(nothing, rounds, names=(task.baseline, task.baseline))
 
 
-def _run(calls: Sequence[Call]) -> None:
-    for call in calls:
-        call()
+def _run(loops: Sequence[Loop], rounds: int, *, names: tuple[str, str]) -> None:
+    for name, loop in zip(names, loops, strict=True):
+        with region(name):
+            loop(rounds)
 
 
 def main(folder: Path) -> None:

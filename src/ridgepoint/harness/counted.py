@@ -24,8 +24,8 @@ from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import no_standard_input
 
 MOST_CALLS = 1000
-_COUNTED_S = 0.1  # natively: counting takes up to 100 times as long
-_SHARE_OF_CACHE = 2  # what calls fetch besides data is little beside half of the last-level cache
+_USUAL_CALLS = 32  # enough for what is not the same around all calls to vanish
+_SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
 _OF_REGIONS = "pending-unknown"  # warm: what went before left as much; cold: nothing is left
 
 
@@ -50,7 +50,9 @@ class Conditions:
     timeout_s: float | None
 
 
-def calls_to_count(call_s: float, *, data_bytes: int, conditions: Conditions) -> int:
+def calls_to_count(
+    call_s: float, *, data_bytes: int, counted_s: float, conditions: Conditions
+) -> int:
     """Return how many calls are counted: many of short ones, so that what surrounds them vanishes.
 
     Parameters
@@ -59,12 +61,15 @@ def calls_to_count(call_s: float, *, data_bytes: int, conditions: Conditions) ->
         What one takes natively.
     data_bytes : int
         Of one call.
+    counted_s : float
+        What the counted calls may take, natively.
     conditions : Conditions
     """
-    affordable = int(_COUNTED_S / max(call_s, 1e-9))
+    affordable = int(counted_s / max(call_s, 1e-9))
     sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
     share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
-    calls = min(affordable, share if conditions.cold else MOST_CALLS, MOST_CALLS)
+    useful = max(_USUAL_CALLS, share if conditions.cold else 0)
+    calls = min(affordable, useful, MOST_CALLS)
     return max(2, calls - calls % 2)
 
 
@@ -142,12 +147,12 @@ def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:
 def _of_one_call(
     counted: Counted, task: Task, inside: Mapping[str, RegionCounts], *, is_alone: bool
 ) -> Counted:
-    own = inside[task.name]
+    own, baseline = inside[task.name], inside[task.baseline]
     first, second = (inside[name].counts.work_flop for name in task.halves)
     return replace(
         counted,
         counts=average_counts(own.counts, task.calls),
-        traffic=average_traffic(own.traffic, task.calls),
+        traffic=average_traffic(own.traffic, task.calls, baseline=baseline.traffic),
         functions=_of_functions(counted.functions, task.calls) if is_alone else (),
         regions=(),
         selected=None,

@@ -1,4 +1,4 @@
-"""The loops that time calls, and how often they go round."""
+"""The loops that make calls, how often they go round, and what they take."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from itertools import chain, repeat
 
 from ridgepoint.harness.packing import Function
 
-Call = Callable[[], object]
-"""A function with its arguments."""
+Arguments = tuple[object, ...]
+
+Loop = Callable[[int], None]
+"""Calls a function on each of several replicas of its arguments, so many rounds."""
 
 THRESHOLD_CYCLES = 1e8
 """What one sample takes at least (Ofenbeck et al., section III.A): what the clock and the loop add
@@ -40,44 +42,60 @@ class Times:
     calls: int
 
 
-def bound(function: Function, arguments: Sequence[object]) -> Call:
-    """Return a call of the function on these arguments.
+def loop_over(function: Function, replicas: Sequence[Arguments]) -> Loop:
+    """Return the loop of calls on these replicas.
 
-    A function that converts its arguments may do so beforehand, if it has a method ``bind``.
+    A function may bring a faster one than Python's: by a method ``loop`` of the replicas.
     """
-    bind = getattr(function, "bind", None)
-    call: Call = bind(*arguments) if callable(bind) else partial(function, *arguments)
-    return call
+    own = getattr(function, "loop", None)
+    if callable(own):
+        loop: Loop = own(replicas)
+        return loop
+    calls = [partial(function, *arguments) for arguments in replicas]
+
+    def in_python(rounds: int) -> None:
+        for call in chain.from_iterable(repeat(calls, rounds)):
+            call()
+
+    return in_python
 
 
-def empty(*_: object) -> None:
-    """Do nothing: calling it is what the harness itself costs."""
+def empty_loop(function: Function, loop: Loop, replicas: Sequence[Arguments]) -> Loop:
+    """Return what a loop costs itself: one of an empty function, or one that calls nothing."""
+    if callable(getattr(function, "loop", None)):
+        return lambda rounds: loop(0)
+    return loop_over(_empty, replicas)
 
 
-def time_calls(
-    calls: Sequence[Call], *, repetitions: int, threshold_s: float, limit_s: float
+def _empty(*_: object) -> None:
+    """Do nothing."""
+
+
+def time_loop(
+    loop: Loop, *, replicas: int, repetitions: int, threshold_s: float, limit_s: float
 ) -> Times:
-    """Time calls one after the other, again and again.
+    """Time a loop again and again.
 
     Parameters
     ----------
-    calls : sequence of callable
-        One, and its data are warm; or one for each replica of the data, so many that the first
-        one's are in no cache any more after the last one's.
+    loop : callable
+    replicas : int
+        One, and their data are warm; or so many that the first one's are in no cache any more
+        after the last one's.
     repetitions : int
         Samples; fewer, but three, if they would take longer than `limit_s`.
     threshold_s : float
         What a sample takes at least.
     limit_s : float
     """
-    passes, (wall_s, _) = 1, _time_passes(calls, 1)
+    rounds, (wall_s, _) = 1, time_rounds(loop, 1)
     while wall_s < threshold_s:
         growth = min(_MOST_GROWTH, _MARGIN * threshold_s / max(wall_s, 1e-9))
-        passes = max(passes + 1, math.ceil(passes * growth))
-        wall_s, _ = _time_passes(calls, passes)
+        rounds = max(rounds + 1, math.ceil(rounds * growth))
+        wall_s, _ = time_rounds(loop, rounds)
     affordable = max(3, int(limit_s / wall_s))
-    samples = [_time_passes(calls, passes) for _ in range(min(repetitions, affordable))]
-    n = passes * len(calls)
+    samples = [time_rounds(loop, rounds) for _ in range(min(repetitions, affordable))]
+    n = rounds * replicas
     return Times(
         wall_s=tuple(wall / n for wall, _ in samples),
         cpu_s=tuple(cpu / n for _, cpu in samples),
@@ -85,13 +103,11 @@ def time_calls(
     )
 
 
-def _time_passes(calls: Sequence[Call], passes: int) -> tuple[float, float]:
-    """Return wall-clock and CPU time of so many passes over all calls, s."""
-    rounds = chain.from_iterable(repeat(calls, passes))
+def time_rounds(loop: Loop, rounds: int) -> tuple[float, float]:
+    """Return wall-clock and CPU time of so many rounds, s."""
     with without_garbage_collection():
         cpu_ns, wall_ns = time.process_time_ns(), time.perf_counter_ns()
-        for call in rounds:
-            call()
+        loop(rounds)
         wall_ns = time.perf_counter_ns() - wall_ns
         cpu_ns = time.process_time_ns() - cpu_ns
     return wall_ns / 1e9, cpu_ns / 1e9

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.estimate import Estimate
-from ridgepoint.harness.loops import THRESHOLD_CYCLES, Call, Times, bound, empty, time_calls
+from ridgepoint.harness.loops import (
+    THRESHOLD_CYCLES,
+    Times,
+    empty_loop,
+    loop_over,
+    time_loop,
+    time_rounds,
+)
 from ridgepoint.harness.packing import Packed
 from ridgepoint.harness.replicas import plan
 from ridgepoint.harness.subject import Subject, limited_threads
@@ -20,6 +25,7 @@ from ridgepoint.units import format_si
 _MEMORY_SHARE = 4  # of what is available, what replicas may take
 _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
 _OVERHEAD = 0.01
+_IDLE_SAMPLES = 3
 _NOISY = 0.10
 
 
@@ -75,22 +81,27 @@ def time_natively(
     """
     system = System()
     replicas, cautions = 1, _data_cautions(subject.arguments)
-    if subject.state == "cold":
-        planned = plan(
-            subject.what,
-            subject.arguments.nbytes,
-            caches=system.caches,
-            memory_bytes=memory_bytes or (system.available_bytes or 0) // _MEMORY_SHARE,
-        )
-        replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
     threshold_s = THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ)
     with limited_threads(subject.threads):
+        call_s = _try(subject, limit_s=limit_s)
+        if subject.state == "cold":
+            planned = plan(
+                subject.what,
+                subject.arguments.nbytes,
+                caches=system.caches,
+                memory_bytes=memory_bytes or (system.available_bytes or 0) // _MEMORY_SHARE,
+                calls_affordable=limit_s / repetitions / call_s,
+            )
+            replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
         copies = [subject.arguments.unpack() for _ in range(replicas)]
-        calls = [bound(subject.function, copy) for copy in copies]
-        _try(subject, calls[0], limit_s=limit_s)
+        loop = loop_over(subject.function, copies)
         try:
-            times = time_calls(
-                calls, repetitions=repetitions, threshold_s=threshold_s, limit_s=limit_s
+            times = time_loop(
+                loop,
+                replicas=replicas,
+                repetitions=repetitions,
+                threshold_s=threshold_s,
+                limit_s=limit_s,
             )
         except Exception as error:
             raise CannotMeasure(
@@ -98,38 +109,36 @@ def time_natively(
                 reason=f"it raised {type(error).__name__} when it was called again: {error}",
                 remedy="let it do the same every time: it is called again and again",
             ) from error
+    nothing = empty_loop(subject.function, loop, copies)
+    rounds = times.calls // replicas
+    idle = Estimate(time_rounds(nothing, rounds)[0] for _ in range(_IDLE_SAMPLES))
     return Native(
         times=times,
-        overhead_s=_overhead_s(copies, threshold_s=threshold_s),
+        overhead_s=idle.median / times.calls,
         replicas=replicas,
         cautions=cautions,
     )
 
 
-def _try(subject: Subject, call: Call, *, limit_s: float) -> None:
-    """Call once, as what only a first call does is not measured, and refuse what cannot be."""
-    started = time.perf_counter()
+def _try(subject: Subject, *, limit_s: float) -> float:
+    """Return what a second call takes, s: what only a first one does is not measured."""
     try:
-        call()
+        loop = loop_over(subject.function, [subject.arguments.unpack()])
+        loop(1)
+        took_s, _ = time_rounds(loop, 1)
     except Exception as error:
         raise CannotMeasure(
             subject.what,
             reason=f"it raised {type(error).__name__}: {error}",
             remedy="mend it first; nothing was measured",
         ) from error
-    took_s = time.perf_counter() - started
     if took_s > limit_s:
         raise CannotMeasure(
             subject.what,
             reason=f"one call takes {took_s:.3g} s, and all together may take {limit_s:g} s",
             remedy="give it less to do, or more time: limit_s=",
         )
-
-
-def _overhead_s(copies: Sequence[tuple[object, ...]], *, threshold_s: float) -> float:
-    idle = [bound(empty, copy) for copy in copies]
-    times = time_calls(idle, repetitions=5, threshold_s=threshold_s / 10, limit_s=threshold_s)
-    return Estimate(times.wall_s).median
+    return took_s
 
 
 def _data_cautions(arguments: Packed) -> tuple[Caution, ...]:

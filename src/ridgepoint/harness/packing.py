@@ -18,6 +18,7 @@ from ridgepoint.errors import CannotMeasure
 Function = Callable[..., object]
 
 _LINE_BYTES = 64
+_PAGE_BYTES = 4096
 _NAME = "ridgepoint-counted"
 
 
@@ -31,10 +32,14 @@ class Packed:
         All but the data of arrays.
     data : tuple of ndarray of uint8
         The data of each array.
+    places : tuple of int
+        Of the line in its page that each array begins in, in bytes. Copies begin at the same
+        place, since arrays that all begin at one stand in each other's way.
     """
 
     structure: bytes
     data: tuple[npt.NDArray[np.uint8], ...]
+    places: tuple[int, ...]
 
     @property
     def nbytes(self) -> int:
@@ -48,14 +53,16 @@ class Packed:
 
     def unpack(self) -> tuple[Any, ...]:
         """Return a copy of the arguments, every array allocated apart, beginning with a line."""
-        copies = [_aligned_copy(each) for each in self.data]
+        copies = [
+            _copy(each, place=place) for each, place in zip(self.data, self.places, strict=True)
+        ]
         arguments: tuple[Any, ...] = pickle.loads(self.structure, buffers=copies)
         return arguments
 
 
-def _aligned_copy(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    room = np.empty(data.nbytes + _LINE_BYTES, dtype=np.uint8)
-    start = -room.ctypes.data % _LINE_BYTES
+def _copy(data: npt.NDArray[np.uint8], *, place: int) -> npt.NDArray[np.uint8]:
+    room = np.empty(data.nbytes + _PAGE_BYTES, dtype=np.uint8)
+    start = (place - room.ctypes.data) % _PAGE_BYTES
     copy = room[start : start + data.nbytes]
     copy[:] = data
     return copy
@@ -86,8 +93,9 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
             reason=f"its arguments cannot be copied ({error})",
             remedy="pass arrays and numbers, and make what else it needs inside of the function",
         ) from error
-    data = [np.frombuffer(buffer.raw(), dtype=np.uint8).copy() for buffer in buffers]
-    return Packed(structure, tuple(data))
+    data = [np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers]
+    places = (each.ctypes.data % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for each in data)
+    return Packed(structure, tuple(each.copy() for each in data), tuple(places))
 
 
 def _is_dense(array: npt.NDArray[Any]) -> bool:

@@ -15,6 +15,7 @@ MOST_REPLICAS = 1 << 17
 
 _ASSUMED_WAYS = 16
 _LEAST_FILLS = 2  # of the last-level cache, where it drops what was used least recently
+_SURE_FILLS = 4  # where it drops anything, less than 2 % of the lines stay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,14 @@ class Plan:
     cautions: tuple[Caution, ...] = ()
 
 
-def plan(what: str, data_bytes: int, *, caches: Sequence[Cache], memory_bytes: int) -> Plan:
+def plan(
+    what: str,
+    data_bytes: int,
+    *,
+    caches: Sequence[Cache],
+    memory_bytes: int,
+    calls_affordable: float,
+) -> Plan:
     """Return how many replicas of the data are to be used in turn.
 
     Parameters
@@ -44,6 +52,9 @@ def plan(what: str, data_bytes: int, *, caches: Sequence[Cache], memory_bytes: i
         Of this host.
     memory_bytes : int
         What all replicas together may take.
+    calls_affordable : float
+        Calls for which there is time within one sample: no more replicas than that, but as many
+        as fill the last-level cache four times.
 
     Raises
     ------
@@ -92,10 +103,11 @@ def plan(what: str, data_bytes: int, *, caches: Sequence[Cache], memory_bytes: i
             "are made, do not fill the last-level cache twice",
             remedy="pass more data, or measure it warm",
         )
-    replicas = max(2, min(wanted, affordable, MOST_REPLICAS))
-    if replicas >= wanted:
-        return Plan(replicas=replicas)
+    in_time = max(int(calls_affordable), needed * _SURE_FILLS // _LEAST_FILLS)
+    replicas = max(2, min(wanted, affordable, MOST_REPLICAS, in_time))
     fills = replicas * data_bytes / last.size_bytes
+    if replicas >= wanted or fills >= _SURE_FILLS:
+        return Plan(replicas=replicas)
     return Plan(
         replicas=replicas,
         cautions=(

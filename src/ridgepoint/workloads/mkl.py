@@ -6,12 +6,13 @@ import ctypes
 import os
 import sys
 import weakref
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.workloads.matrices import BETA
-from ridgepoint.workloads.native import NativeCall
+from ridgepoint.workloads.operands import Array
 from ridgepoint.workloads.textbook import blas, transform
 from ridgepoint.workloads.vectors import ALPHA
 from ridgepoint.workloads.workload import Call
@@ -65,24 +66,36 @@ def _limit(threads: int) -> None:
     _function("MKL_Set_Num_Threads", _I)(threads)
 
 
+class _Call:
+    """A function that is called with the addresses of arrays, among arguments that stay."""
+
+    def __init__(
+        self, function: Callable[..., object], arrange: Callable[..., tuple[object, ...]]
+    ) -> None:
+        self._function, self._arrange = function, arrange
+
+    def __call__(self, *arrays: Array) -> None:
+        self._function(*self._arrange(*(array.ctypes.data for array in arrays)))
+
+
 def _daxpy(n: int, threads: int) -> Call:
     _limit(threads)
     function = _function("cblas_daxpy", _I, _D, _P, _I, _P, _I)
-    return NativeCall(function, lambda x, y: (n, ALPHA, x, 1, y, 1))
+    return _Call(function, lambda x, y: (n, ALPHA, x, 1, y, 1))
 
 
 def _dgemv(n: int, threads: int) -> Call:
     _limit(threads)
     function = _function("cblas_dgemv", *(_I,) * 4, _D, _P, _I, _P, _I, _D, _P, _I)
     before = (_COLUMN_MAJOR, _NOT_TRANSPOSED, n, n, 1 / n)
-    return NativeCall(function, lambda a, x, y: (*before, a, n, x, 1, BETA, y, 1))
+    return _Call(function, lambda a, x, y: (*before, a, n, x, 1, BETA, y, 1))
 
 
 def _dgemm(n: int, threads: int) -> Call:
     _limit(threads)
     function = _function("cblas_dgemm", *(_I,) * 6, _D, _P, _I, _P, _I, _D, _P, _I)
     before = (_COLUMN_MAJOR, _NOT_TRANSPOSED, _NOT_TRANSPOSED, n, n, n, 1 / n)
-    return NativeCall(function, lambda a, b, c: (*before, a, n, b, n, BETA, c, n))
+    return _Call(function, lambda a, b, c: (*before, a, n, b, n, BETA, c, n))
 
 
 def _transform(n: int, threads: int) -> Call:
@@ -102,7 +115,7 @@ def _transform(n: int, threads: int) -> Call:
     # Freed with the last call that holds it.
     free = _function("DftiFreeDescriptor", _P)
     weakref.finalize(plan, lambda address: free(ctypes.byref(address)), ctypes.c_void_p(plan.value))
-    return NativeCall(_function("DftiComputeForward", _P, _P, _P), lambda x, y: (plan, x, y))
+    return _Call(_function("DftiComputeForward", _P, _P, _P), lambda x, y: (plan, x, y))
 
 
 WORKLOADS = (

@@ -4,42 +4,47 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ridgepoint.kernels.isa import Isa
 from ridgepoint.workloads.ir import Vectors
-from ridgepoint.workloads.operands import Array
+from ridgepoint.workloads.operands import Array, Arrays
 
 if TYPE_CHECKING:
     from ridgepoint.jit import Compiler
 
 
 class NativeCall:
-    """A C function that is called with the addresses of arrays, among arguments that stay.
+    """A compiled function that is called with the addresses of arrays.
 
     Parameters
     ----------
-    function : callable
-        From ctypes, which gives up the interpreter's lock.
-    arrange : callable
-        The pointers to all arguments, in their order.
+    loop : callable
+        From ctypes, which gives up the interpreter's lock: of a table of addresses, a row for each
+        call; how many rows; and how many rounds.
     """
 
-    def __init__(
-        self, function: Callable[..., None], arrange: Callable[..., tuple[object, ...]]
-    ) -> None:
-        self._function, self._arrange = function, arrange
+    def __init__(self, loop: Callable[[object, int, int], None]) -> None:
+        self._loop = loop
 
     def __call__(self, *arrays: Array) -> None:
-        """Call it on arrays."""
-        self._function(*self._arrange(*(array.ctypes.data for array in arrays)))
+        """Call it once on arrays."""
+        self.loop([arrays])(1)
 
-    def bind(self, *arrays: Array) -> Callable[[], None]:
-        """Return the call on these arrays, their addresses found once."""
-        # These pointers keep their arrays alive.
-        pointers = (array.ctypes.data_as(ctypes.c_void_p) for array in arrays)
-        return partial(self._function, *self._arrange(*pointers))
+    def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
+        """Return so many rounds of a call on each of several replicas of the arrays.
+
+        Between calls there is no Python: small ones take their own time only.
+        """
+        addresses = [array.ctypes.data for arrays in replicas for array in arrays]
+        table = (ctypes.c_void_p * len(addresses))(*addresses)
+
+        def rounds(n: int) -> None:
+            self._loop(table, len(replicas), n)
+
+        rounds.arrays = replicas  # type: ignore[attr-defined] # kept alive by what uses them
+        return rounds
 
 
 def native(
@@ -70,15 +75,53 @@ def native(
         architecture=compiler.architecture, has=compiler.has, vector_bits=compiler.vector_bits
     ).vector_widths
     width_bits = max(widths, default=0)
-    compiled = compiler.compile(source(name, Vectors(width_bits)), name, width_bits=width_bits)
+    looping = f"{name}.loop"
+    text = source(name, Vectors(width_bits)) + _loop_text(
+        looping, name, sizes=len(sizes), pointers=pointers, scalars=len(scalars)
+    )
+    compiled = compiler.compile(text, looping, width_bits=width_bits)
     # The types of CFUNCTYPE give up the lock, those of PYFUNCTYPE keep it.
     signature = ctypes.CFUNCTYPE(
         None,
-        *(ctypes.c_int64 for _ in sizes),
-        *(ctypes.c_void_p for _ in range(pointers)),
+        ctypes.c_void_p,
+        *(ctypes.c_int64 for _ in range(2 + len(sizes))),
         *(ctypes.c_double for _ in scalars),
     )
-    return NativeCall(signature(compiled.address), lambda *p: (*sizes, *p, *scalars))
+    call = signature(compiled.address)
+    return NativeCall(lambda table, rows, rounds: call(table, rows, rounds, *sizes, *scalars))
+
+
+def _loop_text(name: str, function: str, *, sizes: int, pointers: int, scalars: int) -> str:
+    """Return the source of the loop that calls a function. It is not inlined: no call is saved."""
+    fixed = [f"i64 %n{i}" for i in range(sizes)], [f"double %s{i}" for i in range(scalars)]
+    arguments = [*fixed[0], *(f"ptr %p{i}" for i in range(pointers)), *fixed[1]]
+    loads = "".join(
+        f"  %a{i} = getelementptr ptr, ptr %row, i64 {i}\n  %p{i} = load ptr, ptr %a{i}\n"
+        for i in range(pointers)
+    )
+    parameters = ["ptr %table", "i64 %rows", "i64 %rounds", *fixed[0], *fixed[1]]
+    return f"""
+define void @"{name}"({", ".join(parameters)}) {{
+entry:
+  %calls = mul i64 %rows, %rounds
+  %any = icmp ne i64 %calls, 0
+  br i1 %any, label %body, label %end
+body:
+  %done = phi i64 [0, %entry], [%more, %body]
+  %place = phi i64 [0, %entry], [%next, %body]
+  %offset = mul i64 %place, {pointers}
+  %row = getelementptr ptr, ptr %table, i64 %offset
+{loads}  call void @{function}({", ".join(arguments)}) noinline
+  %after = add i64 %place, 1
+  %wraps = icmp eq i64 %after, %rows
+  %next = select i1 %wraps, i64 0, i64 %after
+  %more = add i64 %done, 1
+  %goes_on = icmp ult i64 %more, %calls
+  br i1 %goes_on, label %body, label %end
+end:
+  ret void
+}}
+"""
 
 
 @cache

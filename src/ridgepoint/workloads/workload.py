@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -141,10 +142,23 @@ class Workload:
             raise ValueError(f"{self.name} runs in one thread, got threads={threads!r}")
         return self.compile(n, threads)
 
-    def bind(self, n: int, arrays: Arrays, *, threads: int = 1) -> Callable[[], None]:
-        """Return a call on given arrays that spends less time in Python than one by `prepare`."""
+    def loop(
+        self, n: int, replicas: Sequence[Arrays], *, threads: int = 1
+    ) -> Callable[[int], None]:
+        """Return so many rounds of a call on each of several replicas of the arrays.
+
+        It spends less time in Python between calls than one by `prepare` needs.
+        """
         call = self.prepare(n, threads=threads)
-        return call.bind(*arrays) if isinstance(call, NativeCall) else partial(call, *arrays)
+        if isinstance(call, NativeCall):
+            return call.loop(replicas)
+        calls = [partial(call, *arrays) for arrays in replicas]
+
+        def rounds(number: int) -> None:
+            for one in chain.from_iterable(repeat(calls, number)):
+                one()
+
+        return rounds
 
     def check(self, n: int, *, threads: int = 1) -> None:
         """Compare one call's result with NumPy's.

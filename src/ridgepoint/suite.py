@@ -1,0 +1,171 @@
+"""Run the reference suite: workloads of known work, measured warm and cold, on one core and all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.errors import RidgepointError
+from ridgepoint.harness import REPETITIONS, State, Subject, measure_all, subject
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Measurement
+from ridgepoint.workloads import Array, Arrays, Call, Expected, Workload, find
+
+_COUNTED_S = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadCall:
+    """The call of a workload, as it is handed to the process that counts it: by name.
+
+    Parameters
+    ----------
+    name : str
+    n : int
+    threads : int
+    """
+
+    name: str
+    n: int
+    threads: int
+
+    def __call__(self, *arrays: Array) -> None:
+        """Call it once on arrays of `Workload.make`."""
+        self.loop([arrays])(1)
+
+    def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
+        """Return so many rounds of calls on replicas of the arrays."""
+        return find(self.name).loop(self.n, replicas, threads=self.threads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One workload of one size, in one state of the caches, on so many cores.
+
+    Parameters
+    ----------
+    workload : str
+        ``family.implementation``.
+    n : int
+    state : {"warm", "cold"}
+    threads : int
+    """
+
+    workload: str
+    n: int
+    state: State
+    threads: int
+
+    def __str__(self) -> str:
+        cores = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        return f"{self.workload} n = {self.n}, {self.state}, {cores}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of a case.
+
+    Parameters
+    ----------
+    case : Case
+    expected : Expected
+        What one call must do and move.
+    measurement : Measurement or None
+        None: it could not be measured.
+    failure : str or None
+        Why not.
+    """
+
+    case: Case
+    expected: Expected
+    measurement: Measurement | None
+    failure: str | None = None
+
+
+def cases(
+    workloads: Sequence[Workload],
+    *,
+    states: Sequence[State],
+    threads: Sequence[int],
+    full: bool = False,
+) -> tuple[Case, ...]:
+    """Return the cases of a run, workload by workload.
+
+    Parameters
+    ----------
+    workloads : sequence of Workload
+    states : sequence of {"warm", "cold"}
+    threads : sequence of int
+        Numbers above 1 only of workloads that can use several.
+    full : bool
+        All sizes, which takes long, and not only the quick ones.
+    """
+    return tuple(
+        Case(workload=each.name, n=n, state=state, threads=number)
+        for each in workloads
+        for number in threads
+        if number == 1 or each.parallel
+        for state in states
+        for n in (each.sizes if full else each.quick_sizes)
+    )
+
+
+def run_suite(
+    chosen: Sequence[Case],
+    *,
+    repetitions: int = REPETITIONS,
+    caches: Sequence[Cache] | None = None,
+    limit_s: float = 3.0,
+    report: Callable[[str], None] = lambda what: None,
+) -> tuple[Result, ...]:
+    """Measure all cases; one that cannot be measured stops no other.
+
+    Parameters
+    ----------
+    chosen : sequence of Case
+    repetitions : int
+        Samples of each runtime.
+    caches : sequence of Cache or None
+        To be simulated; None: this host's.
+    limit_s : float
+        What the samples of one case may take.
+    report : callable
+        Called with what begins now.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counting engine does not work here.
+    """
+    found: dict[Case, Measurement | RidgepointError] = {}
+    subjects: dict[Case, Subject] = {}
+    for case in chosen:
+        try:
+            subjects[case] = _subject(case)
+        except RidgepointError as error:
+            found[case] = error
+    measured = measure_all(
+        list(subjects.values()),
+        repetitions=repetitions,
+        caches=caches,
+        limit_s=limit_s,
+        counted_s=_COUNTED_S,
+        report=report,
+    )
+    found.update(zip(subjects, measured, strict=True))
+    return tuple(_result(case, found[case]) for case in chosen)
+
+
+def _subject(case: Case) -> Subject:
+    workload = find(case.workload)
+    call: Call = WorkloadCall(name=case.workload, n=case.n, threads=case.threads)
+    return subject(
+        call, *workload.make(case.n), state=case.state, name=str(case), threads=case.threads
+    )
+
+
+def _result(case: Case, outcome: Measurement | RidgepointError) -> Result:
+    expected = find(case.workload).expected(case.n)
+    if isinstance(outcome, RidgepointError):
+        return Result(case=case, expected=expected, measurement=None, failure=str(outcome))
+    return Result(case=case, expected=expected, measurement=outcome)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.errors import RidgepointError
-from ridgepoint.harness import REPETITIONS, State, Subject, measure_all, subject
+from ridgepoint.harness import REPETITIONS, Subject, measure_all, subject
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Measurement
-from ridgepoint.workloads import Array, Arrays, Call, Expected, Workload, find
+from ridgepoint.reference import Case, Result, State
+from ridgepoint.workloads import Array, Arrays, Call, Workload, find
 
 _COUNTED_S = 0.02
 
@@ -36,50 +37,6 @@ class WorkloadCall:
     def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
         """Return so many rounds of calls on replicas of the arrays."""
         return find(self.name).loop(self.n, replicas, threads=self.threads)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One workload of one size, in one state of the caches, on so many cores.
-
-    Parameters
-    ----------
-    workload : str
-        ``family.implementation``.
-    n : int
-    state : {"warm", "cold"}
-    threads : int
-    """
-
-    workload: str
-    n: int
-    state: State
-    threads: int
-
-    def __str__(self) -> str:
-        cores = "1 thread" if self.threads == 1 else f"{self.threads} threads"
-        return f"{self.workload} n = {self.n}, {self.state}, {cores}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What became of a case.
-
-    Parameters
-    ----------
-    case : Case
-    expected : Expected
-        What one call must do and move.
-    measurement : Measurement or None
-        None: it could not be measured.
-    failure : str or None
-        Why not.
-    """
-
-    case: Case
-    expected: Expected
-    measurement: Measurement | None
-    failure: str | None = None
 
 
 def cases(

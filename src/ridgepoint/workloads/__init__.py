@@ -9,9 +9,10 @@ from difflib import get_close_matches
 from functools import cache
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.reference import Expected
 from ridgepoint.workloads import fourier, grids, libraries, matrices, mkl, vectors
 from ridgepoint.workloads.operands import Array, Arrays, Operand
-from ridgepoint.workloads.workload import Call, Expected, Workload
+from ridgepoint.workloads.workload import Call, Workload
 
 __all__ = [
     "Array",

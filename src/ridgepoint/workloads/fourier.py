@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ridgepoint.reference import Expected
 from ridgepoint.workloads.ir import Function, Vectors
 from ridgepoint.workloads.native import native
 from ridgepoint.workloads.operands import Array, Operand
-from ridgepoint.workloads.workload import Call, Expected, Workload
+from ridgepoint.workloads.workload import Call, Workload
 
 SIZES = tuple(1 << k for k in range(5, 23))
 """Ofenbeck et al., "Applying the roofline model", ISPASS 2014, Fig. 2."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ridgepoint.reference import Expected
 from ridgepoint.workloads.ir import Element, Function, Vectors
 from ridgepoint.workloads.native import native
 from ridgepoint.workloads.operands import Array, Operand
-from ridgepoint.workloads.workload import Call, Expected, Workload
+from ridgepoint.workloads.workload import Call, Workload
 
 _CENTRE, _NEIGHBOUR = 0.5, 0.125
 

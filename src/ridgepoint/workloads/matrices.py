@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ridgepoint.reference import Expected
 from ridgepoint.workloads.ir import Element, Function, Vectors
 from ridgepoint.workloads.native import native
 from ridgepoint.workloads.operands import Array, Operand
-from ridgepoint.workloads.workload import Call, Expected, Workload
+from ridgepoint.workloads.workload import Call, Workload
 
 BETA = 0.5
 """Of dgemv and dgemm, beside alpha = 1/n: results converge to a few times their operands."""

@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ridgepoint.reference import Expected
 from ridgepoint.workloads import fourier, matrices, vectors
 from ridgepoint.workloads.operands import Array, Operand
-from ridgepoint.workloads.workload import Call, Expected, Workload
+from ridgepoint.workloads.workload import Call, Workload
 
 Compile = Callable[[int, int], Call]
 Absence = Callable[[], tuple[str, str] | None]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ridgepoint.reference import Expected
 from ridgepoint.workloads.ir import Body, Element, Function, Vectors
 from ridgepoint.workloads.native import native
 from ridgepoint.workloads.operands import Array, Operand
-from ridgepoint.workloads.workload import Call, Expected, Workload
+from ridgepoint.workloads.workload import Call, Workload
 
 ALPHA = 1e-9
 """Of daxpy: y grows by a thousandth of x in a million calls."""

@@ -10,6 +10,7 @@ from itertools import chain, repeat
 import numpy as np
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.reference import Expected
 from ridgepoint.workloads.native import NativeCall
 from ridgepoint.workloads.operands import Array, Arrays, Operand, allocate
 
@@ -21,29 +22,6 @@ _TOLERANCE = 1e-9
 
 def _present() -> None:
     """Return that nothing is missing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """What one call must do and move; the bytes are compulsory.
-
-    Parameters
-    ----------
-    work_flop : int or None
-        fp64, one FMA counted as 2 flop. Of hand-written workloads exactly what they execute, of
-        libraries the textbook's count. None: no formula is known.
-    read_bytes, write_bytes : int
-        At DRAM, where the caches are cold and hold all of the data. Arrays that are only
-        written are read first (write-allocate): they count in both.
-    pseudo_flop : float or None
-        5 n log2 n of an FFT of n points, by which codes of different work are compared; None:
-        the workload is no FFT.
-    """
-
-    work_flop: int | None
-    read_bytes: int
-    write_bytes: int
-    pseudo_flop: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

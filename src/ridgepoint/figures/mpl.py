@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ridgepoint.errors import RidgepointError
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.key import CAP, MARKERS, colour, draw_key, draw_title
-from ridgepoint.figures.labels import Box, Room, along
-from ridgepoint.figures.plane import Attainable, Plane, Point, Program, RoofLine, RooflineFigure
+from ridgepoint.figures.labels import Box, Room
+from ridgepoint.figures.plane import Attainable, Plane, Point, Program, RooflineFigure
 from ridgepoint.figures.region_marks import draw_regions, name_regions
+from ridgepoint.figures.roofs_mpl import draw_roofs, name_roofs
 from ridgepoint.figures.samples import SamplesFigure
 from ridgepoint.figures.samples import draw as draw_samples
-from ridgepoint.figures.sheet import INK, Sheet
+from ridgepoint.figures.sheet import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 
 _AnyPlane = TypeVar("_AnyPlane", bound=Plane)
 _ENDINGS = (".svg", ".png", ".pdf")
-_STYLES: dict[str, dict[str, Any]] = {
-    "outer": {"color": INK, "linewidth": 1.3, "zorder": 2.2},
-    "lower": {"color": "#777777", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 2.1},
-    "beside": {"color": "#B0B0B0", "linewidth": 1.1, "zorder": 2.0},
-}
-_INKS = {"outer": INK, "lower": "#555555", "beside": "#777777"}
-# How much a label loses by lying on a line.
-_COSTS = {"outer": 3, "lower": 1, "beside": 1}
 _JOIN_COST = 2
 _POINTS_PER_INCH = 72
 _HEIGHT_OVER_WIDTH = 0.78
@@ -176,9 +169,7 @@ def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
     set_up(figure, sheet)
     middle = (sheet.width / 2, sheet.height / 2)
     room = Room(frame=Box(centre=middle, width=sheet.width, height=sheet.height))
-    for roof in figure.roofs:
-        axes.plot(*zip(roof.start, roof.end, strict=True), **_STYLES[roof.role])
-        room.lines.append(((sheet.at(roof.start), sheet.at(roof.end)), _COSTS[roof.role]))
+    draw_roofs(figure.roofs, sheet, room)
     for index, program in enumerate(figure.programs):
         _draw_program(program, colour(index), sheet, room)
         _draw_attainable(program, colour(index), sheet, room)
@@ -194,11 +185,7 @@ def _draw_on(figure: RooflineFigure, axes: Axes) -> tuple[float, float]:
         for index in range(len(figure.programs))
         for name in name_regions(figure, index, colour(index), sheet, room)
     ]
-    # What limits most gets its label first, then the ridge points, then the rest.
-    first = [roof for roof in figure.roofs if _is_limit(roof)]
-    left_out = nameless + _label_roofs(first, sheet, room)
-    _mark_ridges(figure, sheet, room)
-    left_out += _label_roofs([roof for roof in figure.roofs if roof not in first], sheet, room)
+    left_out = nameless + name_roofs(figure.roofs, figure.ridges, sheet, room)
     return draw_title(figure, sheet), draw_key(figure, sheet, left_out)
 
 
@@ -316,44 +303,3 @@ def _say_unknown(mark: Attainable, ink: str, sheet: Sheet, room: Room) -> None:
     )
     if box is not None:
         sheet.label(text, box, colour=ink, size=sheet.small)
-
-
-def _is_limit(roof: RoofLine) -> bool:
-    return roof.role == "outer" and (not roof.is_diagonal or roof.resource == "dram")
-
-
-def _label_roofs(roofs: list[RoofLine], sheet: Sheet, room: Room) -> list[str]:
-    """Write every roof's label on its line; return those for which there is no room."""
-    left_out = []
-    for roof in roofs:
-        segment = (sheet.at(roof.start), sheet.at(roof.end))
-        height = sheet.small * 1.2
-        places = along(
-            segment,
-            width=sheet.text_width(roof.label, sheet.small) + sheet.small,
-            height=height,
-            lift=height * 0.6,
-            from_right=not roof.is_diagonal,
-        )
-        box = room.place(places, own=segment)
-        if box is None:
-            left_out.append(roof.label)
-        else:
-            sheet.label(roof.label, box, colour=_INKS[roof.role], size=sheet.small)
-    return left_out
-
-
-def _mark_ridges(figure: RooflineFigure, sheet: Sheet, room: Room) -> None:
-    """Mark every ridge point, with its intensity where there is room."""
-    size = sheet.small * 0.92
-    several = len({ridge.precision for ridge in figure.ridges}) > 1
-    for ridge in reversed(figure.ridges):
-        sheet.axes.plot(*ridge.at, "o", color=INK, markersize=sheet.font * 0.3, zorder=3)
-        if several and ridge.level != "dram":
-            continue  # two rows of numbers would hide the roofs; the key has them all
-        x, y = sheet.at(ridge.at)
-        width = sheet.text_width(ridge.label, size) + 1
-        middle = (x, y + size * 0.35 + width / 2)
-        box = room.place([Box(centre=middle, width=width, height=size, angle=math.pi / 2)])
-        if box is not None:
-            sheet.label(ridge.label, box, colour=INK, size=size)

@@ -12,7 +12,7 @@ from ridgepoint.measurement import Measurement
 from ridgepoint.reference import Case, Result, State
 from ridgepoint.workloads import Array, Arrays, Call, Workload, find
 
-_COUNTED_S = 0.02
+_COUNTED_S = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,7 @@ def calls_to_count(
     affordable = int(counted_s / max(call_s, 1e-9))
     sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
     share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
-    useful = max(_USUAL_CALLS, share if conditions.cold else 0)
+    useful = max(_USUAL_CALLS, share) if conditions.cold else 2
     calls = min(affordable, useful, MOST_CALLS)
     return max(2, calls - calls % 2)
 

@@ -19,6 +19,7 @@ from ridgepoint.errors import Interrupted, RidgepointError
 _COMMANDS = {
     "machine": "Measure this machine's ceilings and keep them.",
     "run": "Measure a program, bound it by the machine, draw it.",
+    "suite": "Run the reference kernels: measured over expected, and the figures.",
     "list": "List what was kept.",
     "show": "Show a kept measurement or a machine again.",
     "plot": "Draw kept measurements together.",

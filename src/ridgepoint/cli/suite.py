@@ -1,0 +1,240 @@
+"""Run the reference kernels, warm and cold; print measured over expected; redraw the figures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.reference import Case, SuiteRun
+    from ridgepoint.workloads import Workload
+
+_RESULTS = "results.json"
+
+
+@click.command("suite")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--list", "only_list", is_flag=True, help="List the workloads, and measure nothing.")
+@click.option(
+    "--caches",
+    "state",
+    type=click.Choice(["cold", "warm", "both"]),
+    default="both",
+    show_default=True,
+    help="State of the caches.",
+)
+@click.option(
+    "--threads",
+    "threads",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="Threads of those that can use several. May be repeated.  [default: 1, and all cores]",
+)
+@click.option("--full", is_flag=True, help="All sizes of the series: takes much longer.")
+@click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")
+@click.option(
+    "--figures",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Measure what the figures of the paper need, and draw them there; with --from, again.",
+)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Take the results from a file that -o or --figures wrote, and measure nothing.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.json",
+    help="Write the results to FILE.json.",
+)
+@common.json_option
+@common.archive_option
+def command(
+    *,
+    names: tuple[str, ...],
+    only_list: bool,
+    state: str,
+    threads: tuple[int, ...],
+    full: bool,
+    validate: bool,
+    folder: Path | None,
+    source: Path | None,
+    output: Path | None,
+    as_json: bool,
+    archive_path: Path | None,
+) -> int:
+    """Run the reference suite, or the workloads NAMEd: a family (dgemm) or one (dgemm.naive).
+
+    Each is timed natively and counted by the engine, with cold caches and with warm ones, on one
+    thread and on all cores. With --validate the status is 1 if work that is known exactly was
+    counted wrongly.
+    """
+    from ridgepoint.models.validation import validate as compare
+
+    if only_list:
+        _list(names)
+        return 0
+    run = (
+        _measured(
+            names, state=state, threads=threads, full=full, folder=folder, archive_path=archive_path
+        )
+        if source is None
+        else _read(source)
+    )
+    if output is not None:
+        _write(run, output)
+    if folder is not None:
+        _draw(run, folder)
+    if as_json:
+        from ridgepoint.documents import render, to_fields
+
+        sys.stdout.write(render(to_fields(run)))
+    elif validate:
+        from ridgepoint.figures.suite_table import validation
+
+        common.console().print(validation(compare(run.results)))
+    else:
+        from ridgepoint.figures.suite_table import suite
+
+        common.console().print(suite(run))
+    return _status(run) if validate else 0
+
+
+def _chosen(names: Sequence[str]) -> list[Workload]:
+    """Return the workloads of these names; of a family, those that can run here.
+
+    Raises
+    ------
+    CannotMeasure
+        If there is none of that name, or it cannot run here.
+    """
+    from ridgepoint.workloads import all_workloads, find
+
+    here = all_workloads()
+    chosen: dict[str, Workload] = {}
+    for name in names:
+        family = [each for each in here if each.family == name]
+        chosen.update((each.name, each) for each in family or [find(name)])
+    return list(chosen.values()) if names else list(here)
+
+
+def _list(names: Sequence[str]) -> None:
+    from ridgepoint.figures.suite_table import workloads
+    from ridgepoint.workloads import missing
+
+    common.console().print(workloads(_chosen(names), {} if names else missing()))
+
+
+def _measured(
+    names: Sequence[str],
+    *,
+    state: str,
+    threads: Sequence[int],
+    full: bool,
+    folder: Path | None,
+    archive_path: Path | None,
+) -> SuiteRun:
+    from ridgepoint.archive import Archive
+    from ridgepoint.host import usable_cpus
+    from ridgepoint.reference import SuiteRun
+    from ridgepoint.suite import run_suite
+
+    every = len(usable_cpus())
+    numbers = sorted(set(threads)) or sorted({1, every})
+    if numbers[-1] > every:
+        raise click.BadParameter(f"{every} CPUs may be used", param_hint="'--threads'")
+    cases = _cases(_chosen(names), state=state, threads=numbers, full=full, folder=folder)
+    with Archive(archive_path) as archive, common.progress() as shown:
+        _, machine = common.machine_of_this_host(archive, shown)
+        return SuiteRun(machine=machine, results=run_suite(cases, report=shown.step))
+
+
+def _cases(
+    chosen: Sequence[Workload],
+    *,
+    state: str,
+    threads: Sequence[int],
+    full: bool,
+    folder: Path | None,
+) -> tuple[Case, ...]:
+    from ridgepoint.figures.suite_figures import suite_cases
+    from ridgepoint.suite import cases
+
+    if folder is not None:
+        return suite_cases(chosen, threads=threads)
+    states = ("cold", "warm") if state == "both" else (state,)
+    return cases(chosen, states=states, threads=threads, full=full)  # type: ignore[arg-type]
+
+
+def _read(source: Path) -> SuiteRun:
+    """Return results that were written before.
+
+    Raises
+    ------
+    RidgepointError
+        If the file cannot be read, or holds something else.
+    """
+    from ridgepoint.documents import decode
+    from ridgepoint.errors import RidgepointError
+    from ridgepoint.reference import SuiteRun
+
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise RidgepointError(
+            f"cannot read {str(source)!r}",
+            reason=(error.strerror or str(error)).lower(),
+            remedy="name a file that 'ridgepoint suite -o FILE.json' wrote",
+        ) from error
+    return decode(content, SuiteRun, origin=str(source))
+
+
+def _write(run: SuiteRun, path: Path) -> None:
+    from ridgepoint.documents import encode
+    from ridgepoint.figures.files import replace_file
+
+    replace_file(path, encode(run), what="the results")
+
+
+def _draw(run: SuiteRun, folder: Path) -> None:
+    """Write every figure for which there are results, and the results themselves."""
+    from ridgepoint.errors import RidgepointError
+    from ridgepoint.figures.paths_mpl import save
+    from ridgepoint.figures.suite_figures import suite_figures
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RidgepointError(
+            f"cannot make the folder {str(folder)!r}",
+            reason=(error.strerror or str(error)).lower(),
+            remedy="name another one",
+        ) from error
+    _write(run, folder / _RESULTS)
+    for name, figure in suite_figures(run.results, run.machine).items():
+        save(figure, folder / f"{name}.svg")
+
+
+def _status(run: SuiteRun) -> int:
+    """Return 1 if work that is known exactly was counted wrongly, or was not counted."""
+    from ridgepoint.workloads import find
+
+    exact = [one for one in run.results if find(one.case.workload).is_handwritten]
+    right = (
+        one.measurement is not None
+        and one.measurement.counted.counts.work_flop == one.expected.work_flop
+        for one in exact
+    )
+    return 0 if all(right) else 1

@@ -136,6 +136,7 @@ def new_axes(
     *,
     width_in: float,
     height_over_width: float,
+    right_in: float = 0.26,
 ) -> Axes:
     """Return new axes with a figure on them, in a picture that is as high as its key needs.
 
@@ -148,11 +149,13 @@ def new_axes(
         Of the picture, inches.
     height_over_width : float
         Of the axes.
+    right_in : float
+        Room beside the axes, inches.
     """
     from matplotlib.figure import Figure
 
-    left, right = 0.28 + 0.055 * width_in, 0.26
-    across = width_in - left - right
+    left = 0.28 + 0.055 * width_in
+    across = width_in - left - right_in
     up = across * height_over_width
     drawn = Figure(figsize=(width_in, up))
     axes = drawn.add_axes((left / width_in, 0.0, across / width_in, 1.0))

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.workloads import Expected, all_workloads, find, missing
 from ridgepoint.workloads.mkl import _library, _path
+from ridgepoint.workloads.native import slices
 
 HANDWRITTEN = tuple(one for one in all_workloads() if one.is_handwritten)
 LIBRARIES = tuple(one for one in all_workloads() if not one.is_handwritten)
@@ -137,6 +140,32 @@ def test_a_loop_does_what_as_many_calls_do(workload):
 
     for other in others:
         assert np.array_equal(given[workload.result], other[workload.result])
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("n", [1, 7, 8, 100, 1003])
+@pytest.mark.parametrize(
+    "workload",
+    [one for one in HANDWRITTEN if one.parallel],
+    ids=lambda one: one.name,
+)
+def test_threads_that_share_a_call_leave_what_one_leaves(workload, n, threads):
+    """Bit by bit, also where there are fewer lines than threads."""
+    alone, shared = workload.make(n), workload.make(n)
+    workload.loop(n, [alone])(3)
+    workload.loop(n, [shared], threads=threads)(3)
+
+    assert np.array_equal(alone[workload.result], shared[workload.result])
+
+
+@given(n=st.integers(1, 10_000), threads=st.integers(1, 64), multiple=st.integers(1, 16))
+def test_slices_cover_all_elements_once_in_whole_lines(n, threads, multiple):
+    """And are no more than the threads."""
+    parts = slices(n, threads, multiple=multiple)
+
+    assert [i for part in parts for i in range(n)[part]] == list(range(n))
+    assert len(parts) <= threads
+    assert all(part.start % multiple == 0 and part.stop > part.start for part in parts)
 
 
 def test_a_loop_keeps_its_arrays():
@@ -291,7 +320,7 @@ def test_mkl_is_found_where_it_says(tmp_path, monkeypatch):
     ("name", "n", "threads", "message"),
     [
         ("daxpy.llvm", 0, 1, "must be > 0"),
-        ("daxpy.llvm", 10, 2, r"daxpy\.llvm runs in one thread"),
+        ("dgemv.llvm", 10, 2, r"dgemv\.llvm runs in one thread"),
         ("fft.radix2", 12, 1, "power of two"),
         ("stencil.5point", 2, 1, "3 or more"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -45,6 +46,59 @@ class NativeCall:
 
         rounds.arrays = replicas  # type: ignore[attr-defined] # kept alive by what uses them
         return rounds
+
+
+class SharedCall:
+    """Calls that threads share: each makes its own on a slice of the arrays.
+
+    Parameters
+    ----------
+    parts : sequence of (NativeCall, slice)
+        A thread for each; no two write to the same line of a cache.
+
+    Notes
+    -----
+    A loop starts its threads once. They do not wait for each other between calls, as parts of one
+    call need nothing from other parts of any.
+    """
+
+    def __init__(self, parts: Sequence[tuple[NativeCall, slice]]) -> None:
+        self._parts = parts
+
+    def __call__(self, *arrays: Array) -> None:
+        """Call it once on arrays."""
+        self.loop([arrays])(1)
+
+    def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
+        """Return so many rounds of a call on each of several replicas of the arrays."""
+        loops = [
+            call.loop([tuple(array[part] for array in arrays) for arrays in replicas])
+            for call, part in self._parts
+        ]
+
+        def rounds(n: int) -> None:
+            others = [threading.Thread(target=loop, args=(n,)) for loop in loops[1:]]
+            for thread in others:
+                thread.start()
+            loops[0](n)
+            for thread in others:
+                thread.join()
+
+        return rounds
+
+
+def slices(n: int, threads: int, *, multiple: int) -> list[slice]:
+    """Return as equal a slice of n elements for each thread as whole lines of a cache allow.
+
+    Parameters
+    ----------
+    n : int
+    threads : int
+    multiple : int
+        Elements of a line, with which every slice begins. Few elements are shared by fewer threads.
+    """
+    each = -(-n // (threads * multiple)) * multiple
+    return [slice(start, min(start + each, n)) for start in range(0, n, each)]
 
 
 def native(

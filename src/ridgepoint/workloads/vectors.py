@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 
 from ridgepoint.reference import Expected
 from ridgepoint.workloads.ir import Body, Element, Function, Vectors
-from ridgepoint.workloads.native import native
+from ridgepoint.workloads.native import NativeCall, SharedCall, native, slices
 from ridgepoint.workloads.operands import Array, Operand
 from ridgepoint.workloads.workload import Call, Workload
 
 ALPHA = 1e-9
 """Of daxpy: y grows by a thousandth of x in a million calls."""
+
+_DOUBLES_OF_A_LINE = 8
 
 SCALAR = 3.0
 """Of STREAM, as in J. McCalpin's program."""
@@ -63,9 +65,15 @@ def _compiled(
 ) -> Callable[[int, int], Call]:
     source = _element_wise(name, reads, write, body)
 
-    def compile_for(n: int, threads: int) -> Call:
+    def compile_part(n: int) -> NativeCall:
         pointers = len({*reads, write})
         return native(source, name, sizes=(n,), pointers=pointers, scalars=(scalar,))
+
+    def compile_for(n: int, threads: int) -> Call:
+        if threads == 1:
+            return compile_part(n)
+        parts = slices(n, threads, multiple=_DOUBLES_OF_A_LINE)
+        return SharedCall([(compile_part(part.stop - part.start), part) for part in parts])
 
     return compile_for
 
@@ -111,6 +119,7 @@ def _stream(
         expect=expect,
         compile=_compiled(f"stream_{kind}", reads, "c", body, SCALAR),
         reference=reference,
+        parallel=True,
         is_handwritten=True,
     )
 
@@ -125,6 +134,7 @@ WORKLOADS = (
         expect=daxpy_expected,
         compile=_compiled("daxpy", ("x", "y"), "y", _daxpy, ALPHA),
         reference=daxpy_reference,
+        parallel=True,
         is_handwritten=True,
     ),
     _stream("copy", "c = a", reads="a", flop=0, body=_copy, reference=lambda a, c: a.copy()),

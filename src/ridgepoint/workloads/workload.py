@@ -11,7 +11,7 @@ import numpy as np
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.reference import Expected
-from ridgepoint.workloads.native import NativeCall
+from ridgepoint.workloads.native import NativeCall, SharedCall
 from ridgepoint.workloads.operands import Array, Arrays, Operand, allocate
 
 Call = Callable[..., None]
@@ -128,7 +128,7 @@ class Workload:
         It spends less time in Python between calls than one by `prepare` needs.
         """
         call = self.prepare(n, threads=threads)
-        if isinstance(call, NativeCall):
+        if isinstance(call, NativeCall | SharedCall):
             return call.loop(replicas)
         calls = [partial(call, *arrays) for arrays in replicas]
 

@@ -7,11 +7,13 @@ calls use replicas of the data in turn, more than the last-level cache holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from ridgepoint.context import context_here
-from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.errors import CannotMeasure, MeterUnavailable, RidgepointError
 from ridgepoint.harness.child import Task, is_counted
 from ridgepoint.harness.counted import Conditions, calls_to_count, count_calls
 from ridgepoint.harness.native import Native, time_natively
@@ -20,11 +22,13 @@ from ridgepoint.harness.subject import State, Subject, subject
 from ridgepoint.host import System
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Context, Counted, Measurement, Protocol
+from ridgepoint.meters.engine import EngineMeter
 
 __all__ = ["REPETITIONS", "State", "Subject", "measure", "measure_all", "subject"]
 
 REPETITIONS = 20
 COUNTED_S = 0.1
+_UNDER_WAY = threading.Lock()
 
 
 def measure(
@@ -75,8 +79,9 @@ def measure(
     Raises
     ------
     CannotMeasure
-        If the function raises; if one call takes longer than `limit_s`; if its data cannot be
-        replicated, or not as often as cold caches need; if it cannot be counted.
+        If the function raises or exits; if one call takes longer than `limit_s`; if its data
+        cannot be replicated, or not as often as cold caches need; if it cannot be counted; if
+        another measurement is under way in this process.
     MeterUnavailable
         If the counting engine does not work here.
     ValueError
@@ -146,15 +151,46 @@ def measure_all(
     MeterUnavailable
         If the counting engine does not work here.
     """
-    if repetitions < 1 or not limit_s > 0:
-        raise ValueError(
-            f"repetitions and limit_s must be > 0, got {repetitions!r} and {limit_s!r}"
-        )
+    for what, value in (
+        ("repetitions", repetitions),
+        ("limit_s", limit_s),
+        ("timeout_s", timeout_s),
+        ("memory_bytes", memory_bytes),
+    ):
+        if value is not None and not value > 0:
+            raise ValueError(f"{what} must be > 0, got {value!r}")
     if is_counted():
-        raise RuntimeError(
-            "this process was started to count what a script measures, and came to measure it "
-            "again; put that below if __name__ == '__main__':"
+        raise CannotMeasure(
+            "cannot measure in a process that counts",
+            reason="it was started to count what the script measures, imported the script for "
+            "that, and came to measure again",
+            remedy="put what measures below if __name__ == '__main__':",
         )
+    _require_meter()
+    with _alone():
+        return _measure_all(
+            subjects,
+            repetitions=repetitions,
+            caches=tuple(System().caches if caches is None else caches),
+            memory_bytes=memory_bytes,
+            limit_s=limit_s,
+            timeout_s=timeout_s,
+            counted_s=counted_s,
+            report=report,
+        )
+
+
+def _measure_all(
+    subjects: Sequence[Subject],
+    *,
+    repetitions: int,
+    caches: tuple[Cache, ...],
+    memory_bytes: int | None,
+    limit_s: float,
+    timeout_s: float | None,
+    counted_s: float,
+    report: Callable[[str], None],
+) -> list[Measurement | RidgepointError]:
     context = context_here()
     timed: dict[int, Native] = {}
     results: dict[int, Measurement | RidgepointError] = {}
@@ -166,11 +202,10 @@ def measure_all(
             )
         except CannotMeasure as error:
             results[index] = error
-    simulated = tuple(System().caches if caches is None else caches)
 
     def conditions_of(index: int) -> Conditions:
         return Conditions(
-            caches=simulated,
+            caches=caches,
             cold=subjects[index].state == "cold",
             threads=subjects[index].threads,
             timeout_s=timeout_s,
@@ -195,12 +230,46 @@ def measure_all(
     return [results[index] for index in range(len(subjects))]
 
 
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Let one measurement be made at a time: others would be in its times.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if not _UNDER_WAY.acquire(blocking=False):
+        raise CannotMeasure(
+            "cannot measure now",
+            reason="another measurement is under way in this process: of a function that measures "
+            "itself, or in another thread",
+            remedy="make one after the other",
+        )
+    try:
+        yield
+    finally:
+        _UNDER_WAY.release()
+
+
+def _require_meter() -> None:
+    """Refuse before anything is timed where nothing can be counted.
+
+    Raises
+    ------
+    MeterUnavailable
+    """
+    lack = EngineMeter().why_unavailable()
+    if lack is not None:
+        raise MeterUnavailable("cannot count with engine", reason=lack.reason, remedy=lack.remedy)
+
+
 def _task(
     one: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
 ) -> Task:
     calls = calls_to_count(
         native.timed.runtime_s.median,
         data_bytes=one.arguments.nbytes,
+        replicas=native.replicas,
         counted_s=counted_s,
         conditions=conditions,
     )
@@ -223,6 +292,8 @@ def _count(tasks: Sequence[Task], conditions: Conditions) -> dict[str, Counted |
     """
     try:
         return count_calls(tasks, conditions)
+    except MeterUnavailable:
+        raise
     except CannotMeasure as error:
         if len(tasks) == 1:
             return {tasks[0].name: error}

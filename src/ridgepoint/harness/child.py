@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint.errors import RidgepointError
 from ridgepoint.harness.loops import (
     Loop,
     empty_loop,
@@ -38,7 +40,7 @@ class Task:
     Parameters
     ----------
     name : str
-        Of the region that holds them, and of the file that says why they failed.
+        Of the region that holds them, and of the file that says how they ended.
     function : bytes
         By `ridgepoint.harness.packing.pack_function`.
     arguments : Packed
@@ -108,14 +110,54 @@ def _run(loops: Sequence[Loop], rounds: int, *, names: tuple[str, str]) -> None:
             loop(rounds)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How the calls of a task ended.
+
+    Parameters
+    ----------
+    reason, remedy : str or None
+        Why they failed, and what to do; None: they did not.
+    """
+
+    reason: str | None = None
+    remedy: str | None = None
+
+    def write(self, folder: Path, task: Task) -> None:
+        """Leave it where the other process finds it."""
+        (folder / task.name).write_text(json.dumps([self.reason, self.remedy]))
+
+    @classmethod
+    def read(cls, folder: Path, task: Task) -> Ending | None:
+        """Return what was left; None: nothing, since the process ended before."""
+        try:
+            reason, remedy = json.loads((folder / task.name).read_text())
+        except FileNotFoundError:
+            return None
+        return cls(reason=reason, remedy=remedy)
+
+
+def _ending(error: BaseException) -> Ending:
+    if isinstance(error, RidgepointError):
+        return Ending(reason=error.reason, remedy=error.remedy)
+    return Ending(
+        reason=f"in the process that counts them, they raised {type(error).__name__}: {error}",
+        remedy="let the function depend on its arguments alone, and on nothing set up before",
+    )
+
+
 def main(folder: Path) -> None:
-    """Count what a folder describes; of tasks that fail, leave there why."""
+    """Count what a folder describes, and leave there how each task ended."""
     tasks: Sequence[Task] = pickle.loads((folder / TASKS).read_bytes())
     for task in tasks:
+        ending = Ending()
         try:
             count(task)
-        except BaseException as error:  # whatever it is, the parent tells it
-            (folder / task.name).write_text(f"{type(error).__name__}: {error}")
+        except KeyboardInterrupt:
+            return
+        except BaseException as error:  # whatever it is, the other process tells it
+            ending = _ending(error)
+        ending.write(folder, task)
 
 
 if __name__ == "__main__":

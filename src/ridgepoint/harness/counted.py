@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 import sys
 import tempfile
@@ -12,9 +11,9 @@ from pathlib import Path
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import FunctionCounts, RegionCounts
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.errors import CannotMeasure, CannotStart
 from ridgepoint.harness.average import average_counts, average_traffic
-from ridgepoint.harness.child import REGION, TASKS, Task, environment
+from ridgepoint.harness.child import REGION, TASKS, Ending, Task, environment
 from ridgepoint.host import usable_cpus
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
@@ -24,6 +23,8 @@ from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import no_standard_input
 
 MOST_CALLS = 1000
+_WHAT = "cannot count the calls"
+_BY_SIGNAL = 128
 _USUAL_CALLS = 32  # enough for what is not the same around all calls to vanish
 _SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
 _OF_REGIONS = "pending-unknown"  # warm: what went before left as much; cold: nothing is left
@@ -51,7 +52,7 @@ class Conditions:
 
 
 def calls_to_count(
-    call_s: float, *, data_bytes: int, counted_s: float, conditions: Conditions
+    call_s: float, *, data_bytes: int, replicas: int, counted_s: float, conditions: Conditions
 ) -> int:
     """Return how many calls are counted: many of short ones, so that what surrounds them vanishes.
 
@@ -61,6 +62,8 @@ def calls_to_count(
         What one takes natively.
     data_bytes : int
         Of one call.
+    replicas : int
+        Of the data, made natively: there is memory for as many, and maybe not for more.
     counted_s : float
         What the counted calls may take, natively.
     conditions : Conditions
@@ -69,8 +72,33 @@ def calls_to_count(
     sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
     share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
     useful = max(_USUAL_CALLS, share) if conditions.cold else 2
-    calls = min(affordable, useful, MOST_CALLS)
+    calls = min(affordable, useful, MOST_CALLS, replicas if conditions.cold else MOST_CALLS)
     return max(2, calls - calls % 2)
+
+
+def run_to_count(
+    command: Sequence[str], *, timeout_s: float | None, environment: Mapping[str, str]
+) -> Run:
+    """Run what a meter wrapped, without input and output.
+
+    Raises
+    ------
+    CannotMeasure
+        If it takes too long.
+    """
+    stdin = no_standard_input()
+    try:
+        return run(
+            command, stdin=stdin, output="discard", timeout_s=timeout_s, environment=environment
+        )
+    except CannotStart:
+        raise
+    except CannotMeasure as error:
+        raise CannotMeasure(
+            _WHAT,
+            reason=f"counting takes longer than {timeout_s:g} s",
+            remedy="give one call less to do, or more time: timeout_s=",
+        ) from error
 
 
 def count_calls(
@@ -98,28 +126,30 @@ def count_calls(
         all_threads=True,
         cold=conditions.cold,
     )
-    stdin = no_standard_input()
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
         folder = Path(name)
         (folder / TASKS).write_bytes(pickle.dumps(tuple(tasks), protocol=5))
 
+        exits: list[int] = []
+
         def launch(command: Sequence[str]) -> Run:
-            return run(
-                command,
-                stdin=stdin,
-                output="discard",
-                timeout_s=conditions.timeout_s,
-                environment=environment(conditions.threads),
+            done = run_to_count(
+                command, timeout_s=conditions.timeout_s, environment=environment(conditions.threads)
             )
+            exits.append(done.exit_status)
+            return done
 
         command = (sys.executable, "-m", "ridgepoint.harness.child", name)
         try:
             counted = meter.count(command, launch=launch, caches=conditions.caches)
-        except CannotMeasure:
+        except CannotMeasure as error:
             failures = _failures(tasks, folder)
-            if len(failures) < len(tasks):
-                raise
-            return dict(failures)
+            if len(failures) == len(tasks):  # and so nothing was counted
+                return dict(failures)
+            if exits and type(error) is CannotMeasure:
+                _require_all_tried(tasks, folder, exits[-1])
+            raise
+        _require_all_tried(tasks, folder, exits[-1])
         failures = _failures(tasks, folder)
     inside = {region.name: region for region in counted.regions}
     return {
@@ -131,17 +161,27 @@ def count_calls(
 
 def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:
     """Return why tasks failed where they were counted."""
-    found = {}
-    for task in tasks:
-        with contextlib.suppress(FileNotFoundError):
-            raised = (folder / task.name).read_text()
-            found[task.name] = CannotMeasure(
-                "cannot count the calls",
-                reason=f"in the process that counts them, they raised {raised}",
-                remedy="let the function depend on its arguments alone, and on nothing set up "
-                "before",
-            )
-    return found
+    endings = {task.name: Ending.read(folder, task) for task in tasks}
+    return {
+        name: CannotMeasure(_WHAT, reason=ending.reason, remedy=ending.remedy or "")
+        for name, ending in endings.items()
+        if ending is not None and ending.reason is not None
+    }
+
+
+def _require_all_tried(tasks: Sequence[Task], folder: Path, status: int) -> None:
+    """Refuse a process that ended by itself before it had tried all tasks.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if status < _BY_SIGNAL and any(Ending.read(folder, task) is None for task in tasks):
+        raise CannotMeasure(
+            _WHAT,
+            reason=f"they ended the process that counts them, with status {status}",
+            remedy="let the function return: it may not call os._exit",
+        )
 
 
 def _of_one_call(

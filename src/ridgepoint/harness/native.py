@@ -27,6 +27,9 @@ _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depen
 _OVERHEAD = 0.01
 _IDLE_SAMPLES = 3
 _NOISY = 0.10
+_COPIES = 3  # of the data of warm calls: that to copy from, here and in the other process
+FAILURES = (Exception, SystemExit)
+"""What a function may raise that is its own failure: all but the user's interrupt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,8 @@ def time_natively(
     system = System()
     replicas, cautions = 1, _data_cautions(subject.arguments)
     threshold_s = THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ)
+    available_bytes = system.available_bytes or 0
+    _require_memory(subject, available_bytes)
     with limited_threads(subject.threads):
         call_s = _try(subject, limit_s=limit_s)
         if subject.state == "cold":
@@ -89,7 +94,7 @@ def time_natively(
                 subject.what,
                 subject.arguments.nbytes,
                 caches=system.caches,
-                memory_bytes=memory_bytes or (system.available_bytes or 0) // _MEMORY_SHARE,
+                memory_bytes=min(memory_bytes or available_bytes // _MEMORY_SHARE, available_bytes),
                 calls_affordable=limit_s / repetitions / call_s,
             )
             replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
@@ -103,7 +108,7 @@ def time_natively(
                 threshold_s=threshold_s,
                 limit_s=limit_s,
             )
-        except Exception as error:
+        except FAILURES as error:
             raise CannotMeasure(
                 subject.what,
                 reason=f"it raised {type(error).__name__} when it was called again: {error}",
@@ -120,13 +125,30 @@ def time_natively(
     )
 
 
+def _require_memory(subject: Subject, available_bytes: int) -> None:
+    """Refuse data whose copies would drive the system out of memory.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    needed_bytes = _COPIES * subject.arguments.nbytes
+    if needed_bytes > available_bytes:
+        raise CannotMeasure(
+            subject.what,
+            reason=f"copies of its data need {format_si(needed_bytes, 'B')} of memory, and "
+            f"{format_si(available_bytes, 'B')} are available",
+            remedy="use less data",
+        )
+
+
 def _try(subject: Subject, *, limit_s: float) -> float:
     """Return what a second call takes, s: what only a first one does is not measured."""
     try:
         loop = loop_over(subject.function, [subject.arguments.unpack()])
         loop(1)
         took_s, _ = time_rounds(loop, 1)
-    except Exception as error:
+    except FAILURES as error:
         raise CannotMeasure(
             subject.what,
             reason=f"it raised {type(error).__name__}: {error}",
@@ -161,8 +183,8 @@ def _time_cautions(runtime: Estimate, *, overhead_s: float) -> tuple[Caution, ..
         cautions.append(
             Caution(
                 "few-samples",
-                f"there was time for {runtime.n} sample(s): too few for a 95 % interval",
-                "give it less to do, or more time: limit_s=",
+                f"the runtime was measured {runtime.n} time(s): too few for a 95 % interval",
+                "ask for 6 samples at least, and for time enough: repetitions=, limit_s=",
             )
         )
     elif spread > _NOISY:

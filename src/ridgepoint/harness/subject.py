@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.errors import CannotMeasure
 from ridgepoint.harness.packing import Function, Packed, pack, pack_function
 
 State = Literal["warm", "cold"]
@@ -55,16 +57,22 @@ def subject(
     Raises
     ------
     CannotMeasure
-        If the function or an argument cannot be handed to the process that counts it.
+        If the function or an argument cannot be handed to the process that counts it; if a call
+        of the function runs nothing, since it is a coroutine function or a generator function.
+    TypeError
+        If the function is none.
     ValueError
         If the state or the number of threads is impossible.
     """
+    if not callable(function):
+        raise TypeError(f"function must be callable, got {function!r}")
     if state not in {"warm", "cold"}:
         raise ValueError(f"state must be 'warm' or 'cold', got {state!r}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be > 0, got {threads!r}")
     name = name or str(getattr(function, "__name__", None) or type(function).__name__)
     what = f"cannot measure {name!r}"
+    _require_whole(what, function)
     return Subject(
         name=name,
         function=function,
@@ -73,6 +81,26 @@ def subject(
         state=state,
         threads=threads,
     )
+
+
+def _require_whole(what: str, function: Function) -> None:
+    """Refuse a function of which a call runs nothing.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    kinds = (
+        inspect.iscoroutinefunction,
+        inspect.isgeneratorfunction,
+        inspect.isasyncgenfunction,
+    )
+    if any(is_kind(function) for is_kind in kinds):
+        raise CannotMeasure(
+            what,
+            reason="a call of it runs nothing, and only makes a coroutine or a generator",
+            remedy="measure a function that runs it to its end",
+        )
 
 
 @contextlib.contextmanager

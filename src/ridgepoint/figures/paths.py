@@ -9,21 +9,18 @@ from typing import Literal
 
 from ridgepoint.counts import Traffic
 from ridgepoint.estimate import Estimate
+from ridgepoint.figures.path_roofs import WORK, Axis, machine_along, roofs_along
 from ridgepoint.figures.plane import Coordinates, Plane, RidgeMark, RoofLine
-from ridgepoint.figures.roofs import decades, drawn_roofs, machine_frame, ridge_marks, widened
-from ridgepoint.figures.words import machine_title, percent, shown_cores, shown_name
-from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.figures.roofs import decades, machine_frame, ridge_marks, widened
+from ridgepoint.figures.words import machine_title, percent, shown_cores
+from ridgepoint.machine import Machine
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.reference import Case, Result
-from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 
-Axis = Literal["total", "read", "write"]
-"""Which bytes at DRAM the intensity is over: all, those read, or those written."""
 Work = Literal["measured", "pseudo"]
 """Which work is drawn: what was counted, or the pseudo flop of an FFT, 5 n log2 n."""
 
-_WORK = "fp64"
 _RATIOS = {"total": "W/Q", "read": "W/Qr, reads only", "write": "W/Qw, writes only"}
 _UNITS = {"measured": "flop", "pseudo": "pseudo flop"}
 # A kernel in cache moves next to nothing: framed, it would squeeze all others into a corner.
@@ -68,7 +65,7 @@ class Path:
     ----------
     name : str
     summary : str
-        Its sizes and its best performance, for the key.
+        Its sizes, its best performance and its best share of attainable, for the key.
     points : tuple of PathPoint
         At least one, in the order of n.
     """
@@ -81,6 +78,11 @@ class Path:
         """Return one of its sizes in short; as a power of two where all of them are."""
         are_powers = all(point.n & (point.n - 1) == 0 for point in self.points)
         return _power_of_two(n) if are_powers else _short(n)
+
+    def span(self, points: Sequence[PathPoint]) -> str:
+        """Return the sizes of some of its points, as the first and the last."""
+        first, last = (self.shown_size(points[end].n) for end in (0, -1))
+        return first if first == last else f"{first}–{last}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +115,8 @@ class PathsFigure(Plane):
     def bars_note(self) -> str:
         """What the error bars and the numbers beside points are."""
         are_exact = all(point.x_low is None for path in self.paths for point in path.points)
-        of = "performance (the intensity is of exact counts)" if are_exact else "both axes"
-        return f"bars: quartiles of {of}; numbers beside points: the first and the last n"
+        of = "performance (intensity: exact counts)" if are_exact else "both axes"
+        return f"bars: quartiles of {of}; numbers: first and last n; key: best of each path"
 
 
 def paths_figure(
@@ -154,25 +156,19 @@ def paths_figure(
         Framed in whole decades by the machine, so that all figures of one axis are alike; points
         outside widen the frame. One far to the right of it is drawn at the right edge.
     """
-    seen = _seen(machine, axis)
+    seen = machine_along(machine, axis)
     groups, missing = _placed(results, axis, work)
     points = [point for group in groups.values() for point in group]
     x_limits, y_limits = _frame(seen, points)
-    cores = sorted({float(min(case.threads, machine.cores)) for case in groups}) or [1.0]
-    drawn = drawn_roofs(
-        seen,
-        precisions=[_WORK] if seen.knows(_WORK) else [],
-        cores=cores[-1],
-        beside=cores[:-1] or ([1.0] if cores[-1] > 1 else []),
-        corner=(x_limits[0], y_limits[0]),
-        right=x_limits[1],
+    cores = sorted({float(min(case.threads, machine.cores)) for case in groups})
+    roofs = roofs_along(
+        seen, axis, cores=cores, corner=(x_limits[0], y_limits[0]), right=x_limits[1]
     )
-    roofs = tuple(_named(roof, axis) for roof in drawn)
     paths = tuple(
         _path(
             _name(case, groups),
             [_framed(point, x_limits) for point in group],
-            unit=_UNITS[work],
+            is_pseudo=work == "pseudo",
             # What is not the work done is not bound by the roofs of work.
             roofs=_roofline(machine, case, axis) if work == "measured" else None,
         )
@@ -182,7 +178,7 @@ def paths_figure(
     unit = _UNITS[work]
     return PathsFigure(
         title=title,
-        subtitle=_subtitle(machine, results, cores[-1]),
+        subtitle=_subtitle(machine, results, cores),
         x_label=f"Operational intensity {_RATIOS[axis]} [{unit}/byte]",
         y_label=f"Performance [{unit}/s]",
         x_limits=x_limits,
@@ -196,35 +192,6 @@ def paths_figure(
         cycle_label=f"Performance [{unit}/cycle]",
         cycle_ticks=() if clock_hz is None else _cycle_ticks(y_limits, clock_hz),
     )
-
-
-def _seen(machine: Machine, axis: Axis) -> Machine:
-    """Return a machine as one axis shows it: the fp64 peak, and DRAM in one direction."""
-    kept: dict[tuple[str, str, int, str | None], Ceiling] = {}
-    for ceiling in machine.ceilings:
-        if ceiling.resource == _WORK:
-            kept[ceiling.key] = ceiling
-        for one in _in_direction(ceiling, axis):
-            # A pattern may have been measured, and published of one direction too.
-            kept.setdefault(one.key, one)
-    return replace(machine, ceilings=tuple(kept.values()))
-
-
-def _in_direction(ceiling: Ceiling, axis: Axis) -> list[Ceiling]:
-    """Return how fast a pattern moves the bytes of an axis, as a ceiling of DRAM, if it tells."""
-    rate = ceiling.rate_of(RESOURCES["dram" if axis == "total" else f"dram_{axis}"])
-    if rate is None:
-        return []
-    return [replace(ceiling, resource="dram", rate=rate, read_share=None, write_share=None)]
-
-
-def _named(roof: RoofLine, axis: Axis) -> RoofLine:
-    """Return a roof with the name of the bytes that its axis is over."""
-    if axis == "total" or roof.resource != "dram":
-        return roof
-    resource = f"dram_{axis}"
-    label = roof.label.removeprefix(shown_name("dram"))
-    return replace(roof, resource=resource, label=f"{shown_name(resource)}{label}")
 
 
 def _bandwidth(axis: Axis) -> str:
@@ -317,16 +284,19 @@ def _name(case: Case, cases: Iterable[Case]) -> str:
     return ", ".join(parts)
 
 
-def _path(name: str, points: Sequence[PathPoint], *, unit: str, roofs: Roofline | None) -> Path:
+def _path(
+    name: str, points: Sequence[PathPoint], *, is_pseudo: bool, roofs: Roofline | None
+) -> Path:
     """Return a path with its sizes, its best performance, and how near it comes to its roof."""
     path = Path(name=name, summary="", points=tuple(points))
-    first, last = (path.shown_size(points[end].n) for end in (0, -1))
-    sizes = f"n = {first}" if len(points) == 1 else f"n = {first} to {last}"
-    best = max(point.at[1] for point in points)
-    said = f"{sizes}, up to {format_si(best, f'{unit}/s', digits=3)}"
+    best = format_si(max(point.at[1] for point in points), "flop/s", digits=3)
+    if is_pseudo:
+        number, unit = best.split()
+        best = f"{number} pseudo {unit}"
+    said = f"n = {path.span(points)}, {best}"
     if roofs is not None:
         shares = [point.at[1] / _attainable(roofs, point.intensity) for point in points]
-        said = f"{said}, {percent(max(shares))} of attainable at best"
+        said = f"{said}, {percent(max(shares))} of roof"
     return replace(path, summary=said)
 
 
@@ -334,8 +304,8 @@ def _roofline(machine: Machine, case: Case, axis: Axis) -> Roofline | None:
     """Return the roofs that bound a case; None: they are not all known."""
     direction = None if axis == "total" else axis
     cores = float(min(case.threads, machine.cores))
-    roofs = Roofline(machine=machine, work=_WORK, cores=cores, direction=direction)
-    return roofs if machine.knows(_WORK) and "dram" in roofs.levels else None
+    roofs = Roofline(machine=machine, work=WORK, cores=cores, direction=direction)
+    return roofs if machine.knows(WORK) and "dram" in roofs.levels else None
 
 
 def _attainable(roofs: Roofline, intensity: float) -> float:
@@ -344,22 +314,21 @@ def _attainable(roofs: Roofline, intensity: float) -> float:
 
 def _beyond(paths: Iterable[Path], axis: Axis) -> list[str]:
     """Return which points stand at the right edge, and why."""
+    moved = {"total": "traffic", "read": "reads", "write": "writes"}[axis]
     said: dict[str, list[str]] = {}
-    verb = {"total": "moves", "read": "is read", "write": "is written"}[axis]
     for path in paths:
-        of: dict[str, list[str]] = {}
-        for point in path.points:
-            if point.is_beyond:
-                nothing = math.isinf(point.intensity)
-                why = f"no byte {verb} at DRAM" if nothing else f"hardly a byte {verb} at DRAM"
-                of.setdefault(why, []).append(path.shown_size(point.n))
-        for why, sizes in of.items():
-            span = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-            said.setdefault(why, []).append(f"{path.name} n = {span}")
-    return [f"at the right edge, since {why}: {'; '.join(of)}" for why, of in said.items()]
+        out = [point for point in path.points if point.is_beyond]
+        for amount, points in (
+            ("no", [point for point in out if math.isinf(point.intensity)]),
+            ("hardly any", [point for point in out if not math.isinf(point.intensity)]),
+        ):
+            if points:
+                of = said.setdefault(f"at the right edge: {amount} DRAM {moved}", [])
+                of.append(f"{path.name} n = {path.span(points)}")
+    return [f"{why} ({'; '.join(of)})" for why, of in said.items()]
 
 
-def _subtitle(machine: Machine, results: Iterable[Result], cores: float) -> str:
+def _subtitle(machine: Machine, results: Iterable[Result], cores: Sequence[float]) -> str:
     """Return the machine, the cores of the outer roofs, and the samples behind the points."""
     runs = sorted(
         one.measurement.timed.runtime_s.n
@@ -370,7 +339,7 @@ def _subtitle(machine: Machine, results: Iterable[Result], cores: float) -> str:
     if runs:
         span = f"{runs[0]}" if runs[0] == runs[-1] else f"{runs[0]} to {runs[-1]}"
         medians.append(f"medians: n = {span}")
-    return "; ".join([machine_title(machine), shown_cores(cores), *medians])
+    return "; ".join([machine_title(machine), *map(shown_cores, cores[-1:]), *medians])
 
 
 def _cycle_ticks(y_limits: Coordinates, clock_hz: float) -> tuple[tuple[float, str], ...]:

@@ -12,6 +12,7 @@ from ridgepoint.figures.key import colour, draw_title, ridge_note
 from ridgepoint.figures.labels import Box, Pair, Room
 from ridgepoint.figures.mpl import new_axes, set_up, write
 from ridgepoint.figures.paths import Path, PathPoint, PathsFigure
+from ridgepoint.figures.plane import RoofLine
 from ridgepoint.figures.roofs_mpl import draw_roofs, name_roofs
 from ridgepoint.figures.sheet import Sheet
 
@@ -25,6 +26,8 @@ _NOTE = "#555555"
 _SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 _BEYOND = ">"
 _JOIN_COST = 2
+# Bold letters are so much wider.
+_BOLD = 1.14
 _DOTTED = (0, (1, 1.5))
 
 
@@ -72,6 +75,7 @@ def _draw_on(figure: PathsFigure, axes: Axes) -> tuple[float, float]:
     for index, path in enumerate(figure.paths):
         _draw_path(path, index, sheet, room)
     left_out = name_roofs(figure.roofs, figure.ridges, sheet, room)
+    room.taken += [_strip(roof, sheet) for roof in figure.roofs if roof.role == "outer"]
     for index, path in enumerate(figure.paths):
         _name_path(path, colour(index), sheet, room)
     for index, path in enumerate(figure.paths):
@@ -131,9 +135,20 @@ def _draw_point(point: PathPoint, shape: str, ink: str, sheet: Sheet, room: Room
     room.taken.append(Box(centre=sheet.at(point.at), width=size * 1.2, height=size * 1.2))
 
 
+def _strip(roof: RoofLine, sheet: Sheet) -> Box:
+    """Return the rectangle of a roof, which no name of a path may hide."""
+    (x0, y0), (x1, y1) = sheet.at(roof.start), sheet.at(roof.end)
+    return Box(
+        centre=((x0 + x1) / 2, (y0 + y1) / 2),
+        width=math.hypot(x1 - x0, y1 - y0),
+        height=2.0,
+        angle=math.atan2(y1 - y0, x1 - x0),
+    )
+
+
 def _name_path(path: Path, ink: str, sheet: Sheet, room: Room) -> None:
     """Write a path's name beside one of its points, the largest size first."""
-    width, height = sheet.text_width(path.name, sheet.small) + 3, sheet.small * 1.1
+    width, height = sheet.text_width(path.name, sheet.small) * _BOLD + 2, sheet.small * 1.1
     places = (
         place
         for point in reversed(path.points)
@@ -174,7 +189,7 @@ def _draw_key(figure: PathsFigure, sheet: Sheet, left_out: list[str]) -> float:
     for index, path in enumerate(figure.paths):
         shape = _SHAPES[index % len(_SHAPES)]
         sheet.sample(shape, below=offset, indent=0.0, colour=colour(index), filled=True)
-        for line in sheet.wrapped(f"{path.name}: {path.summary}", indent=indent, size=sheet.font):
+        for line in sheet.wrapped(f"{path.name}, {path.summary}", indent=indent, size=sheet.font):
             sheet.row(line, below=offset, indent=indent)
             offset += sheet.font * 1.4
     notes = [*figure.notes]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ridgepoint.figures.paths import Axis, PathsFigure, Work, paths_figure
+from ridgepoint.figures.path_roofs import Axis
+from ridgepoint.figures.paths import PathsFigure, Work, paths_figure
 from ridgepoint.machine import Machine
 from ridgepoint.reference import Case, Result, State
 from ridgepoint.workloads import Workload
@@ -73,52 +74,52 @@ _BLAS_AND_FFT: tuple[Kernel, ...] = (
 _FFT: tuple[Kernel, ...] = (("fft",),)
 
 FIGURES = (
-    SuiteFigure(name="2a", title="BLAS and FFT, sequential, cold caches", kernels=_BLAS_AND_FFT),
+    SuiteFigure(name="2a", title="BLAS and FFT, sequential, cold", kernels=_BLAS_AND_FFT),
     SuiteFigure(
         name="2b",
-        title="BLAS and FFT, parallel, cold caches",
+        title="BLAS and FFT, parallel, cold",
         kernels=_BLAS_AND_FFT,
         threads="all",
     ),
     SuiteFigure(
         name="2c",
-        title="BLAS and FFT, sequential, cold caches: reads only",
+        title="BLAS and FFT, sequential, cold: reads only",
         kernels=_BLAS_AND_FFT,
         axis="read",
     ),
     SuiteFigure(
         name="2d",
-        title="BLAS and FFT, sequential, cold caches: writes only",
+        title="BLAS and FFT, sequential, cold: writes only",
         kernels=_BLAS_AND_FFT,
         axis="write",
     ),
     SuiteFigure(
         name="3",
-        title="BLAS and FFT, sequential, warm caches",
+        title="BLAS and FFT, sequential, warm",
         kernels=_BLAS_AND_FFT,
         state="warm",
     ),
     SuiteFigure(
         name="4",
-        title="Matrix product, step by step, cold caches",
+        title="Matrix product, step by step, cold",
         kernels=(("dgemm",),),
         threads="both",
     ),
-    SuiteFigure(name="5a", title="FFTs, sequential, cold caches", kernels=_FFT),
-    SuiteFigure(name="5b", title="FFTs, sequential, warm caches", kernels=_FFT, state="warm"),
+    SuiteFigure(name="5a", title="FFTs, sequential, cold", kernels=_FFT),
+    SuiteFigure(name="5b", title="FFTs, sequential, warm", kernels=_FFT, state="warm"),
     SuiteFigure(
-        name="5c", title="FFTs, sequential, cold caches: pseudo flop", kernels=_FFT, work="pseudo"
+        name="5c", title="FFTs, sequential, cold: pseudo flop", kernels=_FFT, work="pseudo"
     ),
     SuiteFigure(
         name="5d",
-        title="FFTs, sequential, warm caches: pseudo flop",
+        title="FFTs, sequential, warm: pseudo flop",
         kernels=_FFT,
         state="warm",
         work="pseudo",
     ),
     SuiteFigure(
         name="more",
-        title="STREAM, stencil and sparse matrix, sequential, cold caches",
+        title="STREAM, stencil, sparse matrix, sequential, cold",
         # STREAM's copy does no floating-point work.
         kernels=(("stream.scale",), ("stream.add",), ("stream.triad",), ("stencil",), ("spmv",)),
     ),

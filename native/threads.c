@@ -43,7 +43,7 @@ static UInt n_alive, most_alive;
 static ULong n_started;
 static UInt selected_region; /* string; 0: none */
 static UInt n_inside;        /* threads inside of what was selected */
-static UInt entered_name;    /* string: what a thread went into while none was inside */
+static ThreadId host;        /* where others that work for it are: inside, if any thread is */
 
 void threads_begin(void) {
     threads = allocate(VG_N_THREADS * sizeof *threads);
@@ -116,6 +116,18 @@ static Bool is_selected(const Thread *thread) {
     return thread->inside || (options.all_threads && n_inside);
 }
 
+/* What a thread does that is outside belongs to all regions of one that is inside. */
+static Bank *bank_of_guest(Bank *own) {
+    while (!threads[host].inside) {
+        host = (host + 1) % VG_N_THREADS;
+    }
+    const UInt *names;
+    for (UInt n = bank_path(threads[host].bank, &names); n-- > 0;) {
+        own = bank_within(names[n], own);
+    }
+    return own;
+}
+
 static void count_in(Thread *thread, Bank *bank) {
     const Bool was_selected = is_selected(thread);
     trace_replay(); /* what was noted so far belongs to the bank before */
@@ -125,19 +137,19 @@ static void count_in(Thread *thread, Bank *bank) {
         trace_empty_caches(); /* what it leaves dirty belongs to the bank before, too */
     }
     const Bool is_guest = is_selected(thread) && !thread->inside;
-    bank_use(is_guest ? bank_within(entered_name, bank) : bank);
+    bank_use(is_guest ? bank_of_guest(bank) : bank);
     if (selected_region || options.function) {
         trace_count_reuse(is_selected(thread));
     }
 }
 
-/* A thread goes into what was selected, under this name. */
-static void selection_begins(const Thread *thread, UInt name) {
+/* A thread goes into what was selected. */
+static void selection_begins(const Thread *thread) {
     if (options.cold && !is_selected(thread)) {
         trace_empty_caches();
     }
     if (n_inside == 0) {
-        entered_name = name;
+        host = thread - threads;
     }
 }
 
@@ -184,7 +196,7 @@ static void close_regions(Thread *thread, UInt n) {
 void region_begins(ThreadId tid, UInt name) {
     Thread *thread = &threads[tid];
     if (name == selected_region) {
-        selection_begins(thread, name);
+        selection_begins(thread);
     }
     open_region(thread, name);
 }
@@ -222,7 +234,7 @@ void function_entered(UInt name, Addr sp) {
     if (thread->in_function) {
         return; /* all that it calls belongs to it, itself included */
     }
-    selection_begins(thread, name);
+    selection_begins(thread);
     thread->n_open_before_function = thread->n_open;
     thread->in_function = True;
     open_region(thread, name);

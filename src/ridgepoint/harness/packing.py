@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import multiprocessing
 import multiprocessing.spawn
@@ -145,8 +146,15 @@ def _dumps(function: Function, *, by_value: bool) -> bytes:
         return pickle.dumps(function)
     import cloudpickle
 
+    class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
+        def reducer_override(self, value: Any) -> Any:
+            # It would be pickled with its handle, an address in this process.
+            if isinstance(value, ctypes.CDLL):
+                raise pickle.PicklingError(f"it uses {value!r}, which was loaded in this process")
+            return super().reducer_override(value)
+
     written = io.BytesIO()
-    cloudpickle.CloudPickler(written).dump(function)
+    Pickler(written).dump(function)
     return written.getvalue()
 
 

@@ -85,7 +85,8 @@ def plan(
             reason="it has no arrays that could be in no cache",
             remedy="pass its data as arguments, or measure it warm",
         )
-    wanted = -(-last.size_bytes * (last.ways or _ASSUMED_WAYS) // data_bytes)
+    fillings = max(last.ways or _ASSUMED_WAYS, _LEAST_FILLS)
+    wanted = -(-last.size_bytes * fillings // data_bytes)
     affordable = memory_bytes // data_bytes
     needed = max(2, -(-_LEAST_FILLS * last.size_bytes // data_bytes))
     if affordable < needed:
@@ -114,7 +115,7 @@ def plan(
             Caution(
                 "few-replicas",
                 f"{replicas} replicas of {format_si(data_bytes, 'B')} fill the last-level cache "
-                f"{fills:.2g} times; {last.ways or _ASSUMED_WAYS} times would make sure that "
+                f"{fills:.2g} times; {fillings} times would make sure that "
                 "no line stays",
                 "if it is faster than memory allows, take more memory or more data",
             ),

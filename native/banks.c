@@ -100,14 +100,16 @@ Bank *bank_entered(Bank *from, UInt name) {
     return found;
 }
 
-Bank *bank_within(UInt name, Bank *bank) {
-    if (bank_holds(bank, name)) {
-        return bank;
+Bank *bank_within(const Bank *outer, const Bank *inner) {
+    UInt *names = allocate((outer->n_names + inner->n_names + 1) * sizeof *names);
+    UInt n = outer->n_names;
+    VG_(memcpy)(names, outer->names, n * sizeof *names);
+    for (UInt i = 0; i < inner->n_names; i++) {
+        if (!bank_holds(outer, inner->names[i])) {
+            names[n++] = inner->names[i];
+        }
     }
-    UInt *names = allocate((bank->n_names + 1) * sizeof *names);
-    names[0] = name;
-    VG_(memcpy)(names + 1, bank->names, bank->n_names * sizeof *names);
-    Bank *found = bank_with(bank->n_names + 1, names);
+    Bank *found = bank_with(n, names);
     VG_(free)(names);
     return found;
 }

@@ -123,7 +123,7 @@ void banks_begin(void);
 void banks_make_room(UInt segment_index);
 Bank *bank_outside(void);                      /* the bank of no region */
 Bank *bank_entered(Bank *from, UInt name);     /* the bank of its regions and one more */
-Bank *bank_within(UInt name, Bank *bank);      /* the same with a region around all others */
+Bank *bank_within(const Bank *outer, const Bank *inner); /* of the regions of both */
 Bool bank_holds(const Bank *bank, UInt name);
 void bank_use(Bank *bank);                     /* count there from now on */
 Moved *bank_moved(void *unused, UInt instruction);

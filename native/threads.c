@@ -117,15 +117,11 @@ static Bool is_selected(const Thread *thread) {
 }
 
 /* What a thread does that is outside belongs to all regions of one that is inside. */
-static Bank *bank_of_guest(Bank *own) {
+static Bank *bank_of_guest(const Bank *own) {
     while (!threads[host].inside) {
         host = (host + 1) % VG_N_THREADS;
     }
-    const UInt *names;
-    for (UInt n = bank_path(threads[host].bank, &names); n-- > 0;) {
-        own = bank_within(names[n], own);
-    }
-    return own;
+    return bank_within(threads[host].bank, own);
 }
 
 static void count_in(Thread *thread, Bank *bank) {

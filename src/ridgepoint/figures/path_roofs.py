@@ -20,6 +20,8 @@ WORK = "fp64"
 
 # Of two lower ceilings nearer than this only one is drawn: paths need the room of their labels.
 _APART = 1.9
+# Roofs of fewer cores that reach this much of those of all are the same line to the eye.
+_ALIKE = 1.1
 
 
 def machine_along(machine: Machine, axis: Axis) -> Machine:
@@ -72,14 +74,23 @@ def _in_direction(ceiling: Ceiling, axis: Axis) -> list[Ceiling]:
 
 
 def _thinned(roofs: Sequence[RoofLine]) -> list[RoofLine]:
-    """Return roofs without lower ceilings that would crowd the paths; the lowest one stays."""
-    kept = [roof for roof in roofs if roof.role != "lower"]
+    """Return roofs without those that are nearly another one, and would crowd the paths.
+
+    Of the lower ceilings the lowest one stays.
+    """
+    outer = [roof for roof in roofs if roof.role == "outer"]
+    beside = [roof for roof in roofs if roof.role == "beside"]
+    kept = outer + [roof for roof in beside if not any(_are_alike(roof, own) for own in outer)]
     lower = sorted((roof for roof in roofs if roof.role == "lower"), key=lambda roof: -roof.rate)
     for roof in (*lower[-1:], *lower[:-1]):
         others = [other.rate for other in kept if not other.is_diagonal]
         if all(max(roof.rate, rate) / min(roof.rate, rate) >= _APART for rate in others):
             kept.append(roof)
     return [roof for roof in roofs if roof in kept]
+
+
+def _are_alike(roof: RoofLine, other: RoofLine) -> bool:
+    return roof.resource == other.resource and other.rate / roof.rate < _ALIKE
 
 
 def _named(roof: RoofLine, axis: Axis) -> RoofLine:

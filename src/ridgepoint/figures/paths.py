@@ -24,7 +24,7 @@ Work = Literal["measured", "pseudo"]
 _RATIOS = {"total": "W/Q", "read": "W/Qr, reads only", "write": "W/Qw, writes only"}
 _UNITS = {"measured": "flop", "pseudo": "pseudo flop"}
 # A kernel in cache moves next to nothing: framed, it would squeeze all others into a corner.
-_MOST_WIDER = 100.0
+_MOST_WIDER = 10.0
 _MOST_PLAIN = 9_999
 
 
@@ -111,13 +111,6 @@ class PathsFigure(Plane):
     cycle_label: str = "Performance [flop/cycle]"
     cycle_ticks: tuple[tuple[float, str], ...] = ()
 
-    @property
-    def bars_note(self) -> str:
-        """What the error bars and the numbers beside points are."""
-        are_exact = all(point.x_low is None for path in self.paths for point in path.points)
-        of = "performance (intensity: exact counts)" if are_exact else "both axes"
-        return f"bars: quartiles of {of}; numbers: first and last n; key: best of each path"
-
 
 def paths_figure(
     machine: Machine,
@@ -174,7 +167,11 @@ def paths_figure(
         )
         for case, group in groups.items()
     )
-    unknown = [] if seen.knows("dram") else [f"no {_bandwidth(axis)} of this machine is known"]
+    own_notes = [*([_key_note(paths, work)] if paths else []), *missing, *_beyond(paths, axis)]
+    if not seen.knows("dram"):
+        own_notes.append(f"no {_bandwidth(axis)} of this machine is known")
+    elif cores and cores[-1] > 1 and not any(r.is_diagonal and r.role == "beside" for r in roofs):
+        own_notes.append("fewer cores reach nearly the same bandwidth: it is drawn once")
     unit = _UNITS[work]
     return PathsFigure(
         title=title,
@@ -188,7 +185,7 @@ def paths_figure(
         roofs=roofs,
         ridges=ridge_marks(roofs),
         paths=paths,
-        notes=(*notes, *unknown, *missing, *_beyond(paths, axis)),
+        notes=(*notes, *own_notes),
         cycle_label=f"Performance [{unit}/cycle]",
         cycle_ticks=() if clock_hz is None else _cycle_ticks(y_limits, clock_hz),
     )
@@ -296,7 +293,7 @@ def _path(
     said = f"n = {path.span(points)}, {best}"
     if roofs is not None:
         shares = [point.at[1] / _attainable(roofs, point.intensity) for point in points]
-        said = f"{said}, {percent(max(shares))} of roof"
+        said = f"{said}, {percent(max(shares))}".replace(" %", "\N{NO-BREAK SPACE}%")
     return replace(path, summary=said)
 
 
@@ -310,6 +307,14 @@ def _roofline(machine: Machine, case: Case, axis: Axis) -> Roofline | None:
 
 def _attainable(roofs: Roofline, intensity: float) -> float:
     return roofs.peak if math.isinf(intensity) else float(roofs.attainable(intensity))
+
+
+def _key_note(paths: Iterable[Path], work: Work) -> str:
+    """Return what the error bars, the numbers beside points and those of the key are."""
+    are_exact = all(point.x_low is None for path in paths for point in path.points)
+    of = "performance (intensity: exact counts)" if are_exact else "both axes"
+    share = ", best share of attainable" if work == "measured" else ""
+    return f"bars: quartiles of {of}; numbers: first and last n; key: best performance{share}"
 
 
 def _beyond(paths: Iterable[Path], axis: Axis) -> list[str]:

@@ -193,8 +193,6 @@ def _draw_key(figure: PathsFigure, sheet: Sheet, left_out: list[str]) -> float:
             sheet.row(line, below=offset, indent=indent)
             offset += sheet.font * 1.4
     notes = [*figure.notes]
-    if figure.paths:
-        notes.append(figure.bars_note)
     if left_out:
         notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
     if figure.ridges:

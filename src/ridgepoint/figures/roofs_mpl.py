@@ -49,14 +49,18 @@ def _label_roofs(roofs: Sequence[RoofLine], sheet: Sheet, room: Room) -> list[st
     for roof in roofs:
         segment = (sheet.at(roof.start), sheet.at(roof.end))
         height = sheet.small * 1.2
-        places = along(
-            segment,
-            width=sheet.text_width(roof.label, sheet.small) + sheet.small,
-            height=height,
-            lift=height * 0.6,
-            from_right=not roof.is_diagonal,
-        )
-        box = room.place(places, own=segment)
+        width = sheet.text_width(roof.label, sheet.small) + sheet.small
+        box = None
+        # Near its line or, where points are in the way, a little off it.
+        for lift in (0.6, 1.2):
+            places = along(
+                segment,
+                width=width,
+                height=height,
+                lift=height * lift,
+                from_right=not roof.is_diagonal,
+            )
+            box = box or room.place(places, own=segment)
         if box is None:
             left_out.append(roof.label)
         else:

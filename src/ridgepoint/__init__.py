@@ -38,6 +38,7 @@ _HOME = {
     "characterize": "ceilings",
     "measure": "harness",
     "measure_program": "program",
+    "measuring": "harness.watch",
     "open_machine": "library",
     "place": "models.placement",
     "region": "regions",
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ridgepoint.errors import RidgepointError as RidgepointError
     from ridgepoint.estimate import Estimate as Estimate
     from ridgepoint.harness import measure as measure
+    from ridgepoint.harness.watch import measuring as measuring
     from ridgepoint.library import open_machine as open_machine
     from ridgepoint.machine import Cache as Cache
     from ridgepoint.machine import Ceiling as Ceiling

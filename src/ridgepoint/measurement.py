@@ -208,8 +208,9 @@ class Protocol:
 
     Parameters
     ----------
-    state : {"warm", "cold"}
-        Of the caches: the same data again and again, or data that no cache holds.
+    state : {"warm", "cold", "in place"}
+        Of the caches: the same data again and again, or data that no cache holds; or as a program
+        itself left them, where entries of a region in it were measured in place of calls.
     calls : int
         Calls that one sample of the runtime is the mean of.
     replicas : int
@@ -224,7 +225,7 @@ class Protocol:
         That libraries of linear algebra were limited to; None: as they chose.
     """
 
-    state: Literal["warm", "cold"]
+    state: Literal["warm", "cold", "in place"]
     calls: int
     replicas: int
     data_bytes: int | None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import overload
 
-from ridgepoint.counts import Counts, Traffic
+from ridgepoint.counts import Counts, FunctionCounts, Traffic
 
 
 def average_counts(counts: Counts, n: int) -> Counts:
@@ -35,6 +35,19 @@ def average_traffic(
     """
     around = {part.level: part for part in baseline}
     return tuple(_average(part, n, around=around.get(part.level)) for part in traffic)
+
+
+def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[FunctionCounts, ...]:
+    """Return what functions did in one of `n` calls; their lines are not told."""
+    return tuple(
+        FunctionCounts(
+            name=each.name,
+            object=each.object,
+            counts=average_counts(each.counts, n),
+            traffic=average_traffic(each.traffic, n),
+        )
+        for each in functions
+    )
 
 
 def _average(part: Traffic, n: int, *, around: Traffic | None) -> Traffic:

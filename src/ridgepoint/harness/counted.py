@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ridgepoint.caution import Caution
-from ridgepoint.counts import FunctionCounts, RegionCounts
+from ridgepoint.counts import RegionCounts
 from ridgepoint.errors import CannotMeasure, CannotStart
-from ridgepoint.harness.average import average_counts, average_traffic
+from ridgepoint.harness.average import average_counts, average_functions, average_traffic
 from ridgepoint.harness.child import REGION, TASKS, Ending, Task, environment
 from ridgepoint.host import usable_cpus
 from ridgepoint.machine import Cache
@@ -193,25 +193,13 @@ def _of_one_call(
         counted,
         counts=average_counts(own.counts, task.calls),
         traffic=average_traffic(own.traffic, task.calls, baseline=baseline.traffic),
-        functions=_of_functions(counted.functions, task.calls) if is_alone else (),
+        functions=average_functions(counted.functions, task.calls) if is_alone else (),
         regions=(),
         selected=None,
         cautions=(
             *(caution for caution in counted.cautions if caution.code != _OF_REGIONS),
             *_varying(first, second),
         ),
-    )
-
-
-def _of_functions(functions: Sequence[FunctionCounts], calls: int) -> tuple[FunctionCounts, ...]:
-    return tuple(
-        FunctionCounts(
-            name=each.name,
-            object=each.object,
-            counts=average_counts(each.counts, calls),
-            traffic=average_traffic(each.traffic, calls),
-        )
-        for each in functions
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.estimate import Estimate
+from ridgepoint.harness.doubts import Words, time_cautions
 from ridgepoint.harness.loops import (
     THRESHOLD_CYCLES,
     Times,
@@ -24,9 +25,12 @@ from ridgepoint.units import format_si
 
 _MEMORY_SHARE = 4  # of what is available, what replicas may take
 _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
-_OVERHEAD = 0.01
 _IDLE_SAMPLES = 3
-_NOISY = 0.10
+_WORDS = Words(
+    one="a call",
+    around="calling it from Python is",
+    more="take 6 samples at least, and time enough for them: repetitions=, limit_s=",
+)
 _COPIES = 3  # of the data of warm calls: that to copy from, here and in the other process
 FAILURES = (Exception, SystemExit)
 """What a function may raise that is its own failure: all but the user's interrupt."""
@@ -58,7 +62,7 @@ class Native:
         return Timed(
             runtime_s=runtime,
             cpu_s=Estimate(self.times.cpu_s),
-            cautions=_time_cautions(runtime, overhead_s=self.overhead_s),
+            cautions=tuple(time_cautions(runtime, overhead_s=self.overhead_s, words=_WORDS)),
         )
 
 
@@ -174,34 +178,3 @@ def _data_cautions(arguments: Packed) -> tuple[Caution, ...]:
             "fill it with numbers as they occur",
         ),
     )
-
-
-def _time_cautions(runtime: Estimate, *, overhead_s: float) -> tuple[Caution, ...]:
-    cautions = []
-    spread = runtime.relative_spread
-    if spread is None:
-        cautions.append(
-            Caution(
-                "few-samples",
-                f"the runtime was measured {runtime.n} time(s): too few for a 95 % interval",
-                "ask for 6 samples at least, and for time enough: repetitions=, limit_s=",
-            )
-        )
-    elif spread > _NOISY:
-        cautions.append(
-            Caution(
-                "noisy",
-                f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
-                "quiet the machine, or ask for more samples: repetitions=",
-            )
-        )
-    if overhead_s > _OVERHEAD * runtime.median:
-        cautions.append(
-            Caution(
-                "overhead",
-                f"a call takes {format_si(runtime.median, 's')}, of which calling it from Python "
-                f"is {format_si(overhead_s, 's')} at least",
-                "give one call more to do",
-            )
-        )
-    return tuple(cautions)

@@ -231,15 +231,21 @@ def _figures(names: Sequence[str] | None) -> tuple[SuiteFigure, ...]:
     return FIGURES if names is None else tuple(known[name] for name in names)
 
 
-def _chosen(kernels: Iterable[Kernel], available: Iterable[str]) -> list[str]:
-    """Return the workloads that stand for some kernels, of those that there are."""
-    there = list(dict.fromkeys(available))
+def _chosen(
+    kernels: Iterable[Kernel], available: Iterable[str], *, preferred: Iterable[str] = ()
+) -> list[str]:
+    """Return the workloads that stand for some kernels, of those that there are.
+
+    One of the preferred stands for a kernel rather than an earlier one that is not.
+    """
+    there, better = list(dict.fromkeys(available)), set(preferred)
     chosen = []
     for kernel in kernels:
         if kernel[0] in _families(there):
             chosen += [name for name in there if name.partition(".")[0] == kernel[0]]
         else:
-            chosen += [name for name in kernel if name in there][:1]
+            known = [name for name in kernel if name in there]
+            chosen += sorted(known, key=lambda name: name not in better)[:1]
     return chosen
 
 
@@ -265,9 +271,11 @@ def _results_of(figure: SuiteFigure, results: Sequence[Result]) -> list[Result]:
         for one in results
         if one.case.state == figure.state and figure.wants(one.case.threads, most)
     ]
-    measured = [one.case.workload for one in own if one.measurement is not None]
-    rest = [one.case.workload for one in own]
-    order = _chosen(figure.kernels, [*measured, *rest])
+    order = _chosen(
+        figure.kernels,
+        [one.case.workload for one in own],
+        preferred=[one.case.workload for one in own if one.measurement is not None],
+    )
     return [one for name in order for one in own if one.case.workload == name]
 
 

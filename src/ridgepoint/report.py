@@ -51,6 +51,7 @@ def report(
         "runtime_s": None if timed is None else plain(timed.runtime_s),
         "cpu_s": None if timed is None else plain(timed.cpu_s),
         "cores_busy": None if timed is None else timed.cores_busy,
+        "protocol": plain(measurement.protocol),
         "intensity_flop_per_byte": None if placement is None else placement.intensity_flop_per_byte,
         "performance_flop_per_s": None if performance is None else performance.median,
         "bound": _bound(placement, machine),

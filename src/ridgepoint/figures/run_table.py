@@ -18,6 +18,7 @@ from ridgepoint.figures.function_times import function_times
 from ridgepoint.figures.layout import caution_list
 from ridgepoint.figures.line_table import lines
 from ridgepoint.figures.miss_curve import curve_sentences
+from ridgepoint.figures.protocol_text import protocol_lines
 from ridgepoint.figures.region_table import regions
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import (
@@ -172,6 +173,8 @@ def _seen(measurement: Measurement) -> Iterator[Row]:
         yield "E  energy", f"{domains}, of the whole machine"
     processes = "" if counted.processes in {None, 1} else f", {counted.processes} processes"
     yield "   counted by", f"{printable(counted.meter)}{processes}"
+    if measurement.protocol is not None:
+        yield "   protocol", "\n".join(protocol_lines(measurement.protocol))
 
 
 def _work(counts: Counts) -> Iterator[Row]:

@@ -60,22 +60,23 @@ class Replay:
         CannotMeasure
             If the run did not come to the region's result, or never entered it before.
         """
-        entries = 0
-        with contextlib.suppress(FileNotFoundError):
+        remedy = "let the script do the same every time it runs, without input"
+        try:
             entries = int((folder / _ENTRIES).read_text())
-            if entries:
-                return entries
+        except FileNotFoundError:
+            raise CannotMeasure(
+                what,
+                reason="the second run of the script, which is counted, ended with status "
+                f"{exit_status} before it came to the same result()",
+                remedy=remedy,
+            ) from None
+        if not entries:
             raise CannotMeasure(
                 what,
                 reason="the second run of the script, which is counted, never entered it",
-                remedy="let the script do the same every time it runs",
+                remedy=remedy,
             )
-        raise CannotMeasure(
-            what,
-            reason="the second run of the script, which is counted, ended with status "
-            f"{exit_status} before it came to the same result()",
-            remedy="let the script do the same every time it runs, without input",
-        )
+        return entries
 
     def answer(self, name: str) -> Measurement:
         """Return the result of another region; at that of the counted one, end the process."""

@@ -242,7 +242,8 @@ def _command(what: str) -> tuple[str, ...]:
             reason="this process was started by multiprocessing, and cannot be run again",
             remedy="enter it in the main process, or measure a function: ridgepoint.measure()",
         )
-    if getattr(sys.modules.get("__main__"), "__file__", None) is None:
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    if script is None or not Path(script).is_file():  # "<stdin>", say
         raise CannotMeasure(
             what,
             reason="there is no script that could be run again to count it",

@@ -25,7 +25,7 @@ _NOTE = "#555555"
 # Each path has a shape of its own, for readers who see no colours.
 _SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 _BEYOND = ">"
-_JOIN_COST = 2
+_JOIN_COST = 1
 # Bold letters are so much wider.
 _BOLD = 1.14
 _DOTTED = (0, (1, 1.5))
@@ -106,8 +106,9 @@ def _draw_path(path: Path, index: int, sheet: Sheet, room: Room) -> None:
         ends = (before.at, point.at)
         # Of a line to infinity only the direction is true.
         style = _DOTTED if before.is_beyond != point.is_beyond else "-"
+        # Under the labels (3), which may have to lie on it.
         sheet.axes.plot(*zip(*ends, strict=True), color=ink, linewidth=0.8, linestyle=style,
-                        zorder=4)  # fmt: skip
+                        zorder=2.6)  # fmt: skip
         room.lines.append(((sheet.at(ends[0]), sheet.at(ends[1])), _JOIN_COST))
     for point in path.points:
         _draw_point(point, _SHAPES[index % len(_SHAPES)], ink, sheet, room)

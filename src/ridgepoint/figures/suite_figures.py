@@ -17,7 +17,7 @@ Kernel = tuple[str, ...]
 """A path of a figure: workloads of which the first that there is stands for all. One without an
 implementation is every workload of its family, each a path."""
 
-_MOST_SIZES = 6
+_MOST_SIZES = 5
 # The largest n of a workload, or of its family, that a figure asks for: counting takes some 30
 # times as long as running, and all of the figures are to take less than ten minutes.
 _LARGEST = {

@@ -108,7 +108,7 @@ def test_process_of_multiprocessing_is_refused(tmp_path):
 def clock(monkeypatch):
     """Set the clocks: each reading of wall-clock time is 10 ns later, of CPU time 7 ns."""
     walls, cpus = itertools.count(0, 10), itertools.count(0, 7)
-    monkeypatch.setattr(time, "perf_counter_ns", lambda: next(walls))
+    monkeypatch.setattr(watch, "_now_ns", lambda: next(walls))
     monkeypatch.setattr(time, "process_time_ns", lambda: next(cpus))
 
 
@@ -130,13 +130,24 @@ def test_every_entry_is_a_sample(named):
 def test_entries_beyond_a_thousand_are_samples_of_several():
     """2500 entries of 1, 2, 3, ... ns: means of three are 2, 5, 8, ...; one is left over."""
     clock = watch._Clock()
-    clock.wall_ns = list(range(1, 2501))
-    clock.cpu_ns = [6] * 2500
+    clock.wall_ns.extend(range(1, 2501))
+    clock.cpu_ns.extend([6] * 124)
     group, timed, _ = clock.timed()
 
     assert (group, timed.runtime_s.n) == (3, 833)
     assert timed.runtime_s.samples[:3] == (2e-9, 5e-9, 8e-9)
-    assert set(timed.cpu_s.samples) == {6e-9}
+    assert timed.cpu_s.samples == (6e-9,) * 124
+
+
+@pytest.mark.usefixtures("clock")
+def test_cpu_time_is_read_for_a_hundred_entries_and_then_for_each_hundredth(named):
+    """Of 301 entries: 0 to 99, then 100, 200 and 300."""
+    region = ridgepoint.measuring(named)
+    for _ in range(301):
+        with region:
+            pass
+
+    assert list(region._clock.cpu_ns) == [7] * 103
 
 
 def test_region_within_itself_and_in_threads_is_entered_once(named):
@@ -170,10 +181,14 @@ def test_exception_ends_an_entry(named):
     assert (region._clock.inside, len(region._clock.wall_ns)) == (0, 1)
 
 
-def test_entry_after_the_result_is_refused(named):
+def test_entry_after_the_result_is_refused(named, monkeypatch):
     """It would be in no result."""
     region = watch.Watch(named)
-    region._result = MEASUREMENT
+    monkeypatch.setattr(region, "_measured", lambda *options: MEASUREMENT)
+    monkeypatch.setattr(watch, "_command", lambda what: ())
+    with region:
+        pass
+    assert region.result() is MEASUREMENT
     with pytest.raises(CannotMeasure, match="its result was taken before"):
         region.__enter__()
 

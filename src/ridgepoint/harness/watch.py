@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,7 +33,9 @@ MOST_SAMPLES = 1000
 """Of more entries the samples are means of several."""
 
 _IDLE_ENTRIES = 1000
+_WITH_CPU_TIME = 100  # so many first entries, and each so many-th
 _WORDS = Words(one="an entry", around="reading clocks is", more="enter it 6 times at least")
+_now_ns = time.perf_counter_ns
 _RUN_ALONE = "run the script by itself"
 
 
@@ -50,25 +53,26 @@ class Watch:
         self._mark = region(name)
         self._clock = _Clock()
         self._replay = replay_here()
+        self._is_timing = self._replay is None
         self._result: Measurement | None = None
 
     def __enter__(self) -> Watch:
-        if self._result is not None:
+        if self._is_timing:
+            self._mark.__enter__()
+            self._clock.begin()
+            return self
+        if self._replay is None:
             raise CannotMeasure(
                 self._what,
                 reason="it is entered again, and its result was taken before",
                 remedy="call result() after the last entry, or give this part another name",
             )
-        if self._replay is None:
-            self._mark.__enter__()
-            self._clock.begin()
-        else:  # what is executed inside of the mark is counted
-            self._replay.entries += 1
-            self._mark.__enter__()
+        self._replay.entries += 1
+        self._mark.__enter__()  # what is executed after it is counted
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._replay is None:
+        if self._is_timing:
             self._clock.end()
         self._mark.__exit__(*exception)
 
@@ -101,6 +105,7 @@ class Watch:
                 tuple(System().caches if caches is None else caches),
                 timeout_s,
             )
+            self._is_timing = False
             _RESULTS[self.name] = self._result
         return self._result
 
@@ -169,30 +174,37 @@ class Watch:
 
 @dataclass(slots=True)
 class _Clock:
-    """Times in which at least one thread is inside, ns."""
+    """Times in which at least one thread is inside, ns; CPU times of some of them."""
 
     inside: int = 0
-    wall_ns: list[int] = field(default_factory=list)
-    cpu_ns: list[int] = field(default_factory=list)
+    wall_ns: array[int] = field(default_factory=lambda: array("q"))
+    cpu_ns: array[int] = field(default_factory=lambda: array("q"))
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _began_ns: int = 0
     _cpu_began_ns: int = 0
+    _until_cpu: int = 0  # entries
 
     def begin(self) -> None:
         with self._lock:
             self.inside += 1
             if self.inside == 1:
-                # The clock of CPU time is slow, so it is read on the outer side.
-                self._cpu_began_ns = time.process_time_ns()
-                self._began_ns = time.perf_counter_ns()
+                # That clock is a system call, so it is read on the outer side, and not always.
+                if self._until_cpu == 0:
+                    self._cpu_began_ns = time.process_time_ns()
+                self._began_ns = _now_ns()
 
     def end(self) -> None:
-        now_ns = time.perf_counter_ns()
+        now_ns = _now_ns()
         with self._lock:
             self.inside -= 1
             if self.inside == 0:
-                self.cpu_ns.append(time.process_time_ns() - self._cpu_began_ns)
                 self.wall_ns.append(now_ns - self._began_ns)
+                if self._until_cpu:
+                    self._until_cpu -= 1
+                else:
+                    self.cpu_ns.append(time.process_time_ns() - self._cpu_began_ns)
+                    if len(self.wall_ns) > _WITH_CPU_TIME:
+                        self._until_cpu = _WITH_CPU_TIME - 1
 
     def timed(self) -> tuple[int, Timed, float]:
         """Return the entries that a sample is the mean of, the samples, and an empty one's time."""
@@ -201,7 +213,7 @@ class _Clock:
         runtime = _means(self.wall_ns, group)
         timed = Timed(
             runtime_s=runtime,
-            cpu_s=_means(self.cpu_ns, group),
+            cpu_s=_means(self.cpu_ns, -(-len(self.cpu_ns) // MOST_SAMPLES)),
             cautions=tuple(time_cautions(runtime, overhead_s=overhead_s, words=_WORDS)),
         )
         return group, timed, overhead_s

@@ -42,7 +42,7 @@ class PathPoint:
     low, high : float
         Quartiles of the performance, flop/s.
     x_low, x_high : float or None
-        Quartiles of the intensity, flop/byte; None: it follows from exact counts.
+        Quartiles of the intensity, flop/byte; None: it was counted once.
     is_beyond : bool
         Its intensity is infinite, or far beyond the frame: it is drawn at the right edge.
     """
@@ -311,8 +311,8 @@ def _attainable(roofs: Roofline, intensity: float) -> float:
 
 def _key_note(paths: Iterable[Path], work: Work) -> str:
     """Return what the error bars, the numbers beside points and those of the key are."""
-    are_exact = all(point.x_low is None for path in paths for point in path.points)
-    of = "performance (intensity: exact counts)" if are_exact else "both axes"
+    once = all(point.x_low is None for path in paths for point in path.points)
+    of = "performance (intensity: counted once)" if once else "both axes"
     share = ", best share of attainable" if work == "measured" else ""
     return f"bars: quartiles of {of}; numbers: first and last n; key: best performance{share}"
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.figures.path_roofs import Axis
 from ridgepoint.figures.paths import PathsFigure, Work, paths_figure
 from ridgepoint.machine import Machine
 from ridgepoint.reference import Case, Result, State
-from ridgepoint.workloads import Workload
+
+if TYPE_CHECKING:
+    from ridgepoint.workloads import Workload
 
 Kernel = tuple[str, ...]
 """A path of a figure: workloads of which the first that there is stands for all. One without an
@@ -149,18 +151,15 @@ def suite_cases(
         If there is no figure of a name.
     """
     by_name = {workload.name: workload for workload in workloads}
-    found: dict[Case, None] = {}
-    for figure in _figures(names):
-        for workload in _chosen(figure.kernels, by_name):
-            for number in sorted(set(threads)):
-                if not figure.wants(number, max(threads)):
-                    continue
-                if number == 1 or by_name[workload].parallel:
-                    for n in _sizes(by_name[workload]):
-                        found[Case(workload=workload, n=n, state=figure.state, threads=number)] = (
-                            None
-                        )
-    return tuple(found)
+    wanted = (
+        Case(workload=workload, n=n, state=figure.state, threads=number)
+        for figure in _figures(names)
+        for workload in _chosen(figure.kernels, by_name)
+        for number in sorted(set(threads))
+        if figure.wants(number, max(threads)) and (number == 1 or by_name[workload].parallel)
+        for n in _sizes(by_name[workload])
+    )
+    return tuple(dict.fromkeys(wanted))
 
 
 def suite_figures(

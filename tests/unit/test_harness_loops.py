@@ -1,5 +1,6 @@
 import gc
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,12 @@ from ridgepoint.counts import Counts, FlopCount, Traffic
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.estimate import Estimate
 from ridgepoint.harness import measure_all, native, subject
-from ridgepoint.harness.average import average_counts, average_traffic
+from ridgepoint.harness.average import (
+    average_counts,
+    average_traffic,
+    difference_of_counts,
+    difference_of_traffic,
+)
 from ridgepoint.harness.counted import Conditions, calls_to_count
 from ridgepoint.harness.loops import empty_loop, loop_over, time_loop, without_garbage_collection
 from ridgepoint.machine import Cache
@@ -158,27 +164,41 @@ def test_average_is_the_nearest_whole_number(amount, n):
     assert average.write_bytes is None
 
 
-def test_traffic_of_as_many_empty_calls_is_left_out():
-    """(6400 - 400) / 10 read, (100 - 300) written: less than nothing is nothing."""
-    own = Traffic(level="dram", read_bytes=6400, write_bytes=100, pending_write_bytes=20)
-    empty = Traffic(level="dram", read_bytes=400, write_bytes=300)
-    other = Traffic(level="l1", read_bytes=7777, write_bytes=7777)
-    (average,) = average_traffic((own,), 10, baseline=(other, empty))
+def test_what_many_calls_did_more_than_few_is_theirs():
+    """6400 - 400 read; 100 - 300 written: less than nothing is nothing; the unknown stays."""
+    many = Traffic(level="dram", read_bytes=6400, write_bytes=100)
+    few = Traffic(level="dram", read_bytes=400, write_bytes=300)
+    unknown = Traffic(level="l2", read_bytes=7, write_bytes=None)
+    traffic = difference_of_traffic((unknown, many), (few, unknown))
 
-    assert (average.read_bytes, average.write_bytes, average.pending_write_bytes) == (600, 0, 2)
+    assert [(part.level, part.read_bytes, part.write_bytes) for part in traffic] == [
+        ("l2", 0, None),
+        ("dram", 6000, 0),
+    ]
+
+
+def test_a_difference_of_counts_is_one_by_kind_of_instruction():
+    """11 calls of 8 flop and one; other flop that only the many did stay, and none are no kind."""
+    other = replace(counts(1).flop[0], precision="fp32")
+    many = replace(counts(11), flop=(*counts(11).flop, other))
+    difference = difference_of_counts(many, counts(1))
+
+    assert difference.work == {"fp64": 80, "fp32": 8}
+    assert (difference.branches, difference.load_bytes, difference.stores) == (20, 240, None)
+    assert difference_of_counts(counts(3), counts(3)).flop == ()
 
 
 @pytest.mark.parametrize(
     ("cold", "call_s", "data_bytes", "replicas", "calls"),
     [
-        (False, 1e-6, 8000, 1, 2),  # two halves
-        (True, 1e-3, 10**6, 100, 32),  # enough for what surrounds them to vanish
+        (False, 1e-6, 8000, 1, 1),  # they are all alike
+        (True, 1e-3, 10**6, 100, 16),  # enough for what differs around them to vanish
         (True, 0.01, 10**6, 100, 10),  # 0.1 s in all
-        (True, 5.0, 10**6, 100, 2),
+        (True, 5.0, 10**6, 100, 1),
         (True, 1e-6, 1024, 10**6, 256),  # 256 KiB: a quarter of the cache
         (True, 1e-6, 16, 10**6, 1000),  # as many as are ever counted
         (True, 1e-6, 10**8, 8, 8),  # memory for eight replicas
-        (True, 1e-6, 1024, 7, 6),  # an even number
+        (True, 1e-6, 1024, 7, 7),
     ],
 )
 def test_calls_to_count_are_many_where_they_are_cold_and_short(

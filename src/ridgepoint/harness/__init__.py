@@ -95,8 +95,8 @@ def measure(
     memory allows.
 
     Work and traffic are those of calls on copies of the same data in another process, warm, or in
-    caches that were emptied before and after; what the interpreter does around them is in the
-    counts, amortized over many calls.
+    caches that were emptied before and after: what several calls do more than one does, divided by
+    how many more they are. So what surrounds the calls, and what they do once only, drops out.
 
     References
     ----------
@@ -277,7 +277,7 @@ def _task(
         name=name,
         function=one.handed_over,
         arguments=one.arguments,
-        replicas=calls if one.state == "cold" else 1,
+        cold=one.state == "cold",
         calls=calls,
     )
 

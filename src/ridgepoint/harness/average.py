@@ -1,4 +1,4 @@
-"""What one of several equal calls did: sums divided, to the nearest whole number."""
+"""What one of several equal calls did: differences of sums, divided to the nearest whole number."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ def average_counts(counts: Counts, n: int) -> Counts:
     return Counts(**amounts, flop=flop)
 
 
-def average_traffic(
-    traffic: Sequence[Traffic], n: int, *, baseline: Sequence[Traffic] = ()
-) -> tuple[Traffic, ...]:
-    """Return the traffic of one of `n` calls, without that of as many calls of nothing.
-
-    What the interpreter reads and writes around calls can be more than what they write; it is
-    nearly the same around an empty function.
-    """
-    around = {part.level: part for part in baseline}
-    return tuple(_average(part, n, around=around.get(part.level)) for part in traffic)
+def average_traffic(traffic: Sequence[Traffic], n: int) -> tuple[Traffic, ...]:
+    """Return the traffic of one of `n` calls."""
+    return tuple(
+        replace(
+            part,
+            read_bytes=_share(part.read_bytes, n),
+            write_bytes=_share(part.write_bytes, n),
+            pending_write_bytes=_share(part.pending_write_bytes, n),
+        )
+        for part in traffic
+    )
 
 
 def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[FunctionCounts, ...]:
@@ -50,18 +51,44 @@ def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[Func
     )
 
 
-def _average(part: Traffic, n: int, *, around: Traffic | None) -> Traffic:
-    read_bytes, write_bytes = part.read_bytes, part.write_bytes
-    if around is not None:
-        read_bytes = max(0, read_bytes - around.read_bytes)
-        if write_bytes is not None:
-            write_bytes = max(0, write_bytes - (around.write_bytes or 0))
-    return replace(
-        part,
-        read_bytes=_share(read_bytes, n),
-        write_bytes=_share(write_bytes, n),
-        pending_write_bytes=_share(part.pending_write_bytes, n),
+def difference_of_counts(many: Counts, few: Counts) -> Counts:
+    """Return what many calls did more than few."""
+    names = [field.name for field in fields(Counts) if field.name != "flop"]
+    amounts = {name: _more(getattr(many, name), getattr(few, name)) for name in names}
+    known = {(kind.precision, kind.width_bits, kind.fma): kind for kind in few.flop}
+    flop = []
+    for kind in many.flop:
+        other = known.get((kind.precision, kind.width_bits, kind.fma))
+        if other is not None:
+            kind = replace(  # noqa: PLW2901
+                kind,
+                flop=_more(kind.flop, other.flop),
+                masked_flop=_more(kind.masked_flop, other.masked_flop),
+                instructions=_more(kind.instructions, other.instructions),
+            )
+        flop.append(kind)
+    return Counts(**amounts, flop=tuple(kind for kind in flop if kind.flop))
+
+
+def difference_of_traffic(many: Sequence[Traffic], few: Sequence[Traffic]) -> tuple[Traffic, ...]:
+    """Return what many calls moved more than few."""
+    known = {part.level: part for part in few}
+    return tuple(
+        replace(
+            part,
+            read_bytes=_more(part.read_bytes, known[part.level].read_bytes),
+            write_bytes=_more(part.write_bytes, known[part.level].write_bytes),
+        )
+        for part in many
     )
+
+
+@overload
+def _more(many: int, few: int) -> int: ...
+@overload
+def _more(many: int | None, few: int | None) -> int | None: ...
+def _more(many: int | None, few: int | None) -> int | None:
+    return None if many is None or few is None else max(0, many - few)
 
 
 @overload

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from ridgepoint.errors import RidgepointError
 from ridgepoint.harness.loops import (
-    Loop,
-    empty_loop,
     loop_over,
     without_garbage_collection,
 )
@@ -23,6 +21,7 @@ from ridgepoint.regions import region
 
 REGION = "ridgepoint: calls"
 TASKS = "tasks.pickle"
+FEW = 1
 
 _IS_COUNTED = "RIDGEPOINT_IS_COUNTED"
 _THREAD_VARIABLES = (
@@ -44,27 +43,28 @@ class Task:
     function : bytes
         By `ridgepoint.harness.packing.pack_function`.
     arguments : Packed
-    replicas : int
-        1 where the caches are warm, else as many as calls.
+    cold : bool
+        Whether every call has a replica of the arguments.
     calls : int
-        An even number.
+        Calls that `many` has more than `few`: what these have in common, all that surrounds calls
+        and what they do once only, is nobody's work.
     """
 
     name: str
     function: bytes
     arguments: Packed
-    replicas: int
+    cold: bool
     calls: int
 
     @property
-    def baseline(self) -> str:
-        """The region of as many calls of an empty function on the same arguments."""
-        return f"{self.name}, empty"
+    def few(self) -> str:
+        """The region of `FEW` calls."""
+        return f"{self.name}, few"
 
     @property
-    def halves(self) -> tuple[str, str]:
-        """The regions of both halves of the calls."""
-        return f"{self.name}, first half", f"{self.name}, second half"
+    def many(self) -> str:
+        """The region of `calls` more."""
+        return f"{self.name}, many"
 
 
 def is_counted() -> bool:
@@ -85,29 +85,15 @@ def count(task: Task) -> None:
         # What only a first call does, such as compiling or loading, is not the function's work.
         # One more lets the caches be as after any call.
         loop_over(function, [task.arguments.unpack()])(2)
-        replicas = [task.arguments.unpack() for _ in range(task.replicas)]
-        if task.replicas == 1:
-            half, rounds = replicas, task.calls // 2
-            halves = (half, half)
-            loop_over(function, half)(1)
-        else:
-            middle, rounds = task.replicas // 2, 1
-            halves = (replicas[:middle], replicas[middle:])
-        loops = [loop_over(function, half) for half in halves]
-        nothing = [
-            empty_loop(function, loop, half) for loop, half in zip(loops, halves, strict=True)
-        ]
-        # The inner region's end empties cold caches: what it writes back belongs to both.
-        with region(task.name), region(REGION):
-            _run(loops, rounds, names=task.halves)
-        with region(task.baseline), region(REGION):
-            _run(nothing, rounds, names=(task.baseline, task.baseline))
-
-
-def _run(loops: Sequence[Loop], rounds: int, *, names: tuple[str, str]) -> None:
-    for name, loop in zip(names, loops, strict=True):
-        with region(name):
-            loop(rounds)
+        for name, calls in ((task.few, FEW), (task.many, FEW + task.calls)):
+            replicas = [task.arguments.unpack() for _ in range(calls if task.cold else 1)]
+            loop = loop_over(function, replicas)
+            if not task.cold:
+                loop(1)
+            rounds = 1 if task.cold else calls
+            # The inner region's end empties cold caches: what it writes back belongs to both.
+            with region(name), region(REGION):
+                loop(rounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

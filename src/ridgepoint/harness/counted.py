@@ -12,8 +12,14 @@ from pathlib import Path
 from ridgepoint.caution import Caution
 from ridgepoint.counts import RegionCounts
 from ridgepoint.errors import CannotMeasure, CannotStart
-from ridgepoint.harness.average import average_counts, average_functions, average_traffic
-from ridgepoint.harness.child import REGION, TASKS, Ending, Task, environment
+from ridgepoint.harness.average import (
+    average_counts,
+    average_functions,
+    average_traffic,
+    difference_of_counts,
+    difference_of_traffic,
+)
+from ridgepoint.harness.child import FEW, REGION, TASKS, Ending, Task, environment
 from ridgepoint.host import usable_cpus
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
@@ -25,7 +31,7 @@ from ridgepoint.meters.standard_input import no_standard_input
 MOST_CALLS = 1000
 _WHAT = "cannot count the calls"
 _BY_SIGNAL = 128
-_USUAL_CALLS = 32  # enough for what is not the same around all calls to vanish
+_USUAL_CALLS = 16  # enough for what is not the same around all calls to vanish
 _SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
 _OF_REGIONS = "pending-unknown"  # warm: what went before left as much; cold: nothing is left
 
@@ -71,9 +77,9 @@ def calls_to_count(
     affordable = int(counted_s / max(call_s, 1e-9))
     sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
     share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
-    useful = max(_USUAL_CALLS, share) if conditions.cold else 2
+    useful = max(_USUAL_CALLS, share) if conditions.cold else 1
     calls = min(affordable, useful, MOST_CALLS, replicas if conditions.cold else MOST_CALLS)
-    return max(2, calls - calls % 2)
+    return max(1, calls)
 
 
 def run_to_count(
@@ -187,31 +193,32 @@ def _require_all_tried(tasks: Sequence[Task], folder: Path, status: int) -> None
 def _of_one_call(
     counted: Counted, task: Task, inside: Mapping[str, RegionCounts], *, is_alone: bool
 ) -> Counted:
-    own, baseline = inside[task.name], inside[task.baseline]
-    first, second = (inside[name].counts.work_flop for name in task.halves)
+    few, many = inside[task.few], inside[task.many]
+    counts = difference_of_counts(many.counts, few.counts)
+    all_calls = 2 * FEW + task.calls
     return replace(
         counted,
-        counts=average_counts(own.counts, task.calls),
-        traffic=average_traffic(own.traffic, task.calls, baseline=baseline.traffic),
-        functions=average_functions(counted.functions, task.calls) if is_alone else (),
+        counts=average_counts(counts, task.calls),
+        traffic=average_traffic(difference_of_traffic(many.traffic, few.traffic), task.calls),
+        functions=average_functions(counted.functions, all_calls) if is_alone else (),
         regions=(),
         selected=None,
         cautions=(
             *(caution for caution in counted.cautions if caution.code != _OF_REGIONS),
-            *_varying(first, second),
+            *_varying(few.counts.work_flop / FEW, counts.work_flop / task.calls),
         ),
     )
 
 
-def _varying(first: int, second: int) -> tuple[Caution, ...]:
-    """Doubt work that is not the same in the first half of the calls and in the second."""
-    if first == second:
+def _varying(first: float, later: float) -> tuple[Caution, ...]:
+    """Doubt work that is not the same in the first call and in later ones."""
+    if first == later:
         return ()
     return (
         Caution(
             "work-varies",
-            f"one half of the calls did {first} flop and the other {second}: the work is the mean, "
-            "and the time may be that of other work",
+            f"one call did {first:.10g} flop, and others {later:.10g} on average: the time may be "
+            "that of other work",
             "measure calls that all do the same",
         ),
     )

@@ -212,7 +212,7 @@ def _draw(run: SuiteRun, folder: Path) -> None:
     """Write every figure for which there are results, and the results themselves."""
     from ridgepoint.errors import RidgepointError
     from ridgepoint.figures.paths_mpl import save
-    from ridgepoint.figures.suite_figures import suite_figures
+    from ridgepoint.figures.suite_figures import absent_figures, suite_figures
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -225,6 +225,8 @@ def _draw(run: SuiteRun, folder: Path) -> None:
     _write(run, folder / _RESULTS)
     for name, figure in suite_figures(run.results, run.machine).items():
         save(figure, folder / f"{name}.svg")
+    for name, why in absent_figures(run.results).items():
+        print(f"ridgepoint: figure {name} is not drawn: {why}", file=sys.stderr)
 
 
 def _status(run: SuiteRun) -> int:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import os
-import platform
 from dataclasses import dataclass
 from typing import Protocol
 
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.meters.perf.attributes import Attributes
 from ridgepoint.meters.perf.host import Host
+from ridgepoint.meters.perf.system_call import perf_event_open
 
-_NUMBERS = {"x86_64": 298, "aarch64": 241, "riscv64": 241}
-"""Of perf_event_open, by architecture."""
-
-_CLOSE_ON_EXEC = 8  # PERF_FLAG_FD_CLOEXEC
 _ENABLE, _DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE
 _WHOLE_GROUP = 1  # PERF_IOC_FLAG_GROUP
 _LENGTH = 3 * 8
@@ -92,25 +87,9 @@ class Kernel(Protocol):
 class LinuxKernel:
     """The kernel that runs here."""
 
-    def __init__(self) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True)
-
     def open(self, attributes: Attributes, *, pid: int, cpu: int, group: int) -> int:
         """Call perf_event_open; see `Kernel`."""
-        number = _NUMBERS.get(platform.machine())
-        if number is None:
-            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-        fd = self._libc.syscall(
-            ctypes.c_long(number),
-            ctypes.byref(attributes.packed()),
-            ctypes.c_int(pid),
-            ctypes.c_int(cpu),
-            ctypes.c_int(group),
-            ctypes.c_ulong(_CLOSE_ON_EXEC),
-        )
-        if fd < 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        return int(fd)
+        return perf_event_open(bytes(attributes.packed()), pid=pid, cpu=cpu, group=group)
 
     def enable(self, fd: int) -> None:
         """Start counting a group."""

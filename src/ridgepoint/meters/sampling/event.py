@@ -5,7 +5,6 @@ No counter of the processor takes part, so that it works in virtual machines and
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import struct
@@ -13,14 +12,13 @@ import time
 from pathlib import Path
 
 from ridgepoint.errors import MeterUnavailable
+from ridgepoint.meters.perf.system_call import perf_event_open
 
-_SYSCALL = 298  # perf_event_open on x86-64
 # The first 96 byte of perf_event_attr (PERF_ATTR_SIZE_VER3): the kernel takes the rest for 0.
 _ATTRIBUTE = struct.Struct("<IIQQQQQ44xi")
 _TYPE_SOFTWARE = 1
 _CONFIG_CPU_CLOCK = 0
 _SAMPLE_IP, _SAMPLE_TID, _SAMPLE_TIME = 1, 2, 4
-_FLAG_CLOEXEC = 8
 # Bits of perf_event_attr, by their place in linux/perf_event.h.
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 0, 1 << 1, 1 << 5, 1 << 6
 _MMAP, _COMM, _ENABLE_ON_EXEC, _TASK = 1 << 8, 1 << 9, 1 << 12, 1 << 13
@@ -75,22 +73,10 @@ def open_event(cpu: int, *, period_ns: int) -> int:
     MeterUnavailable
         If the kernel refuses.
     """
-    packed = ctypes.create_string_buffer(attribute(period_ns), _ATTRIBUTE.size)
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    descriptor = int(
-        libc.syscall(
-            ctypes.c_long(_SYSCALL),
-            packed,
-            ctypes.c_int(0),
-            ctypes.c_int(cpu),
-            ctypes.c_int(-1),
-            ctypes.c_ulong(_FLAG_CLOEXEC),
-        )
-    )
-    if descriptor < 0:
-        raise refusal(ctypes.get_errno(), paranoid=_paranoid())
-    return descriptor
+    try:
+        return perf_event_open(attribute(period_ns), pid=0, cpu=cpu, group=-1)
+    except OSError as error:
+        raise refusal(error.errno or 0, paranoid=_paranoid()) from error
 
 
 def refusal(number: int, *, paranoid: int | None) -> MeterUnavailable:

@@ -121,9 +121,9 @@ def measure_program(
 
         counted = meter.count(resolved, launch=launch, caches=caches)
         again = None
-        if functions and (counts_alone := _without_caches(meter)) is not None:
+        if functions and meter.without_traffic is not None:
             report(f"counting again with {meter.name}, without caches", False)
-            again = counts_alone.count(resolved, launch=launch, caches=())
+            again = meter.without_traffic.count(resolved, launch=launch, caches=())
     native_status = None if timed is None else timed.exit_status
     statuses = [one.exit_status for one in runs] or [0]
     status = next((one for one in statuses if one != native_status), statuses[-1])
@@ -173,13 +173,6 @@ def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:
         lack.remedy,
     )
     return other, (doubt,)
-
-
-def _without_caches(meter: Meter) -> Meter | None:
-    """Return what counts as this meter does and simulates nothing; None: nothing does."""
-    if not isinstance(meter, EngineMeter):
-        return None
-    return replace(meter, simulate=False, alternatives=(), miss_curve=False)
 
 
 def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Caution, ...]]:

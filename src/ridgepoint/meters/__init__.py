@@ -100,6 +100,10 @@ class Meter(Protocol):
     def stand_in(self) -> Meter | None:
         """What may count in its place where it is unavailable; None: nothing does the same."""
 
+    @property
+    def without_traffic(self) -> Meter | None:
+        """What counts the same faster, as it simulates no caches; None: nothing does."""
+
     def why_unavailable(self) -> Unavailable | None:
         """Return why this meter cannot work on this host, or None."""
 

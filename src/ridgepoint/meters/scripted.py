@@ -24,6 +24,7 @@ class ScriptedMeter:
     slowdown = "1"
     selection: Selection | None = None
     stand_in: Meter | None = None
+    without_traffic: Meter | None = None
 
     def __init__(self, counted: Counted, *, unavailable: Unavailable | None = None) -> None:
         self.counted = counted

@@ -57,6 +57,7 @@ class CallgrindMeter:
     slowdown = "25 to 500"
     selection: Selection | None = None
     stand_in: Meter | None = None
+    without_traffic: Meter | None = None
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why callgrind cannot count here, or None."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -120,6 +120,11 @@ class EngineMeter:
         """callgrind, unless it was ruled out or cannot do what is asked for."""
         asks_more = self.selection is not None or self.alternatives or self.miss_curve
         return CallgrindMeter() if self.may_be_replaced and not asks_more else None
+
+    @property
+    def without_traffic(self) -> EngineMeter:
+        """The engine without caches."""
+        return replace(self, simulate=False, cold=False, alternatives=(), miss_curve=False)
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why the engine cannot count here, or None; builds it if need be."""

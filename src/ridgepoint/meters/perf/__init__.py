@@ -66,6 +66,11 @@ class PerfMeter:
         """None: whoever asks for the CPU's own counters wants no simulation."""
         return None
 
+    @property
+    def without_traffic(self) -> Meter | None:
+        """None: it simulates nothing."""
+        return None
+
     def session(self) -> Session:
         """Return a session that counts everything that this host can.
 

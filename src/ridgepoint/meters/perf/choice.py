@@ -68,6 +68,11 @@ class AutoMeter:
         """That of the meter that counts."""
         return self.chosen.stand_in
 
+    @property
+    def without_traffic(self) -> Meter | None:
+        """That of the meter that counts."""
+        return self.chosen.without_traffic
+
     def why_unavailable(self) -> Unavailable | None:
         """Return why the meter that counts cannot."""
         return self.chosen.why_unavailable()
@@ -112,6 +117,11 @@ class BothMeter:
     def stand_in(self) -> Meter | None:
         """None: there is nothing to compare without both."""
         return None
+
+    @property
+    def without_traffic(self) -> Meter | None:
+        """The engine's."""
+        return self.engine.without_traffic
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why one of them cannot count."""

@@ -45,6 +45,7 @@ _RESULTS = "results.json"
     metavar="FOLDER",
     help="Measure what the figures of the paper need, and draw them there; with --from, again.",
 )
+@click.option("--per-cycle", is_flag=True, help="Give the figures a second axis in flop/cycle.")
 @click.option(
     "--from",
     "source",
@@ -70,6 +71,7 @@ def command(
     full: bool,
     validate: bool,
     folder: Path | None,
+    per_cycle: bool,
     source: Path | None,
     output: Path | None,
     as_json: bool,
@@ -96,7 +98,7 @@ def command(
     if output is not None:
         _write(run, output)
     if folder is not None:
-        _draw(run, folder)
+        _draw(run, folder, per_cycle=per_cycle)
     if as_json:
         from ridgepoint.documents import render, to_fields
 
@@ -208,7 +210,7 @@ def _write(run: SuiteRun, path: Path) -> None:
     replace_file(path, encode(run), what="the results")
 
 
-def _draw(run: SuiteRun, folder: Path) -> None:
+def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
     """Write every figure for which there are results, and the results themselves."""
     from ridgepoint.errors import RidgepointError
     from ridgepoint.figures.paths_mpl import save
@@ -223,7 +225,7 @@ def _draw(run: SuiteRun, folder: Path) -> None:
             remedy="name another one",
         ) from error
     _write(run, folder / _RESULTS)
-    for name, figure in suite_figures(run.results, run.machine).items():
+    for name, figure in suite_figures(run.results, run.machine, in_cycles=per_cycle).items():
         save(figure, folder / f"{name}.svg")
     for name, why in absent_figures(run.results).items():
         print(f"ridgepoint: figure {name} is not drawn: {why}", file=sys.stderr)

@@ -83,11 +83,24 @@ def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> f
     if shared:
         kinds = " and ".join(f"{kind}s" for kind in dict.fromkeys(one.kind for one in shared))
         notes.append(f"pale discs: {kinds}, the larger the more of the time they took")
+    return draw_notes(notes, figure.ridges, sheet, offset, left_out=left_out)
+
+
+def draw_notes(
+    notes: Sequence[str],
+    ridges: Sequence[RidgeMark],
+    sheet: Sheet,
+    offset: float,
+    *,
+    left_out: Sequence[str],
+) -> float:
+    """Write the small lines below the key, and return the height of all [points]."""
+    said = [*notes]
     if left_out:
-        notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
-    if figure.ridges:
-        notes.append(ridge_note(figure.ridges))
-    for note in notes:
+        said.append(f"not labelled for want of room: {'; '.join(left_out)}")
+    if ridges:
+        said.append(ridge_note(ridges))
+    for note in said:
         for line in sheet.wrapped(note, size=sheet.small):
             sheet.row(line, below=offset, colour=_NOTE, size=sheet.small)
             offset += sheet.small * 1.35

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from ridgepoint.figures.key import colour, draw_title, ridge_note
+from ridgepoint.figures.key import colour, draw_notes, draw_title
 from ridgepoint.figures.labels import Box, Pair, Room
 from ridgepoint.figures.mpl import new_axes, set_up, write
 from ridgepoint.figures.paths import Path, PathPoint, PathsFigure
@@ -193,13 +193,4 @@ def _draw_key(figure: PathsFigure, sheet: Sheet, left_out: list[str]) -> float:
         for line in sheet.wrapped(f"{path.name}, {path.summary}", indent=indent, size=sheet.font):
             sheet.row(line, below=offset, indent=indent)
             offset += sheet.font * 1.4
-    notes = [*figure.notes]
-    if left_out:
-        notes.append(f"not labelled for want of room: {'; '.join(left_out)}")
-    if figure.ridges:
-        notes.append(ridge_note(figure.ridges))
-    for note in notes:
-        for line in sheet.wrapped(note, size=sheet.small):
-            sheet.row(line, below=offset, colour=_NOTE, size=sheet.small)
-            offset += sheet.small * 1.35
-    return offset + sheet.font * 0.2
+    return draw_notes(figure.notes, figure.ridges, sheet, offset, left_out=left_out)

@@ -191,7 +191,7 @@ def test_a_difference_of_counts_is_one_by_kind_of_instruction():
 @pytest.mark.parametrize(
     ("cold", "call_s", "data_bytes", "replicas", "calls"),
     [
-        (False, 1e-6, 8000, 1, 1),  # they are all alike
+        (False, 1e-6, 8000, 1, 16),
         (True, 1e-3, 10**6, 100, 16),  # enough for what differs around them to vanish
         (True, 0.01, 10**6, 100, 10),  # 0.1 s in all
         (True, 5.0, 10**6, 100, 1),
@@ -205,9 +205,14 @@ def test_calls_to_count_are_many_where_they_are_cold_and_short(
     cold, call_s, data_bytes, replicas, calls
 ):
     """At most 0.1 s natively."""
-    conditions = Conditions(caches=(CACHE,), cold=cold, threads=None, timeout_s=None)
+    conditions = Conditions(caches=(CACHE,), threads=None, timeout_s=None)
     found = calls_to_count(
-        call_s, data_bytes=data_bytes, replicas=replicas, counted_s=0.1, conditions=conditions
+        call_s,
+        data_bytes=data_bytes,
+        replicas=replicas,
+        cold=cold,
+        counted_s=0.1,
+        conditions=conditions,
     )
 
     assert found == calls

@@ -206,12 +206,11 @@ def _measure_all(
     def conditions_of(index: int) -> Conditions:
         return Conditions(
             caches=caches,
-            cold=subjects[index].state == "cold",
             threads=subjects[index].threads,
             timeout_s=timeout_s,
         )
 
-    order = sorted(timed, key=lambda index: (subjects[index].state, subjects[index].threads or 0))
+    order = sorted(timed, key=lambda index: subjects[index].threads or 0)
     for conditions, group in groupby(order, key=conditions_of):
         indices = list(group)
         tasks = [
@@ -270,6 +269,7 @@ def _task(
         native.timed.runtime_s.median,
         data_bytes=one.arguments.nbytes,
         replicas=native.replicas,
+        cold=one.state == "cold",
         counted_s=counted_s,
         conditions=conditions,
     )

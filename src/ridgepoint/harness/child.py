@@ -44,7 +44,7 @@ class Task:
         By `ridgepoint.harness.packing.pack_function`.
     arguments : Packed
     cold : bool
-        Whether every call has a replica of the arguments.
+        Whether every call has a replica of the arguments; else all use one, in turn.
     calls : int
         Calls that `many` has more than `few`: what these have in common, all that surrounds calls
         and what they do once only, is nobody's work.
@@ -88,10 +88,9 @@ def count(task: Task) -> None:
         for name, calls in ((task.few, FEW), (task.many, FEW + task.calls)):
             replicas = [task.arguments.unpack() for _ in range(calls if task.cold else 1)]
             loop = loop_over(function, replicas)
-            if not task.cold:
-                loop(1)
             rounds = 1 if task.cold else calls
-            # The inner region's end empties cold caches: what it writes back belongs to both.
+            # Caches are emptied when the inner region begins, and when it ends: what it writes back
+            # then belongs to both. Warm calls are those that follow the few.
             with region(name), region(REGION):
                 loop(rounds)
 

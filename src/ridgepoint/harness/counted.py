@@ -33,7 +33,6 @@ _WHAT = "cannot count the calls"
 _BY_SIGNAL = 128
 _USUAL_CALLS = 16  # enough for what is not the same around all calls to vanish
 _SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
-_OF_REGIONS = "pending-unknown"  # warm: what went before left as much; cold: nothing is left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +43,24 @@ class Conditions:
     ----------
     caches : tuple of Cache
         To be simulated.
-    cold : bool
-        Empty the caches before and after the calls.
     threads : int or None
         That libraries of linear algebra may use; None: as they choose.
     timeout_s : float or None
     """
 
     caches: tuple[Cache, ...]
-    cold: bool
     threads: int | None
     timeout_s: float | None
 
 
 def calls_to_count(
-    call_s: float, *, data_bytes: int, replicas: int, counted_s: float, conditions: Conditions
+    call_s: float,
+    *,
+    data_bytes: int,
+    replicas: int,
+    cold: bool,
+    counted_s: float,
+    conditions: Conditions,
 ) -> int:
     """Return how many calls are counted: many of short ones, so that what surrounds them vanishes.
 
@@ -70,6 +72,7 @@ def calls_to_count(
         Of one call.
     replicas : int
         Of the data, made natively: there is memory for as many, and maybe not for more.
+    cold : bool
     counted_s : float
         What the counted calls may take, natively.
     conditions : Conditions
@@ -77,8 +80,8 @@ def calls_to_count(
     affordable = int(counted_s / max(call_s, 1e-9))
     sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
     share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
-    useful = max(_USUAL_CALLS, share) if conditions.cold else 1
-    calls = min(affordable, useful, MOST_CALLS, replicas if conditions.cold else MOST_CALLS)
+    useful = max(_USUAL_CALLS, share if cold else 0)
+    calls = min(affordable, useful, MOST_CALLS, replicas if cold else MOST_CALLS)
     return max(1, calls)
 
 
@@ -130,7 +133,7 @@ def count_calls(
         cpus=conditions.threads or len(usable_cpus()),
         region=REGION,
         all_threads=True,
-        cold=conditions.cold,
+        cold=True,
     )
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
         folder = Path(name)
@@ -204,7 +207,7 @@ def _of_one_call(
         regions=(),
         selected=None,
         cautions=(
-            *(caution for caution in counted.cautions if caution.code != _OF_REGIONS),
+            *counted.cautions,
             *_varying(few.counts.work_flop / FEW, counts.work_flop / task.calls),
         ),
     )

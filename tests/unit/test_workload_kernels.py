@@ -1,5 +1,6 @@
 """Code of hand-written workloads: for vectors of every width, and for other processors."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -53,20 +54,19 @@ def test_results_are_right_with_vectors_of_every_width(workload, width_bits, wit
     [
         ("aarch64-linux-gnu", "neoverse-n1", ""),
         ("aarch64-linux-gnu", "neoverse-v1", ""),
-        ("riscv64-linux-gnu", "generic-rv64", "+d"),
+        ("riscv64-linux-gnu", "generic-rv64", "+m,+d"),
         ("x86_64-linux-gnu", "x86-64", ""),
     ],
 )
 def test_other_processors_have_code_for_it(workload, triple, cpu, features, sources, with_vectors):
-    """Vectors of 128 bit; without a call, such as of fma() where there is no instruction."""
+    """Vectors of 128 bit; no function of a library, such as fma() where nothing is fused."""
     with_vectors(0 if triple.startswith("riscv") else 128)
     workload.prepare(64)
     ((name, ir),) = sources.items()
     code = emit(ir, name, triple=triple, cpu=cpu, features=features, width_bits=128)
 
     assert code.machine_code
-    assert "call" not in code.assembly
-    assert "\tbl\t" not in code.assembly
+    assert re.search(r"\b(fmaf?|memcpy|memset|__\w+)\b", code.assembly) is None
 
 
 def test_multiply_adds_are_two_instructions_where_they_are_not_fused(sources, with_vectors):
@@ -75,8 +75,8 @@ def test_multiply_adds_are_two_instructions_where_they_are_not_fused(sources, wi
     find("daxpy.llvm").prepare(64)
     listings = [
         emit(
-            sources["daxpy"], "daxpy", triple="x86_64-linux-gnu", cpu="x86-64", features=features,
-            width_bits=128,
+            sources["daxpy.loop"], "daxpy.loop", triple="x86_64-linux-gnu", cpu="x86-64",
+            features=features, width_bits=128,
         ).assembly
         for features in ("", "+fma")
     ]  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 from ridgepoint.errors import RidgepointError
 from ridgepoint.harness import REPETITIONS, Subject, measure_all, subject
+from ridgepoint.harness.loops import Loop, loop_over
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Measurement
 from ridgepoint.reference import Case, Result, State
@@ -15,9 +16,8 @@ from ridgepoint.workloads import Array, Arrays, Call, Workload, find
 _COUNTED_S = 0.005
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadCall:
-    """The call of a workload, as it is handed to the process that counts it: by name.
+    """The call of a workload, handed by name to the process that counts it.
 
     Parameters
     ----------
@@ -26,17 +26,27 @@ class WorkloadCall:
     threads : int
     """
 
-    name: str
-    n: int
-    threads: int
+    def __init__(self, name: str, n: int, threads: int) -> None:
+        self.name, self.n, self.threads = name, n, threads
+
+    @cached_property
+    def _prepared(self) -> Call:
+        return find(self.name).prepare(self.n, threads=self.threads)
 
     def __call__(self, *arrays: Array) -> None:
         """Call it once on arrays of `Workload.make`."""
-        self.loop([arrays])(1)
+        self._prepared(*arrays)
 
-    def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
+    def __reduce__(self) -> tuple[type[WorkloadCall], tuple[str, int, int]]:
+        return type(self), (self.name, self.n, self.threads)
+
+
+class CompiledCall(WorkloadCall):
+    """The call of a workload that is ours: it brings a loop without Python between calls."""
+
+    def loop(self, replicas: Sequence[Arrays]) -> Loop:
         """Return so many rounds of calls on replicas of the arrays."""
-        return find(self.name).loop(self.n, replicas, threads=self.threads)
+        return loop_over(self._prepared, replicas)
 
 
 def cases(
@@ -115,7 +125,8 @@ def run_suite(
 
 def _subject(case: Case) -> Subject:
     workload = find(case.workload)
-    call: Call = WorkloadCall(name=case.workload, n=case.n, threads=case.threads)
+    kind = CompiledCall if workload.is_handwritten else WorkloadCall
+    call = kind(case.workload, case.n, case.threads)
     return subject(
         call, *workload.make(case.n), state=case.state, name=str(case), threads=case.threads
     )

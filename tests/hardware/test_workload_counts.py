@@ -13,13 +13,14 @@ pytestmark = pytest.mark.valgrind
 PROGRAM = """
 import sys
 from ridgepoint import region
+from ridgepoint.harness.loops import loop_over
 from ridgepoint.workloads import find
 for argument in sys.argv[1:]:
     name, *numbers = argument.split(":")
     workload, (n, before, inside) = find(name), map(int, numbers)
     replicas = [workload.make(n, seed) for seed in range(before + inside)]
-    measured = workload.loop(n, replicas[before:])
-    workload.loop(n, replicas[:before])(1)
+    measured = loop_over(workload.prepare(n), replicas[before:])
+    loop_over(workload.prepare(n), replicas[:before])(1)
     with region(argument):
         measured(1)
 """

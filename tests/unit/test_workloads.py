@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.harness.loops import loop_over
 from ridgepoint.workloads import Expected, all_workloads, find, missing
 from ridgepoint.workloads.mkl import _library, _path
 from ridgepoint.workloads.native import slices
@@ -99,7 +100,7 @@ def test_numbers_stay_normal_over_many_calls(workload):
     """Thousands of calls on the same arrays; the smallest normal number is 2.2e-308."""
     n = 32
     arrays = workload.make(n)
-    workload.loop(n, [arrays])(3000)
+    loop_over(workload.prepare(n), [arrays])(3000)
     numbers = np.abs(arrays[workload.result].view("f8"))
 
     assert 1e-6 < numbers.max() < 1e6
@@ -132,7 +133,8 @@ def test_a_loop_does_what_as_many_calls_do(workload):
     """Two rounds over three replicas; and none at all."""
     n = 32
     given, *others = (workload.make(n) for _ in range(4))
-    call, loop = workload.prepare(n), workload.loop(n, others)
+    call = workload.prepare(n)
+    loop = loop_over(call, others)
     call(*given)
     call(*given)
     loop(2)
@@ -152,8 +154,8 @@ def test_a_loop_does_what_as_many_calls_do(workload):
 def test_threads_that_share_a_call_leave_what_one_leaves(workload, n, threads):
     """Bit by bit, also where there are fewer lines than threads."""
     alone, shared = workload.make(n), workload.make(n)
-    workload.loop(n, [alone])(3)
-    workload.loop(n, [shared], threads=threads)(3)
+    loop_over(workload.prepare(n), [alone])(3)
+    loop_over(workload.prepare(n, threads=threads), [shared])(3)
 
     assert np.array_equal(alone[workload.result], shared[workload.result])
 
@@ -176,7 +178,7 @@ def test_a_loop_keeps_its_arrays():
     workload = find("stream.copy")
     arrays = workload.make(10)
     watched = weakref.ref(arrays[0])
-    loop = workload.loop(10, [arrays])
+    loop = loop_over(workload.prepare(10), [arrays])
     del arrays
     gc.collect()
 

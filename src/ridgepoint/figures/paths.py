@@ -11,7 +11,14 @@ from ridgepoint.counts import Traffic
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.path_roofs import WORK, Axis, machine_along, roofs_along
 from ridgepoint.figures.plane import Coordinates, Plane, RidgeMark, RoofLine
-from ridgepoint.figures.roofs import decades, machine_frame, ridge_marks, widened
+from ridgepoint.figures.roofs import (
+    decades,
+    intensity_ticks,
+    machine_frame,
+    performance_ticks,
+    ridge_marks,
+    widened,
+)
 from ridgepoint.figures.words import machine_title, percent, shown_cores
 from ridgepoint.machine import Machine
 from ridgepoint.models.roofline import Roofline
@@ -180,8 +187,8 @@ def paths_figure(
         y_label=f"Performance [{unit}/s]",
         x_limits=x_limits,
         y_limits=y_limits,
-        x_ticks=tuple((value, f"{value:g}".replace("e-0", "e-")) for value in decades(x_limits)),
-        y_ticks=tuple((value, format_si(value, "").rstrip()) for value in decades(y_limits)),
+        x_ticks=intensity_ticks(x_limits),
+        y_ticks=performance_ticks(y_limits),
         roofs=roofs,
         ridges=ridge_marks(roofs),
         paths=paths,

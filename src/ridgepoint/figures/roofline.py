@@ -12,11 +12,12 @@ from ridgepoint.figures.part_points import PartsDrawn
 from ridgepoint.figures.plane import Attainable, Coordinates, Point, Program, RooflineFigure
 from ridgepoint.figures.region_points import regions_drawn
 from ridgepoint.figures.roofs import (
-    decades,
     drawn_roofs,
+    intensity_ticks,
     known_levels,
     known_precisions,
     machine_frame,
+    performance_ticks,
     ridge_marks,
     widened,
 )
@@ -32,7 +33,6 @@ from ridgepoint.figures.subjects import (
 from ridgepoint.figures.words import machine_title, partial_note, shown_cores
 from ridgepoint.figures.work import hardly_any, used_precisions
 from ridgepoint.machine import Machine
-from ridgepoint.units import format_si
 
 __all__ = ["Subject", "roofline_figure", "subject"]
 
@@ -121,8 +121,8 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         y_label="Performance [flop/s]",
         x_limits=x_limits,
         y_limits=y_limits,
-        x_ticks=tuple((value, f"{value:g}".replace("e-0", "e-")) for value in decades(x_limits)),
-        y_ticks=tuple((value, format_si(value, "").rstrip()) for value in decades(y_limits)),
+        x_ticks=intensity_ticks(x_limits),
+        y_ticks=performance_ticks(y_limits),
         roofs=roofs,
         ridges=ridge_marks(roofs),
         programs=programs,

@@ -69,6 +69,16 @@ def decades(limits: Coordinates) -> list[float]:
     return [float(f"1e{power}") for power in range(low, high + 1)]
 
 
+def intensity_ticks(limits: Coordinates) -> tuple[tuple[float, str], ...]:
+    """Return the ticks of an axis of intensities."""
+    return tuple((value, f"{value:g}".replace("e-0", "e-")) for value in decades(limits))
+
+
+def performance_ticks(limits: Coordinates) -> tuple[tuple[float, str], ...]:
+    """Return the ticks of an axis of performances."""
+    return tuple((value, format_si(value, "").rstrip()) for value in decades(limits))
+
+
 def known_levels(machine: Machine) -> list[str]:
     """Return the memory levels with a bandwidth, from the core outwards."""
     return [level for level in LEVELS if machine.knows(level)]

@@ -18,13 +18,14 @@ from ridgepoint.harness.child import Task, is_counted
 from ridgepoint.harness.counted import Conditions, calls_to_count, count_calls
 from ridgepoint.harness.native import Native, time_natively
 from ridgepoint.harness.packing import Function
-from ridgepoint.harness.subject import State, Subject, subject
+from ridgepoint.harness.subject import Subject, subject
 from ridgepoint.host import System
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Context, Counted, Measurement, Protocol
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.reference import State
 
-__all__ = ["REPETITIONS", "State", "Subject", "measure", "measure_all", "subject"]
+__all__ = ["REPETITIONS", "Subject", "measure", "measure_all", "subject"]
 
 REPETITIONS = 20
 COUNTED_S = 0.1
@@ -133,8 +134,8 @@ def measure_all(
     Parameters
     ----------
     subjects : sequence of Subject
-        Those with the same state and threads are counted in one process, which saves its start;
-        their functions are not told apart then.
+        Those with the same threads are counted in one process, which saves its start; their
+        functions are not told apart then.
     counted_s : float
         What the calls of one subject that are counted may take, natively: counting takes up to
         100 times as long.

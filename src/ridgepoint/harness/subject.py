@@ -6,12 +6,10 @@ import contextlib
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.harness.packing import Function, Packed, pack, pack_function
-
-State = Literal["warm", "cold"]
+from ridgepoint.reference import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

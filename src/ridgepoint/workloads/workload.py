@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain, repeat
 
 import numpy as np
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.reference import Expected
-from ridgepoint.workloads.native import NativeCall, SharedCall
 from ridgepoint.workloads.operands import Array, Arrays, Operand, allocate
 
 Call = Callable[..., None]
@@ -119,24 +116,6 @@ class Workload:
         if threads > 1 and not self.parallel:
             raise ValueError(f"{self.name} runs in one thread, got threads={threads!r}")
         return self.compile(n, threads)
-
-    def loop(
-        self, n: int, replicas: Sequence[Arrays], *, threads: int = 1
-    ) -> Callable[[int], None]:
-        """Return so many rounds of a call on each of several replicas of the arrays.
-
-        It spends less time in Python between calls than one by `prepare` needs.
-        """
-        call = self.prepare(n, threads=threads)
-        if isinstance(call, NativeCall | SharedCall):
-            return call.loop(replicas)
-        calls = [partial(call, *arrays) for arrays in replicas]
-
-        def rounds(number: int) -> None:
-            for one in chain.from_iterable(repeat(calls, number)):
-                one()
-
-        return rounds
 
     def check(self, n: int, *, threads: int = 1) -> None:
         """Compare one call's result with NumPy's.

@@ -47,17 +47,7 @@ class Kernel(Protocol):
     """Opens, starts, stops and reads events: the system, or a script in tests."""
 
     def open(self, attributes: Attributes, *, pid: int, cpu: int, group: int) -> int:
-        """Return the descriptor of a new event.
-
-        Parameters
-        ----------
-        attributes : Attributes
-        pid : int
-            Thread to count; 0: the calling one; -1: all, on one CPU.
-        cpu : int
-            -1: any.
-        group : int
-            Descriptor of the leader of its group; -1: it leads one itself.
+        """Return the descriptor of a new event; see `perf_event_open`.
 
         Raises
         ------

@@ -138,6 +138,7 @@ const Moved *bank_moved_in(const Bank *bank, UInt geometry);
 
 /* ---- threads and regions (threads.c) ---- */
 
+extern Bool asleep; /* nothing has to be counted yet: code runs as it is */
 void threads_begin(void);
 void thread_runs(ThreadId tid);
 void thread_created(ThreadId tid);
@@ -167,6 +168,7 @@ void trace_interrupted(Addr at);
 void segment_interrupted(Addr at); /* the same where nothing is traced */
 void trace_select_cpu(UInt cpu);
 void trace_empty_caches(void);
+void trace_drop(Bool on); /* what is noted from now on is not replayed */
 void trace_count_reuse(Bool on);
 void trace_forget_counts(void);
 ULong trace_dirty_lines(UInt geometry);

@@ -184,6 +184,9 @@ static void instrument_statement(Block *block, IRStmt *statement) {
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                  IRType host_word) {
+    if (asleep) {
+        return with_fused_lanes(in);
+    }
     IRSB *again = traced() ? translated_again(in, extents) : NULL;
     if (again) {
         return again;

@@ -7,11 +7,15 @@
  * With --all-threads a thread outside of what was selected counts there too while another one is
  * inside. Where the last one leaves, the others are not running: their banks are chosen anew
  * before they go on.
+ *
+ * Where nothing outside of what was selected matters, it is left out: code runs as it is until the
+ * first thread enters the region, and later its records are dropped.
  */
 #include "engine.h"
 
 #include "pattern.h"
 #include "pub_tool_threadstate.h"
+#include "pub_tool_transtab.h"
 
 /* A return takes its address and at most 65535 bytes of arguments off the stack. */
 #define MOST_POPPED (8 + 65535)
@@ -35,6 +39,7 @@ typedef struct {
 } Thread;
 
 Addr function_limit;
+Bool asleep;
 
 static Thread *threads; /* by Valgrind's number, which is used again after a thread's end */
 static UInt *threads_on_cpu;
@@ -45,7 +50,14 @@ static UInt selected_region; /* string; 0: none */
 static UInt n_inside;        /* threads inside of what was selected */
 static ThreadId host;        /* where others that work for it are: inside, if any thread is */
 
+/* Emptied caches know nothing of what went before; but reuse distances do. */
+static Bool outside_matters(void) {
+    const Bool leaves_traces = traced() && !(options.cold && !options.reuse_lines);
+    return leaves_traces || !(options.region || options.function);
+}
+
 void threads_begin(void) {
+    asleep = options.region && !outside_matters();
     threads = allocate(VG_N_THREADS * sizeof *threads);
     threads_on_cpu = allocate((options.geometry[0].n_cpus + 1) * sizeof *threads_on_cpu);
     selected_region = options.region ? string_id(options.region) : 0;
@@ -134,13 +146,23 @@ static void count_in(Thread *thread, Bank *bank) {
     }
     const Bool is_guest = is_selected(thread) && !thread->inside;
     bank_use(is_guest ? bank_of_guest(bank) : bank);
+    trace_drop(n_inside == 0 && !outside_matters());
     if (selected_region || options.function) {
         trace_count_reuse(is_selected(thread));
     }
 }
 
+/* From now on all code counts: what was translated so far does not. */
+static void wake(void) {
+    asleep = False;
+    VG_(discard_translations_safely)(0, ~(SizeT)0, "ridgepoint.wake");
+}
+
 /* A thread goes into what was selected. */
 static void selection_begins(const Thread *thread) {
+    if (asleep) {
+        wake();
+    }
     if (options.cold && !is_selected(thread)) {
         trace_empty_caches();
     }

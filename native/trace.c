@@ -26,6 +26,7 @@ static Caches *caches[MAX_GEOMETRIES];
 static Reuse *reuse;
 static Addr last_fetched; /* line: fetching it once more changes nothing */
 static const Segment *last_replayed;
+static Bool is_dropped;
 /* Ways of the L1s of instructions. A segment of no more lines, run again at once, finds them all,
  * and leaves the order of their use as it was. */
 static UInt lines_kept;
@@ -183,9 +184,15 @@ static void replay_until(const ULong *end) {
 }
 
 void trace_replay(void) {
-    if (trace_cursor > trace_start) {
+    if (is_dropped) {
+        trace_cursor = trace_start;
+    } else if (trace_cursor > trace_start) {
         replay_until(trace_cursor);
     }
+}
+
+void trace_drop(Bool on) {
+    is_dropped = on;
 }
 
 static Bool lies_at(UInt instruction, Addr address) {

@@ -63,6 +63,27 @@ def test_a_region_can_be_counted_alone(mode, region, flop, simulated, parts, of_
     assert result.selected == f"region {region!r}"
 
 
+@pytest.mark.parametrize("cold", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "region"),
+    [("nested", "a"), ("nested", "b"), ("crossed", "b"), ("loop", "a"), ("recursive", "r")],
+)
+def test_what_is_left_out_changes_nothing_inside(mode, region, cold, parts):
+    """Counts are those of a run in which everything is counted, not only what matters."""
+    whole = {each.name: each for each in parts(mode, simulated=True).regions}
+    alone = parts(mode, simulated=cold, region=region, cold=cold)
+
+    assert alone.counts == whole[region].counts
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_code_that_is_left_out_may_fail(cold, compiled, counted, small_caches):
+    """Its signals are delivered, and it goes on; what never enters the region is no zero."""
+    caches = small_caches if cold else None
+    with pytest.raises(CannotMeasure, match="never entered a region 'a'"):
+        counted(compiled("faults.c", "-O1"), "load", N, caches=caches, region="a", cold=cold)
+
+
 @BOTH
 @pytest.mark.parametrize(
     ("mode", "function", "flop"),

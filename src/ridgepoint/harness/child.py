@@ -7,16 +7,13 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.errors import RidgepointError
-from ridgepoint.harness.loops import (
-    loop_over,
-    without_garbage_collection,
-)
-from ridgepoint.harness.packing import Packed, unpack_function
+from ridgepoint.harness.loops import loop_over, without_garbage_collection
+from ridgepoint.harness.packing import Function, Packed, unpack_function
 from ridgepoint.regions import region
 
 REGION = "ridgepoint: calls"
@@ -78,13 +75,20 @@ def environment(threads: int | None) -> dict[str, str]:
     return {_IS_COUNTED: "1", **limits}
 
 
-def count(task: Task) -> None:
-    """Make the calls, marked to be counted."""
+def prepare(task: Task) -> Function:
+    """Return its function, called before: what only a first call does is not its work.
+
+    Such as compiling or loading. That is fast as long as nothing was counted yet.
+    """
     function = unpack_function(task.function)
     with without_garbage_collection():
-        # What only a first call does, such as compiling or loading, is not the function's work.
-        # One more lets the caches be as after any call.
         loop_over(function, [task.arguments.unpack()])(2)
+    return function
+
+
+def count(task: Task, function: Function) -> None:
+    """Make the calls, marked to be counted."""
+    with without_garbage_collection():
         for name, calls in ((task.few, FEW), (task.many, FEW + task.calls)):
             replicas = [task.arguments.unpack() for _ in range(calls if task.cold else 1)]
             loop = loop_over(function, replicas)
@@ -121,28 +125,40 @@ class Ending:
             return None
         return cls(reason=reason, remedy=remedy)
 
+    @classmethod
+    def by(cls, error: BaseException) -> Ending:
+        """Return how an error ended a task."""
+        if isinstance(error, RidgepointError):
+            return cls(reason=error.reason, remedy=error.remedy)
+        return cls(
+            reason=f"in the process that counts them, they raised {type(error).__name__}: {error}",
+            remedy="let the function depend on its arguments alone, and on nothing set up before",
+        )
 
-def _ending(error: BaseException) -> Ending:
-    if isinstance(error, RidgepointError):
-        return Ending(reason=error.reason, remedy=error.remedy)
-    return Ending(
-        reason=f"in the process that counts them, they raised {type(error).__name__}: {error}",
-        remedy="let the function depend on its arguments alone, and on nothing set up before",
-    )
+
+@contextlib.contextmanager
+def _telling(folder: Path, task: Task) -> Iterator[None]:
+    """Leave a failure where the other process finds it, whatever it is."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        Ending.by(error).write(folder, task)
 
 
 def main(folder: Path) -> None:
     """Count what a folder describes, and leave there how each task ended."""
     tasks: Sequence[Task] = pickle.loads((folder / TASKS).read_bytes())
+    functions: dict[str, Function] = {}
     for task in tasks:
-        ending = Ending()
-        try:
-            count(task)
-        except KeyboardInterrupt:
-            return
-        except BaseException as error:  # whatever it is, the other process tells it
-            ending = _ending(error)
-        ending.write(folder, task)
+        with _telling(folder, task):
+            functions[task.name] = prepare(task)
+    for task in tasks:
+        if task.name in functions:
+            with _telling(folder, task):
+                count(task, functions[task.name])
+                Ending().write(folder, task)
 
 
 if __name__ == "__main__":

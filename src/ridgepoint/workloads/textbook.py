@@ -98,7 +98,6 @@ def unitary_transform(implementation: str, *, compile: Compile, absence: Absence
         expect=_unitary_expected,
         compile=compile,
         reference=lambda x: np.fft.fft(x, norm="ortho"),
-        parallel=True,
         absence=absence,
     )
 

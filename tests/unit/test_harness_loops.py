@@ -1,6 +1,7 @@
 import gc
 import time
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +20,13 @@ from ridgepoint.harness.average import (
     difference_of_traffic,
 )
 from ridgepoint.harness.counted import Conditions, calls_to_count
-from ridgepoint.harness.loops import empty_loop, loop_over, time_loop, without_garbage_collection
+from ridgepoint.harness.loops import (
+    empty_loop,
+    loop_over,
+    time_calls,
+    time_loop,
+    without_garbage_collection,
+)
 from ridgepoint.machine import Cache
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.engine import EngineMeter
@@ -95,6 +102,60 @@ def test_time_that_no_clock_resolves_ends_the_search(monkeypatch):
     assert times.calls >= 1_000_000_000
 
 
+def test_long_calls_make_samples_of_parts_of_the_replicas(monkeypatch):
+    """Ten calls of 10 ms, 30 ms wanted: three parts of 3, 3 and 4 calls, the first one a trial."""
+    clock = Clock(monkeypatch, round_ns=10_000_000)
+    seen = []
+
+    def call(replica):
+        seen.append(replica)
+        clock.loop(1)
+
+    times = time_calls(
+        call,
+        [(i,) for i in range(10)],
+        call_s=0.01,
+        repetitions=4,
+        threshold_s=0.03,
+        limit_s=60,
+    )
+
+    assert seen == [*range(10), *range(6)]
+    assert times.calls == 3
+    assert times.wall_s == pytest.approx([0.01] * 4, rel=1e-12)
+
+
+@given(
+    call_ns=st.integers(1_000, 50_000_000),
+    guess=st.floats(0.01, 100),
+    replicas=st.integers(2, 60),
+    samples=st.integers(1, 20),
+)
+def test_replica_comes_up_after_all_the_others(call_ns, guess, replicas, samples):
+    """Whatever a call takes, and was thought to take; samples take the threshold."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        clock = Clock(monkeypatch, round_ns=call_ns)
+        seen = []
+
+        def call(replica):
+            seen.append(replica)
+            clock.loop(1)
+
+        times = time_calls(
+            call,
+            [(i,) for i in range(replicas)],
+            call_s=guess * call_ns / 1e9,
+            repetitions=samples,
+            threshold_s=0.01,
+            limit_s=60,
+        )
+
+    timed = seen[-samples * times.calls :]
+    assert all(b == (a + 1) % replicas for a, b in pairwise(timed))
+    assert times.calls * call_ns >= 0.01e9
+    assert times.wall_s == pytest.approx([call_ns / 1e9] * samples, rel=1e-12)
+
+
 def test_loop_goes_round_the_replicas():
     """Each in turn, and all again."""
     seen = []
@@ -109,7 +170,7 @@ def test_function_may_bring_its_own_loop():
     function = SimpleNamespace(loop=lambda replicas: rounds.append)
     loop = loop_over(function, [()])
     loop(5)
-    empty_loop(function, loop, [()])(7)
+    empty_loop(function, [()])(7)
 
     assert rounds == [5, 0]
 

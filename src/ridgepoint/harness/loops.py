@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, cycle, islice, pairwise, repeat
 
 from ridgepoint.harness.packing import Function
 
@@ -35,6 +35,7 @@ class Times:
     wall_s, cpu_s : tuple of float
         Of one call: the mean of `calls`. CPU time is that of all threads of this process.
     calls : int
+        Of one sample; of some it may be one more.
     """
 
     wall_s: tuple[float, ...]
@@ -60,15 +61,61 @@ def loop_over(function: Function, replicas: Sequence[Arguments]) -> Loop:
     return in_python
 
 
-def empty_loop(function: Function, loop: Loop, replicas: Sequence[Arguments]) -> Loop:
+def empty_loop(function: Function, replicas: Sequence[Arguments]) -> Loop:
     """Return what a loop costs itself: one of an empty function, or one that calls nothing."""
     if callable(getattr(function, "loop", None)):
+        loop = loop_over(function, replicas)
         return lambda rounds: loop(0)
     return loop_over(_empty, replicas)
 
 
 def _empty(*_: object) -> None:
     """Do nothing."""
+
+
+def time_calls(
+    function: Function,
+    replicas: Sequence[Arguments],
+    *,
+    call_s: float,
+    repetitions: int,
+    threshold_s: float,
+    limit_s: float,
+) -> Times:
+    """Time calls on replicas in turn, again and again.
+
+    A sample is some rounds of them all; or, where calls take long, a part of them, the next one
+    each time: either way a replica comes up again after all the others only.
+
+    Parameters
+    ----------
+    function : callable
+    replicas : sequence of tuple
+        One, and its data are warm; or so many that the first one's are in no cache any more
+        after the last one's.
+    call_s : float
+        What a call takes, as far as it is known.
+    repetitions, threshold_s, limit_s
+        See `time_loop`.
+    """
+    n_parts = int(len(replicas) * call_s / (_MARGIN * threshold_s))
+    while n_parts > 1:
+        bounds = [len(replicas) * i // n_parts for i in range(n_parts + 1)]
+        sizes = [end - start for start, end in pairwise(bounds)]
+        loops = [loop_over(function, replicas[start:end]) for start, end in pairwise(bounds)]
+        wall_s, _ = time_rounds(loops[0], 1)
+        if wall_s >= threshold_s:
+            n = _affordable(repetitions, wall_s, limit_s)
+            turn = islice(cycle(zip(loops, sizes, strict=True)), 1, 1 + n)
+            return _times([(*time_rounds(loop, 1), calls) for loop, calls in turn])
+        n_parts = int(n_parts * wall_s / (_MARGIN * threshold_s))
+    return time_loop(
+        loop_over(function, replicas),
+        replicas=len(replicas),
+        repetitions=repetitions,
+        threshold_s=threshold_s,
+        limit_s=limit_s,
+    )
 
 
 def time_loop(
@@ -80,8 +127,7 @@ def time_loop(
     ----------
     loop : callable
     replicas : int
-        One, and their data are warm; or so many that the first one's are in no cache any more
-        after the last one's.
+        That one round of it calls.
     repetitions : int
         Samples; fewer, but three, if they would take longer than `limit_s`.
     threshold_s : float
@@ -93,13 +139,20 @@ def time_loop(
         growth = min(_MOST_GROWTH, _MARGIN * threshold_s / max(wall_s, 1e-9))
         rounds = max(rounds + 1, math.ceil(rounds * growth))
         wall_s, _ = time_rounds(loop, rounds)
-    affordable = max(3, int(limit_s / wall_s))
-    samples = [time_rounds(loop, rounds) for _ in range(min(repetitions, affordable))]
-    n = rounds * replicas
+    n = _affordable(repetitions, wall_s, limit_s)
+    return _times([(*time_rounds(loop, rounds), rounds * replicas) for _ in range(n)])
+
+
+def _affordable(repetitions: int, sample_s: float, limit_s: float) -> int:
+    return min(repetitions, max(3, int(limit_s / sample_s)))
+
+
+def _times(samples: Sequence[tuple[float, float, int]]) -> Times:
+    """Return the times of a call, from wall-clock time, CPU time and calls of each sample."""
     return Times(
-        wall_s=tuple(wall / n for wall, _ in samples),
-        cpu_s=tuple(cpu / n for _, cpu in samples),
-        calls=n,
+        wall_s=tuple(wall_s / calls for wall_s, _, calls in samples),
+        cpu_s=tuple(cpu_s / calls for _, cpu_s, calls in samples),
+        calls=min(calls for _, _, calls in samples),
     )
 
 

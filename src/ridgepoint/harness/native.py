@@ -13,7 +13,7 @@ from ridgepoint.harness.loops import (
     Times,
     empty_loop,
     loop_over,
-    time_loop,
+    time_calls,
     time_rounds,
 )
 from ridgepoint.harness.packing import Packed
@@ -103,11 +103,11 @@ def time_natively(
             )
             replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
         copies = [subject.arguments.unpack() for _ in range(replicas)]
-        loop = loop_over(subject.function, copies)
         try:
-            times = time_loop(
-                loop,
-                replicas=replicas,
+            times = time_calls(
+                subject.function,
+                copies,
+                call_s=call_s,
                 repetitions=repetitions,
                 threshold_s=threshold_s,
                 limit_s=limit_s,
@@ -118,8 +118,8 @@ def time_natively(
                 reason=f"it raised {type(error).__name__} when it was called again: {error}",
                 remedy="let it do the same every time: it is called again and again",
             ) from error
-    nothing = empty_loop(subject.function, loop, copies)
-    rounds = times.calls // replicas
+    some = copies[: times.calls]
+    nothing, rounds = empty_loop(subject.function, some), times.calls // len(some)
     idle = Estimate(time_rounds(nothing, rounds)[0] for _ in range(_IDLE_SAMPLES))
     return Native(
         times=times,

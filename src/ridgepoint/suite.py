@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ridgepoint.errors import RidgepointError
-from ridgepoint.harness import REPETITIONS, Subject, measure_all, subject
+from ridgepoint.harness import REPETITIONS, Subject, measure_all
 from ridgepoint.harness.loops import Loop, loop_over
+from ridgepoint.harness.packing import Packed, pack, pack_function
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Measurement
 from ridgepoint.reference import Case, Result, State
@@ -106,9 +107,10 @@ def run_suite(
     """
     found: dict[Case, Measurement | RidgepointError] = {}
     subjects: dict[Case, Subject] = {}
+    data: dict[tuple[str, int], Packed] = {}
     for case in chosen:
         try:
-            subjects[case] = _subject(case)
+            subjects[case] = _subject(case, data)
         except RidgepointError as error:
             found[case] = error
     measured = measure_all(
@@ -123,12 +125,23 @@ def run_suite(
     return tuple(_result(case, found[case]) for case in chosen)
 
 
-def _subject(case: Case) -> Subject:
+def _subject(case: Case, known: dict[tuple[str, int], Packed]) -> Subject:
+    """Return what is measured; its data are `known`, or become so, since many cases share them."""
     workload = find(case.workload)
     kind = CompiledCall if workload.is_handwritten else WorkloadCall
     call = kind(case.workload, case.n, case.threads)
-    return subject(
-        call, *workload.make(case.n), state=case.state, name=str(case), threads=case.threads
+    name = str(case)
+    what = f"cannot measure {name!r}"
+    key = (case.workload, case.n)
+    if key not in known:
+        known[key] = pack(what, workload.make(case.n))
+    return Subject(
+        name=name,
+        function=call,
+        arguments=known[key],
+        handed_over=pack_function(what, call),
+        state=case.state,
+        threads=case.threads,
     )
 
 

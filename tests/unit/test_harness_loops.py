@@ -102,9 +102,16 @@ def test_time_that_no_clock_resolves_ends_the_search(monkeypatch):
     assert times.calls >= 1_000_000_000
 
 
-def test_long_calls_make_samples_of_parts_of_the_replicas(monkeypatch):
-    """Ten calls of 10 ms, 30 ms wanted: three parts of 3, 3 and 4 calls, the first one a trial."""
-    clock = Clock(monkeypatch, round_ns=10_000_000)
+@pytest.mark.parametrize(
+    ("call_ms", "calls", "made"),
+    [
+        pytest.param(10, 3, [*range(10), *range(6)], id="parts of 3, 3 and 4"),
+        pytest.param(50, 1, [0, 1, 2, 3, 4], id="a call takes longer than a sample"),
+    ],
+)
+def test_long_calls_make_samples_of_parts_of_the_replicas(monkeypatch, call_ms, calls, made):
+    """Ten replicas, 30 ms wanted, four samples, of which one more is a trial."""
+    clock = Clock(monkeypatch, round_ns=call_ms * 1_000_000)
     seen = []
 
     def call(replica):
@@ -114,15 +121,15 @@ def test_long_calls_make_samples_of_parts_of_the_replicas(monkeypatch):
     times = time_calls(
         call,
         [(i,) for i in range(10)],
-        call_s=0.01,
+        call_s=call_ms / 1000,
         repetitions=4,
         threshold_s=0.03,
         limit_s=60,
     )
 
-    assert seen == [*range(10), *range(6)]
-    assert times.calls == 3
-    assert times.wall_s == pytest.approx([0.01] * 4, rel=1e-12)
+    assert seen == made
+    assert times.calls == calls
+    assert times.wall_s == pytest.approx([call_ms / 1000] * 4, rel=1e-12)
 
 
 @given(

@@ -13,7 +13,7 @@ from ridgepoint.figures.layout import caution_list, plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_intensity
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.placement import place
+from ridgepoint.models.placement import Placement, place
 from ridgepoint.models.validation import QUANTITIES, Ratio, Validation
 from ridgepoint.reference import Result, SuiteRun
 from ridgepoint.units import format_si
@@ -35,8 +35,10 @@ def suite(run: SuiteRun) -> RenderableType:
         if result.measurement is None:
             failures.append(result)
             continue
-        table.add_row(*map(Text, _row(result, result.measurement, run.machine)))
+        placed = _placed(result, result.measurement, run.machine)
+        table.add_row(*map(Text, _row(result, result.measurement, placed)))
         cautions += result.measurement.all_cautions
+        cautions += [each for each in placed.cautions if each.code == "above-roof"]
     parts: list[RenderableType] = [table]
     parts += [Text(printable(f"{one.case}: {one.failure}")) for one in failures]
     if cautions:
@@ -44,9 +46,13 @@ def suite(run: SuiteRun) -> RenderableType:
     return Group(*parts)
 
 
-def _row(result: Result, measurement: Measurement, machine: Machine) -> tuple[str, ...]:
+def _placed(result: Result, measurement: Measurement, machine: Machine) -> Placement:
+    cores = min(float(result.case.threads), float(machine.cores))
+    return place(measurement, machine, cores=cores)
+
+
+def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[str, ...]:
     case = result.case
-    placed = place(measurement, machine, cores=min(float(case.threads), float(machine.cores)))
     runtime, performance = placed.runtime_s, placed.performance_flop_per_s
     has_work = measurement.counted.counts.work_flop > 0
     intensity = placed.intensity_flop_per_byte

@@ -149,7 +149,8 @@ def _telling(folder: Path, task: Task) -> Iterator[None]:
 
 def main(folder: Path) -> None:
     """Count what a folder describes, and leave there how each task ended."""
-    tasks: Sequence[Task] = pickle.loads((folder / TASKS).read_bytes())
+    with (folder / TASKS).open("rb") as file:
+        tasks: Sequence[Task] = pickle.load(file)
     functions: dict[str, Function] = {}
     for task in tasks:
         with _telling(folder, task):

@@ -137,7 +137,8 @@ def count_calls(
     )
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
         folder = Path(name)
-        (folder / TASKS).write_bytes(pickle.dumps(tuple(tasks), protocol=5))
+        with (folder / TASKS).open("wb") as file:
+            pickle.dump(tuple(tasks), file, protocol=5)
 
         exits: list[int] = []
 

@@ -98,7 +98,7 @@ def time_calls(
     repetitions, threshold_s, limit_s
         See `time_loop`.
     """
-    n_parts = int(len(replicas) * call_s / (_MARGIN * threshold_s))
+    n_parts = min(len(replicas), int(len(replicas) * call_s / (_MARGIN * threshold_s)))
     while n_parts > 1:
         bounds = [len(replicas) * i // n_parts for i in range(n_parts + 1)]
         sizes = [end - start for start, end in pairwise(bounds)]

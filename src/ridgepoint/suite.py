@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ridgepoint.errors import RidgepointError
-from ridgepoint.harness import REPETITIONS, Subject, measure_all
+from ridgepoint.harness import REPETITIONS, MeterName, Subject, measure_all
 from ridgepoint.harness.loops import Loop, loop_over
 from ridgepoint.harness.packing import Packed, pack, pack_function
 from ridgepoint.machine import Cache
@@ -82,6 +82,7 @@ def run_suite(
     chosen: Sequence[Case],
     *,
     repetitions: int = REPETITIONS,
+    meter: MeterName = "engine",
     caches: Sequence[Cache] | None = None,
     limit_s: float = 3.0,
     report: Callable[[str], None] = lambda what: None,
@@ -93,6 +94,8 @@ def run_suite(
     chosen : sequence of Case
     repetitions : int
         Samples of each runtime.
+    meter : {"engine", "perf", "auto"}
+        What counts; see `ridgepoint.measure`.
     caches : sequence of Cache or None
         To be simulated; None: this host's.
     limit_s : float
@@ -103,7 +106,7 @@ def run_suite(
     Raises
     ------
     MeterUnavailable
-        If the counting engine does not work here.
+        If the meter does not work here.
     """
     found: dict[Case, Measurement | RidgepointError] = {}
     subjects: dict[Case, Subject] = {}
@@ -116,6 +119,7 @@ def run_suite(
     measured = measure_all(
         list(subjects.values()),
         repetitions=repetitions,
+        meter=meter,
         caches=caches,
         limit_s=limit_s,
         counted_s=_COUNTED_S,

@@ -12,6 +12,7 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
+    from ridgepoint.harness import MeterName
     from ridgepoint.reference import Case, SuiteRun
     from ridgepoint.workloads import Workload
 
@@ -35,6 +36,13 @@ _RESULTS = "results.json"
     type=click.IntRange(min=1),
     multiple=True,
     help="Threads of those that can use several. May be repeated.  [default: 1, and all cores]",
+)
+@click.option(
+    "--meter",
+    type=click.Choice(["engine", "perf", "auto"]),
+    default="engine",
+    show_default=True,
+    help="What counts: a simulation, the CPU's own counters, or these if they tell enough.",
 )
 @click.option("--full", is_flag=True, help="All sizes of the series: takes much longer.")
 @click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")
@@ -68,6 +76,7 @@ def command(
     only_list: bool,
     state: str,
     threads: tuple[int, ...],
+    meter: MeterName,
     full: bool,
     validate: bool,
     folder: Path | None,
@@ -79,7 +88,7 @@ def command(
 ) -> int:
     """Run the reference suite, or the workloads NAMEd: a family (dgemm) or one (dgemm.naive).
 
-    Each is timed natively and counted by the engine, with cold caches and with warm ones, on one
+    Each is timed natively and counted, with cold caches and with warm ones, on one
     thread and on all cores. With --validate the status is 1 if work that is known exactly was
     counted wrongly.
     """
@@ -90,7 +99,13 @@ def command(
         return 0
     run = (
         _measured(
-            names, state=state, threads=threads, full=full, folder=folder, archive_path=archive_path
+            names,
+            state=state,
+            threads=threads,
+            meter=meter,
+            full=full,
+            folder=folder,
+            archive_path=archive_path,
         )
         if source is None
         else _read(source)
@@ -144,6 +159,7 @@ def _measured(
     *,
     state: str,
     threads: Sequence[int],
+    meter: MeterName,
     full: bool,
     folder: Path | None,
     archive_path: Path | None,
@@ -160,7 +176,7 @@ def _measured(
     cases = _cases(_chosen(names), state=state, threads=numbers, full=full, folder=folder)
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown)
-        return SuiteRun(machine=machine, results=run_suite(cases, report=shown.step))
+        return SuiteRun(machine=machine, results=run_suite(cases, meter=meter, report=shown.step))
 
 
 def _cases(

@@ -9,26 +9,33 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ridgepoint.context import context_here
 from ridgepoint.errors import CannotMeasure, MeterUnavailable, RidgepointError
 from ridgepoint.harness.child import Task, is_counted
 from ridgepoint.harness.counted import Conditions, calls_to_count, count_calls
+from ridgepoint.harness.hardware import Choice, MeterName, choose, count_here
 from ridgepoint.harness.native import Native, time_natively
 from ridgepoint.harness.packing import Function
 from ridgepoint.harness.subject import Subject, subject
 from ridgepoint.host import System
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Context, Counted, Measurement, Protocol
-from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.reference import State
 
-__all__ = ["REPETITIONS", "Subject", "measure", "measure_all", "subject"]
+if TYPE_CHECKING:
+    from ridgepoint.meters.perf import PerfMeter
+
+__all__ = ["REPETITIONS", "MeterName", "Subject", "measure", "measure_all", "subject"]
 
 REPETITIONS = 20
 COUNTED_S = 0.1
+Found = tuple[Counted, int] | CannotMeasure
+"""What one call did on average, and of how many calls; or why it could not be counted."""
 _UNDER_WAY = threading.Lock()
 
 
@@ -39,6 +46,7 @@ def measure(
     name: str | None = None,
     repetitions: int = REPETITIONS,
     threads: int | None = None,
+    meter: MeterName | PerfMeter = "engine",
     caches: Sequence[Cache] | None = None,
     memory_bytes: int | None = None,
     limit_s: float = 60.0,
@@ -63,6 +71,9 @@ def measure(
         Samples of the runtime.
     threads : int or None
         That BLAS and OpenMP may use; None: as they choose.
+    meter : {"engine", "perf", "auto"} or PerfMeter
+        What counts: the engine, by simulation; the CPU's own counters, in this process, after
+        kernels of known work have verified them; or these if they tell all that a roofline needs.
     caches : sequence of Cache or None
         To be simulated; None: this host's.
     memory_bytes : int or None
@@ -84,7 +95,7 @@ def measure(
         cannot be replicated, or not as often as cold caches need; if it cannot be counted; if
         another measurement is under way in this process.
     MeterUnavailable
-        If the counting engine does not work here.
+        If the meter does not work here.
     ValueError
         If an option is impossible.
 
@@ -108,6 +119,7 @@ def measure(
     (result,) = measure_all(
         [one],
         repetitions=repetitions,
+        meter=meter,
         caches=caches,
         memory_bytes=memory_bytes,
         limit_s=limit_s,
@@ -122,6 +134,7 @@ def measure_all(
     subjects: Sequence[Subject],
     *,
     repetitions: int = REPETITIONS,
+    meter: MeterName | PerfMeter = "engine",
     caches: Sequence[Cache] | None = None,
     memory_bytes: int | None = None,
     limit_s: float = 60.0,
@@ -150,7 +163,7 @@ def measure_all(
     Raises
     ------
     MeterUnavailable
-        If the counting engine does not work here.
+        If the meter does not work here.
     """
     for what, value in (
         ("repetitions", repetitions),
@@ -167,50 +180,72 @@ def measure_all(
             "that, and came to measure again",
             remedy="put what measures below if __name__ == '__main__':",
         )
-    _require_meter()
     with _alone():
-        return _measure_all(
-            subjects,
-            repetitions=repetitions,
-            caches=tuple(System().caches if caches is None else caches),
-            memory_bytes=memory_bytes,
-            limit_s=limit_s,
-            timeout_s=timeout_s,
-            counted_s=counted_s,
-            report=report,
+        choice = choose(meter)
+        context = context_here()
+        timed: dict[int, Native] = {}
+        results: dict[int, Measurement | RidgepointError] = {}
+        for index, each in enumerate(subjects):
+            report(f"timing {each.name}")
+            try:
+                timed[index] = time_natively(
+                    each, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
+                )
+            except CannotMeasure as error:
+                results[index] = error
+        counted = (
+            _count_apart(
+                subjects,
+                timed,
+                caches=tuple(System().caches if caches is None else caches),
+                timeout_s=timeout_s,
+                counted_s=counted_s,
+                report=report,
+            )
+            if choice.perf is None
+            else _count_here(subjects, timed, choice.perf, report=report)
         )
+        for index, found in counted.items():
+            results[index] = (
+                found
+                if isinstance(found, RidgepointError)
+                else _measurement(subjects[index], timed[index], found, choice, context)
+            )
+    return [results[index] for index in range(len(subjects))]
 
 
-def _measure_all(
+def _count_here(
     subjects: Sequence[Subject],
+    timed: Mapping[int, Native],
+    perf: PerfMeter,
     *,
-    repetitions: int,
+    report: Callable[[str], None],
+) -> dict[int, Found]:
+    counted: dict[int, Found] = {}
+    for index, native in timed.items():
+        report(f"counting {subjects[index].name}")
+        try:
+            counted[index] = count_here(subjects[index], native, perf)
+        except CannotMeasure as error:
+            counted[index] = error
+    return counted
+
+
+def _count_apart(
+    subjects: Sequence[Subject],
+    timed: Mapping[int, Native],
+    *,
     caches: tuple[Cache, ...],
-    memory_bytes: int | None,
-    limit_s: float,
     timeout_s: float | None,
     counted_s: float,
     report: Callable[[str], None],
-) -> list[Measurement | RidgepointError]:
-    context = context_here()
-    timed: dict[int, Native] = {}
-    results: dict[int, Measurement | RidgepointError] = {}
-    for index, each in enumerate(subjects):
-        report(f"timing {each.name}")
-        try:
-            timed[index] = time_natively(
-                each, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
-            )
-        except CannotMeasure as error:
-            results[index] = error
+) -> dict[int, Found]:
+    """Count with the engine, in a process for each number of threads."""
 
     def conditions_of(index: int) -> Conditions:
-        return Conditions(
-            caches=caches,
-            threads=subjects[index].threads,
-            timeout_s=timeout_s,
-        )
+        return Conditions(caches=caches, threads=subjects[index].threads, timeout_s=timeout_s)
 
+    found: dict[int, Found] = {}
     order = sorted(timed, key=lambda index: subjects[index].threads or 0)
     for conditions, group in groupby(order, key=conditions_of):
         indices = list(group)
@@ -221,13 +256,9 @@ def _measure_all(
         report(f"counting {len(indices)} of {len(subjects)}")
         counted = _count(tasks, conditions)
         for index, task in zip(indices, tasks, strict=True):
-            found = counted[task.name]
-            results[index] = (
-                found
-                if isinstance(found, RidgepointError)
-                else _measurement(subjects[index], timed[index], found, task, context)
-            )
-    return [results[index] for index in range(len(subjects))]
+            one = counted[task.name]
+            found[index] = one if isinstance(one, RidgepointError) else (one, task.calls)
+    return found
 
 
 @contextlib.contextmanager
@@ -249,18 +280,6 @@ def _alone() -> Iterator[None]:
         yield
     finally:
         _UNDER_WAY.release()
-
-
-def _require_meter() -> None:
-    """Refuse before anything is timed where nothing can be counted.
-
-    Raises
-    ------
-    MeterUnavailable
-    """
-    lack = EngineMeter().why_unavailable()
-    if lack is not None:
-        raise MeterUnavailable("cannot count with engine", reason=lack.reason, remedy=lack.remedy)
 
 
 def _task(
@@ -302,11 +321,12 @@ def _count(tasks: Sequence[Task], conditions: Conditions) -> dict[str, Counted |
 
 
 def _measurement(
-    one: Subject, native: Native, counted: Counted, task: Task, context: Context
+    one: Subject, native: Native, found: tuple[Counted, int], choice: Choice, context: Context
 ) -> Measurement:
+    counted, counted_calls = found
     return Measurement(
         command=(one.name,),
-        counted=counted,
+        counted=replace(counted, cautions=(*choice.cautions, *counted.cautions)),
         timed=native.timed,
         context=context,
         cautions=native.cautions,
@@ -316,7 +336,7 @@ def _measurement(
             replicas=native.replicas,
             data_bytes=one.arguments.nbytes or None,
             overhead_s=native.overhead_s,
-            counted_calls=task.calls,
+            counted_calls=counted_calls,
             threads=one.threads,
         ),
     )

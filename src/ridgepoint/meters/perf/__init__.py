@@ -7,8 +7,8 @@ whole machine's while it ran. What this CPU cannot count is unknown, and says wh
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from ridgepoint.counts import Counts, FlopCount, Traffic
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
@@ -109,16 +109,63 @@ class PerfMeter:
             or a thread ran on cores that cannot count them.
         """
         session = self.session()
-        calibration = self._calibration(session)
-        idle = self._idle(session)
+        calibration, idle = self._calibration(session), self._idle(session)
         runs: list[Run] = []
         for index in range(len(session.rounds)):
             with session.following_exec(index):
                 runs.append(launch(command))
-        known = _believed(session.amounts(), calibration)
         what = f"cannot count {command[0]!r} with hardware counters"
+        return self._counted(what, session, calibration, idle, wall_s=runs[0].wall_s)
+
+    def count_here(self, work: Callable[[], object]) -> Counted:
+        """Count what all threads of this process do while it executes `work`.
+
+        Parameters
+        ----------
+        work : callable
+            It is called as often as the counters need, and must do the same each time.
+
+        Raises
+        ------
+        MeterUnavailable, CannotMeasure
+            As `count`.
+        """
+        session = self.session()
+        calibration, idle = self._calibration(session), self._idle(session)
+        walls_s: list[float] = []
+        for index in range(len(session.rounds)):
+            with session.counting(index):
+                started = time.perf_counter()
+                work()
+                walls_s.append(time.perf_counter() - started)
+        what = "cannot count this process with hardware counters"
+        return self._counted(what, session, calibration, idle, wall_s=walls_s[0])
+
+    def verified(self) -> PerfMeter:
+        """Return the meter with what kernels of known work say, executed now if it verifies.
+
+        Raises
+        ------
+        MeterUnavailable
+            If it cannot count work and instructions.
+        CannotMeasure
+            If the kernels cannot be compiled here.
+        """
+        return replace(self, calibration=self._calibration(self.session()))
+
+    def _counted(
+        self,
+        what: str,
+        session: Session,
+        calibration: Calibration | None,
+        idle: dict[str, float],
+        *,
+        wall_s: float,
+    ) -> Counted:
+        """Return what a session counted while something ran so long."""
+        known = _believed(session.amounts(), calibration)
         counts = self._counts(what, known)
-        traffic = _traffic(known, idle, runs[0].wall_s)
+        traffic = _traffic(known, idle, wall_s)
         energy_j = session.energy_j()
         return Counted(
             meter=f"perf ({session.plan.microarchitecture.name})",
@@ -127,13 +174,13 @@ class PerfMeter:
             processes=None,
             energy_j=energy_j,
             cautions=(
-                *doubts.several_runs(len(runs)),
+                *doubts.several_runs(len(session.rounds)),
                 *doubts.assumed_precision(known, self.assumed),
                 *doubts.quality(known, calibrated=calibration),
                 *doubts.unknown(known, traffic),
                 *doubts.whole_machine(session.plan, traffic, idle_s=self.idle_s),
                 *doubts.other_memories(known),
-                *doubts.short(energy_j, runs[0].wall_s),
+                *doubts.short(energy_j, wall_s),
             ),
         )
 

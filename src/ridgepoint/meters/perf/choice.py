@@ -49,6 +49,16 @@ class AutoMeter:
         return self.perf if self._lack is None else self.engine
 
     @property
+    def choice(self) -> Caution:
+        """Which meter counts, and why."""
+        why = self._lack or "this CPU's own counters tell work and memory traffic exactly enough"
+        return Caution(
+            "meter-chosen",
+            f"{self.name} counted: {why}",
+            "choose another: --meter engine, perf or both",
+        )
+
+    @property
     def name(self) -> str:
         """Name of the meter that counts."""
         return self.chosen.name
@@ -80,13 +90,7 @@ class AutoMeter:
     def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
         """Count with the better meter, and say which it is and why."""
         counted = self.chosen.count(command, launch=launch, caches=caches)
-        why = self._lack or "this CPU's own counters tell work and memory traffic exactly enough"
-        chosen = Caution(
-            "meter-chosen",
-            f"{self.name} counted: {why}",
-            "choose another: --meter engine, perf or both",
-        )
-        return replace(counted, cautions=(chosen, *counted.cautions))
+        return replace(counted, cautions=(self.choice, *counted.cautions))
 
 
 @dataclass(frozen=True, kw_only=True)

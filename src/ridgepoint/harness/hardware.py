@@ -1,0 +1,117 @@
+"""Count calls in this process, with the CPU's own counters, if they are to count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import CannotMeasure, MeterUnavailable, RidgepointError
+from ridgepoint.harness.average import average_counts, average_traffic
+from ridgepoint.harness.loops import loop_over
+from ridgepoint.harness.native import FAILURES, Native
+from ridgepoint.harness.subject import Subject, limited_threads
+from ridgepoint.measurement import Counted
+from ridgepoint.meters.engine import EngineMeter
+
+if TYPE_CHECKING:
+    from ridgepoint.meters.perf import PerfMeter
+
+MeterName = Literal["engine", "perf", "auto"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What counts calls.
+
+    Parameters
+    ----------
+    perf : PerfMeter or None
+        The CPU's own counters; None: the engine, in a process of its own.
+    cautions : tuple of Caution
+        What is to be said of the choice.
+    """
+
+    perf: PerfMeter | None = None
+    cautions: tuple[Caution, ...] = ()
+
+
+def choose(meter: MeterName | PerfMeter) -> Choice:
+    """Return what counts, tried out.
+
+    Raises
+    ------
+    MeterUnavailable
+        If it does not work here.
+    CannotMeasure
+        If the counters cannot be verified.
+    ValueError
+        If there is no such meter.
+    """
+    if meter == "engine":
+        _require_engine()
+        return Choice()
+    if not isinstance(meter, str):
+        return Choice(perf=meter.verified())
+    # Imported here: most hosts have no counters.
+    from ridgepoint.meters.perf import PerfMeter
+
+    perf = PerfMeter(verify=True)
+    if meter == "perf":
+        return Choice(perf=perf.verified())
+    if meter != "auto":
+        raise ValueError(f"meter must be 'engine', 'perf', 'auto' or a PerfMeter, got {meter!r}")
+    from ridgepoint.meters.perf.choice import AutoMeter
+
+    auto = AutoMeter(perf=perf, engine=EngineMeter())
+    if auto.chosen is perf:
+        return Choice(perf=perf.verified(), cautions=(auto.choice,))
+    _require_engine()
+    return Choice(cautions=(auto.choice,))
+
+
+def _require_engine() -> None:
+    """Refuse before anything is timed where nothing can be counted.
+
+    Raises
+    ------
+    MeterUnavailable
+    """
+    lack = EngineMeter().why_unavailable()
+    if lack is not None:
+        raise MeterUnavailable("cannot count with engine", reason=lack.reason, remedy=lack.remedy)
+
+
+def count_here(one: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, int]:
+    """Return what one call does on average, and of how many: made as those that were timed.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counters are gone, or taken.
+    CannotMeasure
+        If work or instructions are not known; if the function raises.
+    """
+    rounds = max(1, native.times.calls // native.replicas)
+    calls = rounds * native.replicas
+    with limited_threads(one.threads):
+        loop = loop_over(one.function, [one.arguments.unpack() for _ in range(native.replicas)])
+        try:
+            loop(1)  # so that every replica's turn comes after all the others'
+            counted = perf.count_here(lambda: loop(rounds))
+        except RidgepointError:
+            raise
+        except FAILURES as error:
+            raise CannotMeasure(
+                one.what,
+                reason=f"it raised {type(error).__name__} when it was counted: {error}",
+                remedy="let it do the same every time: it is called again and again",
+            ) from error
+    energy_j = counted.energy_j
+    average = replace(
+        counted,
+        counts=average_counts(counted.counts, calls),
+        traffic=average_traffic(counted.traffic, calls),
+        energy_j=energy_j and {domain: joule / calls for domain, joule in energy_j.items()},
+    )
+    return average, calls

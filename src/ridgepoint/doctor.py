@@ -12,7 +12,7 @@ from pathlib import Path
 from ridgepoint.archive import Archive, default_path
 from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
 from ridgepoint.host import System, usable_cpus
-from ridgepoint.meters import Unavailable
+from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.engine.build import engine
@@ -68,6 +68,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _callgrind(),
         _avx512(system),
         _counters(),
+        _sampling(),
         _compiler(),
         _temporary_folder(),
         _archive(archive_path or default_path()),
@@ -217,6 +218,25 @@ def _counters() -> Finding:
         )
     return Finding(
         what=what, works=True, detail=f"{name}: {told}, with ridgepoint run --meter perf"
+    )
+
+
+def _sampling() -> Finding:
+    """Find out whether the kernel samples programs by its clock."""
+    what = "times of functions"
+    lack = sampling.why_unavailable()
+    if lack is None:
+        return Finding(
+            what=what,
+            works=True,
+            detail="samples of the kernel's clock: ridgepoint run --functions",
+        )
+    return Finding(
+        what=what,
+        works=False,
+        detail=lack.reason,
+        remedy=lack.remedy,
+        cost="ridgepoint run --functions counts functions and does not time them",
     )
 
 

@@ -136,7 +136,11 @@ def measure_program(
         context=context,
         cautions=(
             *doubts,
-            *_status_cautions(native_status, status),
+            *_status_cautions(
+                native_status,
+                counted=status,
+                sampled=() if sampler is None else [one.exit_status for one in sampler.runs],
+            ),
             *no_samples,
             *(() if again is None else work_cautions(counted, again)),
         ),
@@ -245,13 +249,18 @@ def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
     return replace(whole, timed=None, timed_regions=(), cautions=(*whole.cautions, unknown))
 
 
-def _status_cautions(native: int | None, counted: int) -> tuple[Caution, ...]:
-    if native is None or native == counted:
+def _status_cautions(
+    native: int | None, *, counted: int, sampled: Sequence[int]
+) -> tuple[Caution, ...]:
+    others = [(counted, "counted"), *((one, "sampled") for one in sampled)]
+    differing = [(status, how) for status, how in others if status != native]
+    if native is None or not differing:
         return ()
+    status, how = differing[0]
     return (
         Caution(
             "status-differs",
-            f"it exited with status {native} natively and with {counted} when it was counted",
+            f"it exited with status {native} natively and with {status} when it was {how}",
             "the two runs did not do the same work: do not trust this point",
         ),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.machine import Cache
-from ridgepoint.meters import Run
+from ridgepoint.meters import Run, sampling
 from ridgepoint.meters.engine import EngineMeter
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -104,3 +104,10 @@ def of_function():
 def small_caches():
     """Return caches that small arrays overflow."""
     return SMALL_CACHES
+
+
+@pytest.fixture
+def _can_sample():
+    """Skip where the kernel samples no programs."""
+    if (lack := sampling.why_unavailable()) is not None:
+        pytest.skip(f"{lack.reason}; {lack.remedy}")

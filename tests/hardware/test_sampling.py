@@ -5,19 +5,13 @@ import pytest
 from ridgepoint.estimate import Estimate
 from ridgepoint.measurement import Timed
 from ridgepoint.meters.process import run
-from ridgepoint.meters.sampling import Sampler, why_unavailable
+from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.program import measure_program
 
-pytestmark = pytest.mark.hardware
+pytestmark = [pytest.mark.hardware, pytest.mark.usefixtures("_can_sample")]
 
 HEAVY_S, LIGHT_S = 0.8, 0.4
-
-
-@pytest.fixture(autouse=True)
-def _can_sample():
-    if (lack := why_unavailable()) is not None:
-        pytest.skip(f"{lack.reason}; {lack.remedy}")
 
 
 @pytest.fixture

@@ -55,6 +55,24 @@ def test_two_counted_runs_that_differ_are_a_caution():
     assert [caution.code for caution in work_cautions(COUNTED, other)] == ["work-differs"]
 
 
+@pytest.mark.usefixtures("_can_sample")
+@pytest.mark.parametrize(("number", "how"), [(2, "sampled"), (3, "counted")])
+def test_a_run_that_ends_otherwise_is_doubted(number, how, tmp_path):
+    """Of one that is timed, one that is sampled and one that is counted."""
+    runs = tmp_path / "runs"
+    script = f"echo >> {runs}; [ $(wc -l < {runs}) -ne {number} ]"
+    told = measure_program(
+        ["/bin/sh", "-c", script],
+        meter=ScriptedMeter(COUNTED),
+        functions=True,
+        repeat=1,
+        ignore_status=True,
+    )
+
+    (doubt,) = [caution for caution in told.all_cautions if caution.code == "status-differs"]
+    assert f"status 0 natively and with 1 when it was {how}" in doubt.seen
+
+
 @pytest.mark.valgrind
 def test_a_program_that_does_more_from_run_to_run_is_doubted(tmp_path):
     """It adds a line to a file, and counts to 3000 for each that is there."""

@@ -259,8 +259,10 @@ def test_a_difference_of_counts_is_one_by_kind_of_instruction():
 @pytest.mark.parametrize(
     ("cold", "call_s", "data_bytes", "replicas", "calls"),
     [
-        (False, 1e-6, 8000, 1, 16),
-        (True, 1e-3, 10**6, 100, 16),  # enough for what differs around them to vanish
+        (False, 1e-3, 8000, 1, 16),  # enough for what differs around them to vanish
+        (False, 2e-5, 8000, 1, 50),  # a millisecond in all
+        (False, 1e-9, 8000, 1, 1000),
+        (True, 1e-3, 10**6, 100, 16),
         (True, 0.01, 10**6, 100, 10),  # 0.1 s in all
         (True, 5.0, 10**6, 100, 1),
         (True, 1e-6, 1024, 10**6, 256),  # 256 KiB: a quarter of the cache

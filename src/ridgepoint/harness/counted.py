@@ -32,6 +32,7 @@ MOST_CALLS = 1000
 _WHAT = "cannot count the calls"
 _BY_SIGNAL = 128
 _USUAL_CALLS = 16  # enough for what is not the same around all calls to vanish
+_SHORT_S = 1e-3  # or so many that they take this long, where that needs no replicas
 _SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
 
 
@@ -77,10 +78,11 @@ def calls_to_count(
         What the counted calls may take, natively.
     conditions : Conditions
     """
-    affordable = int(counted_s / max(call_s, 1e-9))
+    call_s = max(call_s, 1e-9)
+    affordable = int(counted_s / call_s)
     sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
     share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
-    useful = max(_USUAL_CALLS, share if cold else 0)
+    useful = max(_USUAL_CALLS, share if cold else int(_SHORT_S / call_s))
     calls = min(affordable, useful, MOST_CALLS, replicas if cold else MOST_CALLS)
     return max(1, calls)
 

@@ -70,6 +70,14 @@ def test_error_bars_are_quartiles_of_performance():
     assert (point.x_low, point.x_high) == (None, None)
 
 
+@pytest.mark.parametrize(("runtime_s", "is_above"), [(0.001, False), (0.0003, True)])
+def test_points_above_their_roof_are_said_to_be_doubtful(runtime_s, is_above):
+    """24 MB at 24 GB/s, and at 80; two cores give 68."""
+    notes = figure_of(result(runtime_s=runtime_s, threads=2)).notes
+
+    assert ("above 100 %: the simulated traffic, or the ceiling, is off" in notes) == is_above
+
+
 def test_sizes_are_joined_in_the_order_of_n():
     """Whatever the order of the results."""
     (path,) = figure_of(LARGE, SMALL).paths

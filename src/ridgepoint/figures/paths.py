@@ -21,6 +21,7 @@ from ridgepoint.figures.roofs import (
 )
 from ridgepoint.figures.words import machine_title, percent, shown_cores
 from ridgepoint.machine import Machine
+from ridgepoint.models.placement import ABOVE_ROOF
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.reference import Case, Result
 from ridgepoint.units import format_si
@@ -75,11 +76,14 @@ class Path:
         Its sizes, its best performance and its best share of attainable, for the key.
     points : tuple of PathPoint
         At least one, in the order of n.
+    best_share : float or None
+        Of attainable performance; None: the roofs do not bound it, or are unknown.
     """
 
     name: str
     summary: str
     points: tuple[PathPoint, ...]
+    best_share: float | None = None
 
     def shown_size(self, n: int) -> str:
         """Return one of its sizes in short; as a power of two where all of them are."""
@@ -175,6 +179,8 @@ def paths_figure(
         for case, group in groups.items()
     )
     own_notes = [*([_key_note(paths, work)] if paths else []), *missing, *_beyond(paths, axis)]
+    if any((path.best_share or 0) > ABOVE_ROOF for path in paths):
+        own_notes.append("above 100 %: the simulated traffic, or the ceiling, is off")
     if not seen.knows("dram"):
         own_notes.append(f"no {_bandwidth(axis)} of this machine is known")
     elif cores and cores[-1] > 1 and not any(r.is_diagonal and r.role == "beside" for r in roofs):
@@ -298,10 +304,11 @@ def _path(
         number, unit = best.split()
         best = f"{number} pseudo {unit}"
     said = f"n = {path.span(points)}, {best}"
-    if roofs is not None:
-        shares = [point.at[1] / _attainable(roofs, point.intensity) for point in points]
-        said = f"{said}, {percent(max(shares))}".replace(" %", "\N{NO-BREAK SPACE}%")
-    return replace(path, summary=said)
+    if roofs is None:
+        return replace(path, summary=said)
+    share = max(point.at[1] / _attainable(roofs, point.intensity) for point in points)
+    said = f"{said}, {percent(share)}".replace(" %", "\N{NO-BREAK SPACE}%")
+    return replace(path, summary=said, best_share=share)
 
 
 def _roofline(machine: Machine, case: Case, axis: Axis) -> Roofline | None:

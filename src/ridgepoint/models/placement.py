@@ -18,7 +18,7 @@ from ridgepoint.units import format_size
 # distance of a whole number it is that number.
 _SNAP_CORES = 0.05
 # A point this far above its roof is beyond the noise of both medians.
-_ABOVE_ROOF = 1.02
+ABOVE_ROOF = 1.02
 # Below this share of every roof none of the roofs explains the runtime.
 _FAR_BELOW = 0.10
 
@@ -189,7 +189,7 @@ def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) ->
 def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
     """Return the cautions that a point's height asks for."""
     cautions = []
-    if efficiency > _ABOVE_ROOF:
+    if efficiency > ABOVE_ROOF:
         cautions.append(
             Caution(
                 "above-roof",

@@ -119,6 +119,11 @@ def region(name: str) -> Region:
     return Region(name)
 
 
+def is_recorded() -> bool:
+    """Return whether marks of this process do anything at all."""
+    return bool(_RECORDERS)
+
+
 def _encode(name: str) -> bytes:
     """Return the bytes of a region's name, or refuse the name."""
     if not isinstance(name, str):

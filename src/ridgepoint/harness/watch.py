@@ -27,7 +27,7 @@ from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted, Measurement, Protocol, Timed
 from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
-from ridgepoint.regions import region
+from ridgepoint.regions import is_recorded, region
 
 MOST_SAMPLES = 1000
 """Of more entries the samples are means of several."""
@@ -51,6 +51,7 @@ class Watch:
     def __init__(self, name: str) -> None:
         self.name = name
         self._mark = region(name)
+        self._is_marked = is_recorded()
         self._clock = _Clock()
         self._replay = replay_here()
         self._is_timing = self._replay is None
@@ -58,7 +59,8 @@ class Watch:
 
     def __enter__(self) -> Watch:
         if self._is_timing:
-            self._mark.__enter__()
+            if self._is_marked:
+                self._mark.__enter__()
             self._clock.begin()
             return self
         if self._replay is None:
@@ -74,7 +76,8 @@ class Watch:
     def __exit__(self, *exception: object) -> None:
         if self._is_timing:
             self._clock.end()
-        self._mark.__exit__(*exception)
+        if self._is_marked:
+            self._mark.__exit__(*exception)
 
     def result(
         self, *, caches: Sequence[Cache] | None = None, timeout_s: float | None = None

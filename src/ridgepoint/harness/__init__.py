@@ -183,8 +183,8 @@ def measure_all(
     with _alone():
         choice = choose(meter)
         context = context_here()
-        timed: dict[int, Native] = {}
         results: dict[int, Measurement | RidgepointError] = {}
+        timed: dict[int, Native] = {}
         for index, each in enumerate(subjects):
             report(f"timing {each.name}")
             try:

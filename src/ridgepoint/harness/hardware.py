@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure, MeterUnavailable, RidgepointError
+from ridgepoint.errors import MeterUnavailable
 from ridgepoint.harness.average import average_counts, average_traffic
 from ridgepoint.harness.loops import loop_over
-from ridgepoint.harness.native import FAILURES, Native
+from ridgepoint.harness.native import Native, refusing_failures
 from ridgepoint.harness.subject import Subject, limited_threads
 from ridgepoint.measurement import Counted
 from ridgepoint.meters.engine import EngineMeter
@@ -96,17 +96,9 @@ def count_here(one: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, 
     calls = rounds * native.replicas
     with limited_threads(one.threads):
         loop = loop_over(one.function, [one.arguments.unpack() for _ in range(native.replicas)])
-        try:
+        with refusing_failures(one.what, "when it was counted"):
             loop(1)  # so that every replica's turn comes after all the others'
             counted = perf.count_here(lambda: loop(rounds))
-        except RidgepointError:
-            raise
-        except FAILURES as error:
-            raise CannotMeasure(
-                one.what,
-                reason=f"it raised {type(error).__name__} when it was counted: {error}",
-                remedy="let it do the same every time: it is called again and again",
-            ) from error
     energy_j = counted.energy_j
     average = replace(
         counted,

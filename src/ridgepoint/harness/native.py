@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.errors import CannotMeasure, RidgepointError
 from ridgepoint.estimate import Estimate
 from ridgepoint.harness.doubts import Words, time_cautions
 from ridgepoint.harness.loops import (
@@ -32,8 +34,7 @@ _WORDS = Words(
     more="take 6 samples at least, and time enough for them: repetitions=, limit_s=",
 )
 _COPIES = 3  # of the data of warm calls: that to copy from, here and in the other process
-FAILURES = (Exception, SystemExit)
-"""What a function may raise that is its own failure: all but the user's interrupt."""
+_FAILURES = (Exception, SystemExit)  # all but the user's interrupt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ def time_natively(
             )
             replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
         copies = [subject.arguments.unpack() for _ in range(replicas)]
-        try:
+        with refusing_failures(subject.what, "when it was called again"):
             times = time_calls(
                 subject.function,
                 copies,
@@ -112,12 +113,6 @@ def time_natively(
                 threshold_s=threshold_s,
                 limit_s=limit_s,
             )
-        except FAILURES as error:
-            raise CannotMeasure(
-                subject.what,
-                reason=f"it raised {type(error).__name__} when it was called again: {error}",
-                remedy="let it do the same every time: it is called again and again",
-            ) from error
     some = copies[: times.calls]
     nothing, rounds = empty_loop(subject.function, some), times.calls // len(some)
     idle = Estimate(time_rounds(nothing, rounds)[0] for _ in range(_IDLE_SAMPLES))
@@ -127,6 +122,26 @@ def time_natively(
         replicas=replicas,
         cautions=cautions,
     )
+
+
+@contextlib.contextmanager
+def refusing_failures(what: str, when: str) -> Iterator[None]:
+    """Refuse a function that returned before, and raises now.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    try:
+        yield
+    except RidgepointError:
+        raise
+    except _FAILURES as error:
+        raise CannotMeasure(
+            what,
+            reason=f"it raised {type(error).__name__} {when}: {error}",
+            remedy="let it do the same every time: it is called again and again",
+        ) from error
 
 
 def _require_memory(subject: Subject, available_bytes: int) -> None:
@@ -152,7 +167,7 @@ def _try(subject: Subject, *, limit_s: float) -> float:
         loop = loop_over(subject.function, [subject.arguments.unpack()])
         loop(1)
         took_s, _ = time_rounds(loop, 1)
-    except FAILURES as error:
+    except _FAILURES as error:
         raise CannotMeasure(
             subject.what,
             reason=f"it raised {type(error).__name__}: {error}",

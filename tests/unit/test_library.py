@@ -7,11 +7,11 @@ from ridgepoint.documents import encode
 from ridgepoint.errors import InvalidDocument, RidgepointError
 from ridgepoint.library import load, names, open_machine
 
-PUBLISHED = ("cascade-lake", "csb", "d510", "e5310", "e5645", "xsb", "xw")
+PUBLISHED = ("cascade-lake", "csb", "d510", "e5310", "e5645", "e5645-prefetch", "xsb", "xw")
 
 
 def test_the_machines_of_the_papers_are_there():
-    """Seven machines of three papers."""
+    """Seven machines of three papers, one of them in two settings."""
     assert names() == PUBLISHED
 
 
@@ -52,6 +52,8 @@ def test_every_published_figure_names_its_source(name):
         ("e5645", "bop", 1, 14.4e9),
         ("e5645", "fp64", None, 57.6e9),
         ("e5645", "dram", None, 13.2e9),
+        ("e5645-prefetch", "bop", None, 86.4e9),
+        ("e5645-prefetch", "dram", None, 13.8e9),
         ("e5310", "bop", None, 38.4e9),
         ("e5310", "fp64", None, 25.6e9),
         ("d510", "bop", None, 12.8e9),

@@ -1,0 +1,261 @@
+"""The DC-Roofline: the roofline in basic operations, for work that is not floating point.
+
+Its bound, Eq. (7), is the one equation of `ridgepoint.models.bound` with BOPs for work; what is
+the paper's own stands here: the peak of Eq. (4), the ceilings of Eq. (8), the names of bottlenecks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.demand import Amount, Demand
+from ridgepoint.errors import UnknownCeiling
+from ridgepoint.machine import Machine
+from ridgepoint.models.bound import bound
+from ridgepoint.models.roofline import Roofline
+
+Bottleneck = Literal["calculation", "memory access"]
+_BOTTLENECKS: dict[str, Bottleneck] = {"compute": "calculation", "dram": "memory access"}
+
+
+def peak_bop_per_s(
+    *,
+    cpus: npt.ArrayLike,
+    cores: npt.ArrayLike,
+    frequency_hz: npt.ArrayLike,
+    bop_per_cycle: npt.ArrayLike,
+) -> Amount:
+    """Return the peak of a machine by its design, Eq. (4).
+
+    Parameters
+    ----------
+    cpus : array_like
+        Processors of a node.
+    cores : array_like
+        Of each processor.
+    frequency_hz : array_like
+    bop_per_cycle : array_like
+        Of each core: ports that compute, times 64-bit lanes of a vector.
+
+    Returns
+    -------
+    float or ndarray
+        BOP/s.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not finite and positive.
+
+    Notes
+    -----
+    Eq. (1), the peak in flop/s, is the same product with flop for BOP. The paper takes 6 BOP
+    per cycle for its Xeons: three ports with two 64-bit lanes of SSE each.
+
+    References
+    ----------
+    .. [1] L. Wang et al., "BOPS, Not FLOPS! A New Metric and Roofline Performance Model For
+       Datacenter Computing", ACS/SSL-2018-2, :arxiv:`1801.09212`.
+
+    Examples
+    --------
+    >>> peak_bop_per_s(cpus=1, cores=6, frequency_hz=2.4e9, bop_per_cycle=6)
+    86400000000.0
+    """
+    factors = {
+        "cpus": cpus, "cores": cores, "frequency_hz": frequency_hz, "bop_per_cycle": bop_per_cycle
+    }  # fmt: skip
+    return _product([_positive(name, value) for name, value in factors.items()])
+
+
+def efficiency(bop_per_s: npt.ArrayLike, *, peak: npt.ArrayLike) -> Amount:
+    """Return the share of the peak that is reached, Eq. (5).
+
+    Parameters
+    ----------
+    bop_per_s, peak : array_like
+        BOP/s; both may be in flop/s.
+    """
+    return _plain(_positive("bop_per_s", bop_per_s) / _positive("peak", peak))
+
+
+def intensity(bop: npt.ArrayLike, *, dram_bytes: npt.ArrayLike) -> Amount:
+    """Return the operational intensity, Eq. (6).
+
+    Parameters
+    ----------
+    bop : array_like
+        Basic operations.
+    dram_bytes : array_like
+        Bytes moved between caches and memory in the same run, both ways; > 0.
+
+    Returns
+    -------
+    float or ndarray
+        BOP/byte.
+
+    Notes
+    -----
+    The paper writes BOPS / MT, a rate over an amount. Meant are both amounts, or both rates.
+    """
+    return _plain(_positive("bop", bop) / _positive("dram_bytes", dram_bytes))
+
+
+def ceiling_bop_per_s(
+    peak: npt.ArrayLike,
+    *,
+    port_efficiency: npt.ArrayLike,
+    ilp_efficiency: npt.ArrayLike,
+    simd_scale: npt.ArrayLike = 1.0,
+) -> Amount:
+    """Return a ceiling below the peak, Eq. (8).
+
+    Parameters
+    ----------
+    peak : array_like
+        BOP/s.
+    port_efficiency : array_like
+        Share of the pipeline's ports that work, in (0, 1].
+    ilp_efficiency : array_like
+        Instructions per cycle over the most that the core can do, in (0, 1].
+    simd_scale : array_like
+        64-bit lanes of an instruction; 1: scalar code.
+
+    Returns
+    -------
+    float or ndarray
+        BOP/s.
+
+    Raises
+    ------
+    ValueError
+        If an efficiency is not in (0, 1], or `simd_scale` is below 1.
+
+    Notes
+    -----
+    Nothing keeps the product below the peak: with all ports at full IPC, SIMD doubles a peak
+    that Eq. (4) has already counted in lanes. It is the paper's estimate; the measured ceilings
+    of `ridgepoint machine` need none.
+
+    Examples
+    --------
+    >>> ilp = ceiling_bop_per_s(86.4e9, port_efficiency=0.5, ilp_efficiency=2 / 4)
+    >>> ilp, ilp * 2  # without, and with SIMD
+    (21600000000.0, 43200000000.0)
+    """
+    shares = {"port_efficiency": port_efficiency, "ilp_efficiency": ilp_efficiency}
+    factors = [_positive("peak", peak), _positive("simd_scale", simd_scale)]
+    if (factors[1] < 1).any():
+        raise ValueError(f"simd_scale must be >= 1, got {simd_scale!r}")
+    for name, value in shares.items():
+        share = _positive(name, value)
+        if (share > 1).any():
+            raise ValueError(f"{name} must be in (0, 1], got {value!r}")
+        factors.append(share)
+    return _product(factors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DCRoofline:
+    """The DC-Roofline of a machine, or of the same machine under one of its lower ceilings.
+
+    Parameters
+    ----------
+    machine : Machine
+    work : str
+        ``bop``; ``fp64`` for the roofline in flop that the paper sets beside it.
+    ceiling : str or None
+        Name of a ceiling of `work` to stand for the peak, such as ``ILP``; None: the best.
+
+    Raises
+    ------
+    UnknownCeiling
+        If the machine has no such ceiling.
+
+    Examples
+    --------
+    >>> from ridgepoint.library import load
+    >>> dc = DCRoofline(machine=load("e5645"))
+    >>> round(dc.attainable(1.2)), dc.bottleneck(1.2), round(dc.ridge, 4)
+    (15840000000, 'memory access', 6.5455)
+    """
+
+    machine: Machine
+    work: str = "bop"
+    ceiling: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.ceiling is None:
+            return
+        ceilings = self.machine.ceilings
+        named = [c for c in ceilings if (c.resource, c.name) == (self.work, self.ceiling)]
+        if not any(c.rate for c in named):
+            known = ", ".join(dict.fromkeys(c.name for c in ceilings if c.resource == self.work))
+            raise UnknownCeiling(
+                f"cannot bound by {self.work} {self.ceiling!r} on {self.machine.name}",
+                reason=f"it has no such ceiling (known: {known or 'none'})",
+                remedy="name one of those, or measure it with 'ridgepoint machine'",
+            )
+        others = [c for c in ceilings if c.resource != self.work]
+        object.__setattr__(self, "machine", replace(self.machine, ceilings=(*named, *others)))
+
+    @property
+    def peak(self) -> float:
+        """The compute ceiling, BOP/s."""
+        return Roofline(machine=self.machine, work=self.work).peak
+
+    @property
+    def ridge(self) -> float:
+        """The intensity from which on calculation is the bottleneck, BOP/byte."""
+        return Roofline(machine=self.machine, work=self.work).ridge("dram")
+
+    def attainable(self, intensity: npt.ArrayLike) -> Amount:
+        """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
+        return _plain(Roofline(machine=self.machine, work=self.work).attainable(intensity))
+
+    def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
+        """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
+        demand = Demand({self.work: _positive("intensity", intensity), "dram": 1.0})
+        limiter = bound(demand, self.machine).limiter
+        if isinstance(limiter, str):
+            return _BOTTLENECKS[limiter]
+        return np.where(limiter == "dram", _BOTTLENECKS["dram"], _BOTTLENECKS["compute"])
+
+    def balanced_bytes_per_s(self, intensity: npt.ArrayLike) -> Amount:
+        """Return the bandwidth below which memory bounds programs of these intensities.
+
+        Parameters
+        ----------
+        intensity : array_like
+            BOP/byte.
+
+        Returns
+        -------
+        float or ndarray
+            byte/s: what a machine of unknown bandwidth must stay below for memory access to be
+            the bottleneck.
+        """
+        return _plain(self.peak / _positive("intensity", intensity))
+
+
+def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    array = np.asarray(value, dtype=np.float64)
+    if not (np.isfinite(array) & (array > 0)).all():
+        raise ValueError(f"{name} must be finite and > 0, got {value!r}")
+    return array
+
+
+def _product(factors: list[npt.NDArray[np.float64]]) -> Amount:
+    product: npt.NDArray[np.float64] = np.asarray(1.0)
+    for factor in factors:
+        product = np.multiply(product, factor)
+    return _plain(product)
+
+
+def _plain(value: npt.ArrayLike) -> Amount:
+    array = np.asarray(value, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Self
 
+from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.resources import LEVELS, PRECISIONS
 
 
@@ -68,6 +69,8 @@ class Counts:
         loads and stores are missing from the other counts.
     flop : tuple of FlopCount
         By precision, width and kind.
+    basic_operations : BasicOperations or None
+        By class, as the instructions do them: the refined count. None: the meter cannot tell.
     """
 
     instructions: int
@@ -79,6 +82,7 @@ class Counts:
     non_temporal_store_bytes: int | None = 0
     undecoded: int = 0
     flop: tuple[FlopCount, ...] = ()
+    basic_operations: BasicOperations | None = None
 
     def __post_init__(self) -> None:
         for name in _COUNT_NAMES:
@@ -104,6 +108,21 @@ class Counts:
         return add_known(kind.masked_flop for kind in self.flop)
 
     @property
+    def eq3_bop(self) -> int | None:
+        """Basic operations by Eq. (3): instructions - branches - loads - stores; None: not known.
+
+        An instruction that does several of these is subtracted several times, and the result
+        may be negative.
+
+        References
+        ----------
+        .. [1] L. Wang et al., "BOPS, Not FLOPS! A New Metric and Roofline Performance Model For
+           Datacenter Computing", ACS/SSL-2018-2, section 4.2.2.
+        """
+        subtracted = add_known((self.branches, self.loads, self.stores))
+        return None if subtracted is None else self.instructions - subtracted
+
+    @property
     def l1_traffic(self) -> Traffic:
         """The traffic between core and L1.
 
@@ -121,7 +140,10 @@ class Counts:
         """Return the sum of several counts; unknown + anything = unknown."""
         sums: dict[str, Any] = dict.fromkeys(_COUNT_NAMES, 0)
         kinds: dict[tuple[str, int | None, bool | None], FlopCount] = {}
+        basic: BasicOperations | None = BasicOperations()
         for part in parts:
+            own = part.basic_operations
+            basic = None if basic is None or own is None else basic + own
             for name in _COUNT_NAMES:
                 sums[name] = _add(sums[name], getattr(part, name))
             for kind in part.flop:
@@ -137,7 +159,11 @@ class Counts:
                         instructions=_add(seen.instructions, kind.instructions),
                     )
                 )
-        return cls(**sums, flop=tuple(kinds[key] for key in sorted(kinds, key=_unknown_first)))
+        return cls(
+            **sums,
+            flop=tuple(kinds[key] for key in sorted(kinds, key=_unknown_first)),
+            basic_operations=basic,
+        )
 
 
 def _unknown_first(kind: tuple[str, int | None, bool | None]) -> tuple[str, int, int]:
@@ -153,7 +179,9 @@ def add_known(counts: Iterable[int | None]) -> int | None:
     return total
 
 
-_COUNT_NAMES = tuple(field.name for field in fields(Counts) if field.name != "flop")
+_COUNT_NAMES = tuple(
+    field.name for field in fields(Counts) if field.name not in {"flop", "basic_operations"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

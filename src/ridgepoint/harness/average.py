@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import overload
 
+from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.counts import Counts, FunctionCounts, Traffic
+
+_NAMES = tuple(
+    field.name for field in fields(Counts) if field.name not in {"flop", "basic_operations"}
+)
 
 
 def average_counts(counts: Counts, n: int) -> Counts:
     """Return the counts of one of `n` calls."""
-    names = [field.name for field in fields(Counts) if field.name != "flop"]
-    amounts = {name: _share(getattr(counts, name), n) for name in names}
+    amounts = {name: _share(getattr(counts, name), n) for name in _NAMES}
     flop = tuple(
         replace(
             kind,
@@ -22,7 +26,14 @@ def average_counts(counts: Counts, n: int) -> Counts:
         )
         for kind in counts.flop
     )
-    return Counts(**amounts, flop=flop)
+    basic = counts.basic_operations
+    return Counts(
+        **amounts,
+        flop=flop,
+        basic_operations=None
+        if basic is None
+        else _each_class(lambda done: _share(done, n), basic),
+    )
 
 
 def average_traffic(traffic: Sequence[Traffic], n: int) -> tuple[Traffic, ...]:
@@ -53,8 +64,7 @@ def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[Func
 
 def difference_of_counts(many: Counts, few: Counts) -> Counts:
     """Return what many calls did more than few."""
-    names = [field.name for field in fields(Counts) if field.name != "flop"]
-    amounts = {name: _more(getattr(many, name), getattr(few, name)) for name in names}
+    amounts = {name: _more(getattr(many, name), getattr(few, name)) for name in _NAMES}
     known = {(kind.precision, kind.width_bits, kind.fma): kind for kind in few.flop}
     flop = []
     for kind in many.flop:
@@ -67,7 +77,14 @@ def difference_of_counts(many: Counts, few: Counts) -> Counts:
                 instructions=_more(kind.instructions, other.instructions),
             )
         flop.append(kind)
-    return Counts(**amounts, flop=tuple(kind for kind in flop if kind.flop))
+    basic = None
+    if many.basic_operations is not None and few.basic_operations is not None:
+        basic = _each_class(_more, many.basic_operations, few.basic_operations)
+    return Counts(
+        **amounts,
+        flop=tuple(kind for kind in flop if kind.flop),
+        basic_operations=basic,
+    )
 
 
 def difference_of_traffic(many: Sequence[Traffic], few: Sequence[Traffic]) -> tuple[Traffic, ...]:
@@ -80,6 +97,14 @@ def difference_of_traffic(many: Sequence[Traffic], few: Sequence[Traffic]) -> tu
             write_bytes=_more(part.write_bytes, known[part.level].write_bytes),
         )
         for part in many
+    )
+
+
+def _each_class(change: Callable[..., int], *parts: BasicOperations) -> BasicOperations:
+    """Return basic operations whose classes are a function of those of others."""
+    names = [field.name for field in fields(BasicOperations)]
+    return BasicOperations(
+        **{name: change(*(getattr(part, name) for part in parts)) for name in names}
     )
 
 

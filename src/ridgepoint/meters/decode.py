@@ -1,6 +1,6 @@
 """What one x86-64 instruction does: flop, loads, stores, branches.
 
-The counting rules, all of them:
+The counting rules, all of them (those of basic operations are in `ridgepoint.meters.bop_rules`):
 
 - A fused multiply-add is 2 flop per lane (FMA3, FMA4, AVX-512). The four chained ones of
   V4FMADDPS are 8.
@@ -50,6 +50,9 @@ from iced_x86 import (
     Register,
     RegisterExt,
 )
+
+from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.meters.bop_rules import NOTHING, basic_operations, form_of, gathered_elements
 
 if TYPE_CHECKING:
     from iced_x86._iced_x86_py import Register as RegisterId
@@ -156,6 +159,8 @@ class Operation:
         Whether its store goes past the caches.
     needs_avx512 : bool
         Whether it exists on CPUs with AVX-512 alone; Valgrind cannot execute it.
+    basic_operations : BasicOperations
+        Of one iteration, where it repeats itself.
     """
 
     mnemonic: str
@@ -173,6 +178,7 @@ class Operation:
     repeats: bool = False
     non_temporal: bool = False
     needs_avx512: bool = False
+    basic_operations: BasicOperations = NOTHING
 
 
 def decode(code: bytes) -> Operation | None:
@@ -199,8 +205,8 @@ def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | Non
         decoder.decode_out(instruction)
         # Every property of an operation follows from these: the form of the instruction (which
         # fixes mnemonic, operand sizes and implicit operands), which operands are in memory (one
-        # form takes either), broadcast (in the memory size), mask, a REP prefix, and the immediate
-        # where it selects factors.
+        # form takes either), broadcast (in the memory size), mask, a REP prefix, which registers
+        # are the same or have a meaning of their own, and the immediate where it selects factors.
         code_id = instruction.code
         key = (
             code_id,
@@ -212,6 +218,7 @@ def decode_each(code: bytes, offsets: Iterable[int]) -> Iterator[Operation | Non
             instruction.op3_kind,
             instruction.op_mask,
             instruction.has_rep_prefix or instruction.has_repne_prefix,
+            *form_of(instruction),
             instruction.immediate8 if code_id in _immediate_matters else None,
         )
         try:
@@ -256,6 +263,7 @@ def classify(instruction: Instruction) -> Operation | None:
             instruction.encoding == EncodingKind.EVEX
             or not _AVX512.isdisjoint(instruction.cpuid_features())
         ),
+        basic_operations=basic_operations(name, instruction, operation.flop or 0),
     )
 
 
@@ -305,7 +313,7 @@ def _memory(name: str, instruction: Instruction) -> tuple[int, int, bool, bool]:
         if _STATE.fullmatch(name):
             size = _LEAST_STATE_BYTES
         elif instruction.is_vsib:
-            size = _gathered_bytes(instruction)
+            size = MemorySizeExt.size(instruction.memory_size) * gathered_elements(instruction)
         else:
             # With a REP prefix iced leaves the size open, since it depends on the count.
             size = MemorySizeExt.size(used.memory_size or instruction.memory_size)
@@ -314,12 +322,3 @@ def _memory(name: str, instruction: Instruction) -> tuple[int, int, bool, bool]:
         if used.access in _WRITES:
             is_store, written = True, written + size
     return read, written, is_load, is_store
-
-
-def _gathered_bytes(instruction: Instruction) -> int:
-    """Return the bytes of all elements: as many as both the index and the data have room for."""
-    element_bytes = MemorySizeExt.size(instruction.memory_size)
-    index_bytes = 4 if instruction.is_vsib32 else 8
-    indices = RegisterExt.info(instruction.memory_index).size // index_bytes
-    data = next(r for r in _registers(instruction) if RegisterExt.is_vector_register(r))
-    return element_bytes * min(indices, RegisterExt.info(data).size // element_bytes)

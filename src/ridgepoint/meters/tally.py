@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.counts import Counts, FlopCount
 from ridgepoint.meters.decode import Operation
 
@@ -79,19 +80,29 @@ def tally(executed: Executed, *, groups: Integers, n_groups: int) -> list[Counts
     n_groups : int
     """
     once = _Once(executed.operations)
-    amounts = {
-        name: grouped_sums(
-            executed.iterations if name.endswith("_bytes") else executed.executions,
-            groups,
-            n_groups,
-            each=column[executed.operation],
-        )
+
+    def sums(column: Integers, amounts: Integers) -> list[int]:
+        # Most instructions do nothing of a kind: they are left out before anything is added up.
+        rows = np.flatnonzero((column != 0)[executed.operation])
+        each = column[executed.operation[rows]]
+        return grouped_sums(amounts[rows], groups[rows], n_groups, each=each)
+
+    columns = [
+        sums(column, executed.iterations if name.endswith("_bytes") else executed.executions)
         for name, column in once.columns.items()
-    }
+    ]
+    # Basic operations are those of one iteration.
+    basic = [sums(column, executed.iterations) for column in once.basic_operations]
     flop = _flop(executed, once, groups=groups, n_groups=n_groups)
     return [
-        Counts(**dict(zip(amounts, row, strict=True)), flop=tuple(kinds))
-        for row, kinds in zip(zip(*amounts.values(), strict=True), flop, strict=True)
+        Counts(
+            **dict(zip(once.columns, row, strict=True)),
+            flop=tuple(kinds),
+            basic_operations=BasicOperations(**dict(zip(_CLASSES, classes, strict=True))),
+        )
+        for row, classes, kinds in zip(
+            zip(*columns, strict=True), zip(*basic, strict=True), flop, strict=True
+        )
     ]
 
 
@@ -124,6 +135,8 @@ class _Once:
         rows = [_row(operation) for operation in operations]
         table = np.array(rows, dtype=np.int64).reshape(len(rows), len(_COLUMNS))
         self.columns = dict(zip(_COLUMNS, table.T, strict=True))
+        basic = [_classes(operation) for operation in operations]
+        self.basic_operations = np.array(basic, np.int64).reshape(len(rows), len(_CLASSES)).T
         self.kind = _integers(-1 if kind is None else place[kind] for kind in kinds)
         self.flop = _integers((o.flop or 0) if o is not None else 0 for o in operations)
         self.masked_flop = self.flop * _integers(o is not None and o.masked for o in operations)
@@ -133,6 +146,15 @@ _COLUMNS = (
     *("instructions", "branches", "loads", "stores"),
     *("load_bytes", "store_bytes", "non_temporal_store_bytes", "undecoded"),
 )
+
+_CLASSES = tuple(field.name for field in fields(BasicOperations))
+
+
+def _classes(operation: Operation | None) -> tuple[int, ...]:
+    """Return the basic operations of one iteration, in the order of `_CLASSES`."""
+    if operation is None:
+        return (0,) * len(_CLASSES)
+    return tuple(getattr(operation.basic_operations, name) for name in _CLASSES)
 
 
 def _row(operation: Operation | None) -> tuple[int, ...]:

@@ -69,6 +69,7 @@ class Compiler:
     def __init__(self) -> None:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        llvm.initialize_native_asmparser()  # for kernels that hold assembly
         self._features = llvm.get_host_cpu_features()
         self._cpu = str(llvm.get_host_cpu_name())
         self._engines: list[llvm.ExecutionEngine] = []

@@ -111,15 +111,16 @@ def test_node_is_measured_by_its_memory_alone():
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 9 dot products ...).
+    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 9 dots + 12 BOPs ...).
 
     The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, logic
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three widths.
+    Basic operations: six kinds, as scalars and in 512 bit.
     Memory: 3 cache levels x 7 + main memory x 9.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 3 * 7 + 9)
+    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 12 + 3 * 7 + 9)
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 
@@ -167,6 +168,33 @@ def test_integers_are_measured_where_they_are_one_instruction():
         "mul scalar",
         "compare 256-bit",
     ]
+
+
+@pytest.mark.parametrize(
+    ("features", "widest"),
+    [(("sse2",), 128), (("sse2", "sse4.2"), 128), (("sse2", "sse4.2", "avx", "avx2"), 256)],
+)
+def test_basic_operations_are_measured_scalar_and_widest(features, widest):
+    """What cannot compare 64-bit lanes in one instruction mixes none in vectors."""
+    tasks = plan(ZEN4, [cores(1)], isa=x86(*features))
+    names = [task.name for task in tasks if task.resource == "bop"]
+    compares = ("compare", "mixed") if "sse4.2" in features else ()
+    kinds = ("add", "logic", "addressing", "dependent", *compares)
+
+    assert {name for name in names if "bit" in name} == {f"{kind} {widest}-bit" for kind in kinds}
+    assert sum("scalar" in name for name in names) == 6
+    assert {t.name for t in tasks if t.resource == "bop" and t.essential} == {
+        "mixed scalar",
+        *(f"mixed {widest}-bit" for _ in compares),
+    }
+
+
+def test_other_architectures_add_and_combine_basic_operations():
+    """What needs assembly of x86-64 is unknown there, and not guessed."""
+    neon = Isa(architecture="aarch64", has=lambda feature: False)
+    names = [t.name for t in plan(ZEN4, [cores(1)], isa=neon) if t.resource == "bop"]
+
+    assert names == ["add scalar", "add 128-bit", "logic scalar", "logic 128-bit"]
 
 
 def test_streams_fit_their_buffer():

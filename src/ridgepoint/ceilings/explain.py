@@ -127,7 +127,7 @@ def _explanation(contest: Contest, ceiling: Ceiling, theory: Theory | None) -> E
         remarks=tuple(
             (
                 *_about_candidates(contest),
-                *_about_data(task, ceiling),
+                *_about_data(task, trial.kernel, ceiling),
                 *_about_cycles(task, trial.kernel, ceiling, len(loop)),
                 *_about_theory(ceiling, trial.figure, theory),
             )
@@ -152,10 +152,12 @@ def _described(kernel: Kernel) -> str:
     return f"{kernel.name}, {width} bit" if width and str(width) not in kernel.name else kernel.name
 
 
-def _about_data(task: Task, ceiling: Ceiling) -> Iterator[str]:
+def _about_data(task: Task, kernel: Kernel, ceiling: Ceiling) -> Iterator[str]:
     """Yield where the data lies, and what moves for a byte that is counted."""
     if task.shares is None:
-        yield "it works in registers: no memory is touched"
+        touched = f"a pass of the loop loads {kernel.claim.load_bytes} byte, all of them from L1"
+        in_registers = "it works in registers: no memory is touched"
+        yield touched if kernel.claim.load_bytes else in_registers
         return
     yield f"each thread's data lies in {task.resource}: {ceiling.detail}"
     read, write = task.shares

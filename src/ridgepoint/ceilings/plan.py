@@ -8,6 +8,7 @@ from typing import Literal
 
 from ridgepoint.ceilings.places import Place
 from ridgepoint.kernels import bandwidth as streams
+from ridgepoint.kernels import basic
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.dot import Kind, dot_peak, dot_widths
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
@@ -135,7 +136,7 @@ def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tupl
     isa : Isa
         Of the CPU.
     """
-    computing = (*_floats(isa), *_integers(isa), *_low_precision(isa))
+    computing = (*_floats(isa), *_integers(isa), *_low_precision(isa), *_basic_operations(isa))
     tasks = []
     for place in places:
         if not place.memory_only:
@@ -180,8 +181,13 @@ def _moves_most(level: str, name: str, place: Place) -> bool:
 
 
 def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:
-    """Return whether a peak bounds most programs: the widest sums and FMA, and scalar FMA."""
+    """Return whether a peak bounds most programs.
+
+    The widest sums and FMA, scalar FMA, and mixed basic operations.
+    """
     claim = kernel.claim
+    if resource == "bop":
+        return claim.operation == "mixed"
     if resource not in {"fp64", "fp32"} or claim.operation == "mul":
         return False
     scalar_fma = claim.operation == "fma" and not claim.width_bits
@@ -236,6 +242,41 @@ def _low_precision(isa: Isa) -> Iterator[_Computing]:
         for width in dot_widths(kind, isa.vector_widths, isa.has, architecture=architecture):
             kernel = dot_peak(kind, width_bits=width, architecture=architecture)
             yield kind, kernel.name, (kernel,)
+
+
+def _basic_operations(isa: Isa) -> Iterator[_Computing]:
+    """Yield basic operations at 64 bit, scalar and widest: alone, mixed, and dependent."""
+    widest = isa.integer_widths("add", "int64")[-1:]
+    of_integers: tuple[tuple[str, IntegerOperation], ...] = (("add", "add"), ("logic", "xor"))
+    for name, operation in of_integers:
+        for width in (0, *widest):
+            kernel = integer_peak(operation, integer="int64", width_bits=width)
+            yield "bop", f"{name} {width_name(width)}", (kernel,)
+    if isa.architecture != "x86_64":
+        return
+    for width in (0, *widest):
+        # SSE2 alone compares no 64-bit lanes.
+        compares = [] if width and not isa.integer_widths("compare", "int64") else [width]
+        of_all = {
+            "compare": [_compare(width) for width in compares],
+            "addressing": [
+                basic.addressing(kind, width_bits=width)
+                for kind in basic.ADDRESSING
+                if kind == "load" or not width
+            ],
+            "mixed": [basic.mixed(mix, width_bits=w) for mix in basic.MIXES for w in compares],
+            "dependent": [basic.dependent(width_bits=width)],
+        }
+        for name, kernels in of_all.items():
+            if kernels:
+                yield "bop", f"{name} {width_name(width)}", tuple(kernels)
+
+
+def _compare(width_bits: int) -> Kernel:
+    """Return the kernel of compares of one instruction: into a vector, where there is one."""
+    if width_bits in basic.UNKEPT_BITS:
+        return basic.compare(width_bits=width_bits)
+    return integer_peak("compare", integer="int64", width_bits=width_bits)
 
 
 def _accesses(

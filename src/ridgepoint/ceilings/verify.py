@@ -115,15 +115,22 @@ def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
         if claim.precision in INTEGERS:
             bits = claim.width_bits or int(claim.precision.removeprefix("int"))
             for i in own:
-                if 8 * RegisterExt.size(i.op0_register) != bits:
+                if 8 * _register_bytes(i) != bits:
                     return f"{i} is not {bits} bit wide"
         chain += own
-    if claim.operation == "clock" and len({i.op0_register for i in chain}) != 1:
+    one_chain = claim.operation in {"clock", "dependent"}
+    if one_chain and len({i.op0_register for i in chain}) != 1:
         return "its operations are not one chain"
     if (claim.load_bytes or claim.store_bytes) and not claim.instructions:
         return None  # what moves the bytes was counted by its bytes
     rest = len(loop) - len(chain)
     return f"its loop has {rest} other instructions" if rest > _LOOP_KEEPING else None
+
+
+def _register_bytes(instruction: Instruction) -> int:
+    """Return how wide an operation's result is; of a compare into a mask, what is compared."""
+    result = instruction.op0_register
+    return RegisterExt.size(instruction.op1_register if RegisterExt.is_k(result) else result)
 
 
 def _why_wrong(operation: Operation, claim: Claim) -> str | None:

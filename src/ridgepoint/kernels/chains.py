@@ -11,7 +11,7 @@ AVX-512, and on other architectures, there are 32.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT
 
@@ -30,7 +30,15 @@ def value(k: int, u: int) -> str:
     return f"%x{k}_{u}"
 
 
-def chains_ir(step: Step, *, vector: str, chains: int, unroll: int, declare: str = "") -> str:
+def chains_ir(
+    step: Step,
+    *,
+    vector: str,
+    chains: int,
+    unroll: int,
+    declare: str = "",
+    prologue: Sequence[str] = (),
+) -> str:
     """Return the IR of a function that runs chains.
 
     Parameters
@@ -42,6 +50,8 @@ def chains_ir(step: Step, *, vector: str, chains: int, unroll: int, declare: str
     chains, unroll : int
     declare : str
         Declaration of what the steps call.
+    prologue : sequence of str
+        Lines before the loop, of ``%data`` and ``%size``.
     """
 
     def load(name: str, slot: int) -> tuple[str, str]:
@@ -57,6 +67,7 @@ def chains_ir(step: Step, *, vector: str, chains: int, unroll: int, declare: str
         "entry:",
         *load("a", 0),
         *load("b", 1),
+        *prologue,
         # Chains start apart, or an optimiser might see that they are one.
         *(line for k in range(chains) for line in load(f"s{k}", OPERANDS + k)),
         "  br label %loop",

@@ -47,11 +47,12 @@ def _operand(high: int, low: int) -> float:
 
 
 # Odd in both halves: a product of odd numbers is never 0. Positive, and negative, in both.
-_OPERANDS = (
+OPERANDS = (
     _operand(0x3FF12345, 0x12345679),
     _operand(0xBFF12345, 0x92345679),
     *(_operand(0x3FF54321 + 2 * k, 0x7654321F + 2 * k) for k in range(_VECTOR_CHAINS)),
 )
+"""Two operands, and what chains start from: numbers of either width."""
 
 
 def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: int) -> Kernel:
@@ -107,7 +108,7 @@ def integer_peak(operation: IntegerOperation, *, integer: Integer, width_bits: i
             executes=((operation, chains * unroll),),
         ),
         work_per_repeat=chains * unroll * n_lanes,
-        operands=_OPERANDS[: 2 + chains],
+        operands=OPERANDS[: 2 + chains],
         pseudo_code=f"""\
 for u in range({unroll}):
     for k in range({chains}):

@@ -1,0 +1,34 @@
+"""Datacenter workloads as real programs: described, compiled, and run with seeded data.
+
+They measure nothing themselves: each is a C++ program whose measured part is the region
+`REGION`, to be timed, counted and bounded like any other program.
+"""
+
+from ridgepoint.datacenter.build import build, compiler_command, host_flags
+from ridgepoint.datacenter.programs import (
+    REGION,
+    VARIANTS,
+    WORKLOADS,
+    Variant,
+    Workload,
+    arguments,
+    find,
+    program_folder,
+)
+from ridgepoint.datacenter.running import command, generate
+
+__all__ = [
+    "REGION",
+    "VARIANTS",
+    "WORKLOADS",
+    "Variant",
+    "Workload",
+    "arguments",
+    "build",
+    "command",
+    "compiler_command",
+    "find",
+    "generate",
+    "host_flags",
+    "program_folder",
+]

@@ -1,0 +1,191 @@
+"""What the datacenter workloads are: their forms, sizes, data, and how they are compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+REGION = "measured"
+"""The region that each program marks: its work, without making or loading the data it holds."""
+
+_FOLDER = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One program.
+
+    Parameters
+    ----------
+    name : str
+        Of the program, and of its source without ``.cpp``.
+    title : str
+        As the paper's tables print it.
+    summary : str
+        What it does, in one line.
+    forms : tuple of str
+        Ways in which it can do it; the first is that of the original source.
+    size_unit : str
+        What ``size`` counts.
+    default_size : int
+        Of a run of seconds at most, in that unit.
+    data : str or None
+        Kind of data that `generate` writes for it; None: it takes no input.
+    result : str
+        The figure of its results that depends on the data alone, and on no order of threads.
+    checks : str
+        What ``check=True`` verifies.
+    traditional : bool
+        Not of a datacenter: for comparison.
+    contracts : bool
+        Multiplications and additions may be fused. Elsewhere they may not, so that results and
+        counts are the same on every machine.
+    """
+
+    name: str
+    title: str
+    summary: str
+    forms: tuple[str, ...]
+    size_unit: str
+    default_size: int
+    data: str | None
+    result: str
+    checks: str
+    traditional: bool = False
+    contracts: bool = False
+
+    @property
+    def source(self) -> Path:
+        """Path of the source, one translation unit."""
+        return _FOLDER / f"{self.name}.cpp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A way to compile.
+
+    Parameters
+    ----------
+    name : str
+    flags : tuple of str
+        Of the compiler.
+    summary : str
+    host : bool
+        For the vectors of this CPU too, as far as Valgrind decodes them.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    summary: str
+    host: bool = False
+
+
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        Variant(name="baseline", flags=("-O0",), summary="no optimisation: where the paper starts"),
+        Variant(name="optimised", flags=("-O2",), summary="the paper's optimisation of ILP"),
+        Variant(name="native", flags=("-O3",), summary="with this CPU's vectors", host=True),
+    )
+}
+"""Ways to compile, by name."""
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload(
+            name="sort",
+            title="Sort",
+            summary="sort whole numbers of 64 bits by quick sort and merging",
+            forms=("original", "prefetch", "simd"),
+            size_unit="records",
+            default_size=1_000_000,
+            data="integers",
+            result="checksum",
+            checks="ascending, as many as were read and of the same sum",
+        ),
+    )
+}
+"""The workloads, by name, in the order of the paper's tables."""
+
+
+def find(name: str) -> Workload:
+    """Return a workload by its name.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    if name not in WORKLOADS:
+        raise ValueError(f"name must be one of {', '.join(WORKLOADS)}, got {name!r}")
+    return WORKLOADS[name]
+
+
+def program_folder() -> Path:
+    """Return the folder of the programs' sources."""
+    return _FOLDER
+
+
+def arguments(
+    name: str,
+    *,
+    form: str | None = None,
+    size: int | None = None,
+    input: str | PathLike[str] | None = None,
+    threads: int = 1,
+    seed: int = 1,
+    repeat: int = 1,
+    check: bool = False,
+    results: str | PathLike[str] | None = None,
+    options: tuple[str, ...] = (),
+) -> list[str]:
+    """Return the arguments with which a workload's program does what is asked for.
+
+    Parameters
+    ----------
+    name : str
+        Of `WORKLOADS`.
+    form : str or None
+        One of its forms; None: its original one.
+    size : int or None
+        In its `Workload.size_unit`; None: its default. Of no meaning with ``input``.
+    input : path or None
+        File to read, as `generate` writes it. None: data made in memory from ``seed``.
+    threads : int
+    seed : int
+        0 or more.
+    repeat : int
+        How often the measured part is done, each with a line of results.
+    check : bool
+        Verify each result; the program fails if it is wrong.
+    results : path or None
+        File for the results in full. None: not written.
+    options : tuple of str
+        More of the program's own, for example ``("--pattern", "xyz")``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such workload or form.
+    """
+    workload = find(name)
+    form = form or workload.forms[0]
+    if form not in workload.forms:
+        raise ValueError(f"form must be one of {', '.join(workload.forms)}, got {form!r}")
+    given = ["--form", form, "--threads", str(threads), "--seed", str(seed)]
+    given += ["--repeat", str(repeat)]
+    if input is not None:
+        given += ["--input", fspath(input)]
+    else:
+        given += ["--generate", "--size", str(workload.default_size if size is None else size)]
+    if check:
+        given.append("--check")
+    if results is not None:
+        given += ["--results", fspath(results)]
+    return [*given, *options]

@@ -1,0 +1,111 @@
+"""The generator writes equal data for equal seeds, of the size asked for, if the disk holds it."""
+
+import hashlib
+import shutil
+import struct
+
+import pytest
+from datacenter_runs import refusal
+
+from ridgepoint.datacenter import generate
+from ridgepoint.errors import CannotMeasure
+
+KINDS = ["text", "integers", "reviews", "points", "documents", "graph"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_seeds_give_equal_files(tmp_path, kind):
+    """And another seed another one."""
+    once = generate(kind, tmp_path / "a", size=500, seed=3).read_bytes()
+    again = generate(kind, tmp_path / "b", size=500, seed=3).read_bytes()
+    other = generate(kind, tmp_path / "c", size=500, seed=4).read_bytes()
+
+    assert once == again != other
+    assert once.endswith(b"\n")
+
+
+def test_integers_are_those_of_splitmix64(tmp_path):
+    """The first outputs for seed 1234567, as published with the generator."""
+    path = generate("integers", tmp_path / "a", size=2, seed=1234567)
+    values = [int(line) % 2**64 for line in path.read_text().split()]
+
+    assert values == [6457827717110365317, 3203168211198807973]
+
+
+def test_binary_integers_are_the_same_numbers(tmp_path):
+    """Eight bytes each, the lowest first."""
+    text = generate("integers", tmp_path / "a", size=50).read_text().split()
+    binary = generate("integers", tmp_path / "b", size=50, binary=True).read_bytes()
+
+    assert struct.unpack("<50q", binary) == tuple(map(int, text))
+
+
+@pytest.mark.parametrize("size", [1, 2, 99, 12345])
+def test_text_has_exactly_the_bytes_asked_for(tmp_path, size):
+    """To the byte."""
+    assert generate("text", tmp_path / "a", size=size).stat().st_size == size
+
+
+def test_text_follows_zipf_roughly(tmp_path):
+    """Of 16 octaves of ranks each has a sixteenth: the most frequent word is 1 of 16."""
+    words = generate("text", tmp_path / "a", size=1_000_000).read_text().lower().split()
+    share = sum(word.strip(".") == "ba" for word in words) / len(words)
+
+    assert share == pytest.approx(1 / 16, rel=0.05)
+
+
+def test_points_lie_around_a_hundred_centres(tmp_path):
+    """Nine coordinates, at most 1 from the least of their centre: 0 to 11 in all."""
+    rows = generate("points", tmp_path / "a", size=300).read_text().splitlines()
+    values = [float(value) for row in rows for value in row.split()]
+
+    assert len(rows) == 300
+    assert len(values) == 2700
+    assert min(values) >= 0
+    assert max(values) < 11
+
+
+def test_graph_has_sixteen_edges_for_each_vertex(tmp_path):
+    """Of the power of two that holds the size; every number is a vertex."""
+    text = generate("graph", tmp_path / "a", size=200).read_text()
+    ends = [int(end) for end in text.split()]
+
+    assert len(ends) == 2 * 16 * 256
+    assert max(ends) < 256
+
+
+def test_more_than_the_disk_holds_is_refused_before_anything_is_written(tmp_path):
+    """A disk has less than a thousand times its own room."""
+    size = 1000 * shutil.disk_usage(tmp_path).total
+
+    with pytest.raises(CannotMeasure, match="the disk has"):
+        generate("text", tmp_path / "a", size=size)
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["poems", "--size", "1", "-o", "x"],
+        ["text"],
+        ["text", "--size", "0", "-o", "x"],
+        ["text", "--size", "-1", "-o", "x"],
+        ["text", "--size", "10", "-o", "/no/such/folder/x"],
+        ["text", "--size", "10", "-o", "/dev/full"],
+    ],
+)
+def test_bad_requests_are_one_line_and_status_2(tmp_path, monkeypatch, options):
+    """Kinds, sizes and places that do not exist, and a disk that is full."""
+    monkeypatch.chdir(tmp_path)
+
+    refusal("generate", *options)
+
+
+def test_files_are_the_same_on_every_machine(tmp_path):
+    """A digest of all kinds, made once: whole numbers only, so nothing may differ."""
+    digest = hashlib.sha256()
+    for kind in KINDS:
+        digest.update(generate(kind, tmp_path / kind, size=1000, seed=7).read_bytes())
+
+    assert digest.hexdigest().startswith("2bb5d9e869c049b8")

@@ -8,6 +8,8 @@ ceiling's unit follows here:
     arithmetic   instructions/cycle x lanes x operations of a lane
     fma+add      (2 x fma/cycle + add/cycle) x lanes, both in the same cycles
     memory       n / max(r/load, w/store, (r + w)/total)   byte/cycle as the program counts
+    addressing   elements of 64 bit that L1 loads/cycle    BOP/cycle, with the widest vector
+    mixed        add + addressing, both in the same cycles
 
 where a pattern of n streams moves r reads and w writes at a level: what its instructions say at
 L1; below, a stored line is read first (write-allocate), so that r = n. What comes from below
@@ -43,6 +45,9 @@ _LANE_BITS = {"fp64": 64, "int64": 64, "fp16": 16}
 _LANE_WORK = {"fma": 2, "bf16 dot": 4, "int8 dot": 8}
 """Operations of a lane, where it is not one: dot products multiply and add two or four pairs."""
 
+_BASIC = ("add", "logic", "compare")
+"""Operations of int64 that are basic operations, one each."""
+
 _STREAMS = {"load": (1, 0), "store": (0, 1), "copy": (1, 1), "triad": (2, 1), "mix 2:1": (2, 1)}
 """Streams that a pattern loads and stores."""
 
@@ -56,7 +61,7 @@ class Figure:
     value : float
         In `unit`.
     unit : str
-        ``flop/cycle``, ``op/cycle`` or ``byte/cycle``.
+        ``flop/cycle``, ``op/cycle``, ``BOP/cycle`` or ``byte/cycle``.
     rule : str
         How `value` follows from what the file says.
     source : str
@@ -138,7 +143,7 @@ def load_theory(
         microarchitecture=microarchitecture,
         name=known.name,
         note="; ".join(note for note in (known.note, *known.variant_notes) if note) or None,
-        figures=known.figures | _memory(known.levels),
+        figures=_with_basic_operations(known.figures | _memory(known.levels)),
     )
 
 
@@ -241,6 +246,35 @@ def _operation(resource: str, operation: str, entry: Operation | Mix, width: Wid
         ports=entry.ports,
         note=entry.note,
     )
+
+
+def _with_basic_operations(
+    figures: dict[tuple[str, str], Figure],
+) -> dict[tuple[str, str], Figure]:
+    """Return figures with those of basic operations, which are of 64-bit integers and of L1."""
+    found = {
+        ("bop", name): replace(
+            figure, unit="BOP/cycle", rule=figure.rule.removesuffix("op") + "BOP"
+        )
+        for (resource, name), figure in figures.items()
+        if resource == "int64" and name.split()[0] in _BASIC
+    }
+    widths = [int(name[4:-4]) for _, name in found if name.startswith("add ") and "-bit" in name]
+    load = figures.get(("l1", "load"))
+    if widths and load is not None:
+        width = f"{max(widths)}-bit"
+        elements = load.value * 8 / _LANE_BITS["int64"]
+        add = found["bop", f"add {width}"]
+        found["bop", f"addressing {width}"] = replace(
+            load, value=elements, unit="BOP/cycle", rule=f"{load.rule}, 8 byte each"
+        )
+        found["bop", f"mixed {width}"] = Figure(
+            value=add.value + elements,
+            unit="BOP/cycle",
+            rule=f"{add.rule} + {load.rule}, 8 byte each",
+            source=f"{add.source}; {load.source}",
+        )
+    return figures | found
 
 
 def _levels(said: Tables) -> dict[str, Level]:

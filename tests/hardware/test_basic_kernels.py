@@ -57,10 +57,12 @@ def number(loop, name):
     ("mix", "adds", "logics", "compares", "addressed", "bop_per_lane"),
     [
         # Nine chains, sixteen steps: 144 instructions. 17 BOPs of nine instructions, eight of
-        # them addresses; 4 of three; 5 of three.
+        # them addresses; 4 of three; 6 of four; 5 of three; 6 of three.
         ("8:3:2:4", 48, 32, 64, 128, 272),
         ("1:1:1:1", 48, 48, 48, 48, 192),
+        ("2:2:1:1", 72, 36, 36, 72, 216),
         ("2:1:1:1", 48, 48, 48, 96, 240),
+        ("3:1:1:1", 48, 48, 48, 144, 288),
     ],
 )
 def test_mix_holds_its_operations_in_their_proportion(

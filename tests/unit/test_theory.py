@@ -67,6 +67,13 @@ def no_files_of_the_user(monkeypatch, tmp_path):
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bf16", "dot 512-bit", 128),
         ("znver5", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "fp64", "fma 512-bit", 32),
         ("znver5", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "fp64", "fma 256-bit", 16),
+        # Basic operations: ports times 64-bit lanes; elements from L1; both.
+        ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "add scalar", 6),
+        ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "logic 512-bit", 32),
+        ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "addressing 512-bit", 16),
+        ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "mixed 512-bit", 48),
+        ("haswell", None, "bop", "add scalar", 4),
+        ("haswell", None, "bop", "addressing 256-bit", 8),
         ("nehalem", None, "fp64", "add 128-bit", 2),
         ("nehalem", None, "fp64", "mul 128-bit", 2),
         ("sandybridge", None, "fp64", "add 256-bit", 4),

@@ -79,7 +79,10 @@ MIXES: dict[str, tuple[Step, ...]] = {
     # 47 % addressing, 22 % compare, 30 % arithmetic and logic (the paper, section 3.2.3).
     "8:3:2:4": _steps("add@ compare@ logic@ compare@ add@ compare@ logic@ compare@ add"),
     "1:1:1:1": _steps("add@ logic compare"),
+    # Half as many addresses as operations, two thirds as many, as many: a core loads one of these.
+    "2:2:1:1": _steps("add@ logic@ add compare"),
     "2:1:1:1": _steps("add@ logic@ compare"),
+    "3:1:1:1": _steps("add@ logic@ compare@"),
 }
 """Addressing to add to logic to compare, in BOPs."""
 

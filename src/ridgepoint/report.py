@@ -14,6 +14,7 @@ from ridgepoint.machine import Machine
 from ridgepoint.measurement import Counted, Measurement, TimedFunction
 from ridgepoint.models.advice import advice
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import bop_source
 from ridgepoint.models.working_sets import working_sets
 
 Times = Mapping[tuple[str | None, str | None], TimedFunction]
@@ -44,6 +45,8 @@ def report(
         "exit_status": None if timed is None else timed.exit_status,
         "work": counted.counts.work,
         "work_flop": counted.counts.work_flop,
+        "bops": _bops(counted.counts),
+        "work_is": _work_is(counted.counts, placement),
         "flop_by_kind": plain(counted.counts.flop),
         "instructions": _instructions(counted.counts),
         "traffic": plain(measurement.traffic_at("dram")),
@@ -54,6 +57,7 @@ def report(
         "protocol": plain(measurement.protocol),
         "intensity_flop_per_byte": None if placement is None else placement.intensity_flop_per_byte,
         "performance_flop_per_s": None if performance is None else performance.median,
+        **_in_bops(placement),
         "bound": _bound(placement, machine),
         "advice": (
             []
@@ -76,6 +80,32 @@ def report(
         ),
         "cautions": plain(cautions),
         "context": plain(measurement.context),
+    }
+
+
+def _bops(counts: Counts) -> dict[str, Any]:
+    """Return basic operations: of each class, refined, and by Eq. (3)."""
+    refined = counts.basic_operations
+    return {
+        "refined": None if refined is None else {**plain(refined), "total": refined.total},
+        "eq3": counts.eq3_bop,
+    }
+
+
+def _work_is(counts: Counts, placement: Placement | None) -> dict[str, Any]:
+    """Return what the program is placed by, and how that was counted."""
+    if placement is None or placement.metric == "flop":
+        return {"metric": "flop", "counted": None}
+    return {"metric": "bop", "counted": bop_source(counts)}
+
+
+def _in_bops(placement: Placement | None) -> dict[str, Any]:
+    """Return the place of a program whose work is counted in BOP, else unknowns."""
+    in_bops = placement is not None and placement.metric == "bop"
+    performance = placement.performance_per_s if placement is not None and in_bops else None
+    return {
+        "intensity_bop_per_byte": placement.intensity if placement and in_bops else None,
+        "performance_bop_per_s": None if performance is None else performance.median,
     }
 
 
@@ -149,6 +179,7 @@ def _part(counts: Counts, traffic: tuple[Traffic, ...]) -> dict[str, Any]:
     return {
         "work": counts.work,
         "work_flop": counts.work_flop,
+        "bops": _bops(counts),
         "instructions": _instructions(counts),
         "traffic": plain(next((part for part in traffic if part.level == "dram"), None)),
         "levels": plain(traffic),
@@ -166,5 +197,6 @@ def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, An
         "time_s": placement.bound.time_s,
         "times_s": dict(placement.bound.times_s),
         "attainable_flop_per_s": placement.attainable_flop_per_s,
+        "attainable_bop_per_s": placement.attainable_per_s if placement.metric == "bop" else None,
         "efficiency": placement.efficiency,
     }

@@ -34,7 +34,7 @@ from ridgepoint.measurement import (
     TimedFunction,
     TimedRegion,
 )
-from ridgepoint.models.advice import MOST_ADVICE, Advice, advice
+from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice, advice
 from ridgepoint.models.placement import place
 from ridgepoint.report import report
 
@@ -119,8 +119,9 @@ def program(done, traffic, *, runtime_s=0.1, cores=1.0, name="kernel", lines=(),
 
 
 def advised(measured, machine=BENCH):
-    """Return the advice on a program."""
-    return advice(measured, place(measured, machine), machine)
+    """Return the advice on what a program could do better."""
+    found = advice(measured, place(measured, machine), machine)
+    return tuple(one for one in found if one.code != TRY_BOPS)
 
 
 def gains(measured, machine=BENCH):

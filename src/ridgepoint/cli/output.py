@@ -15,7 +15,7 @@ from ridgepoint.figures import explanation, miss_curve_text, run_table, tables, 
 from ridgepoint.figures.comparison_table import comparison as comparison_table
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.miss_curve import miss_curve_figure
-from ridgepoint.figures.roofline import roofline_figure, subject
+from ridgepoint.figures.roofline import Subject, roofline_figure, subject
 from ridgepoint.figures.samples import samples_figure
 from ridgepoint.figures.words import printable, program_name
 from ridgepoint.machine import Machine
@@ -161,7 +161,7 @@ def show_run(
     if plot:
         shown.print()
         show_plot(
-            roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),
+            roofline_figure(machine, [_subject(measurement, machine, placement)]),
             stderr=stderr,
         )
         if measurement.counted.miss_curve is not None:
@@ -180,9 +180,13 @@ def write_run(
     figures = [path for path in outputs if path not in documents]
     if figures:
         save_figure(
-            roofline_figure(machine, [subject(measurement, machine, cores=placement.cores)]),
+            roofline_figure(machine, [_subject(measurement, machine, placement)]),
             figures,
         )
+
+
+def _subject(measurement: Measurement, machine: Machine, placement: Placement) -> Subject:
+    return subject(measurement, machine, cores=placement.cores, metric=placement.metric)
 
 
 def show_plot(figure: RooflineFigure, *, stderr: bool) -> None:

@@ -67,6 +67,14 @@ from ridgepoint.cli import common
     "here (auto), or each, to compare (both).  [default: engine, or callgrind where that cannot be "
     "built]",
 )
+@click.option(
+    "--work",
+    type=click.Choice(["flop", "bops"]),
+    default="flop",
+    show_default=True,
+    help="What its work is: floating-point operations, or basic operations, which are those of "
+    "integers too.",
+)
 @click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
 @click.option(
@@ -94,6 +102,7 @@ def command(
     cold: bool,
     cores: float | None,
     meter_name: str | None,
+    work: str,
     no_traffic: bool,
     counts_only: bool,
     functions: bool,
@@ -118,6 +127,7 @@ def command(
     from ridgepoint.library import open_machine
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
+    from ridgepoint.models.work import Metric
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
@@ -167,7 +177,8 @@ def command(
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:
-            placement = place(measurement, machine, cores=cores)
+            metric: Metric = "bop" if work == "bops" else "flop"
+            placement = place(measurement, machine, cores=cores, metric=metric)
             show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
             show_meters(measurement.counted)
             write_run(measurement, machine, placement, outputs)

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from ridgepoint.counts import Traffic
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.words import UNKNOWN, shown_intensity
-from ridgepoint.figures.work import hardly_any
+from ridgepoint.figures.words import UNKNOWN
+from ridgepoint.figures.work import shown_work_per_byte
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Alternative, Measurement
 from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.units import format_si, format_size
 
 
@@ -39,13 +40,14 @@ def alternatives(
     """
     counted = measurement.counted
     own = Alternative(caches=counted.caches, traffic=counted.traffic)
+    metric: Metric = "flop" if placement is None else placement.metric
     columns = ["DRAM read", "written"]
-    columns += ["flop/byte"] * (not hardly_any(counted.counts))
+    columns += [f"{WORK_UNITS[metric]}/byte"] * (not hardly_any(counted.counts, metric))
     columns += ["at best"] * (placement is not None) + ["traffic"]
     table = plain_table("caches (size:ways)", *columns, right=columns)
     own_bytes = _dram_bytes(own.traffic)
     for one in (own, *counted.alternatives):
-        cells = _cells(measurement, one, own_bytes)
+        cells = _cells(measurement, one, own_bytes, metric)
         if machine is not None and placement is not None:
             cells["at best"] = _at_best(measurement, one, machine, placement)
         if one is own:
@@ -79,19 +81,18 @@ def _dram_bytes(traffic: Sequence[Traffic]) -> int | None:
     return next((part.total_bytes for part in traffic if part.level == "dram"), None)
 
 
-def _cells(measurement: Measurement, one: Alternative, own_bytes: int | None) -> dict[str, str]:
+def _cells(
+    measurement: Measurement, one: Alternative, own_bytes: int | None, metric: Metric
+) -> dict[str, str]:
     """Return what is known of the traffic with other caches, by column."""
     dram = next((part for part in one.traffic if part.level == "dram"), None)
     moved = None if dram is None else dram.total_bytes
-    work = measurement.counted.counts.work_flop
     return {
         "DRAM read": UNKNOWN if dram is None else format_si(dram.read_bytes, "B"),
         "written": _bytes(None if dram is None else dram.write_bytes),
-        "flop/byte": UNKNOWN
-        if moved is None
-        else shown_intensity(work / moved)
-        if moved
-        else "inf.",
+        f"{WORK_UNITS[metric]}/byte": shown_work_per_byte(
+            measurement.counted.counts, metric, moved
+        ),
         "traffic": UNKNOWN if moved is None or not own_bytes else f"x {moved / own_bytes:.3g}",
     }
 
@@ -105,5 +106,5 @@ def _at_best(
 ) -> str:
     """Return the least time with other caches, under the same roofs."""
     moved = replace(measurement, counted=replace(measurement.counted, traffic=one.traffic))
-    limit = place(moved, machine, cores=placement.cores).bound
+    limit = place(moved, machine, cores=placement.cores, metric=placement.metric).bound
     return UNKNOWN if limit is None else format_si(float(limit.time_s), "s", digits=3)

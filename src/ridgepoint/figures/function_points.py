@@ -7,9 +7,9 @@ from dataclasses import replace
 from ridgepoint.figures.part_points import PartsDrawn, listed, part_subject, parts_drawn
 from ridgepoint.figures.subjects import Subject
 from ridgepoint.figures.words import percent, shown_symbol
-from ridgepoint.figures.work import hardly_any
 from ridgepoint.machine import Machine
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.work import hardly_any
 
 MOST_FUNCTIONS = 6
 """More points with a name each hide the roofs."""
@@ -27,14 +27,15 @@ def functions_drawn(whole: Subject, machine: Machine) -> PartsDrawn:
     machine : Machine
     """
     measurement, runtime = whole.measurement, whole.placement.runtime_s
+    metric = whole.placement.metric
     certain, uncertain = [], []
     for function, timed in timed_functions(measurement):
-        if function is None or hardly_any(function.counts):
+        if function is None or hardly_any(function.counts, metric):
             continue
         name = shown_symbol(function.name)
         if timed.relative_error <= CERTAIN:
             alone = function_alone(measurement, function, timed)
-            certain.append(part_subject(name, alone, machine))
+            certain.append(part_subject(name, alone, machine, metric=metric))
         elif runtime is not None and timed.runtime_s.median > _LEAST_SHARE * runtime.median:
             uncertain.append(name)
     drawn = parts_drawn("function", certain, whole, most=MOST_FUNCTIONS)

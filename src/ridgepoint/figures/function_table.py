@@ -11,7 +11,7 @@ from rich.text import Text
 from ridgepoint.counts import Counts, FunctionCounts
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_symbol
-from ridgepoint.figures.work import hardly_any
+from ridgepoint.models.work import Metric, hardly_any, work_total
 
 # A function below this in every column explains nothing.
 _LEAST_SHARE = 0.001
@@ -22,7 +22,9 @@ MADE_AT_RUN_TIME = "made at run time"
 Amounts = Mapping[str, int | None]
 
 
-def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) -> Table:
+def functions(
+    functions: Sequence[FunctionCounts], counts: Counts, most: int, *, metric: Metric = "flop"
+) -> Table:
     """Return the functions that did most of anything, and the rest in one row.
 
     Parameters
@@ -32,6 +34,8 @@ def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) ->
         Of the whole program.
     most : int
         Rows beside that of the rest.
+    metric : {"flop", "bop"}
+        What work is counted in.
 
     Returns
     -------
@@ -46,13 +50,13 @@ def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) ->
         if part.level == "dram"
     )
     moved = "DRAM reads" if reads_only else "DRAM"
-    rows = [_amounts(function, moved, reads_only=reads_only) for function in functions]
+    rows = [_amounts(function, metric, moved, reads_only=reads_only) for function in functions]
     total = {
-        "work": counts.work_flop,
+        "work": work_total(counts, metric) or 0,
         "instr.": counts.instructions,
         moved: sum(row[moved] or 0 for row in rows),
     }
-    if hardly_any(counts):
+    if hardly_any(counts, metric):
         del total["work"]
     largest = [_largest_share(row, total) for row in rows]
     order = sorted(range(len(rows)), key=lambda index: -largest[index])
@@ -71,12 +75,14 @@ def functions(functions: Sequence[FunctionCounts], counts: Counts, most: int) ->
     return table
 
 
-def _amounts(function: FunctionCounts, moved: str, *, reads_only: bool) -> dict[str, int | None]:
+def _amounts(
+    function: FunctionCounts, metric: Metric, moved: str, *, reads_only: bool
+) -> dict[str, int | None]:
     """Return what a function did, by column; None: unknown."""
     dram = next((part for part in function.traffic if part.level == "dram"), None)
     at_dram = None if dram is None else dram.read_bytes if reads_only else dram.total_bytes
     return {
-        "work": function.counts.work_flop,
+        "work": work_total(function.counts, metric),
         "instr.": function.counts.instructions,
         moved: at_dram,
     }

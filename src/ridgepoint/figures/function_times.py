@@ -16,23 +16,27 @@ from ridgepoint.figures.words import (
     percent,
     printable,
     program_name,
-    shown_intensity,
     shown_limit,
     shown_symbol,
 )
-from ridgepoint.figures.work import hardly_any, used_precisions
+from ridgepoint.figures.work import shown_work_per_byte, used_precisions
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement, Sampled, TimedFunction
 from ridgepoint.models.parts import function_alone, timed_functions
 from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.units import format_si
 
-_COLUMNS = ("time", "flop/byte", "flop/s", "attainable", "limiter")
 _LEAST_SHARE = 0.005
 
 
 def function_times(
-    measurement: Measurement, sampled: Sampled, machine: Machine | None, *, most: int
+    measurement: Measurement,
+    sampled: Sampled,
+    machine: Machine | None,
+    *,
+    most: int,
+    metric: Metric = "flop",
 ) -> RenderableType:
     """Return a row per function, the longest first, and where else the time went.
 
@@ -46,14 +50,18 @@ def function_times(
         None: there is none to bound it with.
     most : int
         Rows beside those of the rest.
+    metric : {"flop", "bop"}
+        What work is counted in.
     """
     runtime_s = 0.0 if measurement.timed is None else measurement.timed.runtime_s.median
     each = list(timed_functions(measurement))
     shown = [one for one in each if one[1].runtime_s.median >= _LEAST_SHARE * runtime_s][:most]
-    table = plain_table("function", *_COLUMNS, right=_COLUMNS[:-1])
+    unit = WORK_UNITS[metric]
+    columns = ("time", f"{unit}/byte", f"{unit}/s", "attainable", "limiter")
+    table = plain_table("function", *columns, right=columns[:-1])
     table.columns[0].ratio = 1
     for function, timed in shown:
-        cells = (_time(timed, runtime_s), *_placed(measurement, function, timed, machine))
+        cells = (_time(timed, runtime_s), *_placed(measurement, function, timed, machine, metric))
         _add(table, _name(timed), cells)
     rest = [timed for _, timed in each[len(shown) :]]
     if rest:
@@ -93,32 +101,29 @@ def _placed(
     function: FunctionCounts | None,
     timed: TimedFunction,
     machine: Machine | None,
+    metric: Metric,
 ) -> tuple[str, ...]:
     """Return intensity, performance, the most that is attainable, and what bounds it."""
     if function is None:
         return (UNKNOWN, UNKNOWN)
     if machine is None:
         return ()
-    placement = place(function_alone(measurement, function, timed), machine)
-    if hardly_any(function.counts):
+    placement = place(function_alone(measurement, function, timed), machine, metric=metric)
+    if hardly_any(function.counts, metric):
         return ("-", "-", "-", _limit(placement))
     moved = next((part.total_bytes for part in function.traffic if part.level == "dram"), None)
-    performance, attainable = placement.performance_flop_per_s, placement.attainable_flop_per_s
+    performance, attainable = placement.performance_per_s, placement.attainable_per_s
     return (
-        UNKNOWN
-        if moved is None
-        else shown_intensity(function.counts.work_flop / moved)
-        if moved
-        else "inf.",
+        shown_work_per_byte(function.counts, metric, moved),
         UNKNOWN if performance is None else _rate(performance.median),
         UNKNOWN if attainable is None else _rate(attainable),
         _limit(placement),
     )
 
 
-def _rate(flop_per_s: float) -> str:
+def _rate(work_per_s: float) -> str:
     """Return a rate without the unit, which stands above it."""
-    return format_si(flop_per_s, "flop/s", digits=3).removesuffix("flop/s").strip()
+    return format_si(work_per_s, "", digits=3).strip()
 
 
 def _limit(placement: Placement) -> str:
@@ -130,5 +135,5 @@ def _limit(placement: Placement) -> str:
 
 
 def _add(table: Table, name: str, cells: Sequence[str]) -> None:
-    filled = [*cells, *[""] * (len(_COLUMNS) - len(cells))]
+    filled = [*cells, *[""] * (len(table.columns) - 1 - len(cells))]
     table.add_row(Text(name, overflow="ellipsis", no_wrap=True), *filled)

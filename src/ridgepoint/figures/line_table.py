@@ -13,9 +13,10 @@ from ridgepoint.counts import FunctionCounts, LineCounts, Traffic
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.verdict import NEAR
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_name, shown_symbol
-from ridgepoint.figures.work import hardly_any
+from ridgepoint.figures.work import shown_work
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import Metric, hardly_any, work_total
 from ridgepoint.resources import LEVELS
 from ridgepoint.units import format_si
 
@@ -46,9 +47,10 @@ def lines(
     """
     counted = measurement.counted
     level = _level(placement)
-    by = _sorted_by(measurement, placement)
+    metric: Metric = "flop" if placement is None else placement.metric
+    by = _sorted_by(measurement, placement, metric)
     totals = {
-        "work": counted.counts.work_flop,
+        "work": work_total(counted.counts, metric),
         "instr.": counted.counts.instructions,
         level: _moved(counted.traffic, level),
     }
@@ -56,21 +58,20 @@ def lines(
     if not total:
         return None
     found = [_Line(function, line) for function in counted.functions for line in function.lines]
-    shares = [((_amount(one.counts, by, level) or 0) / total, one) for one in found]
+    shares = [((_amount(one.counts, by, level, metric) or 0) / total, one) for one in found]
     ranked = sorted(shares, key=lambda pair: -pair[0])[:most]
     hot = [pair for pair in ranked if pair[0] >= _LEAST_SHARE]
     if not hot:
         return None
     columns = [f"of {shown_name(by) if by in LEVELS else by}"]
-    columns += ["work"] * (not hardly_any(counted.counts)) + [shown_name(level)]
+    columns += ["work"] * (not hardly_any(counted.counts, metric)) + [shown_name(level)]
     table = plain_table("line", "function", *columns, right=columns)
     table.columns[1].ratio = 1
     names = _file_names([one.counts.source for _, one in hot])
     for share, one in hot:
         moved = _moved(one.counts.traffic, level)
-        work = one.counts.counts.work_flop
         cells = [percent(share)]
-        cells += [format_si(work, "flop") if work else "0 flop"] * ("work" in columns)
+        cells += [shown_work(one.counts.counts, metric)] * ("work" in columns)
         cells.append(UNKNOWN if moved is None else format_si(moved, "B"))
         table.add_row(
             Text(f"{names[one.counts.source]}:{one.counts.line}", no_wrap=True),
@@ -86,9 +87,9 @@ def _level(placement: Placement | None) -> str:
     return str(limiter) if limiter in LEVELS else "dram"
 
 
-def _sorted_by(measurement: Measurement, placement: Placement | None) -> str:
+def _sorted_by(measurement: Measurement, placement: Placement | None, metric: Metric) -> str:
     """Return what a program is short of: ``work``, ``instr.`` or a memory level."""
-    of_work = not hardly_any(measurement.counted.counts)
+    of_work = not hardly_any(measurement.counted.counts, metric)
     if placement is None or placement.bound is None:
         return "work" if of_work else "instr."
     if placement.efficiency is not None and placement.efficiency < NEAR:
@@ -104,9 +105,9 @@ def _moved(traffic: Sequence[Traffic], level: str) -> int | None:
     return None if part is None else part.read_bytes + (part.write_bytes or 0)
 
 
-def _amount(line: LineCounts, by: str, level: str) -> int | None:
+def _amount(line: LineCounts, by: str, level: str, metric: Metric) -> int | None:
     if by == "work":
-        return line.counts.work_flop
+        return work_total(line.counts, metric)
     return line.counts.instructions if by == "instr." else _moved(line.traffic, level)
 
 

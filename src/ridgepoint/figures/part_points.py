@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ridgepoint.figures.plane import Point, RegionPoint
-from ridgepoint.figures.subjects import Subject, attainable_of, points_of, summary_of
+from ridgepoint.figures.subjects import (
+    Subject,
+    attainable_of,
+    has_hardly_any,
+    points_of,
+    summary_of,
+)
 from ridgepoint.figures.words import percent
-from ridgepoint.figures.work import hardly_any, hardly_any_text
+from ridgepoint.figures.work import hardly_any_text
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.placement import place
+from ridgepoint.models.work import Metric
 
 Kind = Literal["region", "function"]
 
@@ -47,7 +54,7 @@ class PartsDrawn:
         )
 
 
-def part_subject(name: str, alone: Measurement, machine: Machine) -> Subject:
+def part_subject(name: str, alone: Measurement, machine: Machine, *, metric: Metric) -> Subject:
     """Return a part of a program, placed on a machine.
 
     Parameters
@@ -57,11 +64,13 @@ def part_subject(name: str, alone: Measurement, machine: Machine) -> Subject:
     alone : Measurement
         Of the part alone.
     machine : Machine
+    metric : {"flop", "bop"}
+        That of the whole.
     """
     return Subject(
         name=name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…",
         measurement=alone,
-        placement=place(alone, machine),
+        placement=place(alone, machine, metric=metric),
     )
 
 
@@ -77,14 +86,14 @@ def parts_drawn(kind: Kind, parts: Iterable[Subject], whole: Subject, *, most: i
     most : int
     """
     # Of a program without work the notes say so already.
-    has_no_work = hardly_any(whole.measurement.counted.counts)
+    has_no_work = has_hardly_any(whole)
     placed: list[tuple[Subject, RegionPoint]] = []
     missing = []
     for one in sorted(parts, key=_by_time):
         point = _point(kind, one, whole)
         if point is not None:
             placed.append((one, point))
-        elif not (has_no_work and hardly_any(one.measurement.counted.counts)):
+        elif not (has_no_work and has_hardly_any(one)):
             missing.append(one)
     drawn, notes = placed[:most], _absences(kind, missing)
     if len(placed) > len(drawn):
@@ -112,7 +121,7 @@ def _point(kind: Kind, one: Subject, whole: Subject) -> RegionPoint | None:
     """
     point = next((point for point in points_of(one) if point.level == "dram"), None)
     is_timed = point is not None
-    performance = one.placement.performance_flop_per_s
+    performance = one.placement.performance_per_s
     if point is not None and performance is not None and performance.interval is not None:
         # Of the time of a function there are no quartiles.
         point = replace(point, low=performance.interval[0], high=performance.interval[1])
@@ -149,9 +158,9 @@ def _absences(kind: Kind, missing: Sequence[Subject]) -> tuple[str, ...]:
 
 
 def _reason(one: Subject) -> str:
-    counts, dram = one.measurement.counted.counts, one.measurement.traffic_at("dram")
-    if hardly_any(counts):
-        return hardly_any_text(counts)
+    dram = one.measurement.traffic_at("dram")
+    if has_hardly_any(one):
+        return hardly_any_text(one.measurement.counted.counts, one.placement.metric)
     if dram is None or dram.total_bytes is None:
         return "DRAM traffic is unknown"
     if dram.total_bytes == 0:

@@ -25,7 +25,12 @@ def regions_drawn(whole: Subject, machine: Machine) -> PartsDrawn:
     if whole.measurement.counted.selected is not None:
         return PartsDrawn()
     regions = (
-        part_subject(printable(region.name), region_alone(whole.measurement, region), machine)
+        part_subject(
+            printable(region.name),
+            region_alone(whole.measurement, region),
+            machine,
+            metric=whole.placement.metric,
+        )
         for region in whole.measurement.counted.regions
     )
     return parts_drawn("region", regions, whole, most=MOST_REGIONS)

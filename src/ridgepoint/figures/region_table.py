@@ -10,18 +10,21 @@ from rich.text import Text
 
 from ridgepoint.counts import RegionCounts
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_intensity
-from ridgepoint.figures.work import hardly_any
+from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.work import shown_work, shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement, TimedRegion
 from ridgepoint.models.placement import place
 from ridgepoint.models.regions import region_alone
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.units import format_si
 
 _INDENT = "  "
 
 
-def regions(measurement: Measurement, machine: Machine | None) -> RenderableType:
+def regions(
+    measurement: Measurement, machine: Machine | None, *, metric: Metric = "flop"
+) -> RenderableType:
     """Return a row per region, those within another one below it and indented.
 
     Parameters
@@ -29,6 +32,8 @@ def regions(measurement: Measurement, machine: Machine | None) -> RenderableType
     measurement : Measurement
     machine : Machine or None
         None: there is none to bound it with.
+    metric : {"flop", "bop"}
+        What work is counted in.
 
     Returns
     -------
@@ -37,15 +42,15 @@ def regions(measurement: Measurement, machine: Machine | None) -> RenderableType
     """
     counted = measurement.counted
     times = {timed.name: timed for timed in measurement.timed_regions}
-    columns = ["work", "instr.", "DRAM", "flop/byte"]
+    columns = ["work", "instr.", "DRAM", f"{WORK_UNITS[metric]}/byte"]
     if times:
         columns = ["time", *columns, *(["of roof"] if machine is not None else [])]
     table = plain_table("region", *columns, right=columns)
     table.columns[0].ratio = 1
     for depth, region in _tree(counted.regions):
         cells = {
-            **_counts(region, counted.counts.instructions),
-            **_time(measurement, region, times.get(region.name), machine),
+            **_counts(region, counted.counts.instructions, metric),
+            **_time(measurement, region, times.get(region.name), machine, metric),
         }
         _add(table, _INDENT * depth + printable(region.name), [cells[name] for name in columns])
     if not any(region.inside for region in counted.regions):
@@ -57,18 +62,16 @@ def _add(table: Table, name: str, cells: Sequence[str]) -> None:
     table.add_row(Text(name, overflow="ellipsis", no_wrap=True), *cells)
 
 
-def _counts(region: RegionCounts, instructions: int) -> dict[str, str]:
+def _counts(region: RegionCounts, instructions: int, metric: Metric) -> dict[str, str]:
     """Return what a region did, by column."""
     counts = region.counts
     moved = next((part.total_bytes for part in region.traffic if part.level == "dram"), None)
-    intensity = (
-        UNKNOWN if moved is None else shown_intensity(counts.work_flop / moved) if moved else "inf."
-    )
+    intensity = shown_work_per_byte(counts, metric, moved)
     return {
-        "work": "0 flop" if not counts.work_flop else format_si(counts.work_flop, "flop"),
+        "work": shown_work(counts, metric),
         "instr.": percent(counts.instructions / instructions) if instructions else "-",
         "DRAM": UNKNOWN if moved is None else format_si(moved, "B"),
-        "flop/byte": "-" if hardly_any(counts) else intensity,
+        f"{WORK_UNITS[metric]}/byte": "-" if hardly_any(counts, metric) else intensity,
     }
 
 
@@ -77,13 +80,14 @@ def _time(
     region: RegionCounts,
     timed: TimedRegion | None,
     machine: Machine | None,
+    metric: Metric,
 ) -> dict[str, str]:
     """Return how long a region took, and how near it comes to its roof, by column."""
     if timed is None or timed.runtime_s is None:
         return {"time": UNKNOWN, "of roof": UNKNOWN}
     said = {"time": format_si(timed.runtime_s.median, "s"), "of roof": UNKNOWN}
     if machine is not None:
-        efficiency = place(region_alone(measurement, region), machine).efficiency
+        efficiency = place(region_alone(measurement, region), machine, metric=metric).efficiency
         said["of roof"] = UNKNOWN if efficiency is None else percent(efficiency)
     return said
 

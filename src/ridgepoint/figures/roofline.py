@@ -30,9 +30,10 @@ from ridgepoint.figures.subjects import (
     subject,
     summary_of,
 )
-from ridgepoint.figures.words import machine_title, partial_note, shown_cores
-from ridgepoint.figures.work import hardly_any, used_precisions
+from ridgepoint.figures.words import machine_title, partial_note, shown_cores, shown_name
+from ridgepoint.figures.work import used_precisions
 from ridgepoint.machine import Machine
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_by_resource
 
 __all__ = ["Subject", "roofline_figure", "subject"]
 
@@ -79,15 +80,21 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         Axes are framed by the machine in whole decades, so that every run on it lands on the
         same plane; what lies outside widens them. Roofs are those of the cores that the
         programs kept busy and, beside them, those of the whole machine. Peaks are of the
-        precisions that the programs use; fp64 if they use none.
+        precisions that the programs use; fp64 if they use none; of BOP if they are placed by it.
+
+    Raises
+    ------
+    ValueError
+        If the work of some is counted in flop and that of others in BOP.
     """
     notes: list[str] = []
+    metric = _metric(subjects)
     drawn = [_Drawn.of(one, machine) for one in subjects]
     parts = [region for one in drawn for region in one.regions.subjects]
-    precisions = _precisions(machine, [*subjects, *parts], notes)
+    precisions = _precisions(machine, metric, [*subjects, *parts], notes)
     pointed = [one.subject for one in drawn if one.points]
     cores, beside = _core_counts(machine, pointed or subjects, notes)
-    x_limits, y_limits = _frame(machine, precisions, drawn)
+    x_limits, y_limits = _frame(machine, metric, precisions, drawn)
     roofs = drawn_roofs(
         machine,
         precisions=precisions,
@@ -117,8 +124,8 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     return RooflineFigure(
         title=machine_title(machine),
         subtitle=_subtitle(machine, subjects, cores),
-        x_label="Operational intensity [flop/byte]",
-        y_label="Performance [flop/s]",
+        x_label=f"Operational intensity [{WORK_UNITS[metric]}/byte]",
+        y_label=f"Performance [{WORK_UNITS[metric]}/s]",
         x_limits=x_limits,
         y_limits=y_limits,
         x_ticks=intensity_ticks(x_limits),
@@ -130,11 +137,19 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     )
 
 
+def _metric(subjects: Sequence[Subject]) -> Metric:
+    """Return what the work of all programs is counted in."""
+    metrics = {one.placement.metric for one in subjects} or {"flop"}
+    if len(metrics) > 1:
+        raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
+    return metrics.pop()
+
+
 def _frame(
-    machine: Machine, precisions: Sequence[str], drawn: Sequence[_Drawn]
+    machine: Machine, metric: Metric, precisions: Sequence[str], drawn: Sequence[_Drawn]
 ) -> tuple[Coordinates, Coordinates]:
     """Return the limits of both axes: the machine's, widened by what lies outside."""
-    x_limits, y_limits = machine_frame(machine)
+    x_limits, y_limits = machine_frame(machine, metric=metric)
     every = [point for one in drawn for point in one.all_points]
     marks = [one.mark.at for one in drawn if one.mark is not None]
     peaks = [float(machine.rate(name)) for name in precisions]
@@ -161,22 +176,25 @@ def _program_notes(drawn: Sequence[_Drawn]) -> list[str]:
     ]
 
 
-def _precisions(machine: Machine, subjects: Sequence[Subject], notes: list[str]) -> list[str]:
-    """Return the precisions whose peaks are drawn: those used, the most used first."""
+def _precisions(
+    machine: Machine, metric: Metric, subjects: Sequence[Subject], notes: list[str]
+) -> list[str]:
+    """Return the precisions whose peaks are drawn: those used, the most used first; or BOP."""
     share: dict[str, float] = {}
     for one in subjects:
         counts = one.measurement.counted.counts
-        if not hardly_any(counts):
-            for name, part in used_precisions(counts.work).items():
+        if not hardly_any(counts, metric):
+            for name, part in used_precisions(work_by_resource(counts, metric)).items():
                 share[name] = max(share.get(name, 0.0), part)
     used = sorted(share, key=lambda name: -share[name])
     known = [name for name in used if machine.knows(name)]
     unknown = [name for name in used if name not in known]
     if unknown:
-        notes.append(f"this machine has no {' or '.join(unknown)} peak: that roof is missing")
+        names = " or ".join(map(shown_name, unknown))
+        notes.append(f"this machine has no {names} peak: that roof is missing")
     if used:
         return known
-    return known_precisions(machine)[:1]
+    return known_precisions(machine)[:1] if metric == "flop" else []
 
 
 def _core_counts(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ridgepoint.figures.plane import Coordinates, RidgeMark, Role, RoofLine
 from ridgepoint.figures.words import shown_cores, shown_name, shown_pattern
 from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.models.work import Metric
 from ridgepoint.resources import LEVELS, PRECISIONS, RESOURCES
 from ridgepoint.units import format_si
 
@@ -20,22 +21,25 @@ _MOST_LOWER = 3
 _HEADROOM = 1.6
 
 
-def machine_frame(machine: Machine) -> tuple[Coordinates, Coordinates]:
+def machine_frame(machine: Machine, *, metric: Metric = "flop") -> tuple[Coordinates, Coordinates]:
     """Return the limits of both axes: whole decades, the same for every run on a machine.
 
     Parameters
     ----------
     machine : Machine
+    metric : {"flop", "bop"}
+        What work is counted in.
 
     Returns
     -------
     tuple
         Limits of intensity in flop/byte: a decade or more beyond the outermost ridge points of
-        fp64 and fp32, of one core and of all. Limits of performance in flop/s: from where the
-        lowest bandwidth enters at the left to above the highest peak.
+        fp64 and fp32, or of BOP, of one core and of all. Limits of performance in flop/s: from
+        where the lowest bandwidth enters at the left to above the highest peak.
     """
     core_counts = (1.0, float(machine.cores))
-    precisions = [n for n in _FRAME_PRECISIONS if machine.knows(n)] or known_precisions(machine)[:1]
+    framing = _FRAME_PRECISIONS if metric == "flop" else ("bop",)
+    precisions = [n for n in framing if machine.knows(n)] or known_precisions(machine)[:1]
     peaks = [float(machine.rate(n, cores=q)) for n in precisions for q in core_counts] or [1e9]
     slopes = [
         float(machine.rate(level, cores=q)) for level in known_levels(machine) for q in core_counts

@@ -13,6 +13,7 @@ from ridgepoint.counts import Counts, FlopCount, Traffic, add_known
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.advice_text import advice_list
 from ridgepoint.figures.alternative_table import alternatives
+from ridgepoint.figures.bop_rows import bop_rows
 from ridgepoint.figures.function_table import functions
 from ridgepoint.figures.function_times import function_times
 from ridgepoint.figures.layout import caution_list
@@ -29,14 +30,14 @@ from ridgepoint.figures.words import (
     printable,
     shown_command,
     shown_cores,
-    shown_intensity,
     shown_name,
 )
-from ridgepoint.figures.work import hardly_any
+from ridgepoint.figures.work import shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.advice import advice
+from ridgepoint.models.advice import TRY_BOPS, advice
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.resources import LEVELS
 from ridgepoint.units import format_si
 
@@ -72,24 +73,26 @@ def run(
         What is unknown reads "unknown", never 0.
     """
     counts = measurement.counted.counts
+    metric: Metric = "flop" if placement is None else placement.metric
     command = printable(shown_command(measurement.command))
     parts: list[RenderableType] = [
         *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
         *_selected(measurement),
-        Padding(_grid(_seen(measurement)), (1, 0, 0, 0)),
+        Padding(_grid(_seen(measurement, metric)), (1, 0, 0, 0)),
         Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
         advised = () if machine is None else advice(measurement, placement, machine)
-        sentences = verdict(placement, counts, advised=bool(advised))
+        says_where = any(one.code != TRY_BOPS for one in advised)
+        sentences = verdict(placement, counts, advised=says_where)
         said = ".\n".join(_capital(sentence) for sentence in sentences) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
         if advised:
             parts.append(Padding(advice_list(advised), (1, 0, 0, 0)))
     parts += (
         Padding(part, (1, 0, 0, 0))
-        for part in _parts(measurement, machine, placement, most_functions)
+        for part in _parts(measurement, machine, placement, metric, most_functions)
     )
     doubts = measurement.all_cautions if placement is None else placement.cautions
     if doubts:
@@ -115,16 +118,19 @@ def _parts(
     measurement: Measurement,
     machine: Machine | None,
     placement: Placement | None,
+    metric: Metric,
     most_functions: int,
 ) -> Iterator[RenderableType]:
     """Yield a table for each way to take the counts apart, and what other caches would do."""
     counted = measurement.counted
     if counted.regions:
-        yield regions(measurement, machine)
+        yield regions(measurement, machine, metric=metric)
     if measurement.sampled is not None and measurement.timed is not None:
-        yield function_times(measurement, measurement.sampled, machine, most=most_functions)
+        yield function_times(
+            measurement, measurement.sampled, machine, most=most_functions, metric=metric
+        )
     if counted.functions:
-        yield functions(counted.functions, counted.counts, most_functions)
+        yield functions(counted.functions, counted.counts, most_functions, metric=metric)
     hottest = lines(measurement, placement)
     if hottest is not None:
         yield hottest
@@ -148,7 +154,7 @@ def _grid(rows: Iterator[Row]) -> Table:
     return table
 
 
-def _seen(measurement: Measurement) -> Iterator[Row]:
+def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
     """Yield what was measured: T, W, Q, instructions."""
     timed, counted = measurement.timed, measurement.counted
     if timed is None:
@@ -160,7 +166,7 @@ def _seen(measurement: Measurement) -> Iterator[Row]:
         )
         if timed.exit_status:
             yield "   exit status", str(timed.exit_status)
-    yield from _work(counted.counts)
+    yield from _work(counted.counts) if metric == "flop" else bop_rows(counted.counts)
     yield from _traffic(measurement)
     yield "   instructions", _mix(counted.counts)
     if counted.counts.undecoded:
@@ -262,17 +268,19 @@ def _placed(
     measurement: Measurement, machine: Machine | None, placement: Placement | None
 ) -> Iterator[Row]:
     """Yield intensity, performance, and what the machine allows."""
-    of_work = not hardly_any(measurement.counted.counts)
+    metric: Metric = "flop" if placement is None else placement.metric
+    of_work = not hardly_any(measurement.counted.counts, metric)
     if of_work:
-        yield "I  intensity", _intensities(measurement)
+        yield "I  intensity", _intensities(measurement, metric)
     if placement is None or machine is None:
         yield "   roofs", f"{UNKNOWN}: no machine to bound it with"
         return
     if of_work:
         yield "P  performance", _performance(placement)
     on = f"on {shown_cores(placement.cores)} of {machine_title(machine)}"
-    if placement.attainable_flop_per_s is not None and of_work:
-        yield "   attainable", f"{format_si(placement.attainable_flop_per_s, 'flop/s')} {on}"
+    if placement.attainable_per_s is not None and of_work:
+        attainable = format_si(placement.attainable_per_s, f"{WORK_UNITS[metric]}/s")
+        yield "   attainable", f"{attainable} {on}"
     elif placement.bound is not None:
         yield "   attainable", f"{format_si(float(placement.bound.time_s), 's')} at best, {on}"
     else:
@@ -282,10 +290,10 @@ def _placed(
 
 
 def _performance(placement: Placement) -> str:
-    performance = placement.performance_flop_per_s
+    performance = placement.performance_per_s
     if performance is None:
         return f"{UNKNOWN} (not timed)"
-    return _with_quartiles(performance, "flop/s")
+    return _with_quartiles(performance, f"{WORK_UNITS[placement.metric]}/s")
 
 
 def _with_quartiles(estimate: Estimate, unit: str) -> str:
@@ -295,19 +303,17 @@ def _with_quartiles(estimate: Estimate, unit: str) -> str:
     return f"{median} ({spread}n = {estimate.n})"
 
 
-def _intensities(measurement: Measurement) -> str:
+def _intensities(measurement: Measurement, metric: Metric) -> str:
     """Return W/Q of every level, memory first."""
-    work = measurement.counted.counts.work_flop
     said = []
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is None and level != "dram":
             continue
         moved = None if part is None else part.total_bytes
-        if moved is None:
-            said.append(f"{shown_name(level)} {UNKNOWN}")
-        elif moved == 0:
+        if moved == 0:
             said.append(f"{shown_name(level)} infinite (no byte moved)")
         else:
-            said.append(f"{shown_name(level)} {shown_intensity(work / moved)}")
-    return f"{', '.join(said)} flop/byte"
+            intensity = shown_work_per_byte(measurement.counted.counts, metric, moved)
+            said.append(f"{shown_name(level)} {intensity}")
+    return f"{', '.join(said)} {WORK_UNITS[metric]}/byte"

@@ -15,11 +15,12 @@ from ridgepoint.figures.words import (
     shown_limit,
     shown_name,
 )
-from ridgepoint.figures.work import hardly_any, hardly_any_text, used_precisions
+from ridgepoint.figures.work import hardly_any_text, used_precisions
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound
 from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_by_resource, work_total
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 
@@ -47,6 +48,7 @@ def subject(
     *,
     name: str | None = None,
     cores: float | None = None,
+    metric: Metric = "flop",
 ) -> Subject:
     """Return a measured program, placed on a machine and named by its command.
 
@@ -57,21 +59,27 @@ def subject(
     name : str or None
         None: the command, without the program's folder, and what was counted alone.
     cores : float or None
+    metric : {"flop", "bop"}
         As for `ridgepoint.models.placement.place`.
     """
     return Subject(
         name=measured_name(measurement) if name is None else printable(name),
         measurement=measurement,
-        placement=place(measurement, machine, cores=cores),
+        placement=place(measurement, machine, cores=cores, metric=metric),
     )
+
+
+def has_hardly_any(one: Subject) -> bool:
+    """Return whether a roofline of what a program's work is counted in says nothing of it."""
+    return hardly_any(one.measurement.counted.counts, one.placement.metric)
 
 
 def points_of(one: Subject) -> list[Point]:
     """Return a program's points, from the core outwards; at infinity where nothing moved."""
-    performance = one.placement.performance_flop_per_s
-    if performance is None or hardly_any(one.measurement.counted.counts):
+    performance = one.placement.performance_per_s
+    work = work_total(one.measurement.counted.counts, one.placement.metric)
+    if performance is None or work is None or has_hardly_any(one):
         return []
-    work = one.measurement.counted.counts.work_flop
     return [
         Point(
             level=part.level,
@@ -88,11 +96,11 @@ def points_of(one: Subject) -> list[Point]:
 def attainable_of(one: Subject, points: Sequence[Point]) -> Attainable | None:
     """Return what bounds a program, at its intensity at DRAM; None: one of them is unknown."""
     placement = one.placement
-    height, limit = placement.attainable_flop_per_s, placement.bound
-    intensity = placement.intensity_flop_per_byte
+    height, limit = placement.attainable_per_s, placement.bound
+    intensity = placement.intensity
     if height is None or limit is None or not intensity:
         return None
-    if hardly_any(one.measurement.counted.counts):
+    if has_hardly_any(one):
         return None
     return Attainable(at=(intensity, height), limit=_limit(placement, limit), is_alone=not points)
 
@@ -116,10 +124,11 @@ def framed(point: Point, x_limits: Coordinates) -> Point:
 
 def absences_of(one: Subject) -> list[str]:
     """Return why points of a program are missing, or are not where they seem."""
-    counts = one.measurement.counted.counts
-    if hardly_any(counts):
-        return [f"{hardly_any_text(counts)}: the flop roofline says nothing of it"]
-    if one.placement.performance_flop_per_s is None:
+    counts, metric = one.measurement.counted.counts, one.placement.metric
+    if has_hardly_any(one):
+        little = hardly_any_text(counts, metric)
+        return [f"{little}: the {WORK_UNITS[metric]} roofline says nothing of it"]
+    if one.placement.performance_per_s is None:
         if attainable_of(one, ()) is None:
             return ["counted but not timed: its performance is unknown, so no point"]
         return ["time unknown: marked is the most that its limit allows, at its intensity at DRAM"]
@@ -132,7 +141,7 @@ def absences_of(one: Subject) -> list[str]:
             said.append(f"no {level} traffic: at infinite intensity, drawn at the right edge")
     if not any(part.level == "dram" for part in one.measurement.counted.traffic):
         said.append("DRAM traffic is unknown, so no point at DRAM")
-    shares = used_precisions(counts.work)
+    shares = used_precisions(work_by_resource(counts, metric))
     mixed = [f"{percent(share)} {name}" for name, share in shares.items()]
     if len(mixed) > 1:
         said.append(f"{' and '.join(mixed)}: its peak lies between theirs")
@@ -142,16 +151,17 @@ def absences_of(one: Subject) -> list[str]:
 def summary_of(one: Subject, *, say_cores: bool) -> str:
     """Return what is known of a program's place in one line."""
     placement, parts = one.placement, []
-    if not hardly_any(one.measurement.counted.counts):
-        if placement.performance_flop_per_s is not None:
-            parts.append(format_si(placement.performance_flop_per_s.median, "flop/s", digits=3))
+    unit = WORK_UNITS[placement.metric]
+    if not has_hardly_any(one):
+        if placement.performance_per_s is not None:
+            parts.append(format_si(placement.performance_per_s.median, f"{unit}/s", digits=3))
         else:
             parts.append("time unknown")
-        if placement.intensity_flop_per_byte:
-            parts.append(f"{shown_intensity(placement.intensity_flop_per_byte)} flop/byte")
+        if placement.intensity:
+            parts.append(f"{shown_intensity(placement.intensity)} {unit}/byte")
     mark = attainable_of(one, ())
     if placement.efficiency is None and mark is not None:
-        parts.append(f"at most {format_si(mark.at[1], 'flop/s', digits=3)} ({mark.limit})")
+        parts.append(f"at most {format_si(mark.at[1], f'{unit}/s', digits=3)} ({mark.limit})")
     if placement.efficiency is not None and placement.bound is not None:
         roof = "roof" if str(placement.bound.binding) in RESOURCES else ""
         limit = _limit(placement, placement.bound)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ridgepoint.counts import Counts
 from ridgepoint.figures.words import percent, shown_cores, shown_name
-from ridgepoint.figures.work import hardly_any, hardly_any_text, used_precisions
+from ridgepoint.figures.work import hardly_any_text, used_precisions
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si
 
@@ -37,9 +38,13 @@ def verdict(placement: Placement, counts: Counts, *, advised: bool = False) -> t
     The gain under a roof is 1 / efficiency. The gain if the binding path vanished is the
     runtime over the time of the path that needs the second most.
     """
-    if not hardly_any(counts):
+    metric = placement.metric
+    if not hardly_any(counts, metric):
         return _bounds(placement, moves_only=False, advised=advised)
-    said = f"{hardly_any_text(counts)}: a flop roofline says nothing of this program"
+    said = (
+        f"{hardly_any_text(counts, metric)}: a {WORK_UNITS[metric]} roofline says nothing of this "
+        "program"
+    )
     return (said, *_bounds(placement, moves_only=True, advised=advised))
 
 
@@ -78,7 +83,7 @@ def limit_name(constraint: str, placement: Placement) -> str:
     if constraint == "network":
         return "network bandwidth"
     used = used_precisions(placement.demand.amounts)
-    return f"peak {' and '.join(used)} performance" if used else "peak performance"
+    return f"peak {' and '.join(map(shown_name, used))} performance" if used else "peak performance"
 
 
 def _untimed(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
@@ -87,8 +92,9 @@ def _untimed(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
     limit = limit_name(str(placement.bound.binding), placement)
     best = [format_si(float(placement.bound.time_s), "s", digits=3)]
     unknown = "how near it comes to that is"
-    if placement.attainable_flop_per_s is not None and not moves_only:
-        best.insert(0, format_si(placement.attainable_flop_per_s, "flop/s", digits=3))
+    if placement.attainable_per_s is not None and not moves_only:
+        unit = f"{WORK_UNITS[placement.metric]}/s"
+        best.insert(0, format_si(placement.attainable_per_s, unit, digits=3))
         unknown = "its performance and how near it comes to that are"
     return (
         f"what would bound it is {limit}: {' and '.join(best)} at best, "
@@ -107,11 +113,12 @@ def _binding(placement: Placement, efficiency: float) -> str:
             f"{efficiency:.3g} times as fast as {limit} allows: a count or a ceiling is off, "
             "see the cautions"
         )
+    change = _unless(binding, placement)
     if efficiency > 1 / _ABOVE:
-        return f"bound by {limit}: at its roof ({reached} of attainable), {_unless(binding)}"
+        return f"bound by {limit}: at its roof ({reached} of attainable), {change}"
     return (
         f"bound by {limit}: {reached} of attainable; at best {_times(1 / efficiency)} faster "
-        f"{_unless(binding)}"
+        f"{change}"
     )
 
 
@@ -141,7 +148,7 @@ def _traffic_alone(placement: Placement) -> str:
     return f"its memory traffic alone would need {least} of the {took} that it took, at {limit}"
 
 
-def _unless(binding: str) -> str:
+def _unless(binding: str, placement: Placement) -> str:
     """Return what would lift the limit itself."""
     path = RESOURCES[binding].path if binding in RESOURCES else binding
     if path in LEVELS:
@@ -151,6 +158,8 @@ def _unless(binding: str) -> str:
         return f"unless it {verb} fewer bytes {end} {shown_name(path)}"
     if path == "network":
         return "unless it sends fewer bytes"
+    if placement.metric == "bop":
+        return "unless it does fewer basic operations"
     return "unless it does less floating-point work"
 
 

@@ -49,7 +49,7 @@ def shown_limit(binding: str, precisions: Iterable[str]) -> str:
     binding : str
         As in `ridgepoint.models.bound.Bound.constraints_s`.
     precisions : iterable of str
-        Those that ``compute`` is of.
+        Those that ``compute`` is of, or ``bop``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def shown_limit(binding: str, precisions: Iterable[str]) -> str:
     """
     if binding in RESOURCES:
         return shown_name(binding)
-    return f"{' and '.join(precisions)} peak".lstrip()
+    return f"{' and '.join(map(shown_name, precisions))} peak".lstrip()
 
 
 def shown_cores(cores: float) -> str:

@@ -1,4 +1,4 @@
-"""Whether a program's floating-point work, and which of it, is worth a roof."""
+"""Whether a program's work, and which of it, is worth a roof."""
 
 from __future__ import annotations
 
@@ -6,25 +6,39 @@ from collections.abc import Mapping
 
 from ridgepoint.counts import Counts
 from ridgepoint.demand import Amount
+from ridgepoint.figures.words import UNKNOWN, shown_intensity
+from ridgepoint.models.work import WORK_UNITS, Metric, work_total
 from ridgepoint.resources import PRECISIONS
+from ridgepoint.units import format_si
 
-# Of all instructions. Start-up, formatting and hashing do a few flop in any program; a loop
-# that computes does one in ten instructions.
-_HARDLY_ANY = 1e-4
 # Start-up code does a few flop of every kind; below this share a precision is not "used".
 _USED_SHARE = 0.01
 
 
-def hardly_any(counts: Counts) -> bool:
-    """Return whether the flop are so few, or none, that a flop roofline says nothing of them."""
-    return not counts.work_flop or counts.work_flop < _HARDLY_ANY * counts.instructions
-
-
-def hardly_any_text(counts: Counts) -> str:
-    """Return in words that there is hardly any floating-point work, or none, with its count."""
+def hardly_any_text(counts: Counts, metric: Metric = "flop") -> str:
+    """Return in words that there is hardly any work, none, or that it is not known."""
+    if metric == "bop":
+        unknown = work_total(counts, metric) is None
+        return "basic operations unknown" if unknown else "hardly any basic operation"
     if not counts.work_flop:
         return "no floating-point work"
     return f"hardly any floating-point work ({counts.work_flop} flop)"
+
+
+def shown_work(counts: Counts, metric: Metric) -> str:
+    """Return the work in all, with its unit."""
+    work = work_total(counts, metric)
+    if work is None:
+        return UNKNOWN
+    return format_si(work, WORK_UNITS[metric]) if work else f"0 {WORK_UNITS[metric]}"
+
+
+def shown_work_per_byte(counts: Counts, metric: Metric, moved_bytes: int | None) -> str:
+    """Return the intensity, without its unit."""
+    work = work_total(counts, metric)
+    if work is None or moved_bytes is None:
+        return UNKNOWN
+    return shown_intensity(work / moved_bytes) if moved_bytes else "inf."
 
 
 def used_precisions(work: Mapping[str, Amount]) -> dict[str, float]:
@@ -33,12 +47,12 @@ def used_precisions(work: Mapping[str, Amount]) -> dict[str, float]:
     Parameters
     ----------
     work : mapping of str to float
-        Flop of one program by precision; other resources are passed over.
+        Flop of one program by precision, or its BOP; other resources are passed over.
     """
-    flop = {name: float(work[name]) for name in PRECISIONS if name in work}
-    total = sum(flop.values())
+    done = {name: float(work[name]) for name in (*PRECISIONS, "bop") if name in work}
+    total = sum(done.values())
     return {
         name: part / total
-        for name, part in flop.items()
+        for name, part in done.items()
         if part > 0 and part / total >= _USED_SHARE
     }

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.caution import Caution
+from ridgepoint.counts import Counts
 from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.work import Metric, demand_of, work_total
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_size
 
@@ -21,6 +23,10 @@ _SNAP_CORES = 0.05
 ABOVE_ROOF = 1.02
 # Below this share of every roof none of the roofs explains the runtime.
 _FAR_BELOW = 0.10
+_MEASURE_BOPS = (
+    "measure the machine again with 'ridgepoint machine', or bound by a published one that has it, "
+    "as --machine e5645"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +42,14 @@ class Placement:
     bound : Bound or None
         None: the machine has no ceiling for anything that the program asked for.
     runtime_s : Estimate or None
-    intensity_flop_per_byte : float or None
-        W / (Q_r + Q_w) at DRAM; None: unmeasured, or nothing moved.
-    performance_flop_per_s : Estimate or None
-        W / T; None: not timed, or no floating-point work.
-    attainable_flop_per_s : float or None
-        W over the bound's time.
+    metric : {"flop", "bop"}
+        What its work is counted in: flop or BOP.
+    intensity : float or None
+        W / (Q_r + Q_w) at DRAM, flop/byte or BOP/byte; None: unmeasured, or nothing moved.
+    performance_per_s : Estimate or None
+        W / T, flop/s or BOP/s; None: not timed, no such work, or it is not known.
+    attainable_per_s : float or None
+        W over the bound's time, flop/s or BOP/s.
     efficiency : float or None
         The bound's time over the runtime's median: 1 is the roof.
     cautions : tuple of Caution
@@ -52,11 +60,27 @@ class Placement:
     demand: Demand
     bound: Bound | None
     runtime_s: Estimate | None
-    intensity_flop_per_byte: float | None
-    performance_flop_per_s: Estimate | None
-    attainable_flop_per_s: float | None
+    metric: Metric
+    intensity: float | None
+    performance_per_s: Estimate | None
+    attainable_per_s: float | None
     efficiency: float | None
     cautions: tuple[Caution, ...]
+
+    @property
+    def intensity_flop_per_byte(self) -> float | None:
+        """The intensity, if work is counted in flop."""
+        return self.intensity if self.metric == "flop" else None
+
+    @property
+    def performance_flop_per_s(self) -> Estimate | None:
+        """The performance, if work is counted in flop."""
+        return self.performance_per_s if self.metric == "flop" else None
+
+    @property
+    def attainable_flop_per_s(self) -> float | None:
+        """What is attainable, if work is counted in flop."""
+        return self.attainable_per_s if self.metric == "flop" else None
 
 
 def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
@@ -80,7 +104,13 @@ def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
     return min(max(cores, 1.0), float(machine_cores))
 
 
-def place(measurement: Measurement, machine: Machine, *, cores: float | None = None) -> Placement:
+def place(
+    measurement: Measurement,
+    machine: Machine,
+    *,
+    cores: float | None = None,
+    metric: Metric = "flop",
+) -> Placement:
     """Bound a measured program by a machine.
 
     Parameters
@@ -91,6 +121,8 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     cores : float or None
         Cores whose roofs apply; None: those that it kept busy. If it was not timed: one if it had
         one thread, else all.
+    metric : {"flop", "bop"}
+        What to count its work in.
 
     Returns
     -------
@@ -99,7 +131,7 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
     counts, timed = measurement.counted.counts, measurement.timed
     if cores is None:
         cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
-    asked = measurement.demand
+    asked = demand_of(measurement, metric)
     bounded = {
         name: amount
         for name, amount in asked.amounts.items()
@@ -110,10 +142,11 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
         *_elsewhere(measurement, machine),
         *_other_caches(measurement, machine),
         *_left_out(asked, bounded, machine),
+        *(_bops_unknown(counts) if metric == "bop" else ()),
     ]
     limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
     time_s = None if limit is None else float(limit.time_s)
-    work = counts.work_flop
+    work = work_total(counts, metric)
     runtime = None if timed is None else timed.runtime_s
     efficiency = None if runtime is None or not time_s else time_s / runtime.median
     if timed is not None and limit is not None and efficiency is not None:
@@ -125,9 +158,10 @@ def place(measurement: Measurement, machine: Machine, *, cores: float | None = N
         demand=Demand(bounded),
         bound=limit,
         runtime_s=runtime,
-        intensity_flop_per_byte=work / moved if moved else None,
-        performance_flop_per_s=runtime.map(lambda t: work / t) if runtime and work else None,
-        attainable_flop_per_s=work / time_s if work and time_s else None,
+        metric=metric,
+        intensity=work / moved if moved and work is not None else None,
+        performance_per_s=runtime.map(lambda t: work / t) if runtime and work else None,
+        attainable_per_s=work / time_s if work and time_s else None,
         efficiency=efficiency,
         cautions=tuple(cautions),
     )
@@ -179,10 +213,30 @@ def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) ->
             "no-ceiling",
             f"{machine.name} has no {name} ceiling: {amount:.4g} {RESOURCES[name].unit} are left "
             "out of the bound",
-            "the bound still holds, but may be too low",
+            "the bound still holds, but may be too low"
+            + (f": {_MEASURE_BOPS}" if name == "bop" else ""),
         )
         for name, amount in asked.amounts.items()
         if name not in bounded and RESOURCES[name].path in {"compute", "dram"}
+    ]
+
+
+def _bops_unknown(counts: Counts) -> list[Caution]:
+    """Return a caution if basic operations are not known."""
+    if work_total(counts, "bop") is not None:
+        return []
+    equation = "Eq. (3), instructions - branches - loads - stores,"
+    why = (
+        f"the meter does not tell all of {equation}"
+        if counts.eq3_bop is None
+        else f"{equation} gives {counts.eq3_bop}"
+    )
+    return [
+        Caution(
+            "no-bops",
+            f"the basic operations are not known: {why} nor what each instruction does",
+            "count with --meter engine",
+        )
     ]
 
 

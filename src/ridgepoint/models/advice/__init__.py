@@ -16,11 +16,15 @@ from ridgepoint.models.advice.threads import on_threads
 from ridgepoint.models.parts import function_alone, timed_functions
 from ridgepoint.models.placement import Placement, place
 from ridgepoint.models.regions import region_alone
+from ridgepoint.models.work import bop_source, hardly_any
 
-__all__ = ["MOST_ADVICE", "Advice", "advice"]
+__all__ = ["MOST_ADVICE", "TRY_BOPS", "Advice", "advice"]
 
 MOST_ADVICE = 5
 """More is a list to choose from, not what to do next."""
+
+TRY_BOPS = "try-bops"
+"""Says nothing of what a program could do better: to look at it otherwise."""
 
 # Faster than its roof beyond the noise of both medians: a count or a ceiling is off.
 _ABOVE_ROOF = 1.02
@@ -48,7 +52,7 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
     -------
     tuple of Advice
         What gains the whole program most first, at most `MOST_ADVICE`; empty where the numbers
-        support none.
+        support none. Last, `TRY_BOPS` where there is hardly any floating-point work.
 
     Notes
     -----
@@ -72,7 +76,8 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
         ]
         found += [(_of_the_whole(share, one.gain), part.name, one) for one in said]
     ranked = sorted(found, key=lambda each: -each[0])
-    return tuple(one for _, _, one in ranked[:MOST_ADVICE])
+    on_metric = tuple(_on_metric(whole))
+    return (*(one for _, _, one in ranked[: MOST_ADVICE - len(on_metric)]), *on_metric)
 
 
 def _of(subject: Subject) -> Iterator[Advice]:
@@ -85,9 +90,25 @@ def _of(subject: Subject) -> Iterator[Advice]:
         return
     if timed is not None and timed.cores_busy < _WAITS:
         return
-    for one in (*on_memory(subject), *on_instructions(subject), *on_threads(subject)):
+    in_flop = subject.placement.metric == "flop"
+    on_work = on_instructions(subject) if in_flop else ()
+    for one in (*on_memory(subject), *on_work, *on_threads(subject)):
         # Where no other roof is known none limits the gain: how much it is cannot be said.
         yield one if one.gain is None or isfinite(one.gain) else replace(one, gain=None)
+
+
+def _on_metric(whole: Subject) -> Iterator[Advice]:
+    """Yield that work in flop says nothing of a program, where there is another way to count it."""
+    counts = whole.counts
+    if whole.placement.metric != "flop" or not hardly_any(counts) or bop_source(counts) is None:
+        return
+    yield Advice(
+        code=TRY_BOPS,
+        about=whole.name,
+        seen="hardly any floating point" if counts.work_flop else "no floating point",
+        what="try --work bops, which bounds it by all that it computes, compares and addresses",
+        gain=None,
+    )
 
 
 def _parts(whole: Subject) -> Iterator[tuple[float, Subject, tuple[str, ...]]]:
@@ -106,7 +127,7 @@ def _parts(whole: Subject) -> Iterator[tuple[float, Subject, tuple[str, ...]]]:
         part = Subject(
             name=name,
             measurement=own,
-            placement=place(own, whole.machine),
+            placement=place(own, whole.machine, metric=whole.placement.metric),
             machine=whole.machine,
         )
         yield share, part, inside

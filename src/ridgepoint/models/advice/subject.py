@@ -90,6 +90,8 @@ class Subject:
     def mix(self) -> Mix | None:
         """Its flop by instruction; None: not known for sure."""
         # What libraries choose under the meter and in a native run may differ.
+        if self.placement.metric != "flop":
+            return None
         if self.doubted("avx2-path") or self.doubted("undecoded"):
             return None
         return mix_of(self.counts)

@@ -1,0 +1,68 @@
+"""What a program's work is counted in: floating-point or basic operations, never both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ridgepoint.counts import Counts
+from ridgepoint.demand import Demand
+from ridgepoint.measurement import Measurement
+from ridgepoint.resources import RESOURCES
+
+Metric = Literal["flop", "bop"]
+"""Floating-point operations; or basic operations, which are those of integers too."""
+
+WORK_UNITS: Mapping[Metric, str] = {"flop": "flop", "bop": "BOP"}
+
+BopSource = Literal["refined", "eq3"]
+"""How basic operations were counted: from what every instruction does, or by Eq. (3)."""
+
+# Of all instructions. Start-up, formatting and hashing do a few flop in any program; a loop
+# that computes does one in ten instructions.
+_HARDLY_ANY = 1e-4
+
+
+def bop_source(counts: Counts) -> BopSource | None:
+    """Return how basic operations are counted best; None: they are not known.
+
+    Eq. (3) says nothing where it is negative, as of code that mostly calls and returns.
+    """
+    if counts.basic_operations is not None:
+        return "refined"
+    return None if counts.eq3_bop is None or counts.eq3_bop < 0 else "eq3"
+
+
+def work_by_resource(counts: Counts, metric: Metric) -> dict[str, int]:
+    """Return the work by resource, those alone that occur; empty for BOP: or they are not known."""
+    if metric == "flop":
+        return counts.work
+    work = work_total(counts, metric)
+    return {"bop": work} if work else {}
+
+
+def work_total(counts: Counts, metric: Metric) -> int | None:
+    """Return the work in all; None: it is not known."""
+    if metric == "flop":
+        return counts.work_flop
+    source = bop_source(counts)
+    if source == "refined" and counts.basic_operations is not None:
+        return counts.basic_operations.total
+    return counts.eq3_bop if source == "eq3" else None
+
+
+def hardly_any(counts: Counts, metric: Metric = "flop") -> bool:
+    """Return whether the work is so little, none or unknown that a roofline says nothing of it."""
+    work = work_total(counts, metric)
+    return not work or work < _HARDLY_ANY * counts.instructions
+
+
+def demand_of(measurement: Measurement, metric: Metric) -> Demand:
+    """Return what is known of what a program asked for, its work in one metric."""
+    asked = measurement.demand
+    if metric == "flop":
+        return asked
+    moved = {
+        name: amount for name, amount in asked.amounts.items() if RESOURCES[name].path != "compute"
+    }
+    return Demand({**work_by_resource(measurement.counted.counts, metric), **moved})

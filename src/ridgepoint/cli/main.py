@@ -20,6 +20,9 @@ _COMMANDS = {
     "machine": "Measure this machine's ceilings and keep them.",
     "run": "Measure a program, bound it by the machine, draw it.",
     "suite": "Run the reference kernels: measured over expected, and the figures.",
+    "bops": "Count the basic operations of C and C++ programs from their source.",
+    "cc": "Compile C so that it counts them: CC='ridgepoint cc' make.",
+    "c++": "Compile C++ so that it counts them.",
     "list": "List what was kept.",
     "show": "Show a kept measurement or a machine again.",
     "plot": "Draw kept measurements together.",
@@ -37,7 +40,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"ridgepoint.cli.{cmd_name}")
+        module = importlib.import_module(f"ridgepoint.cli.{cmd_name.replace('+', 'x')}")
         command: click.Command = module.command
         return command
 

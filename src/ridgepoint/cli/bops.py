@@ -1,0 +1,163 @@
+"""Count the basic operations of C and C++ programs from their source."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgepoint.cli import common
+from ridgepoint.cli.cc import say
+
+if TYPE_CHECKING:
+    from ridgepoint.measurement import Timed
+    from ridgepoint.meters.source import SourceCounts
+
+
+class _WithProgram(click.Command):
+    """A command whose ``--`` parts its own arguments from those of a program."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what stands behind ``--`` apart."""
+        cut = args.index("--") if "--" in args else len(args)
+        ctx.params["program"] = tuple(args[cut + 1 :])
+        return super().parse_args(ctx, args[:cut])
+
+
+@click.command("bops", cls=_WithProgram)
+@click.argument("sources", nargs=-1, metavar="[FILE]... [-- ARGUMENT...]")
+@click.option(
+    "--cflags",
+    default="-O2",
+    show_default=True,
+    metavar="FLAGS",
+    help="For the compiler and the linker, as in a shell: --cflags '-O3 -lm'.",
+)
+@click.option(
+    "--run", "is_built", is_flag=True, help="Run what 'ridgepoint cc' made: --run -- ./prog."
+)
+@click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
+@click.option("--counts-only", is_flag=True, help="Count, but do not time.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End any single run that takes longer.",
+)
+@click.option(
+    "--top",
+    "most",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Functions and lines to show.",
+)
+@common.json_option
+def command(
+    *,
+    program: tuple[str, ...],
+    sources: tuple[str, ...],
+    cflags: str,
+    is_built: bool,
+    repeat: int | None,
+    counts_only: bool,
+    timeout_s: float | None,
+    most: int,
+    as_json: bool,
+) -> int:
+    """Compile FILES, run the program with the arguments behind --, and count its BOPs.
+
+    It is compiled twice: with counters in it, which gives the count, and without, which gives the
+    time. A program with a build system is compiled by 'ridgepoint cc' and 'ridgepoint c++' in
+    place of the compiler, and counted with --run. The program's own output is shown once and the
+    report goes to standard error; with --json the report goes to standard output. The program's
+    exit status is passed on.
+    """
+    from ridgepoint.meters.source import built
+
+    if is_built and (sources or not program):
+        raise click.UsageError("--run takes the program behind --, and no files: --run -- ./prog")
+    if is_built:
+        made: AbstractContextManager[tuple[Path | None, Path | None]] = nullcontext((None, None))
+    else:
+        made = built(sources, _flags(cflags), say=say)
+    with made as (counting, plain):
+        run = list(program) if counting is None else [str(counting), *program]
+        native = None if plain is None or counts_only else [str(plain), *program]
+        counts, timed = _measure(run, native, repeat=repeat, timeout_s=timeout_s, as_json=as_json)
+        shown = list(program) if counting is None else [counting.name, *program]
+        _show(shown, counts, timed, most=most, as_json=as_json)
+    return counts.exit_status
+
+
+def _flags(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error).lower(), param_hint="'--cflags'") from error
+
+
+def _measure(
+    command: Sequence[str],
+    native: Sequence[str] | None,
+    *,
+    repeat: int | None,
+    timeout_s: float | None,
+    as_json: bool,
+) -> tuple[SourceCounts, Timed | None]:
+    """Count a program, and time it without counters if it can be and did end well."""
+    from ridgepoint.meters.process import resolve, run
+    from ridgepoint.meters.source import count
+    from ridgepoint.meters.standard_input import own_standard_input
+    from ridgepoint.timing import Native, time_program
+
+    found = resolve(command)
+    with own_standard_input() as stdin, common.progress() as shown:
+        shown.step("counting", True)
+        counts = count(
+            found,
+            launch=lambda line, variables: run(
+                line,
+                stdin=stdin,
+                output="stderr" if as_json else "own",
+                timeout_s=timeout_s,
+                environment=variables,
+            ),
+        )
+        if native is None or not counts.complete or counts.exit_status:
+            return counts, None
+        timed, _ = time_program(
+            Native(
+                command=tuple(native),
+                stdin=stdin,
+                repeat=repeat,
+                timeout_s=timeout_s,
+                ignore_status=False,
+                output="discard",
+                report=shown.step,
+            )
+        )
+        return counts, timed
+
+
+def _show(
+    command: Sequence[str],
+    counts: SourceCounts,
+    timed: Timed | None,
+    *,
+    most: int,
+    as_json: bool,
+) -> None:
+    from ridgepoint.cli.bops_report import document, tables
+    from ridgepoint.documents import render
+
+    if as_json:
+        sys.stdout.write(render(document(command, counts, timed)))
+    else:
+        common.console(stderr=True).print(tables(command, counts, timed, most=most))

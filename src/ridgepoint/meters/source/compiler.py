@@ -1,0 +1,234 @@
+"""Compile as clang does, with counters: in place of the compiler, or for one program."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.meters.source.command_line import CommandLine, Input, parse
+from ridgepoint.meters.source.instrument import instrument
+
+COMPILER_VARIABLE = "RIDGEPOINT_CLANG"
+"""Environment variable that names the clang to use."""
+
+_NEWEST, _OLDEST = 22, 14
+_OPAQUE_SINCE = 15
+_VERSION = re.compile(r"clang version (\d+)")
+_RUNTIME = Path(__file__).with_name("runtime.c")
+# Counting reads clang's names, so that it sees what the source says; and no pass may run before.
+_FRONT = (
+    *("-O0", "-Xclang", "-disable-O0-optnone", "-Xclang", "-disable-llvm-passes"),
+    *("-fno-discard-value-names", "-S", "-emit-llvm", "-Wno-unused-command-line-argument"),
+)
+_LANGUAGES = {"c": "c", "c++": "c++"}
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Clang:
+    """A clang.
+
+    Parameters
+    ----------
+    path : str
+    version : int
+        Its major version.
+    """
+
+    path: str
+    version: int
+
+    def driver(self, *, cxx: bool) -> list[str]:
+        """Return how it is called for C or C++."""
+        return [self.path, *(["--driver-mode=g++"] if cxx else [])]
+
+
+@functools.cache
+def find_clang() -> Clang:
+    """Return the clang that `RIDGEPOINT_CLANG` names, ``clang``, or else the newest in ``PATH``.
+
+    Raises
+    ------
+    MeterUnavailable
+        If there is none of version 14 or later.
+    """
+    named = os.environ.get(COMPILER_VARIABLE)
+    names = (
+        [named] if named else ["clang", *(f"clang-{n}" for n in range(_NEWEST, _OLDEST - 1, -1))]
+    )
+    for name in names:
+        path = shutil.which(name)
+        version = None if path is None else _version(path)
+        if path is not None and version is not None and version >= _OLDEST:
+            return Clang(path, version)
+    raise MeterUnavailable(
+        "cannot count basic operations of a source",
+        reason=f"there is no clang {_OLDEST} or later: {named!r} is none"
+        if named
+        else f"there is no clang {_OLDEST} or later in PATH",
+        remedy="install it ('apt-get install clang', 'dnf install clang'), or name it in "
+        f"{COMPILER_VARIABLE}",
+    )
+
+
+def _version(path: str) -> int | None:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = _VERSION.search(done.stdout)
+    return None if found is None else int(found[1])
+
+
+def compile_as(arguments: Sequence[str], *, cxx: bool, say: Say) -> int:
+    """Do what a compiler does with these arguments, with counters in what it makes.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Without the compiler's name.
+    cxx : bool
+        Whether the compiler is one of C++.
+    say : callable
+        Is told what will not be counted.
+
+    Returns
+    -------
+    int
+        The compiler's exit status.
+
+    Raises
+    ------
+    MeterUnavailable
+        If there is no clang.
+    CannotMeasure
+        If clang's IR is not understood.
+    """
+    clang = find_clang()
+    line = parse(arguments)
+    for one in line.inputs:
+        if one.assembly:
+            say(f"{one.path} is assembly: its operations are not counted")
+    if not line.compiles and not line.links:
+        return _call([*clang.driver(cxx=cxx), *line.arguments])
+    with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        return _Build(clang, line, cxx, Path(name)).run()
+
+
+def _call(command: Sequence[str]) -> int:
+    code = subprocess.run(command, check=False).returncode
+    return code if code >= 0 else 128 - code
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """One call of the compiler."""
+
+    clang: Clang
+    line: CommandLine
+    cxx: bool
+    folder: Path
+
+    def run(self) -> int:
+        """Compile, and link where that is asked for; return the first status that is not 0."""
+        if not self.line.links:
+            stop = "-S" if self.line.has("-S") else "-c"
+            for one in self.line.inputs:
+                status = self._one(one, self._output(one, stop), stop)
+                if status:
+                    return status
+            return 0
+        made: dict[int, str] = {}
+        for number, one in enumerate(self.line.inputs):
+            if one.language is not None:
+                made[one.position] = str(self.folder / f"{number}.o")
+                if status := self._one(one, made[one.position], "-c"):
+                    return status
+        arguments = list(self.line.arguments)
+        for position, path in made.items():
+            arguments[position] = path
+        return self._link(parse(arguments))
+
+    def _link(self, line: CommandLine) -> int:
+        runtime = str(self.folder / "runtime.o")
+        command = [self.clang.path, "-O2", "-fPIC", "-pthread", "-c", str(_RUNTIME), "-o", runtime]
+        machine = [
+            flag for flag in line.flags if flag.startswith(("-m32", "--target", "--sysroot"))
+        ]
+        if status := _call([*command, *machine]):
+            return status
+        driver = self.clang.driver(cxx=self.cxx)
+        return _call([*driver, *line.for_linking, runtime, "-pthread"])
+
+    def _output(self, one: Input, stop: str) -> str:
+        if self.line.output is not None:
+            return self.line.output
+        return f"{Path(one.path).stem}.{'s' if stop == '-S' else 'o'}"
+
+    def _one(self, one: Input, output: str, stop: str) -> int:
+        """Compile one file; one that is not C or C++ as it is."""
+        driver = self.clang.driver(cxx=self.cxx)
+        if not one.counted:
+            if one.language is None:
+                return 0
+            return _call(
+                [*driver, *self.line.flags, stop, "-x", one.language, one.path, "-o", output]
+            )
+        plain, counted = self.folder / "plain.ll", self.folder / "counted.ll"
+        if status := _call([*driver, *self._front(one, output), "-o", str(plain)]):
+            return status
+        optimize = self.line.level != "-O0"
+        try:
+            result = instrument(
+                plain.read_text(encoding="utf-8", errors="surrogateescape"),
+                source=os.path.abspath(one.path),
+                opaque_pointers=self.clang.version >= _OPAQUE_SINCE,
+                optimize=optimize,
+            )
+        except ValueError as error:
+            raise CannotMeasure(
+                f"cannot count in {one.path!r}",
+                reason=f"clang's output is not understood ({error})",
+                remedy="compile this file with clang itself: then it is not counted",
+            ) from error
+        counted.write_text(result.text, encoding="utf-8", errors="surrogateescape")
+        back = ["-x", "ir", str(counted), stop, "-o", output, "-Wno-unused-command-line-argument"]
+        return _call([*driver, *_back(self.line.flags), *back, "-Wno-override-module"])
+
+    def _front(self, one: Input, output: str) -> list[str]:
+        """Return the arguments that make the unoptimised IR of a file."""
+        assert one.language is not None
+        flags = ["-gline-tables-only"]
+        if self.line.level != "-O0":
+            flags.append("-fomit-frame-pointer")  # else -O0 keeps it
+        if self.line.level == "-Ofast":
+            flags.append("-ffast-math")
+        flags += self.line.flags
+        if self.line.has("-MD", "-MMD"):
+            if not self.line.has("-MF"):
+                flags += ["-MF", str(Path(output).with_suffix(".d"))]
+            if not self.line.has("-MT", "-MQ"):
+                flags += ["-MT", output]
+        return [*flags, *_FRONT, "-x", one.language, one.path]
+
+
+def _back(flags: Sequence[str]) -> list[str]:
+    """Return the flags that matter once a file is IR: not what the preprocessor wants."""
+    kept: list[str] = []
+    index = 0
+    while index < len(flags):
+        flag = flags[index]
+        takes = flag in ("-include", "-imacros", "-MF", "-MT", "-MQ", "-Xpreprocessor")
+        if not takes and not flag.startswith(("-M", "-std=", "-Werror", "-Wp,")):
+            kept.append(flag)
+        index += 2 if takes else 1
+    return kept

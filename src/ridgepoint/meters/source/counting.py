@@ -1,0 +1,180 @@
+"""Build a program from sources, run what counts, and read what it counted."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.meters import Run
+from ridgepoint.meters.source.command_line import parse
+from ridgepoint.meters.source.compiler import Say, compile_as, find_clang
+from ridgepoint.meters.source.counts import FunctionOperations, SourceCounts, add_up, total
+from ridgepoint.meters.source.slabs import Left, read
+
+FOLDER_VARIABLE = "RIDGEPOINT_BOPS"
+"""Environment variable that names the folder in which a program leaves its counters."""
+
+LaunchWith = Callable[[Sequence[str], dict[str, str]], Run]
+"""Run a command with some variables besides its environment."""
+
+
+def require_sources(sources: Sequence[str]) -> None:
+    """Check what can be known before a compiler is called.
+
+    Raises
+    ------
+    CannotMeasure
+        If there are none, one cannot be read, or is not C or C++.
+    """
+    what = "cannot count basic operations"
+    if not sources:
+        raise CannotMeasure(what, reason="no source is given", remedy="name C or C++ files")
+    for source in sources:
+        path = Path(source)
+        try:
+            with path.open("rb"):
+                pass
+        except OSError as error:
+            reason = f"{source!r}: {(error.strerror or str(error)).lower()}"
+            raise CannotMeasure(what, reason=reason, remedy="check its path") from error
+        if parse([source]).inputs[0].language is None:
+            reason = f"{source!r} has no ending of C or C++"
+            raise CannotMeasure(what, reason=reason, remedy="call it .c or .cpp")
+
+
+@contextmanager
+def built(sources: Sequence[str], flags: Sequence[str], *, say: Say) -> Iterator[tuple[Path, Path]]:
+    """Compile sources twice, and give both programs for as long as they are needed.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        C and C++ files.
+    flags : sequence of str
+        For the compiler and the linker.
+    say : callable
+        Is told what will not be counted.
+
+    Yields
+    ------
+    tuple of Path
+        The program that counts, and the one that does not.
+
+    Raises
+    ------
+    CannotMeasure
+        If they do not compile; what the compiler said was shown.
+    MeterUnavailable
+        If there is no clang.
+    """
+    require_sources(sources)
+    clang = find_clang()
+    cxx = any("c++" in (one.language or "") for one in parse(sources).inputs)
+    with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        stem = Path(sources[0]).stem
+        counting, plain = Path(name) / "counting" / stem, Path(name) / "plain" / stem
+        counting.parent.mkdir()
+        plain.parent.mkdir()
+        status = compile_as([*sources, *flags, "-o", str(counting)], cxx=cxx, say=say)
+        if not status:
+            # Its warnings were shown already.
+            command = [*clang.driver(cxx=cxx), *sources, *flags, "-w", "-o", str(plain)]
+            status = subprocess.run(command, check=False).returncode
+        if status:
+            raise CannotMeasure(
+                f"cannot compile {' '.join(sources)!r}",
+                reason="the compiler refuses it, as it says above",
+                remedy="correct it, or give what is missing with --cflags",
+            )
+        yield counting, plain
+
+
+def count(command: Sequence[str], *, launch: LaunchWith) -> SourceCounts:
+    """Run a program that was compiled to count, and return what it did.
+
+    Parameters
+    ----------
+    command : sequence of str
+    launch : callable
+
+    Raises
+    ------
+    CannotMeasure
+        If nothing in it counts, or its counts are lost.
+    """
+    with tempfile.TemporaryDirectory(prefix="ridgepoint-bops-") as name:
+        done = launch(command, {FOLDER_VARIABLE: name})
+        try:
+            left = read(Path(name))
+        except (OSError, ValueError) as error:
+            raise _lost(command, str(error)) from error
+    if left.lost:
+        raise _lost(command, "a process could not write its counters, as it says above")
+    if not left.processes:
+        raise CannotMeasure(
+            f"cannot count basic operations of {command[0]!r}",
+            reason="nothing that counts was executed in it",
+            remedy="compile it with 'ridgepoint cc' or 'ridgepoint c++', libraries of yours too",
+        )
+    functions, lines = add_up([(table, passes.tolist()) for table, passes in left.modules])
+    return SourceCounts(
+        operations=total(lines),
+        functions=_demangled(functions),
+        lines=lines,
+        exit_status=done.exit_status,
+        complete=not left.cut_short,
+        processes=left.processes,
+        cautions=_cautions(left),
+    )
+
+
+def _lost(command: Sequence[str], reason: str) -> CannotMeasure:
+    return CannotMeasure(
+        f"cannot count basic operations of {command[0]!r}",
+        reason=f"its counts are lost: {reason}",
+        remedy="give it room in the folder for temporary files (TMPDIR), and the right to write",
+    )
+
+
+def _cautions(left: Left) -> tuple[Caution, ...]:
+    found = []
+    if left.cut_short:
+        found.append(
+            Caution(
+                "incomplete",
+                f"{left.cut_short} of {left.processes} processes did not leave by themselves: "
+                "what they did until then is counted, but for loops that they were in",
+                "let them end",
+            )
+        )
+    assembly = sum(table.assembly for table, _ in left.modules)
+    if assembly:
+        found.append(
+            Caution(
+                "inline-assembly",
+                f"{assembly} pieces of inline assembly count nothing",
+                "write them in C, or count instructions",
+            )
+        )
+    return tuple(found)
+
+
+def _demangled(functions: Sequence[FunctionOperations]) -> tuple[FunctionOperations, ...]:
+    """Give functions the names that their authors gave, where binutils is there to tell."""
+    symbols = "\n".join(one.symbol for one in functions)
+    try:
+        done = subprocess.run(
+            ["c++filt"], input=symbols, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return tuple(functions)
+    names = done.stdout.splitlines()
+    if len(names) != len(functions):
+        return tuple(functions)
+    return tuple(replace(one, name=name) for one, name in zip(functions, names, strict=True))

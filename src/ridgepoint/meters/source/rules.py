@@ -1,0 +1,142 @@
+"""What one instruction of clang's unoptimised IR counts, so that the sum is what the source says.
+
+Clang names what it makes after the operation of the source that it makes it for (`arrayidx`,
+`incdec.ptr`, `lnot`), and leaves what the source does not say without a name, or gives it one of a
+few others (`bf.shl`, `sub.ptr.div`). The rules go by opcode and by that name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+from ridgepoint.basic_operations import BasicOperations
+
+NOTHING = BasicOperations()
+
+_CLASSES = {
+    **dict.fromkeys(("add", "sub", "mul", "udiv", "sdiv", "urem", "srem"), "arithmetic"),
+    **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"), "fp_arithmetic"),
+    **dict.fromkeys(("and", "or", "xor", "shl", "lshr", "ashr"), "logic"),
+}
+_ATOMIC = {
+    **dict.fromkeys(("add", "sub"), "arithmetic"),
+    **dict.fromkeys(("fadd", "fsub"), "fp_arithmetic"),
+    **dict.fromkeys(("and", "nand", "or", "xor"), "logic"),
+    **dict.fromkeys(("max", "min", "umax", "umin"), "compare"),
+}
+# An address that is none of these is that of a field, or of an array as a pointer.
+_ADDRESSES = {
+    "getelementptr": {
+        "arrayidx": BasicOperations(addressing=1),
+        "add.ptr": BasicOperations(arithmetic=1),
+        "incdec.ptr": BasicOperations(arithmetic=1),
+    },
+    "extractelement": {"vecext": BasicOperations(addressing=1)},
+    "insertelement": {"vecins": BasicOperations(addressing=1)},
+}
+
+# Values that clang makes without an operator in the source: fields of bits, the parts of a
+# difference of pointers beside its subtraction, loops that construct arrays, arguments of `...`,
+# guards of static variables, a test for NULL of `delete`, a handler's type, `abs` in place.
+_OF_THE_COMPILER = re.compile(
+    r"bf\.|sub\.ptr\.div|idx\.neg|lnot|loadedv|arrayinit|arrayctor|arraydestroy|fits_in_|"
+    r"overflow_arg_area|gp_offset|fp_offset|vaarg|guard\.|isnull|cast\.isnull|matches|abscond|"
+    r"isnan_cmp|inbounds|memptr|vtable|vfn|vbase|cookie|coerce|neg\.offset|offset\.ptr"
+)
+_RIGHT_OPERAND = re.compile(r"(land\.lhs\.true|land\.rhs|lor\.lhs\.false|lor\.rhs)\d*$")
+_SUFFIX = re.compile(r"\d+$")
+_LANES = re.compile(r"<(\d+) x ")
+_FLAGS = re.compile(
+    r"(?:nsw|nuw|exact|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|disjoint|samesign|inbounds) "
+)
+_INTRINSIC = re.compile(r"@llvm\.([a-z_]+(?:\.with\.overflow)?)\.?[^(]*\(")
+_INTRINSICS = {
+    **dict.fromkeys(("fmuladd", "fma"), BasicOperations(fp_arithmetic=2)),
+    **dict.fromkeys(("smax", "smin", "umax", "umin"), BasicOperations(compare=1)),
+    **dict.fromkeys(
+        (f"{sign}{name}.with.overflow" for sign in "su" for name in ("add", "sub", "mul")),
+        BasicOperations(arithmetic=1),
+    ),
+}
+
+
+def of_instruction(
+    name: str, opcode: str, rest: str, truths: Container[str] = ()
+) -> BasicOperations:
+    """Return what an instruction counts.
+
+    Parameters
+    ----------
+    name : str
+        Of its result, without ``%``; empty: it has none.
+    opcode : str
+    rest : str
+        What follows the opcode.
+    truths : container of str
+        Names of values that are the outcome of a comparison, whatever their width.
+
+    Returns
+    -------
+    BasicOperations
+        All zero for what moves, converts, branches, calls, or is clang's own.
+
+    Examples
+    --------
+    >>> of_instruction("arrayidx", "getelementptr", "inbounds i32, ptr %0, i64 %i").addressing
+    1
+    >>> of_instruction("bf.shl", "shl", "i8 %bf.load, 5").total
+    0
+    """
+    if opcode in ("atomicrmw", "call"):
+        return _atomic(rest) if opcode == "atomicrmw" else _intrinsic(rest)
+    kind = _SUFFIX.sub("", name)
+    # `neg` is -x within abs(x), which is a function, or ~x; unary minus is called `sub`.
+    if not kind or _OF_THE_COMPILER.match(name) or (opcode, kind) == ("sub", "neg"):
+        return NOTHING
+    if opcode in ("icmp", "fcmp"):
+        return _comparison(name, opcode, rest, truths)
+    if opcode in _ADDRESSES:
+        return _ADDRESSES[opcode].get(kind, NOTHING)
+    return (
+        NOTHING if opcode not in _CLASSES else BasicOperations(**{_CLASSES[opcode]: _lanes(rest)})
+    )
+
+
+def of_block(label: str) -> BasicOperations:
+    """Return what entering a block counts: `&&` and `||`, where their right operand is evaluated.
+
+    Examples
+    --------
+    >>> of_block("land.rhs3").logic, of_block("land.end").logic
+    (1, 0)
+    """
+    return BasicOperations(logic=int(_RIGHT_OPERAND.match(label) is not None))
+
+
+def _comparison(name: str, opcode: str, rest: str, truths: Container[str]) -> BasicOperations:
+    """Return what a comparison counts: nothing for the test of what is a comparison's outcome."""
+    operand = rest.split(",", maxsplit=1)[0].rsplit("%", maxsplit=1)[-1]
+    if name.startswith("tobool") and operand in truths:
+        return NOTHING
+    lanes = _lanes(rest.split(" ", maxsplit=1)[-1])
+    return BasicOperations(**{"compare" if opcode == "icmp" else "fp_compare": lanes})
+
+
+def _atomic(rest: str) -> BasicOperations:
+    operation = rest.removeprefix("volatile ").split(" ", maxsplit=1)[0]
+    kind = _ATOMIC.get(operation)
+    return NOTHING if kind is None else BasicOperations(**{kind: 1})
+
+
+def _intrinsic(rest: str) -> BasicOperations:
+    found = _INTRINSIC.search(rest)
+    if found is None or found[1] not in _INTRINSICS:
+        return NOTHING
+    return _INTRINSICS[found[1]] * _lanes(_FLAGS.sub("", rest))
+
+
+def _lanes(rest: str) -> int:
+    """Return how many operations an operation on vectors is."""
+    found = _LANES.match(_FLAGS.sub("", rest))
+    return 1 if found is None else int(found[1])

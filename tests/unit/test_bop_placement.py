@@ -8,6 +8,7 @@ from rich.console import Console
 
 from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.figures.key import ridge_note
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.run_table import run
 from ridgepoint.library import load
@@ -234,3 +235,10 @@ def test_functions_are_compared_by_their_basic_operations():
         ["90", "%"],
         ["10", "%"],
     ]
+
+
+def test_ridge_points_of_basic_operations_have_their_unit():
+    """20 GBOP/s over 5 GB/s."""
+    figure = roofline_figure(BENCH, [subject(measured(counts=INTEGERS), BENCH, metric="bop")])
+
+    assert ridge_note(figure.ridges) == "ridge points [BOP/byte]: DRAM 4"

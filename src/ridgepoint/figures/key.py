@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ridgepoint.figures.plane import Plane, RegionPoint, RidgeMark, RooflineFigure
 from ridgepoint.figures.sheet import INK, Rgb, Sheet
 from ridgepoint.figures.words import shown_name
+from ridgepoint.resources import RESOURCES
 
 # Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
 # vanish on white and among the roofs, are left out.
@@ -39,7 +40,8 @@ def ridge_note(ridges: Sequence[RidgeMark]) -> str:
     named = (
         f"{shown_name(r.level)}{f' {r.precision}' if several else ''} {r.label}" for r in ridges
     )
-    return f"ridge points [flop/byte]: {', '.join(named)}"
+    units = dict.fromkeys(f"{RESOURCES[ridge.precision].unit}/byte" for ridge in ridges)
+    return f"ridge points [{' '.join(units)}]: {', '.join(named)}"
 
 
 def draw_title(figure: Plane, sheet: Sheet) -> float:

@@ -140,7 +140,8 @@ def instrument(
     for function in module:
         _tag(function, edit, tags)
         found = pieces(function, lines, known, locations)
-        if found:
+        # In `main` even for nothing, so that a program that does nothing is known to count.
+        if found or function.symbol == "main":
             writer.fetch(function, edit)
             place = locations.place(function.subprogram) or ("", 0)
             named.append(SourceFunction(function.symbol, *place))
@@ -240,7 +241,7 @@ class _Writer:
     def module_end(self, table: Table, *, leaves: bool) -> list[str]:
         """Return what the module needs besides: pointer, table, declarations, metadata."""
         ended = ["declare void @__ridgepoint_bops_ended() nounwind"] * leaves
-        if not table.sites:
+        if not table.functions:
             return [*ended, *self.tags.text]
         data = table.encode()
         slab, byte = self.pointer("i64"), self.pointer("i8")

@@ -131,7 +131,9 @@ def _truths(function: Function) -> frozenset[str]:
             source = instruction.rest.split(" to ", maxsplit=1)[0]
             of_bit = instruction.opcode in _CONVERSIONS and source.startswith("i1 ")
             from_truth = instruction.opcode in _CONVERSIONS and _operand(source) in truths
-            if of_bit or from_truth or instruction.opcode in ("icmp", "fcmp"):
+            # That a static variable has to be initialised is no condition of the source.
+            guard = instruction.callee == "__cxa_guard_acquire"
+            if of_bit or from_truth or guard or instruction.opcode in ("icmp", "fcmp"):
                 truths.add(instruction.name)
     return frozenset(truths)
 

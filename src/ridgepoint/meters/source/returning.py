@@ -19,7 +19,8 @@ _OTHERS = (
     "abs labs llabs memchr memcmp memcpy memmove memset strcat strchr strcmp strcpy strlen strncmp "
     "strncpy strrchr strstr strtol strtoul strtod atoi atol atof malloc calloc realloc free "
     "isalnum isalpha isdigit islower isspace isupper tolower toupper __ctype_b_loc "
-    "__errno_location _ZdlPv _ZdlPvm _ZdaPv __cxa_begin_catch __cxa_guard_acquire __cxa_guard_release rand srand"
+    "__errno_location _ZdlPv _ZdlPvm _ZdaPv __cxa_begin_catch __cxa_guard_acquire "
+    "__cxa_guard_release rand srand"
 )
 _LIBRARY = frozenset(
     (

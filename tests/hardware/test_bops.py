@@ -1,10 +1,22 @@
 """Basic operations that the engine counts, against sums by hand over known assembly."""
 
+import subprocess
+
 import pytest
+from known_work import BLAS_WORK
 
 from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.meters import Run
+from ridgepoint.meters.callgrind import CallgrindMeter
 
 pytestmark = pytest.mark.valgrind
+
+
+def launch(command):
+    """Run a command to its end."""
+    done = subprocess.run(command, check=False, capture_output=True)
+    return Run(exit_status=done.returncode, wall_s=1.0, cpu_s=1.0)
+
 
 # Of `tests/programs/basic.c`, function by function: what each line does times how often it runs.
 BY_HAND = {
@@ -60,10 +72,35 @@ def test_functions_make_up_the_whole(compiled, counted):
 
 
 @pytest.mark.parametrize("times", [2, 5])
-def test_processes_add_up(times, compiled, counted, tmp_path, of_function):
+def test_processes_add_up(times, compiled, counted, of_function):
     """So many programs one after the other, started by a shell."""
     program = compiled("basic.c", "-O1")
     result = counted("sh", "-c", f"for i in $(seq {times}); do {program} sum; done")
     once, _ = BY_HAND["sum"]
 
     assert of_function(result, "sum").counts.basic_operations == once * times
+
+
+@pytest.mark.parametrize("name", ["clear", "sum", "hash", "norm"])
+def test_callgrind_counts_the_same(name, compiled, counted, of_function, small_caches):
+    """Another tool says how often each instruction ran; of what repeats itself it cannot tell."""
+    program = compiled("basic.c", "-O1")
+    other = CallgrindMeter().count((program, name), launch=launch, caches=small_caches)
+    own = counted(program, name)
+
+    for function in (name, "main"):
+        expected = of_function(other, function).counts
+        counts = of_function(own, function).counts
+        assert counts.basic_operations == expected.basic_operations
+        assert counts.eq3_bop == expected.eq3_bop
+
+
+@pytest.mark.parametrize("options", [("-O0",), ("-O3", "-mavx2", "-mfma")], ids=" ".join)
+@pytest.mark.parametrize(("kernel", "n", "work"), BLAS_WORK)
+def test_flop_are_among_the_basic_operations(
+    kernel, n, work, options, compiled, counted, of_function
+):
+    """Kernels that compare no floating-point numbers: those of the algorithm, to the flop."""
+    result = counted(compiled("blas.c", *options), kernel, n)
+
+    assert of_function(result, kernel).counts.basic_operations.fp_arithmetic == sum(work.values())

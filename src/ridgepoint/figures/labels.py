@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 Pair = tuple[float, float]
@@ -150,3 +150,24 @@ def along(
     places = [width / 2 + (length - width) * step / steps for step in range(steps + 1)]
     ordered = places[::-1] if from_right else places
     return [box(at, offset) for offset in (lift, 0.0, -lift) for at in ordered]
+
+
+def around(at: Pair, width: float, height: float, *, marker: float) -> Iterator[Pair]:
+    """Yield middles of texts of a size around a point, the nearest first.
+
+    Parameters
+    ----------
+    at : tuple of float
+    width, height : float
+        Of the text.
+    marker : float
+        Size of what is drawn at the point.
+    """
+    for far in (1.0, 1.6, 2.4):
+        gap = marker * 0.75 * far
+        for right, up in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1)):
+            diagonal = math.sqrt(0.5) if right and up else 1.0
+            yield (
+                at[0] + right * (width / 2 + gap * diagonal),
+                at[1] + up * (height / 2 + gap * diagonal),
+            )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from ridgepoint.figures.key import colour, draw_notes, draw_title
-from ridgepoint.figures.labels import Box, Pair, Room
+from ridgepoint.figures.labels import Box, Room, around
 from ridgepoint.figures.mpl import new_axes, set_up, write
 from ridgepoint.figures.paths import Path, PathPoint, PathsFigure
 from ridgepoint.figures.plane import RoofLine
@@ -153,7 +152,7 @@ def _name_path(path: Path, ink: str, sheet: Sheet, room: Room) -> None:
     places = (
         place
         for point in reversed(path.points)
-        for place in _beside(sheet.at(point.at), width, height, sheet)
+        for place in around(sheet.at(point.at), width, height, marker=sheet.marker)
     )
     box = room.place(Box(centre=place, width=width, height=height) for place in places)
     if box is not None:
@@ -166,22 +165,10 @@ def _name_sizes(path: Path, ink: str, sheet: Sheet, room: Room) -> None:
     for point in dict.fromkeys((path.points[0], path.points[-1])):
         text = path.shown_size(point.n)
         width, height = sheet.text_width(text, size) + 2, size * 1.05
-        places = _beside(sheet.at(point.at), width, height, sheet)
+        places = around(sheet.at(point.at), width, height, marker=sheet.marker)
         box = room.place(Box(centre=place, width=width, height=height) for place in places)
         if box is not None:
             sheet.label(text, box, colour=ink, size=size)
-
-
-def _beside(at: Pair, width: float, height: float, sheet: Sheet) -> Iterator[Pair]:
-    """Yield middles of texts around a point, the nearest first."""
-    for far in (1.0, 1.6, 2.4):
-        gap = sheet.marker * 0.75 * far
-        for right, up in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1)):
-            diagonal = math.sqrt(0.5) if right and up else 1.0
-            yield (
-                at[0] + right * (width / 2 + gap * diagonal),
-                at[1] + up * (height / 2 + gap * diagonal),
-            )
 
 
 def _draw_key(figure: PathsFigure, sheet: Sheet, left_out: list[str]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -92,18 +92,26 @@ def tally(executed: Executed, *, groups: Integers, n_groups: int) -> list[Counts
         for name, column in once.columns.items()
     ]
     # Basic operations are those of one iteration.
-    basic = [sums(column, executed.iterations) for column in once.basic_operations]
+    classes = [sums(column, executed.iterations) for column in once.basic_operations]
+    basic = _shared(zip(*classes, strict=True))
     flop = _flop(executed, once, groups=groups, n_groups=n_groups)
     return [
         Counts(
             **dict(zip(once.columns, row, strict=True)),
             flop=tuple(kinds),
-            basic_operations=BasicOperations(**dict(zip(_CLASSES, classes, strict=True))),
+            basic_operations=done,
         )
-        for row, classes, kinds in zip(
-            zip(*columns, strict=True), zip(*basic, strict=True), flop, strict=True
-        )
+        for row, done, kinds in zip(zip(*columns, strict=True), basic, flop, strict=True)
     ]
+
+
+def _shared(classes: Iterable[tuple[int, ...]]) -> Iterator[BasicOperations]:
+    """Yield the basic operations of each group; equal ones, as of most lines, are one object."""
+    known: dict[tuple[int, ...], BasicOperations] = {}
+    for one in classes:
+        if one not in known:
+            known[one] = BasicOperations(**dict(zip(_CLASSES, one, strict=True)))
+        yield known[one]
 
 
 def grouped_sums(

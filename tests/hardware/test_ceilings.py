@@ -75,6 +75,24 @@ def test_scalar_rates_are_alike_in_both_precisions(machine):
     assert 0.5 < ratio < 2
 
 
+def test_a_chain_does_one_basic_operation_a_cycle_and_independent_ones_more(machine):
+    """An addition or exclusive-or waits a cycle for the one before, on any x86-64 core.
+
+    Twelve a cycle is more than any core starts, loads and operations together.
+    """
+    chain = rate(machine, "bop", "dependent scalar")
+
+    assert 0.6 < chain / machine.host.frequency_hz < 1.1
+    assert 1.5 * chain < rate(machine, "bop", "mixed scalar") < 12 * machine.host.frequency_hz
+
+
+def test_basic_operations_are_those_of_64_bit_integers(machine):
+    """The same kernel in another unit: what differs is the moment at which it ran."""
+    ratio = rate(machine, "bop", "add scalar") / rate(machine, "int64", "add scalar")
+
+    assert 0.5 < ratio < 2
+
+
 def test_memory_is_slower_than_the_first_cache(machine):
     """The buffers do lie in the levels that they are named for."""
     assert rate(machine, "l1", "load") > 1.5 * rate(machine, "dram", "load")
@@ -112,7 +130,7 @@ def test_quick_measurement_is_a_part_of_the_whole(machine):
     keys = {(c.resource, c.name, c.threads) for c in machine.ceilings}
 
     assert {(c.resource, c.name, c.threads) for c in quick.ceilings} < keys
-    assert {"fp64", "fp32", "dram"} <= {c.resource for c in quick.ceilings}
+    assert {"fp64", "fp32", "bop", "dram"} <= {c.resource for c in quick.ceilings}
     assert "quick" in {caution.code for caution in quick.cautions}
     assert quick.fingerprint != machine.fingerprint
     assert all(c.rate.n + len(c.disturbed) >= 6 for c in quick.ceilings)

@@ -17,6 +17,8 @@ from ridgepoint.published import publication, spans
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 
+__all__ = ["WorkloadPoint", "dc_figure", "dc_panel", "published_points"]
+
 _FORMS = ("original", "optimised")
 
 _CALLED = {

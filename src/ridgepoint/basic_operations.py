@@ -52,6 +52,11 @@ class BasicOperations:
             **{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
         )
 
+    def __sub__(self, other: BasicOperations) -> BasicOperations:
+        return BasicOperations(
+            **{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)}
+        )
+
     def __mul__(self, times: int) -> BasicOperations:
         """Return what so many executions do."""
         return BasicOperations(**{f.name: getattr(self, f.name) * times for f in fields(self)})

@@ -14,21 +14,27 @@ from ridgepoint.errors import InvalidDocument
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.reference import SuiteRun
+from ridgepoint.reference import DatacenterRun, SuiteRun
 
 SCHEMA = 1
-_KINDS: dict[type, str] = {Machine: "machine", Measurement: "measurement", SuiteRun: "suite"}
+_KINDS: dict[type, str] = {
+    Machine: "machine",
+    Measurement: "measurement",
+    SuiteRun: "suite",
+    DatacenterRun: "datacenter",
+}
 _WRITERS = {
     "machine": "ridgepoint machine --json",
     "measurement": "ridgepoint run --json",
     "suite": "ridgepoint suite -o FILE.json",
+    "datacenter": "ridgepoint suite datacenter -o FILE.json",
 }
 
 # What msgspec raises besides its own error: text that is not UTF-8 (or a lone surrogate), and
 # objects nested deeper than the interpreter's stack.
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
-Value = TypeVar("Value", Machine, Measurement, SuiteRun)
+Value = TypeVar("Value", Machine, Measurement, SuiteRun, DatacenterRun)
 
 
 class _Header(msgspec.Struct):
@@ -103,12 +109,12 @@ def plain(value: object) -> Any:
     return msgspec.to_builtins(value, enc_hook=_encode_hook)
 
 
-def to_fields(value: Machine | Measurement | SuiteRun) -> dict[str, Any]:
+def to_fields(value: Machine | Measurement | SuiteRun | DatacenterRun) -> dict[str, Any]:
     """Return a value as the fields of its document."""
     return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value)}
 
 
-def encode(value: Machine | Measurement | SuiteRun) -> bytes:
+def encode(value: Machine | Measurement | SuiteRun | DatacenterRun) -> bytes:
     """Return a value as a JSON document, UTF-8."""
     return _to_json(to_fields(value))
 
@@ -147,7 +153,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     ----------
     document : bytes or str
     kind : type
-        `Machine`, `Measurement` or `SuiteRun`.
+        `Machine`, `Measurement`, `SuiteRun` or `DatacenterRun`.
     origin : str
         Where the document comes from, for messages.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 
@@ -90,3 +91,78 @@ class SuiteRun:
 
     machine: Machine
     results: tuple[Result, ...]
+
+
+Step = Literal["original", "ILP", "prefetch", "SIMD"]
+"""How far a datacenter workload is optimised: as it was, by the compiler, and, beyond that, by
+software prefetches or by vectors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatacenterCase:
+    """One datacenter workload, optimised so far.
+
+    Parameters
+    ----------
+    workload : str
+        Of `ridgepoint.datacenter.WORKLOADS`.
+    title : str
+        As the paper's tables print it.
+    is_traditional : bool
+        Not of a datacenter: for comparison.
+    step : {"original", "ILP", "prefetch", "SIMD"}
+    variant, form : str
+        How it is compiled, and in which way it does its work.
+    size : int
+    size_unit : str
+        What `size` counts.
+    threads : int
+    """
+
+    workload: str
+    title: str
+    is_traditional: bool
+    step: Step
+    variant: str
+    form: str
+    size: int
+    size_unit: str
+    threads: int
+
+    def __str__(self) -> str:
+        return f"{self.title}, {self.step}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatacenterResult:
+    """What became of such a case.
+
+    Parameters
+    ----------
+    case : DatacenterCase
+    measurement : Measurement or None
+        Of its measured part alone; None: it could not be measured.
+    source : BasicOperations or None
+        What its source defines; None: it could not be counted.
+    failures : tuple of str
+        Why not.
+    """
+
+    case: DatacenterCase
+    measurement: Measurement | None
+    source: BasicOperations | None
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatacenterRun:
+    """The results of the datacenter workloads, and the machine that they were found on.
+
+    Parameters
+    ----------
+    machine : Machine
+    results : tuple of DatacenterResult
+    """
+
+    machine: Machine
+    results: tuple[DatacenterResult, ...]

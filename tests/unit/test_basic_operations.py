@@ -30,3 +30,4 @@ def test_totals_add_up(one, other, times):
     assert (one + other).total == one.total + other.total
     assert (one * times).total == one.total * times
     assert (one + other).fp == one.fp + other.fp
+    assert (one + other) - other == one

@@ -58,14 +58,25 @@ def progress() -> Iterator[Progress]:
         shown.close()
 
 
-def machine_of_this_host(archive: Archive, shown: Progress) -> tuple[int, Machine]:
-    """Return this host's kept machine, or measure and keep it."""
+def machine_of_this_host(
+    archive: Archive, shown: Progress, *, knowing: str = "dram"
+) -> tuple[int, Machine]:
+    """Return this host's kept machine, or measure and keep it.
+
+    Parameters
+    ----------
+    archive : Archive
+    shown : Progress
+    knowing : str
+        A resource without whose ceiling it is of no use: one that was kept by an earlier version
+        may lack it.
+    """
     from ridgepoint.host import System, fingerprint
 
     system = System()
     for quick in (False, True):
         kept = archive.latest_machine(fingerprint(system, __version__, quick=quick))
-        if kept is not None:
+        if kept is not None and kept[1].knows(knowing):
             return kept
     from ridgepoint.ceilings import characterize
 

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common
+from ridgepoint.cli import common, datacenter, results
 
 if TYPE_CHECKING:
     from ridgepoint.harness import MeterName
     from ridgepoint.reference import Case, SuiteRun
     from ridgepoint.workloads import Workload
-
-_RESULTS = "results.json"
 
 
 @click.command("suite")
@@ -68,6 +66,11 @@ _RESULTS = "results.json"
     metavar="FILE.json",
     help="Write the results to FILE.json.",
 )
+@click.option(
+    "--published",
+    is_flag=True,
+    help="With datacenter: the paper's own tables, recomputed; measure nothing.",
+)
 @common.json_option
 @common.archive_option
 def command(
@@ -83,6 +86,7 @@ def command(
     per_cycle: bool,
     source: Path | None,
     output: Path | None,
+    published: bool,
     as_json: bool,
     archive_path: Path | None,
 ) -> int:
@@ -91,9 +95,30 @@ def command(
     Each is timed natively and counted, with cold caches and with warm ones, on one
     thread and on all cores. With --validate the status is 1 if work that is known exactly was
     counted wrongly.
+
+    'suite datacenter [NAME]...' builds and runs real programs that do little floating point
+    (sort, grep, wordcount, ...), as they were and optimised, counts their basic operations, and
+    prints the tables of the DC-Roofline paper for this machine.
     """
     from ridgepoint.models.validation import validate as compare
+    from ridgepoint.reference import SuiteRun
 
+    if names[:1] == (datacenter.NAME,):
+        _require_usual(state=state, meter=meter, validate=validate, per_cycle=per_cycle)
+        return datacenter.command(
+            names[1:],
+            only_list=only_list,
+            published=published,
+            threads=threads,
+            full=full,
+            folder=folder,
+            source=source,
+            output=output,
+            as_json=as_json,
+            archive_path=archive_path,
+        )
+    if published:
+        raise click.BadParameter("is of the datacenter workloads", param_hint="'--published'")
     if only_list:
         _list(names)
         return 0
@@ -108,10 +133,10 @@ def command(
             archive_path=archive_path,
         )
         if source is None
-        else _read(source)
+        else results.read(source, SuiteRun)
     )
     if output is not None:
-        _write(run, output)
+        results.write(run, output)
     if folder is not None:
         _draw(run, folder, per_cycle=per_cycle)
     if as_json:
@@ -127,6 +152,26 @@ def command(
 
         common.console().print(suite(run))
     return _status(run) if validate else 0
+
+
+def _require_usual(*, state: str, meter: str, validate: bool, per_cycle: bool) -> None:
+    """Refuse what the datacenter workloads do not know.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    given = {
+        "--caches": state != "both",
+        "--meter": meter != "engine",
+        "--validate": validate,
+        "--per-cycle": per_cycle,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise click.BadParameter(
+                f"is nothing for {datacenter.NAME} workloads", param_hint=f"'{option}'"
+            )
 
 
 def _chosen(names: Sequence[str]) -> list[Workload]:
@@ -197,51 +242,12 @@ def _cases(
     return cases(chosen, states=states, threads=threads, full=full)  # type: ignore[arg-type]
 
 
-def _read(source: Path) -> SuiteRun:
-    """Return results that were written before.
-
-    Raises
-    ------
-    RidgepointError
-        If the file cannot be read, or holds something else.
-    """
-    from ridgepoint.documents import decode
-    from ridgepoint.errors import RidgepointError
-    from ridgepoint.reference import SuiteRun
-
-    try:
-        content = source.read_bytes()
-    except OSError as error:
-        raise RidgepointError(
-            f"cannot read {str(source)!r}",
-            reason=(error.strerror or str(error)).lower(),
-            remedy="name a file that 'ridgepoint suite -o FILE.json' wrote",
-        ) from error
-    return decode(content, SuiteRun, origin=str(source))
-
-
-def _write(run: SuiteRun, path: Path) -> None:
-    from ridgepoint.documents import encode
-    from ridgepoint.figures.files import replace_file
-
-    replace_file(path, encode(run), what="the results")
-
-
 def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
     """Write every figure for which there are results, and the results themselves."""
-    from ridgepoint.errors import RidgepointError
     from ridgepoint.figures.paths_mpl import save
     from ridgepoint.figures.suite_figures import absent_figures, suite_figures
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RidgepointError(
-            f"cannot make the folder {str(folder)!r}",
-            reason=(error.strerror or str(error)).lower(),
-            remedy="name another one",
-        ) from error
-    _write(run, folder / _RESULTS)
+    results.write(run, results.folder(folder) / results.FILE)
     for name, figure in suite_figures(run.results, run.machine, in_cycles=per_cycle).items():
         save(figure, folder / f"{name}.svg")
     for name, why in absent_figures(run.results).items():

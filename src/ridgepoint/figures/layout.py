@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 
@@ -79,3 +79,16 @@ def _short_list(match: re.Match[str]) -> str:
     if more <= 0:
         return ", ".join(names)
     return f"{', '.join(names[:_MOST_FILES])} and {more} more"
+
+
+def one_of_each_kind(cautions: Sequence[Caution]) -> list[Caution]:
+    """Return one caution of each kind, and of how many cases it is."""
+    kinds: dict[str, list[Caution]] = {}
+    for caution in cautions:
+        kinds.setdefault(caution.code, []).append(caution)
+    return [
+        alike[0]
+        if len(alike) == 1
+        else replace(alike[0], seen=f"{alike[0].seen} ({len(alike)} cases have such a doubt)")
+        for alike in kinds.values()
+    ]

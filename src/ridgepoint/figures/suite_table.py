@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.caution import Caution
-from ridgepoint.figures.layout import caution_list, plain_table
+from ridgepoint.figures.layout import caution_list, one_of_each_kind, plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_intensity
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
@@ -42,7 +41,7 @@ def suite(run: SuiteRun) -> RenderableType:
     parts: list[RenderableType] = [table]
     parts += [Text(printable(f"{one.case}: {one.failure}")) for one in failures]
     if cautions:
-        parts.append(caution_list(_of_each_kind(cautions)))
+        parts.append(caution_list(one_of_each_kind(cautions)))
     return Group(*parts)
 
 
@@ -71,19 +70,6 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
 
 def _shown(intensity: float | None) -> str:
     return "no traffic" if intensity is None else shown_intensity(intensity)
-
-
-def _of_each_kind(cautions: Sequence[Caution]) -> list[Caution]:
-    """Return one caution of each kind, and of how many cases it is."""
-    kinds: dict[str, list[Caution]] = {}
-    for caution in cautions:
-        kinds.setdefault(caution.code, []).append(caution)
-    return [
-        alike[0]
-        if len(alike) == 1
-        else replace(alike[0], seen=f"{alike[0].seen} ({len(alike)} cases have such a doubt)")
-        for alike in kinds.values()
-    ]
 
 
 def validation(validations: Sequence[Validation]) -> RenderableType:

@@ -1,0 +1,162 @@
+"""Measure the datacenter workloads step by step: as they were, and optimised as the paper does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.datacenter.build import compile_flags
+from ridgepoint.datacenter.programs import REGION, WORKLOADS, Workload, arguments
+from ridgepoint.datacenter.running import command
+from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.measurement import Measurement
+from ridgepoint.meters import Run
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.process import run
+from ridgepoint.meters.source import built, count
+from ridgepoint.meters.standard_input import no_standard_input
+from ridgepoint.program import measure_program
+from ridgepoint.reference import DatacenterCase, DatacenterResult, Step
+
+_Found = TypeVar("_Found")
+_QUICK = 10  # part of a workload's own size: counting takes up to 100 times as long as running
+_STEPS: tuple[tuple[Step, str, str], ...] = (
+    ("original", "baseline", "original"),
+    ("ILP", "optimised", "original"),
+    ("prefetch", "optimised", "prefetch"),
+    ("SIMD", "native", "simd"),
+)
+
+
+def cases(
+    names: Sequence[str] = (), *, threads: int = 1, full: bool = False
+) -> tuple[DatacenterCase, ...]:
+    """Return the steps of the workloads.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of `WORKLOADS`; none: all.
+    threads : int
+    full : bool
+        Each in its own size, and not in a tenth of it.
+    """
+    chosen = [WORKLOADS[name] for name in names] or list(WORKLOADS.values())
+    return tuple(case for one in chosen for case in _steps(one, threads=threads, full=full))
+
+
+def _steps(one: Workload, *, threads: int, full: bool) -> Iterator[DatacenterCase]:
+    for step, variant, form in _STEPS:
+        if form in one.forms:
+            yield DatacenterCase(
+                workload=one.name,
+                title=one.title,
+                is_traditional=one.traditional,
+                step=step,
+                variant=variant,
+                form=form,
+                size=one.default_size if full else max(1, one.default_size // _QUICK),
+                size_unit=one.size_unit,
+                threads=threads,
+            )
+
+
+def run_datacenter(
+    chosen: Sequence[DatacenterCase], *, report: Callable[[str], None] = lambda what: None
+) -> tuple[DatacenterResult, ...]:
+    """Measure cases; one that cannot be measured stops no other.
+
+    Parameters
+    ----------
+    chosen : sequence of DatacenterCase
+    report : callable
+        Called with what begins now.
+
+    Notes
+    -----
+    Time, floating-point work and traffic are those of the measured part, with simulated caches
+    that are empty when it begins: data come from memory. Basic operations are counted from the
+    source: what doing the measured part twice does more than doing it once.
+    """
+    sources: dict[tuple[str, str, str], BasicOperations | RidgepointError] = {}
+    results = []
+    for case in chosen:
+        report(f"measuring {case}")
+        measured = _attempt(_measured, case)
+        # What the source defines does not depend on how far the compiler optimises it.
+        key = (case.workload, case.form, "native" if case.variant == "native" else "")
+        if key not in sources:
+            report(f"counting {case} from its source")
+            sources[key] = _attempt(_from_source, case)
+        source = sources[key]
+        results.append(
+            DatacenterResult(
+                case=case,
+                measurement=measured if isinstance(measured, Measurement) else None,
+                source=source if isinstance(source, BasicOperations) else None,
+                failures=tuple(
+                    str(one) for one in (measured, source) if isinstance(one, RidgepointError)
+                ),
+            )
+        )
+    return tuple(results)
+
+
+def _attempt(
+    step: Callable[[DatacenterCase], _Found], case: DatacenterCase
+) -> _Found | RidgepointError:
+    try:
+        return step(case)
+    except RidgepointError as error:
+        return error
+
+
+def _measured(case: DatacenterCase) -> Measurement:
+    meter = EngineMeter(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
+    return measure_program(
+        command(
+            case.workload,
+            variant=case.variant,
+            form=case.form,
+            size=case.size,
+            threads=case.threads,
+        ),
+        meter=meter,
+        output="discard",
+    )
+
+
+def _from_source(case: DatacenterCase) -> BasicOperations:
+    source = str(WORKLOADS[case.workload].source)
+    # The last level counts; what is counted depends on none.
+    flags = [*compile_flags(case.workload, variant=case.variant, marked=False), "-O2"]
+    with built([source], flags, say=lambda what: None) as (counting, _):
+        once, twice = (
+            count(
+                [
+                    str(counting),
+                    *arguments(
+                        case.workload,
+                        form=case.form,
+                        size=case.size,
+                        threads=case.threads,
+                        repeat=repeat,
+                    ),
+                ],
+                launch=_launch,
+            )
+            for repeat in (1, 2)
+        )
+    for done in (once, twice):
+        if done.exit_status or not done.complete:
+            raise CannotMeasure(
+                f"cannot count {case} from its source",
+                reason=f"it ended with status {done.exit_status}",
+                remedy="run it by hand: ridgepoint bops",
+            )
+    return twice.operations - once.operations
+
+
+def _launch(command: Sequence[str], environment: dict[str, str]) -> Run:
+    return run(command, stdin=no_standard_input(), output="discard", environment=environment)

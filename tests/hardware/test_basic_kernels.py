@@ -22,6 +22,8 @@ _REGISTER = {0: "%r", 128: "%xmm", 256: "%ymm", 512: "%zmm"}
 _ADD = {0: "addq", 128: "paddq", 256: "vpaddq", 512: "vpaddq"}
 _LOGIC = {0: "xorq", 128: "pxor", 256: "vpxor", 512: "vpxorq"}
 _COMPARE = {0: "cmpq", 128: "pcmpgtq", 256: "vpcmpgtq", 512: "vpcmpgtq"}
+# Steps of nine chains: a pass has so many instructions.
+_PASS = {0: 144, 128: 72, 256: 72, 512: 72}
 _LOAD = {0: "movq", 128: "movdqu", 256: "vmovdqu", 512: "vmovdqu64"}
 
 
@@ -54,33 +56,34 @@ def number(loop, name):
 
 @pytest.mark.parametrize("width", [0, 128, 256, 512])
 @pytest.mark.parametrize(
-    ("mix", "adds", "logics", "compares", "addressed", "bop_per_lane"),
+    ("mix", "adds", "logics", "compares", "addressed", "bops"),
     [
-        # Nine chains, sixteen steps: 144 instructions. 17 BOPs of nine instructions, eight of
-        # them addresses; 4 of three; 6 of four; 5 of three; 6 of three.
-        ("8:3:2:4", 48, 32, 64, 128, 272),
-        ("1:1:1:1", 48, 48, 48, 48, 192),
-        ("2:2:1:1", 72, 36, 36, 72, 216),
-        ("2:1:1:1", 48, 48, 48, 96, 240),
-        ("3:1:1:1", 48, 48, 48, 144, 288),
+        # Of 72 instructions: 17 BOPs of nine, eight of them addresses; 4 of three; 6 of four;
+        # 5 of three; 6 of three.
+        ("8:3:2:4", 24, 16, 32, 64, 136),
+        ("1:1:1:1", 24, 24, 24, 24, 96),
+        ("2:2:1:1", 36, 18, 18, 36, 108),
+        ("2:1:1:1", 24, 24, 24, 48, 120),
+        ("3:1:1:1", 24, 24, 24, 72, 144),
     ],
 )
 def test_mix_holds_its_operations_in_their_proportion(
-    compiler, mix, adds, logics, compares, addressed, bop_per_lane, width
+    compiler, mix, adds, logics, compares, addressed, bops, width
 ):
     """Of every instruction one lane's operation counts one, and each operand in memory one more."""
     kernel = mixed(mix, width_bits=width)
     function = compiled(compiler, kernel)
     loop = loop_of(function.assembly)
     in_memory = [line for line in loop if re.search(r"\(%r\w+,%r\w+,8\)", line)]
+    times = _PASS[width] // 72
 
-    assert number(loop, _ADD[width]) == adds
-    assert number(loop, _LOGIC[width]) == logics
-    assert number(loop, _COMPARE[width]) == compares
-    assert len(in_memory) == addressed
-    assert len(loop) == 144 + 2
-    assert sum(_REGISTER[width] in line for line in loop if "dec" not in line) == 144
-    assert kernel.work_per_repeat == bop_per_lane * max(width // 64, 1)
+    assert number(loop, _ADD[width]) == adds * times
+    assert number(loop, _LOGIC[width]) == logics * times
+    assert number(loop, _COMPARE[width]) == compares * times
+    assert len(in_memory) == addressed * times
+    assert len(loop) == _PASS[width] + 2
+    assert sum(_REGISTER[width] in line for line in loop if "dec" not in line) == _PASS[width]
+    assert kernel.work_per_repeat == bops * times * max(width // 64, 1)
     assert why_refused(function, kernel.claim) is None
 
 
@@ -102,15 +105,15 @@ def test_dependent_operations_are_one_chain(compiler, width):
 
 @pytest.mark.parametrize("width", [0, 512])
 def test_compares_keep_no_result(compiler, width):
-    """144 of them: flags, or a mask, are written over."""
+    """144 scalars, or 72 vectors: flags, or a mask, are written over."""
     kernel = compare(width_bits=width)
     function = compiled(compiler, kernel)
     loop = loop_of(function.assembly)
 
-    assert number(loop, _COMPARE[width]) == 144
+    assert number(loop, _COMPARE[width]) == _PASS[width]
     assert not any("(" in line for line in loop)
-    assert len(loop) == 144 + 2
-    assert kernel.work_per_repeat == 144 * max(width // 64, 1)
+    assert len(loop) == _PASS[width] + 2
+    assert kernel.work_per_repeat == _PASS[width] * max(width // 64, 1)
     assert why_refused(function, kernel.claim) is None
 
 
@@ -119,14 +122,14 @@ def test_compares_keep_no_result(compiler, width):
     [("lea", 0, "leaq"), *(("load", width, name) for width, name in _LOAD.items())],
 )
 def test_addresses_are_of_base_and_index(compiler, kind, width, name):
-    """144 of them, scaled by the 8 byte of an element; a vector brings an element in each lane."""
+    """144 scalars, or 72 vectors, at 8 byte per element; a vector brings one in each lane."""
     kernel = addressing(kind, width_bits=width)
     function = compiled(compiler, kernel)
     own = [line for line in loop_of(function.assembly) if line.split()[0] == name]
 
-    assert len(own) == 144
+    assert len(own) == _PASS[width]
     assert all(re.search(r"\(%r\w+,%r\w+,8\), ", line) for line in own)
-    assert kernel.work_per_repeat == 144 * max(width // 64, 1)
+    assert kernel.work_per_repeat == _PASS[width] * max(width // 64, 1)
     assert why_refused(function, kernel.claim) is None
 
 

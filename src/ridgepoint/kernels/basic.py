@@ -27,14 +27,17 @@ from typing import Literal
 
 from ridgepoint.kernels.chains import chains_ir, value
 from ridgepoint.kernels.integer import OPERANDS
-from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT, Claim, Kernel, lanes, width_name
+from ridgepoint.kernels.kernel import Claim, Kernel, lanes, width_name
 
 Kind = Literal["add", "logic", "compare", "load", "lea"]
 
-_CHAINS, _UNROLL = 9, 16
+_CHAINS = 9
+# A scalar loop's counter competes with its work; vectors leave it room.
+_SCALAR_UNROLL, _VECTOR_UNROLL = 16, 8
 _DEPENDENT_UNROLL = 128
-_LINES = 32
-"""Lines that operands in memory are taken from: they lie in what any kernel of chains has."""
+_ARRAY_BYTES = 2048
+"""Of the array that operands in memory come from, one element after the other: not all from the
+same bank of L1. It lies in what any kernel of chains has."""
 
 _ELEMENT_BYTES = 8
 _SSE_BITS = 128
@@ -129,14 +132,15 @@ def addressing(kind: Literal["load", "lea"], *, width_bits: int) -> Kernel:
 
 def _kernel(name: str, steps: Sequence[Step], width_bits: int, *, chains: int = _CHAINS) -> Kernel:
     """Return the kernel that goes through steps in turn, from chain to chain."""
-    unroll = _UNROLL if chains > 1 else _DEPENDENT_UNROLL
+    independent = _VECTOR_UNROLL if width_bits else _SCALAR_UNROLL
+    unroll = independent if chains > 1 else _DEPENDENT_UNROLL
     n_lanes = lanes("int64", width_bits)
     vector = f"<{n_lanes} x i64>" if width_bits else "i64"
     times = chains * unroll // len(steps)
 
     def step(result: str, u: int, k: int) -> str:
         number = u * chains + k
-        offset = number % _LINES * VECTOR_ALIGNMENT
+        offset = number * n_lanes * _ELEMENT_BYTES % _ARRAY_BYTES
         one = steps[number % len(steps)]
         return _code(one, vector, width_bits, result=result, x=value(k, u), offset=offset)
 

@@ -1,8 +1,12 @@
 """LU and STREAM leave the numbers that NumPy and STREAM's own scalars give."""
 
+import json
+
 import numpy as np
 import pytest
 from datacenter_runs import refusal, start
+
+from ridgepoint.datacenter import WORKLOADS
 
 
 def splitmix(seed, count):
@@ -45,3 +49,17 @@ def test_stream_leaves_what_its_scalars_become(tmp_path, variant, n, threads):
 def test_what_makes_no_sense_is_refused(name, options):
     """Sizes that are none or too large, and files where there are none to read."""
     refusal(name, *options)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_repetitions_have_the_same_results(name):
+    """A line of JSON for each, which differ in times and rates alone."""
+    size = 100 if name == "lu" else 2000
+    done = start(name, "--size", size, "--repeat", "22", "--threads", "2", "--check")
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    kept = [{key: value for key, value in one.items() if "_per_s" not in key} for one in reports]
+
+    assert [one.pop("repeat") for one in kept] == list(range(22))
+    assert all(one.pop("seconds") > 0 for one in kept)
+    assert all(one == kept[0] for one in kept)
+    assert WORKLOADS[name].result in kept[0]

@@ -4,7 +4,7 @@ They measure nothing themselves: each is a C++ program whose measured part is th
 `REGION`, to be timed, counted and bounded like any other program.
 """
 
-from ridgepoint.datacenter.build import build, compiler_command, host_flags
+from ridgepoint.datacenter.build import build, compile_flags, compiler_command, host_flags
 from ridgepoint.datacenter.programs import (
     REGION,
     VARIANTS,
@@ -26,6 +26,7 @@ __all__ = [
     "arguments",
     "build",
     "command",
+    "compile_flags",
     "compiler_command",
     "find",
     "generate",

@@ -61,7 +61,7 @@ def build(
         raise ValueError(f"name must be one of {', '.join(WORKLOADS)}, generate; got {name!r}")
     if variant not in VARIANTS:
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
-    command = [*compiler_command(compiler), *_flags(name, variant, marked=marked)]
+    command = [*compiler_command(compiler), *compile_flags(name, variant=variant, marked=marked)]
     program = _folder(cache) / f"{name}-{variant}-{_key(name, command)}"
     if not os.access(program, os.X_OK):
         _compile(name, command, program)
@@ -96,14 +96,25 @@ def host_flags(system: System | None = None) -> tuple[str, ...]:
     return ("-march=x86-64-v3",) if flags >= _VERSION_3 else ()
 
 
-def _flags(name: str, variant: str, *, marked: bool) -> list[str]:
+def compile_flags(name: str, *, variant: str = "baseline", marked: bool = True) -> tuple[str, ...]:
+    """Return the flags that a compiler needs for a program, for one that is not `build`.
+
+    Parameters
+    ----------
+    name : str
+        Of a workload, or ``"generate"``.
+    variant : str
+        Of `VARIANTS`.
+    marked : bool
+        Mark the measured part as a region.
+    """
     way = VARIANTS[variant]
     contracts = name in WORKLOADS and WORKLOADS[name].contracts
     flags = [*_COMMON, *way.flags, *(host_flags() if way.host else ())]
     flags.append("-ffp-contract=fast" if contracts else "-ffp-contract=off")
     if not marked:
         flags.append("-DRIDGEPOINT_DISABLE")
-    return [*flags, f"-I{header_folder()}"]
+    return (*flags, f"-I{header_folder()}")
 
 
 def _key(name: str, command: list[str]) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.figures.layout import caution_list, one_of_each_kind, plain_table
-from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.words import UNKNOWN, machine_title, percent, printable
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.dc_roofline import DCRoofline
@@ -115,7 +115,7 @@ def _head(run: DatacenterRun) -> Iterator[RenderableType]:
     how = "their sources" if len(sources) == len(run.results) else "their instructions"
     if sources and len(sources) < len(run.results):
         how = "their sources where these could be counted, else their instructions"
-    yield Text(printable(f"{run.machine.name}; BOPs of {how}; traffic of emptied caches"))
+    yield Text(printable(f"{machine_title(run.machine)}; BOPs of {how}; traffic of emptied caches"))
 
 
 def _first(seen: Iterable[_Seen]) -> list[_Seen]:

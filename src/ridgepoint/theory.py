@@ -259,6 +259,11 @@ def _with_basic_operations(
         for (resource, name), figure in figures.items()
         if resource == "int64" and name.split()[0] in _BASIC
     }
+    found |= {
+        ("bop", name.replace("fma+add", "floating")): replace(figure, unit="BOP/cycle")
+        for (resource, name), figure in figures.items()
+        if resource == "fp64" and name.startswith("fma+add")
+    }
     widths = [int(name[4:-4]) for _, name in found if name.startswith("add ") and "-bit" in name]
     load = figures.get(("l1", "load"))
     if widths and load is not None:

@@ -111,16 +111,16 @@ def test_node_is_measured_by_its_memory_alone():
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 9 dots + 12 BOPs ...).
+    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 9 dots + 14 BOPs ...).
 
     The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, logic
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three widths.
-    Basic operations: six kinds, as scalars and in 512 bit.
+    Basic operations: seven kinds, as scalars and in 512 bit.
     Memory: 3 cache levels x 7 + main memory x 9.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 12 + 3 * 7 + 9)
+    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 14 + 3 * 7 + 9)
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 
@@ -189,12 +189,30 @@ def test_basic_operations_are_measured_scalar_and_widest(features, widest):
     }
 
 
+def test_floating_point_is_of_the_basic_operations():
+    """With what multiplies and adds in one instruction, which counts two."""
+    haswell = {"sse2", "sse4.1", "sse4.2", "avx", "avx2", "fma"}
+    tasks = plan(ZEN4, [cores(1)], isa=x86(*haswell))
+    floating = {t.name: t for t in tasks if t.resource == "bop" and "floating" in t.name}
+
+    assert set(floating) == {"floating scalar", "floating 256-bit"}
+    # Four steps of eight multiply-adds and four additions, four lanes each.
+    assert floating["floating 256-bit"].candidates[0].work_per_repeat == 4 * (8 * 2 + 4) * 4
+
+
 def test_other_architectures_add_and_combine_basic_operations():
     """What needs assembly of x86-64 is unknown there, and not guessed."""
     neon = Isa(architecture="aarch64", has=lambda feature: False)
     names = [t.name for t in plan(ZEN4, [cores(1)], isa=neon) if t.resource == "bop"]
 
-    assert names == ["add scalar", "add 128-bit", "logic scalar", "logic 128-bit"]
+    assert names == [
+        "add scalar",
+        "add 128-bit",
+        "logic scalar",
+        "logic 128-bit",
+        "floating scalar",
+        "floating 128-bit",
+    ]
 
 
 def test_streams_fit_their_buffer():

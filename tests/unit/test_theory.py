@@ -72,6 +72,7 @@ def no_files_of_the_user(monkeypatch, tmp_path):
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "logic 512-bit", 32),
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "addressing 512-bit", 16),
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "mixed 512-bit", 48),
+        ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "floating 512-bit", 48),
         ("haswell", None, "bop", "add scalar", 4),
         ("haswell", None, "bop", "addressing 256-bit", 8),
         ("nehalem", None, "fp64", "add 128-bit", 2),

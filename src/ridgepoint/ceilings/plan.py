@@ -187,7 +187,7 @@ def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:
     """
     claim = kernel.claim
     if resource == "bop":
-        return claim.operation == "mixed"
+        return claim.operation in {"mixed", "fma+add"}
     if resource not in {"fp64", "fp32"} or claim.operation == "mul":
         return False
     scalar_fma = claim.operation == "fma" and not claim.width_bits
@@ -207,12 +207,16 @@ def _floats(isa: Isa) -> Iterator[_Computing]:
                 kernel = peak(operation, precision=precision, width_bits=width)
                 yield precision, kernel.name, (kernel,)
         for width in (0, *isa.vector_widths) if isa.has_fma else ():
-            registers = isa.vector_registers(width)
-            mixes = tuple(
-                mix(ratio, precision=precision, width_bits=width, registers=registers)
-                for ratio in MIXES
-            )
+            mixes = _multiply_adds(precision, width, isa)
             yield precision, f"fma+add {width_name(width)}", mixes
+
+
+def _multiply_adds(precision: Literal["fp64", "fp32"], width: int, isa: Isa) -> tuple[Kernel, ...]:
+    """Return kernels of multiply-adds and additions in all ratios."""
+    registers = isa.vector_registers(width)
+    return tuple(
+        mix(ratio, precision=precision, width_bits=width, registers=registers) for ratio in MIXES
+    )
 
 
 def _integers(isa: Isa) -> Iterator[_Computing]:
@@ -252,6 +256,9 @@ def _basic_operations(isa: Isa) -> Iterator[_Computing]:
         for width in (0, *widest):
             kernel = integer_peak(operation, integer="int64", width_bits=width)
             yield "bop", f"{name} {width_name(width)}", (kernel,)
+    # Floating-point operations are basic ones too: a multiply-add is two.
+    for width in (0, *isa.vector_widths[-1:]) if isa.has_fma else ():
+        yield "bop", f"floating {width_name(width)}", _multiply_adds("fp64", width, isa)
     if isa.architecture != "x86_64":
         return
     for width in (0, *widest):

@@ -89,6 +89,29 @@ def test_what_stands_behind_a_call_that_never_returns_is_not_counted(tmp_path):
     assert counts(tmp_path / "leave").operations.total == 3
 
 
+def test_threads_that_end_hand_their_counters_on(tmp_path):
+    """20000 threads of 10 rounds (11 comparisons, 10 steps), and the loop that starts them."""
+    source = tmp_path / "many.c"
+    source.write_text(
+        "#include <pthread.h>\n"
+        "static void *f(void *u) { for (volatile int i = 0; i < 10; i++) ; return u; }\n"
+        "int main(void) { pthread_t t; for (int i = 0; i < 20000; i++) {\n"
+        "pthread_create(&t, 0, f, 0); pthread_join(t, 0); } return 0; }\n"
+    )
+    compiled(source, "-O2", "-pthread", "-o", tmp_path / "many")
+
+    assert counts(tmp_path / "many").operations.total == 20_000 * 21 + 20_001 + 20_000
+
+
+def test_flags_of_distributions_are_taken(tmp_path):
+    """Checked functions of the C library and warnings as errors do not mind the detour."""
+    (tmp_path / "main.c").write_text('#include <stdio.h>\nint main(void) { return puts("") - 1; }')
+    hardened = ("-O2", "-D_FORTIFY_SOURCE=2", "-Wall", "-Wextra", "-Werror", "-flto", "-g")
+    compiled(*hardened, tmp_path / "main.c", "-fstack-protector-strong", "-o", tmp_path / "main")
+
+    assert counts(tmp_path / "main").operations.total == 1
+
+
 LIBRARY = "int twice(int n) { return n * 2; }\nint thrice(int n) { return n * 3; }\n"
 STATIC = "static int work(int n) { return n + %d; }\nint %s(int n) { return work(n); }\n"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -93,9 +93,9 @@ def tables(
     for function in counts.functions[:most]:
         _add(functions, Text(shown_symbol(function.name)), function.operations.total, all_bops)
     lines = plain_table("line", "BOPs", "share", "made of", right=("BOPs", "share"))
-    for line in counts.lines[:most]:
+    for line, place in zip(counts.lines, _places(counts.lines[:most]), strict=False):
         made_of = Text(_made_of(line.operations))
-        _add(lines, Text(_place(line)), line.operations.total, all_bops, made_of)
+        _add(lines, Text(place), line.operations.total, all_bops, made_of)
     parts: list[RenderableType] = [_title(command, counts, timed), "", classes, "", functions]
     parts += ["", lines]
     cautions = (*counts.cautions, *(() if timed is None else timed.cautions))
@@ -120,12 +120,18 @@ def _title(command: Sequence[str], counts: SourceCounts, timed: Timed | None) ->
     return Text(said, style="bold")
 
 
-def _place(line: LineOperations) -> str:
-    if line.file is None:
-        return "the compiler's own"
-    path = os.path.relpath(line.file)
-    shown = line.file if path.startswith("..") else path
-    return printable(f"{shown}:{line.line or '?'}")
+def _places(lines: Sequence[LineOperations]) -> list[str]:
+    """Return where lines stand in short, with a folder where two files are called the same."""
+    paths = [None if line.file is None else PurePath(line.file) for line in lines]
+    names = [path.name for path in set(paths) if path is not None]
+    shown = []
+    for path, line in zip(paths, lines, strict=True):
+        if path is None:
+            shown.append("the compiler's own")
+            continue
+        parts = path.parts[-2:] if names.count(path.name) > 1 else path.parts[-1:]
+        shown.append(printable(f"{'/'.join(parts)}:{line.line or '?'}"))
+    return shown
 
 
 def _made_of(operations: BasicOperations) -> str:

@@ -218,7 +218,8 @@ class _Build:
                 flags += ["-MF", str(Path(output).with_suffix(".d"))]
             if not self.line.has("-MT", "-MQ"):
                 flags += ["-MT", output]
-        return [*flags, *_FRONT, "-x", one.language, one.path]
+        # Checked functions of the C library want a compiler that optimises, and complain else.
+        return [*flags, "-U_FORTIFY_SOURCE", *_FRONT, "-x", one.language, one.path]
 
 
 def _back(flags: Sequence[str]) -> list[str]:

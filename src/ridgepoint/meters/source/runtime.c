@@ -207,16 +207,6 @@ static struct block *new_block(const struct module *module)
     return block;
 }
 
-static void abandon(void *unused)
-{
-    uint64_t self = (uint64_t)syscall(SYS_gettid);
-    (void)unused;
-    for (unsigned i = 0; i < n_chunks; i++)
-        for (struct block *b = next_block(chunks[i], NULL); b; b = next_block(chunks[i], b))
-            if (b->owner == self)
-                b->abandoned = 1;
-}
-
 static void lock(sigset_t *before)
 {
     sigset_t all;
@@ -229,6 +219,21 @@ static void unlock(const sigset_t *before)
 {
     pthread_mutex_unlock(&mutex);
     pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Called when a thread ends; what its destructors still do is counted, since only counters of a
+   thread that the kernel knows no more are inherited. */
+static void abandon(void *unused)
+{
+    uint64_t self = (uint64_t)syscall(SYS_gettid);
+    sigset_t before;
+    (void)unused;
+    lock(&before);
+    for (unsigned i = 0; i < n_chunks; i++)
+        for (struct block *b = next_block(chunks[i], NULL); b; b = next_block(chunks[i], b))
+            if (b->owner == self)
+                b->abandoned = 1;
+    unlock(&before);
 }
 
 static void prepare(void)

@@ -19,7 +19,7 @@ from ridgepoint.host import System
 from ridgepoint.meters.engine.build import CACHE_VARIABLE, header_folder
 
 _COMPILERS = ("g++", "clang++", "c++")
-_COMMON = ("-std=c++17", "-pthread", "-g")
+_COMMON = ("-std=c++17", "-pthread", "-g1")  # names and lines, without the types
 
 # What x86-64-v3 stands for, in the kernel's words: the most that Valgrind decodes, which has no
 # AVX-512, so that the program that is counted is the one that is timed.

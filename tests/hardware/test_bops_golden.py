@@ -258,6 +258,16 @@ CXX_CASES = {
         ),
         ops(a=2, c=2),
     ),
+    # new[] (its size), arrays that are copied whole, a base that is virtual: 0; T::T adds: a 3.
+    "what the compiler implies": (
+        in_main(
+            "T *t = new T[argc + argc - 1]; int a[3] = {1, 2, 3}; auto [x, y, z] = a;"
+            "auto f = [a] { return 1; }; V v; v.n = 1;",
+            "static int made; struct T { int n; T() { made++; } };"
+            "struct A { int n = 0; }; struct V : virtual A {};",
+        ),
+        ops(a=2 + 1),
+    ),
     # Static of a function: constructed once: a 1; n++ twice: a 2.
     "statics": (
         in_main("f(argc); f(argc);", "int f(int k) { static int n = k + 1; n++; return n; }"),

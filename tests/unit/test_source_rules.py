@@ -20,7 +20,6 @@ ONE = {
         ("incdec.ptr", "getelementptr", "inbounds i8, ptr %0, i32 1", "arithmetic"),
         ("add.ptr12", "getelementptr", "inbounds i32, i32* %0, i64 %idx.ext", "arithmetic"),
         ("", "atomicrmw", "add i32* %x, i32 1 seq_cst, align 4", "arithmetic"),
-        ("2", "call", "{ i32, i1 } @llvm.sadd.with.overflow.i32(i32 %0, i32 %1)", "arithmetic"),
         ("fneg", "fneg", "double %0", "fp_arithmetic"),
         ("div", "fdiv", "fast double %0, %1", "fp_arithmetic"),
         ("neg", "xor", "i32 %3, -1", "logic"),
@@ -57,6 +56,8 @@ def test_an_operation_of_the_source_counts_one(name, opcode, rest, kind):
         ("call", "call", "i32 @abs(i32 noundef %0)"),
         ("neg", "sub", "nsw i32 0, %0"),
         ("isnan_cmp", "fcmp", "uno double %mul_r, %mul_r"),
+        ("2", "call", "{ i64, i1 } @llvm.umul.with.overflow.i64(i64 %0, i64 4)"),
+        ("add.ptr", "getelementptr", "inbounds i8, ptr %this, i64 %vbase.offset"),
         ("guard.uninitialized", "icmp", "eq i8 %0, 0"),
     ],
 )

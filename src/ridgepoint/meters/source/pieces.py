@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ridgepoint.meters.source.ir import Block, Function, Instruction
 from ridgepoint.meters.source.locations import Locations, Place
 from ridgepoint.meters.source.returning import comes_back
-from ridgepoint.meters.source.rules import NOTHING, of_block, of_instruction
+from ridgepoint.meters.source.rules import NOTHING, is_implied, of_block, of_instruction
 from ridgepoint.meters.source.table import LineWork, Tally
 
 _FIRST = frozenset(("phi", "landingpad", "alloca"))
@@ -68,22 +68,19 @@ def pieces(
             done.append(current)
         else:
             current = ends[before]
-        current.tally.add(_place(block.instructions, locations), of_block(block.label))
+        if (joined := of_block(block.label)) != NOTHING:
+            current.tally.add(_place(block.instructions, locations), joined)
         for instruction in block.instructions:
             operations = of_instruction(
                 instruction.name, instruction.opcode, instruction.rest, truths
             )
-            if operations != NOTHING:
+            if operations != NOTHING and not is_implied(block.label, instruction.opcode):
                 current.tally.add(locations.place(instruction.location), operations)
             if not comes_back(instruction, known):
                 current = _Open(instruction.last, True, Tally({}))
                 done.append(current)
         ends[block.label] = current
-    return [
-        Piece(one.line, one.behind, one.tally.work)
-        for one in done
-        if any(operations.total for operations in one.tally.by_place.values())
-    ]
+    return [Piece(one.line, one.behind, one.tally.work) for one in done if one.tally.by_place]
 
 
 def _begin(block: Block) -> _Open:

@@ -41,7 +41,7 @@ _ADDRESSES = {
 # guards of static variables, a test for NULL of `delete`, a handler's type, `abs` in place.
 _OF_THE_COMPILER = re.compile(
     r"bf\.|sub\.ptr\.div|idx\.neg|lnot|loadedv|arrayinit|arrayctor|arraydestroy|fits_in_|"
-    r"overflow_arg_area|gp_offset|fp_offset|vaarg|guard\.|isnull|cast\.isnull|matches|abscond|"
+    r"overflow_arg_area|gp_offset|fp_offset|vaarg|guard\.|isempty|isnull|cast\.isnull|matches|abscond|"
     r"isnan_cmp|inbounds|memptr|vtable|vfn|vbase|cookie|coerce|neg\.offset|offset\.ptr"
 )
 _RIGHT_OPERAND = re.compile(r"(land\.lhs\.true|land\.rhs|lor\.lhs\.false|lor\.rhs)\d*$")
@@ -50,14 +50,10 @@ _LANES = re.compile(r"<(\d+) x ")
 _FLAGS = re.compile(
     r"(?:nsw|nuw|exact|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|disjoint|samesign|inbounds) "
 )
-_INTRINSIC = re.compile(r"@llvm\.([a-z_]+(?:\.with\.overflow)?)\.?[^(]*\(")
+_INTRINSIC = re.compile(r"@llvm\.([a-z_]+)\.[^(]*\(")
 _INTRINSICS = {
     **dict.fromkeys(("fmuladd", "fma"), BasicOperations(fp_arithmetic=2)),
     **dict.fromkeys(("smax", "smin", "umax", "umin"), BasicOperations(compare=1)),
-    **dict.fromkeys(
-        (f"{sign}{name}.with.overflow" for sign in "su" for name in ("add", "sub", "mul")),
-        BasicOperations(arithmetic=1),
-    ),
 }
 
 
@@ -96,11 +92,22 @@ def of_instruction(
         return NOTHING
     if opcode in ("icmp", "fcmp"):
         return _comparison(name, opcode, rest, truths)
-    if opcode in _ADDRESSES:
+    if opcode in _ADDRESSES and "%vbase." not in rest:
         return _ADDRESSES[opcode].get(kind, NOTHING)
     return (
         NOTHING if opcode not in _CLASSES else BasicOperations(**{_CLASSES[opcode]: _lanes(rest)})
     )
+
+
+def is_implied(label: str, opcode: str) -> bool:
+    """Return whether an instruction belongs to a loop that clang makes, to copy an array whole.
+
+    Examples
+    --------
+    >>> is_implied("arrayinit.body", "getelementptr"), is_implied("for.body", "getelementptr")
+    (True, False)
+    """
+    return opcode == "getelementptr" and label.startswith("arrayinit.body")
 
 
 def of_block(label: str) -> BasicOperations:

@@ -24,7 +24,7 @@ SORT = DatacenterCase(
     form="original",
     size=1000,
     size_unit="records",
-    threads=1,
+    threads=6,
 )
 
 
@@ -68,6 +68,13 @@ def test_nothing_moved_is_calculation_and_unknown_is_unknown():
     """No traffic: no intensity. No count: no rate."""
     assert "Sort 2 G unknown 86.4 G calculation" in shown(result(dram=(0, 0, 0)))
     assert "Sort unknown unknown unknown unknown" in shown(result(bop=None))
+
+
+def test_bounds_are_of_the_cores_that_work():
+    """One core of six."""
+    one = replace(result(dram=(0, 0, 0)), case=replace(SORT, threads=1))
+
+    assert "Sort 2 G unknown 14.4 G calculation" in shown(one)
 
 
 def test_machine_without_a_ceiling_bounds_nothing():

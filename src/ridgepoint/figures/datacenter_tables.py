@@ -15,7 +15,7 @@ from ridgepoint.figures.words import UNKNOWN, machine_title, percent, printable
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.dc_roofline import DCRoofline
-from ridgepoint.models.work import Metric, work_total
+from ridgepoint.models.work import WORK_UNITS, Metric, work_total
 from ridgepoint.reference import DatacenterResult, DatacenterRun, Step
 from ridgepoint.units import format_si
 
@@ -138,28 +138,34 @@ def _table(
 def _bounds(
     title: str, seen: Iterable[_Seen], machine: Machine, metric: Metric
 ) -> list[RenderableType] | None:
-    unit = "flop" if metric == "flop" else "BOP"
+    unit = WORK_UNITS[metric]
     rows = []
     for one in seen:
         rate, intensity = one.rate(metric), one.intensity(metric)
-        bound, label = _bound(machine, metric, intensity, moves=one.dram_bytes != 0)
+        bound, label = _bound(machine, metric, one)
         rows.append((one.title, _rate(rate), _ratio(intensity), _rate(bound), label))
     return _table(title, ("workload", f"{unit}/s", f"{unit}/byte", "bound", "bottleneck"), rows)
 
 
-def _bound(
-    machine: Machine, metric: Metric, intensity: float | None, *, moves: bool
-) -> tuple[float | None, str]:
-    """Return Eq. (7), and its label."""
+def _bound(machine: Machine, metric: Metric, one: _Seen) -> tuple[float | None, str]:
+    """Return Eq. (7), of as many cores as it has threads, and its label."""
+    work, intensity = one.work(metric), one.intensity(metric)
+    if work == 0:
+        return None, "no such work"
     try:
-        roofline = DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop")
-        if not moves:
+        roofline = _roofline(machine, metric, one)
+        if work and one.dram_bytes == 0:
             return roofline.peak, "calculation"
-        if not intensity:
-            return None, UNKNOWN if intensity is None else "no such work"
+        if intensity is None:
+            return None, UNKNOWN
         return float(roofline.attainable(intensity)), str(roofline.bottleneck(intensity))
     except UnknownCeiling:
         return None, UNKNOWN
+
+
+def _roofline(machine: Machine, metric: Metric, one: _Seen) -> DCRoofline:
+    cores = float(min(one.result.case.threads, machine.cores))
+    return DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop", cores=cores)
 
 
 def _before_and_after(seen: Sequence[_Seen]) -> list[RenderableType] | None:
@@ -203,12 +209,15 @@ def _efficiency(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType]
     if not tools:
         return None
     rows = []
-    for metric, unit in (("bop", "BOP/s"), ("flop", "flop/s")):
-        rates = [one.rate(metric) for one in tools]  # type: ignore[arg-type]
+    metrics: tuple[Metric, ...] = ("bop", "flop")
+    for metric in metrics:
+        rates = [one.rate(metric) for one in tools]
         known = [rate for rate in rates if rate is not None]
         mean = sum(known) / len(known) if len(known) == len(rates) else None
-        peak = _peak(machine, metric)  # type: ignore[arg-type]
-        rows.append((unit, _rate(peak), _rate(mean), _share(_over(mean, peak))))
+        peak = _peak(machine, metric, tools[0])
+        rows.append(
+            (f"{WORK_UNITS[metric]}/s", _rate(peak), _rate(mean), _share(_over(mean, peak)))
+        )
     clock_hz = machine.host.frequency_hz
     per_s = [one.instructions_per_s for one in tools]
     ipc = [_over(rate, clock_hz) for rate in per_s]
@@ -223,9 +232,9 @@ def _traditional(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType
         (
             one.title,
             _rate(one.rate("flop")),
-            _share(_over(one.rate("flop"), _peak(machine, "flop"))),
+            _share(_over(one.rate("flop"), _peak(machine, "flop", one))),
             _rate(one.rate("bop")),
-            _share(_over(one.rate("bop"), _peak(machine, "bop"))),
+            _share(_over(one.rate("bop"), _peak(machine, "bop", one))),
         )
         for one in seen
         if one.step == "ILP"
@@ -262,9 +271,9 @@ def _gains(
     return _table(title, columns, rows)
 
 
-def _peak(machine: Machine, metric: Metric) -> float | None:
+def _peak(machine: Machine, metric: Metric, one: _Seen) -> float | None:
     try:
-        return DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop").peak
+        return _roofline(machine, metric, one).peak
     except UnknownCeiling:
         return None
 

@@ -170,6 +170,8 @@ class DCRoofline:
         ``bop``; ``fp64`` for the roofline in flop that the paper sets beside it.
     ceiling : str or None
         Name of a ceiling of `work` to stand for the peak, such as ``ILP``; None: the best.
+    cores : float or None
+        That are used; None: all.
 
     Raises
     ------
@@ -187,6 +189,7 @@ class DCRoofline:
     machine: Machine
     work: str = "bop"
     ceiling: str | None = None
+    cores: float | None = None
 
     def __post_init__(self) -> None:
         if self.ceiling is None:
@@ -204,23 +207,27 @@ class DCRoofline:
         object.__setattr__(self, "machine", replace(self.machine, ceilings=(*named, *others)))
 
     @property
+    def _roofline(self) -> Roofline:
+        return Roofline(machine=self.machine, work=self.work, cores=self.cores)
+
+    @property
     def peak(self) -> float:
         """The compute ceiling, BOP/s."""
-        return Roofline(machine=self.machine, work=self.work).peak
+        return self._roofline.peak
 
     @property
     def ridge(self) -> float:
         """The intensity from which on calculation is the bottleneck, BOP/byte."""
-        return Roofline(machine=self.machine, work=self.work).ridge("dram")
+        return self._roofline.ridge("dram")
 
     def attainable(self, intensity: npt.ArrayLike) -> Amount:
         """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
-        return _plain(Roofline(machine=self.machine, work=self.work).attainable(intensity))
+        return _plain(self._roofline.attainable(intensity))
 
     def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
         """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
         demand = Demand({self.work: _positive("intensity", intensity), "dram": 1.0})
-        limiter = bound(demand, self.machine).limiter
+        limiter = bound(demand, self.machine, cores=self.cores).limiter
         if isinstance(limiter, str):
             return _BOTTLENECKS[limiter]
         return np.where(limiter == "dram", _BOTTLENECKS["dram"], _BOTTLENECKS["compute"])

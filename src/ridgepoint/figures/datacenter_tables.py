@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ridgepoint.errors import UnknownCeiling
+from ridgepoint.figures.dc_ceilings import by_design, ceilings
 from ridgepoint.figures.layout import caution_list, one_of_each_kind, plain_table
 from ridgepoint.figures.words import UNKNOWN, machine_title, percent, printable
 from ridgepoint.machine import Machine
@@ -105,9 +106,17 @@ def datacenter(run: DatacenterRun) -> RenderableType:
     return Group(
         *_head(run),
         *(part for table in tables if table is not None for part in table),
+        *_ceilings(run.machine),
         *(Text(printable(why)) for why in failures),
         *([caution_list(one_of_each_kind(cautions))] if cautions else []),
     )
+
+
+def _ceilings(machine: Machine) -> Iterator[RenderableType]:
+    """Return the machine's ceilings by the paper's equations and measured, where it has any."""
+    if any(one.measured is not None for one in by_design(machine)):
+        yield Padding(Text("Ceilings", style="bold"), (1, 0, 0, 0))
+        yield ceilings(machine)
 
 
 def _head(run: DatacenterRun) -> Iterator[RenderableType]:

@@ -107,4 +107,5 @@ def _draw(run: DatacenterRun, folder: Path) -> None:
     results.write(run, results.folder(folder) / results.FILE)
     points = datacenter_points(run.results)
     if points:
-        save(dc_figure(run.machine, points), folder / "dc_roofline.svg")
+        cores = min(max(one.case.threads for one in run.results), run.machine.cores)
+        save(dc_figure(run.machine, points, cores=float(cores)), folder / "dc_roofline.svg")

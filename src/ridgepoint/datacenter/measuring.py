@@ -20,7 +20,6 @@ from ridgepoint.program import measure_program
 from ridgepoint.reference import DatacenterCase, DatacenterResult, Step
 
 _Found = TypeVar("_Found")
-_QUICK = 10  # part of a workload's own size: counting takes up to 100 times as long as running
 _STEPS: tuple[tuple[Step, str, str], ...] = (
     ("original", "baseline", "original"),
     ("ILP", "optimised", "original"),
@@ -40,7 +39,7 @@ def cases(
         Of `WORKLOADS`; none: all.
     threads : int
     full : bool
-        Each in its own size, and not in a tenth of it.
+        Each in its default size, and not in its quick one.
     """
     chosen = [WORKLOADS[name] for name in names] or list(WORKLOADS.values())
     return tuple(case for one in chosen for case in _steps(one, threads=threads, full=full))
@@ -56,7 +55,7 @@ def _steps(one: Workload, *, threads: int, full: bool) -> Iterator[DatacenterCas
                 step=step,
                 variant=variant,
                 form=form,
-                size=one.default_size if full else max(1, one.default_size // _QUICK),
+                size=one.default_size if full else one.quick_size,
                 size_unit=one.size_unit,
                 threads=threads,
             )

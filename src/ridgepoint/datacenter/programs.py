@@ -34,6 +34,8 @@ class Workload:
         What ``size`` counts.
     default_size : int
         Of a run of seconds at most, in that unit.
+    quick_size : int
+        Of a run that can be counted in seconds too, which takes up to 100 times as long.
     data : str or None
         Kind of data that `generate` writes for it; None: it takes no input.
     result : str
@@ -53,6 +55,7 @@ class Workload:
     forms: tuple[str, ...]
     size_unit: str
     default_size: int
+    quick_size: int
     data: str | None
     result: str
     checks: str
@@ -105,6 +108,7 @@ WORKLOADS = {
             forms=("original", "prefetch", "simd"),
             size_unit="records",
             default_size=1_000_000,
+            quick_size=100_000,
             data="integers",
             result="checksum",
             checks="ascending, as many as were read and of the same sum",
@@ -116,6 +120,7 @@ WORKLOADS = {
             forms=("original", "prefetch", "lines"),
             size_unit="bytes",
             default_size=10_000_000,
+            quick_size=1_000_000,
             data="text",
             result="matches",
             checks="as many as the standard library's search finds; lines are not checked",
@@ -127,6 +132,7 @@ WORKLOADS = {
             forms=("original", "prefetch"),
             size_unit="bytes",
             default_size=10_000_000,
+            quick_size=1_000_000,
             data="text",
             result="words",
             checks="as many as the text has ends of words; no other is more frequent",
@@ -138,6 +144,7 @@ WORKLOADS = {
             forms=("original", "prefetch"),
             size_unit="bytes",
             default_size=5_000_000,
+            quick_size=500_000,
             data="reviews",
             result="correct",
             checks="the probabilities of the terms of a category are 1 together",
@@ -149,6 +156,7 @@ WORKLOADS = {
             forms=("original", "prefetch"),
             size_unit="points",
             default_size=100_000,
+            quick_size=10_000,
             data="points",
             result="iterations",
             checks="each centre is the mean of its points",
@@ -160,6 +168,7 @@ WORKLOADS = {
             forms=("original", "prefetch"),
             size_unit="documents",
             default_size=20_000,
+            quick_size=2_000,
             data="documents",
             result="checksum",
             checks="each document's score, looked up again",
@@ -171,6 +180,7 @@ WORKLOADS = {
             forms=("original",),
             size_unit="equations",
             default_size=500,
+            quick_size=250,
             data=None,
             result="order",
             checks="HPL's residual is at most 16",
@@ -184,6 +194,7 @@ WORKLOADS = {
             forms=("original", "prefetch"),
             size_unit="vertices",
             default_size=65_536,
+            quick_size=8_192,
             data="graph",
             result="traversed",
             checks="the five of Graph500, for each tree",
@@ -196,6 +207,7 @@ WORKLOADS = {
             forms=("original",),
             size_unit="elements",
             default_size=10_000_000,
+            quick_size=2_000_000,
             data=None,
             result="elements",
             checks="each element is what STREAM's scalars become",

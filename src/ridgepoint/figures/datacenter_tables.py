@@ -92,24 +92,40 @@ def datacenter(run: DatacenterRun) -> RenderableType:
     modern = [one for one in seen if not one.result.case.is_traditional]
     traditional = [one for one in seen if one.result.case.is_traditional]
     tables = [
-        _bounds("2: the roofline in flop", _first(modern), run.machine, "flop"),
+        _bounds("Table 2: the roofline in flop", _first(modern), run.machine, "flop"),
         _before_and_after(modern),
         _tools(modern),
         _efficiency(modern, run.machine),
         _traditional(traditional, run.machine),
-        _bounds("12: the DC-Roofline", _first(modern), run.machine, "bop"),
-        _gains("13: what the compiler's optimisation gains", modern, "original", ("ILP", "SIMD")),
-        _gains("14: what software prefetches gain", modern, "ILP", ("prefetch",)),
+        _bounds("Table 12: the DC-Roofline", _first(modern), run.machine, "bop"),
+        _gains(
+            "Table 13: what the compiler's optimisation gains", modern, "original", ("ILP", "SIMD")
+        ),
+        _gains("Table 14: what software prefetches gain", modern, "ILP", ("prefetch",)),
     ]
     failures = dict.fromkeys(why for one in run.results for why in one.failures)
     cautions = [caution for one in seen for caution in one.measurement.all_cautions]
     return Group(
         *_head(run),
         *(part for table in tables if table is not None for part in table),
+        *(_levels(seen) or []),
         *_ceilings(run.machine),
         *(Text(printable(why)) for why in failures),
         *([caution_list(one_of_each_kind(cautions))] if cautions else []),
     )
+
+
+def _levels(seen: Iterable[_Seen]) -> list[RenderableType] | None:
+    """Return how far counts of instructions lie from what the source defines."""
+    rows = []
+    for one in seen:
+        counts, source = one.measurement.counted.counts, one.result.source
+        if source is not None:
+            refined = None if counts.basic_operations is None else counts.basic_operations.total
+            ways = (_over(amount, source.total) for amount in (refined, counts.eq3_bop))
+            rows.append((str(one.result.case), _amount(source.total), *map(_ratio, ways)))
+    columns = ("workload", "source", "refined / source", "Eq. (3) / source")
+    return _table("BOPs at three levels", columns, rows)
 
 
 def _ceilings(machine: Machine) -> Iterator[RenderableType]:
@@ -141,7 +157,7 @@ def _table(
     table = plain_table(*columns, right=columns[1:])
     for row in rows:
         table.add_row(*map(Text, row))
-    return [Padding(Text(f"Table {title}", style="bold"), (1, 0, 0, 0)), table]
+    return [Padding(Text(title, style="bold"), (1, 0, 0, 0)), table]
 
 
 def _bounds(
@@ -194,7 +210,7 @@ def _before_and_after(seen: Sequence[_Seen]) -> list[RenderableType] | None:
                 )
             )
     columns = ("workload", "BOP/s", "BOP/byte", "flop/s", "flop/byte", "time")
-    return _table("3: before and after optimisation", columns, rows)
+    return _table("Table 3: before and after optimisation", columns, rows)
 
 
 def _tools(seen: Iterable[_Seen]) -> list[RenderableType] | None:
@@ -209,7 +225,7 @@ def _tools(seen: Iterable[_Seen]) -> list[RenderableType] | None:
         for one in _first(seen)
         if one.result.case.workload in _TOOLS
     ]
-    return _table("7: measuring tools", ("tool", "BOPs", "scale", "by Eq. (3)", "time"), rows)
+    return _table("Table 7: measuring tools", ("tool", "BOPs", "scale", "by Eq. (3)", "time"), rows)
 
 
 def _efficiency(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType] | None:
@@ -233,7 +249,7 @@ def _efficiency(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType]
     known_ipc = [one for one in ipc if one is not None]
     mean_ipc = sum(known_ipc) / len(known_ipc) if known_ipc and len(known_ipc) == len(ipc) else None
     rows.append(("IPC", UNKNOWN, _ratio(mean_ipc), UNKNOWN))
-    return _table("9: BOPS, FLOPS and IPC", ("", "peak", "real", "efficiency"), rows)
+    return _table("Table 9: BOPS, FLOPS and IPC", ("", "peak", "real", "efficiency"), rows)
 
 
 def _traditional(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType] | None:
@@ -249,7 +265,7 @@ def _traditional(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType
         if one.step == "ILP"
     ]
     columns = ("workload", "flop/s", "of peak", "BOP/s", "of peak BOP/s")
-    return _table("10: traditional workloads", columns, rows)
+    return _table("Table 10: traditional workloads", columns, rows)
 
 
 def _gains(

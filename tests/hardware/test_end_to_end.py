@@ -88,21 +88,28 @@ def test_end_in_the_middle_of_counting_leaves_nothing(ridgepoint, tmp_path, numb
     while time.monotonic() < deadline and not counting(marker):
         time.sleep(0.1)
     time.sleep(1)
+    assert counting(marker)
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    try:
+        _, err = process.communicate(timeout=30)
+        left = counting(marker)
+    finally:
+        for each in counting(marker):
+            each.kill()
+        process.kill()
 
     assert process.returncode == 2
     assert "Traceback" not in err
     assert err.splitlines()[-1].startswith("ridgepoint: ")
-    assert not counting(marker)
+    assert left == []
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def counting(marker):
-    """Return the processes that callgrind runs for this test."""
+    """Return the processes that Valgrind runs for this test."""
     return [
         p
         for p in psutil.process_iter(["cmdline"])
         if any(marker in word for word in p.info["cmdline"] or [])
-        and any("callgrind" in word for word in p.info["cmdline"])
+        and "valgrind" in p.info["cmdline"][0]
     ]

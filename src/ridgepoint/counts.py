@@ -85,7 +85,7 @@ class Counts:
     basic_operations: BasicOperations | None = None
 
     def __post_init__(self) -> None:
-        for name in _COUNT_NAMES:
+        for name in COUNT_NAMES:
             if (count := getattr(self, name)) is not None and count < 0:
                 raise ValueError(f"{name} must be >= 0, got {count!r}")
 
@@ -138,13 +138,13 @@ class Counts:
     @classmethod
     def total(cls, parts: Iterable[Self]) -> Self:
         """Return the sum of several counts; unknown + anything = unknown."""
-        sums: dict[str, Any] = dict.fromkeys(_COUNT_NAMES, 0)
+        sums: dict[str, Any] = dict.fromkeys(COUNT_NAMES, 0)
         kinds: dict[tuple[str, int | None, bool | None], FlopCount] = {}
         basic: BasicOperations | None = BasicOperations()
         for part in parts:
             own = part.basic_operations
             basic = None if basic is None or own is None else basic + own
-            for name in _COUNT_NAMES:
+            for name in COUNT_NAMES:
                 sums[name] = _add(sums[name], getattr(part, name))
             for kind in part.flop:
                 key = (kind.precision, kind.width_bits, kind.fma)
@@ -179,9 +179,10 @@ def add_known(counts: Iterable[int | None]) -> int | None:
     return total
 
 
-_COUNT_NAMES = tuple(
+COUNT_NAMES = tuple(
     field.name for field in fields(Counts) if field.name not in {"flop", "basic_operations"}
 )
+"""Counts that are numbers by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,12 +23,12 @@ def integers(monkeypatch):
 
 @pytest.mark.usefixtures("integers")
 def test_a_program_without_flop_is_told_to_try_basic_operations(cli):
-    """One line, and the same in the document."""
+    """One line, and the same in the document, after what depends on how long ``true`` takes."""
     _, _, err = cli.run("--", "true")
     _, out, _ = cli.run("--json", "--", "true")
 
     assert "no floating point; try --work bops" in " ".join(err.split())
-    assert [one["code"] for one in json.loads(out)["advice"]] == ["try-bops"]
+    assert [one["code"] for one in json.loads(out)["advice"]][-1] == "try-bops"
 
 
 @pytest.mark.usefixtures("integers")

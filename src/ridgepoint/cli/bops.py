@@ -86,10 +86,10 @@ def command(
     if is_built:
         made: AbstractContextManager[tuple[Path | None, Path | None]] = nullcontext((None, None))
     else:
-        made = built(sources, _flags(cflags), say=say)
+        made = built(sources, _flags(cflags), say=say, with_plain=not counts_only)
     with made as (counting, plain):
         run = list(program) if counting is None else [str(counting), *program]
-        native = None if plain is None or counts_only else [str(plain), *program]
+        native = None if plain is None else [str(plain), *program]
         counts, timed = _measure(run, native, repeat=repeat, timeout_s=timeout_s, as_json=as_json)
         shown = list(program) if counting is None else [counting.name, *program]
         _show(shown, counts, timed, most=most, as_json=as_json)

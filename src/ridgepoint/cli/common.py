@@ -59,7 +59,7 @@ def progress() -> Iterator[Progress]:
 
 
 def machine_of_this_host(
-    archive: Archive, shown: Progress, *, knowing: str = "dram"
+    archive: Archive, shown: Progress, *, knowing: str | None = None
 ) -> tuple[int, Machine]:
     """Return this host's kept machine, or measure and keep it.
 
@@ -67,16 +67,16 @@ def machine_of_this_host(
     ----------
     archive : Archive
     shown : Progress
-    knowing : str
+    knowing : str or None
         A resource without whose ceiling it is of no use: one that was kept by an earlier version
-        may lack it.
+        may lack it. None: any will do.
     """
     from ridgepoint.host import System, fingerprint
 
     system = System()
     for quick in (False, True):
         kept = archive.latest_machine(fingerprint(system, __version__, quick=quick))
-        if kept is not None and kept[1].knows(knowing):
+        if kept is not None and (knowing is None or kept[1].knows(knowing)):
             return kept
     from ridgepoint.ceilings import characterize
 

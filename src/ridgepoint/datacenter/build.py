@@ -11,12 +11,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import platformdirs
-
 from ridgepoint.datacenter.programs import VARIANTS, WORKLOADS, program_folder
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import System
-from ridgepoint.meters.engine.build import CACHE_VARIABLE, header_folder
+from ridgepoint.meters.engine.build import CACHE_VARIABLE, cache_folder, header_folder
 
 _COMPILERS = ("g++", "clang++", "c++")
 _COMMON = ("-std=c++17", "-pthread", "-g1")  # names and lines, without the types
@@ -131,19 +129,17 @@ def _key(name: str, command: list[str]) -> str:
 
 def _folder(cache: Path | None) -> Path:
     """Return the folder of programs, made if it is not there."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    root = cache or (Path(chosen) if chosen else platformdirs.user_cache_path("ridgepoint"))
-    folder = root.absolute() / "datacenter"
     try:
+        folder = cache_folder("datacenter", cache)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _nowhere(folder, error.strerror) from error
+        raise _nowhere(error.filename, error.strerror) from error
     if not os.access(folder, os.W_OK):
         raise _nowhere(folder, "it may not be written to")
     return folder
 
 
-def _nowhere(folder: Path, why: str | None) -> CannotMeasure:
+def _nowhere(folder: Path | str, why: str | None) -> CannotMeasure:
     return CannotMeasure(
         "cannot keep the datacenter workloads",
         reason=f"{folder}: {why or 'unknown error'}",

@@ -130,7 +130,7 @@ def _from_source(case: DatacenterCase) -> BasicOperations:
     source = str(WORKLOADS[case.workload].source)
     # The last level counts; what is counted depends on none.
     flags = [*compile_flags(case.workload, variant=case.variant, marked=False), "-O2"]
-    with built([source], flags, say=lambda what: None) as (counting, _):
+    with built([source], flags, say=lambda what: None, with_plain=False) as (counting, _):
         once, twice = (
             count(
                 [

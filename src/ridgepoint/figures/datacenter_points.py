@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ridgepoint.figures.dc_plane import WorkloadPoint
-from ridgepoint.models.work import work_total
+from ridgepoint.models.work import basic_operations_of
 from ridgepoint.reference import DatacenterResult
 
 
@@ -34,7 +34,7 @@ def _point(one: DatacenterResult) -> WorkloadPoint | None:
     if measured is None or measured.timed is None:
         return None
     traffic, counts = measured.traffic_at("dram"), measured.counted.counts
-    bop = work_total(counts, "bop") if one.source is None else one.source.total
+    bop = basic_operations_of(one)
     if bop is None or traffic is None or traffic.total_bytes is None:
         return None
     return WorkloadPoint(

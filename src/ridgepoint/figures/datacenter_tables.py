@@ -16,7 +16,7 @@ from ridgepoint.figures.words import UNKNOWN, machine_title, percent, printable
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.dc_roofline import DCRoofline
-from ridgepoint.models.work import WORK_UNITS, Metric, work_total
+from ridgepoint.models.work import WORK_UNITS, Metric, basic_operations_of, work_total
 from ridgepoint.reference import DatacenterResult, DatacenterRun, Step
 from ridgepoint.units import format_si
 
@@ -57,9 +57,8 @@ class _Seen:
 
     def work(self, metric: Metric) -> int | None:
         """Return the work: BOPs of the source where it could be counted, else of instructions."""
-        source = self.result.source
-        if metric == "bop" and source is not None:
-            return source.total
+        if metric == "bop":
+            return basic_operations_of(self.result)
         return work_total(self.measurement.counted.counts, metric)
 
     def rate(self, metric: Metric) -> float | None:

@@ -7,16 +7,12 @@ from dataclasses import fields, replace
 from typing import overload
 
 from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.counts import Counts, FunctionCounts, Traffic
-
-_NAMES = tuple(
-    field.name for field in fields(Counts) if field.name not in {"flop", "basic_operations"}
-)
+from ridgepoint.counts import COUNT_NAMES, Counts, FunctionCounts, Traffic
 
 
 def average_counts(counts: Counts, n: int) -> Counts:
     """Return the counts of one of `n` calls."""
-    amounts = {name: _share(getattr(counts, name), n) for name in _NAMES}
+    amounts = {name: _share(getattr(counts, name), n) for name in COUNT_NAMES}
     flop = tuple(
         replace(
             kind,
@@ -64,7 +60,7 @@ def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[Func
 
 def difference_of_counts(many: Counts, few: Counts) -> Counts:
     """Return what many calls did more than few."""
-    amounts = {name: _more(getattr(many, name), getattr(few, name)) for name in _NAMES}
+    amounts = {name: _more(getattr(many, name), getattr(few, name)) for name in COUNT_NAMES}
     known = {(kind.precision, kind.width_bits, kind.fma): kind for kind in few.flop}
     flop = []
     for kind in many.flop:

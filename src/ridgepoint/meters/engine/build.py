@@ -115,7 +115,7 @@ def _library(
 ) -> tuple[Path, tuple[Caution, ...]]:
     """Return a complete library folder, and the doubt that it could not be kept."""
     try:
-        folder = _cache_folder(cache)
+        folder = cache_folder("engine", cache)
         return _found_or_built(made_from, folder / key, report, logs=folder), ()
     except OSError as error:
         kept = error
@@ -134,7 +134,20 @@ def _library(
     return library, (caution,)
 
 
-def _cache_folder(cache: Path | None) -> Path:
+def cache_folder(part: str, cache: Path | None = None) -> Path:
+    """Return the folder in which a part of Ridgepoint keeps what it built; it may not be there.
+
+    Parameters
+    ----------
+    part : str
+    cache : Path or None
+        The folder of all parts; None: what ``RIDGEPOINT_CACHE`` names, or the user's cache.
+
+    Raises
+    ------
+    OSError
+        If the user has no home folder.
+    """
     chosen = os.environ.get(CACHE_VARIABLE)
     if cache is None and chosen:
         cache = Path(chosen)
@@ -145,7 +158,7 @@ def _cache_folder(cache: Path | None) -> Path:
         home = cache.parent.parent
         if not cache.is_absolute() or not os.path.isdir(home):
             raise FileNotFoundError(errno.ENOENT, "there is no home folder", str(home))
-    return cache.absolute() / "engine"
+    return cache.absolute() / part
 
 
 @once

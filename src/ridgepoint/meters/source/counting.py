@@ -49,8 +49,10 @@ def require_sources(sources: Sequence[str]) -> None:
 
 
 @contextmanager
-def built(sources: Sequence[str], flags: Sequence[str], *, say: Say) -> Iterator[tuple[Path, Path]]:
-    """Compile sources twice, and give both programs for as long as they are needed.
+def built(
+    sources: Sequence[str], flags: Sequence[str], *, say: Say, with_plain: bool = True
+) -> Iterator[tuple[Path, Path | None]]:
+    """Compile sources, and give the programs for as long as they are needed.
 
     Parameters
     ----------
@@ -60,10 +62,12 @@ def built(sources: Sequence[str], flags: Sequence[str], *, say: Say) -> Iterator
         For the compiler and the linker.
     say : callable
         Is told what will not be counted.
+    with_plain : bool
+        Compile them once more, to be timed.
 
     Yields
     ------
-    tuple of Path
+    tuple of Path, and Path or None
         The program that counts, and the one that does not.
 
     Raises
@@ -82,7 +86,7 @@ def built(sources: Sequence[str], flags: Sequence[str], *, say: Say) -> Iterator
         counting.parent.mkdir()
         plain.parent.mkdir()
         status = compile_as([*sources, *flags, "-o", str(counting)], cxx=cxx, say=say)
-        if not status:
+        if with_plain and not status:
             # Its warnings were shown already.
             command = [*clang.driver(cxx=cxx), *sources, *flags, "-w", "-o", str(plain)]
             status = subprocess.run(command, check=False).returncode
@@ -92,7 +96,7 @@ def built(sources: Sequence[str], flags: Sequence[str], *, say: Say) -> Iterator
                 reason="the compiler refuses it, as it says above",
                 remedy="correct it, or give what is missing with --cflags",
             )
-        yield counting, plain
+        yield counting, plain if with_plain else None
 
 
 def count(command: Sequence[str], *, launch: LaunchWith) -> SourceCounts:

@@ -27,6 +27,17 @@ archive_option = click.option(
     help="Archive file.  [default: in the user's data folder, or $RIDGEPOINT_ARCHIVE]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+work_option = click.option(
+    "--work",
+    "metric",
+    type=click.Choice(["flop", "bops"]),
+    default="flop",
+    show_default=True,
+    callback=lambda context, parameter, value: "bop" if value == "bops" else "flop",
+    help="What its work is: floating-point operations, or basic operations, which are those of "
+    "integers too.",
+)
+"""Gives the command a `ridgepoint.models.work.Metric` called ``metric``."""
 
 
 def output_option(what: str) -> Callable[[_Command], _Command]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.models.work import Metric
 
 
 @click.command("plot")
@@ -17,6 +22,7 @@ from ridgepoint.cli import common
     metavar="FILE|NAME",
     help="Draw on this machine's roofline.  [default: the first measurement's]",
 )
+@common.work_option
 @click.option(
     "--miss-curve",
     is_flag=True,
@@ -25,8 +31,10 @@ from ridgepoint.cli import common
 @common.output_option("the figure")
 @common.archive_option
 def command(
+    *,
     ids: tuple[int, ...],
     machine_name: str | None,
+    metric: Metric,
     miss_curve: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
@@ -67,8 +75,16 @@ def command(
         if not outputs:
             show_miss_curve(measurements[0], machine, stderr=False)
         return
-    figure = roofline_figure(machine, [subject(one, machine) for one in measurements])
+    subjects = [subject(one, machine, metric=metric) for one in measurements]
+    figure = roofline_figure(machine, subjects, metric=metric)
     if outputs:
         save_figure(figure, outputs)
     else:
         show_plot(figure, stderr=False)
+    if metric == "bop" and not machine.knows("bop"):
+        print(
+            f"ridgepoint: {machine.name!r} has no bop ceiling, so the roof of basic operations is "
+            "missing; measure the machine again with 'ridgepoint machine', or draw on a published "
+            "one that has it, as --machine e5645",
+            file=sys.stderr,
+        )

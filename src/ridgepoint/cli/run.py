@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.models.work import Metric
 
 
 # As with time and perf stat, what follows the program's name is the program's own.
@@ -67,14 +72,7 @@ from ridgepoint.cli import common
     "here (auto), or each, to compare (both).  [default: engine, or callgrind where that cannot be "
     "built]",
 )
-@click.option(
-    "--work",
-    type=click.Choice(["flop", "bops"]),
-    default="flop",
-    show_default=True,
-    help="What its work is: floating-point operations, or basic operations, which are those of "
-    "integers too.",
-)
+@common.work_option
 @click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
 @click.option(
@@ -102,7 +100,7 @@ def command(
     cold: bool,
     cores: float | None,
     meter_name: str | None,
-    work: str,
+    metric: Metric,
     no_traffic: bool,
     counts_only: bool,
     functions: bool,
@@ -125,9 +123,9 @@ def command(
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.host import usable_cpus
     from ridgepoint.library import open_machine
+    from ridgepoint.meters.perf.choice import AutoMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
-    from ridgepoint.models.work import Metric
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
@@ -153,6 +151,9 @@ def command(
             traffic=not no_traffic,
             report=shown.step,
         )
+        if metric == "bop" and isinstance(meter, AutoMeter):
+            # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
+            meter = replace(meter, asked="what each instruction does (--work bops)")
         archive.require_writable()
         if chosen is None:
             machine_id, machine = common.machine_of_this_host(archive, shown)
@@ -177,7 +178,6 @@ def command(
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:
-            metric: Metric = "bop" if work == "bops" else "flop"
             placement = place(measurement, machine, cores=cores, metric=metric)
             show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
             show_meters(measurement.counted)

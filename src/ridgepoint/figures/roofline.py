@@ -65,7 +65,9 @@ class _Drawn:
         return [*self.points, *(region.point for region in self.regions.points)]
 
 
-def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> RooflineFigure:
+def roofline_figure(
+    machine: Machine, subjects: Sequence[Subject] = (), *, metric: Metric = "flop"
+) -> RooflineFigure:
     """Return the roofline of a machine with the programs measured.
 
     Parameters
@@ -73,6 +75,8 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     machine : Machine
     subjects : sequence of Subject
         None: the machine alone, all cores, with the roofs of one core beside them.
+    metric : {"flop", "bop"}
+        What work is counted in on the plane of a machine alone; with subjects it is theirs.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         Axes are framed by the machine in whole decades, so that every run on it lands on the
         same plane; what lies outside widens them. Roofs are those of the cores that the
         programs kept busy and, beside them, those of the whole machine. Peaks are of the
-        precisions that the programs use; fp64 if they use none; of BOP if they are placed by it.
+        precisions that the programs use; fp64 if they use none; of BOP on a plane of those.
 
     Raises
     ------
@@ -88,7 +92,7 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
         If the work of some is counted in flop and that of others in BOP.
     """
     notes: list[str] = []
-    metric = _metric(subjects)
+    metric = _metric(subjects, metric)
     drawn = [_Drawn.of(one, machine) for one in subjects]
     parts = [region for one in drawn for region in one.regions.subjects]
     precisions = _precisions(machine, metric, [*subjects, *parts], notes)
@@ -137,9 +141,9 @@ def roofline_figure(machine: Machine, subjects: Sequence[Subject] = ()) -> Roofl
     )
 
 
-def _metric(subjects: Sequence[Subject]) -> Metric:
+def _metric(subjects: Sequence[Subject], of_none: Metric) -> Metric:
     """Return what the work of all programs is counted in."""
-    metrics = {one.placement.metric for one in subjects} or {"flop"}
+    metrics = {one.placement.metric for one in subjects} or {of_none}
     if len(metrics) > 1:
         raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
     return metrics.pop()
@@ -180,7 +184,7 @@ def _precisions(
     machine: Machine, metric: Metric, subjects: Sequence[Subject], notes: list[str]
 ) -> list[str]:
     """Return the precisions whose peaks are drawn: those used, the most used first; or BOP."""
-    share: dict[str, float] = {}
+    share = {"bop": 1.0} if metric == "bop" else {}
     for one in subjects:
         counts = one.measurement.counted.counts
         if not hardly_any(counts, metric):
@@ -192,9 +196,7 @@ def _precisions(
     if unknown:
         names = " or ".join(map(shown_name, unknown))
         notes.append(f"this machine has no {names} peak: that roof is missing")
-    if used:
-        return known
-    return known_precisions(machine)[:1] if metric == "flop" else []
+    return known if used else known_precisions(machine)[:1]
 
 
 def _core_counts(

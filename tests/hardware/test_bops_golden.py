@@ -51,6 +51,28 @@ static int compare(const char *s, const char *t)
 """
 
 CASES = {
+    # No condition ends the loop: 10 rounds of m += 2, n + 1 and n == 10, of
+    # which the last leaves before m ^= 1. a 10 + 10, c 10, l 9.
+    "a loop that only exit leaves": (
+        in_main(
+            "for (;;) { m += 2; once(); m ^= 1; }",
+            "#include <stdlib.h>\nstatic int n, m;\n"
+            "static void once(void) { if (++n == 10) exit(0); }",
+        ),
+        ops(a=20, l=9, c=10),
+    ),
+    # k++ and k == 5 five times: a 5, c 5. Then k = 4, 3, 2, 1, 0: a 5 (k--), c 5 (while (k)); 3
+    # does *= 1 and falls through to |=, 2 does |=, 1 does += 0: a 2, l 2. Behind the labels k++ and
+    # k - k: a 2.
+    "loops and jumps that meet": (
+        in_main(
+            "int k = 0; while (1) { k++; if (k == 5) break; }\n"
+            "do { k--; switch (k) { case 1: k += 0; break; case 3: k *= 1; case 2: k |= 0; break;\n"
+            "default: ; } } while (k);\n"
+            "goto b; a: return k - k; b: k++; goto a;"
+        ),
+        ops(a=5 + 5 + 2 + 1 + 1, l=2, c=5 + 5),
+    ),
     # The paper says 300 and leaves the 101st comparison out: j < 100 is executed for j = 0...100.
     # c 101, a 100 (j++), x 100.
     "the paper's loop": (

@@ -1,11 +1,14 @@
-"""Cut a function into pieces that are executed together or not at all, each with its work."""
+"""Cut a function into pieces that are executed together or not at all, each with its work.
+
+What several pieces alone lead to needs no counter: its work is part of each of theirs.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import Block, Function, Instruction
 from ridgepoint.meters.source.locations import Locations, Place
 from ridgepoint.meters.source.returning import comes_back
@@ -14,11 +17,14 @@ from ridgepoint.meters.source.table import LineWork, Tally
 
 _FIRST = frozenset(("phi", "landingpad", "alloca"))
 _CONVERSIONS = frozenset(("zext", "sext", "trunc", "freeze"))
+_MOST_COPIES = 8
+"""Pieces that lead to a block whose work is added to theirs. Of more, a counter of its own is
+smaller than the table of all these copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of instructions with work, and where its counter goes.
+    """Instructions that are executed once for each pass of a counter, and where that goes.
 
     Parameters
     ----------
@@ -58,29 +64,35 @@ def pieces(
     locations : Locations
     """
     truths = _truths(function)
-    leads_to = _only_ways(function, lines)
-    ends: dict[str, _Open] = {}
+    before = _only_ways(function, lines)
+    ends: dict[str, tuple[_Open, ...]] = {}
     done: list[_Open] = []
-    for block in _in_order(function, leads_to):
-        before = leads_to.get(block.label)
-        if before is None:
-            current = _begin(block)
-            done.append(current)
-        else:
-            current = ends[before]
+
+    def begun(one: _Open) -> tuple[_Open, ...]:
+        done.append(one)
+        return (one,)
+
+    for block in _in_order(function, before):
+        current = tuple(one for label in before.get(block.label, ()) for one in ends[label])
+        if not 0 < len(current) <= _MOST_COPIES:
+            current = begun(_begin(block))
         if (joined := of_block(block.label)) != NOTHING:
-            current.tally.add(_place(block.instructions, locations), joined)
+            _add(current, _place(block.instructions, locations), joined)
         for instruction in block.instructions:
             operations = of_instruction(
                 instruction.name, instruction.opcode, instruction.rest, truths
             )
             if operations != NOTHING and not is_implied(block.label, instruction.opcode):
-                current.tally.add(locations.place(instruction.location), operations)
+                _add(current, locations.place(instruction.location), operations)
             if not comes_back(instruction, known):
-                current = _Open(instruction.last, True, Tally({}))
-                done.append(current)
+                current = begun(_Open(instruction.last, True, Tally({})))
         ends[block.label] = current
     return [Piece(one.line, one.behind, one.tally.work) for one in done if one.tally.by_place]
+
+
+def _add(current: Sequence[_Open], place: Place | None, operations: BasicOperations) -> None:
+    for one in current:
+        one.tally.add(place, operations)
 
 
 def _begin(block: Block) -> _Open:
@@ -93,29 +105,47 @@ def _place(instructions: Sequence[Instruction], locations: Locations) -> Place |
     return next((place for place in places if place is not None), None)
 
 
-def _only_ways(function: Function, lines: Sequence[str]) -> dict[str, str]:
-    """Return blocks that one other block alone leads to, and that leads nowhere else."""
+def _only_ways(function: Function, lines: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return blocks that are reached only from blocks that lead nowhere else, and these.
+
+    Such a block is executed once for each execution of the end of one of those: the condition of a
+    loop once for what is before the loop, and once for each pass.
+    """
     targets = {block.label: block.targets(lines) for block in function.blocks}
-    ways = Counter(target for found in targets.values() for target in set(found))
+    ways: dict[str, list[str]] = {}
+    for label, found in targets.items():
+        for target in set(found):
+            ways.setdefault(target, []).append(label)
     return {
-        found[0]: label
-        for label, found in targets.items()
-        if len(found) == 1 and ways[found[0]] == 1 and found[0] != label
+        label: tuple(found)
+        for label, found in ways.items()
+        if all(len(targets[one]) == 1 for one in found)
     }
 
 
-def _in_order(function: Function, leads_to: dict[str, str]) -> list[Block]:
-    """Return blocks so that each comes behind the one that alone leads to it."""
+def _in_order(function: Function, before: dict[str, tuple[str, ...]]) -> list[Block]:
+    """Return blocks so that each comes behind those that alone lead to it.
+
+    In a circle of such blocks (a loop without a condition) one is taken out of `before`: it has
+    to be counted by itself.
+    """
     by_label = {block.label: block for block in function.blocks}
-    follower = {before: label for label, before in leads_to.items()}
-    ordered: list[Block] = []
+    ordered: dict[str, Block] = {}
+    waiting: set[str] = set()
     for block in function.blocks:
-        # What only a circle of blocks leads to is never executed, and is left out.
-        label = None if block.label in leads_to else block.label
-        while label is not None:
-            ordered.append(by_label[label])
-            label = follower.get(label)
-    return ordered
+        stack = [block.label]
+        while stack:
+            label = stack[-1]
+            if label in ordered or label in waiting:
+                waiting.discard(label)
+                ordered.setdefault(label, by_label[label])
+                stack.pop()
+                continue
+            waiting.add(label)
+            if not waiting.isdisjoint(before.get(label, ())):
+                del before[label]
+            stack += [one for one in before.get(label, ()) if one not in ordered]
+    return list(ordered.values())
 
 
 def _truths(function: Function) -> frozenset[str]:

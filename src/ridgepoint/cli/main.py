@@ -23,6 +23,7 @@ _COMMANDS = {
     "bops": "Count the basic operations of C and C++ programs from their source.",
     "cc": "Compile C so that it counts them: CC='ridgepoint cc' make.",
     "c++": "Compile C++ so that it counts them.",
+    "ridgeline": "Say what bounds distributed programs: compute, memory or network.",
     "list": "List what was kept.",
     "show": "Show a kept measurement or a machine again.",
     "plot": "Draw kept measurements together.",

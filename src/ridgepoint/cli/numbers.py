@@ -1,0 +1,151 @@
+"""Numbers as users write them: lists with an ellipsis, ranges, amounts with prefixes, rates."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+from ridgepoint.units import parse_si
+
+_MOST = 2_000_000
+_BITS = 8.0
+
+
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """Return the whole numbers > 0 that a text lists, each once, in its order.
+
+    Parameters
+    ----------
+    text : str
+        ``8``, ``1,2,5``, ``1,2,4,...,4096`` (three numbers say how it goes on, by factor or by
+        step; two go on by steps) or ``1:1024`` (every number).
+    option : str
+        For messages.
+
+    Raises
+    ------
+    click.BadParameter
+        If it lists none.
+    """
+    try:
+        numbers = _parsed(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{error}; write 8, 1,2,4,...,4096 or 1:1024", param_hint=f"'{option}'"
+        ) from error
+    return tuple(dict.fromkeys(numbers))
+
+
+def sizes(text: str, option: str) -> tuple[int, ...]:
+    """Return two or more whole numbers > 0 that commas separate, such as ``479,1024,1``.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    try:
+        found = tuple(_whole(part) for part in text.split(","))
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; write 479,1024,1", param_hint=f"'{option}'") from error
+    if len(found) < 2:
+        raise click.BadParameter(
+            f"{text!r} is one size: give that of the input and of each layer after it",
+            param_hint=f"'{option}'",
+        )
+    return found
+
+
+def amount(text: str, option: str) -> float:
+    """Return a number such as ``1.5e9`` or ``1.5G``, finite and >= 0.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        try:
+            value = parse_si(f"{text.strip()}#", "#")
+        except ValueError:
+            value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise click.BadParameter(
+            f"{text.strip()!r} is no number >= 0; write 1.5e9 or 1.5G", param_hint=f"'{option}'"
+        )
+    return value
+
+
+def rate(text: str, option: str) -> float:
+    """Return a rate such as ``12GB/s`` or ``100Gbit/s`` in byte/s.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    for unit, per_byte in (("B/s", 1.0), ("byte/s", 1.0), ("bit/s", _BITS)):
+        try:
+            value = parse_si(text, unit) / per_byte
+        except ValueError:
+            continue
+        if math.isfinite(value) and value > 0:
+            return value
+    raise click.BadParameter(
+        f"{text!r} is no rate > 0; write 12GB/s or 100Gbit/s", param_hint=f"'{option}'"
+    )
+
+
+def _parsed(text: str) -> list[int]:
+    if ":" in text:
+        first, last = (_whole(part) for part in _two(text.split(":"), text))
+        if last < first:
+            raise ValueError(f"{text!r} ends before it begins")
+        _require_few(last - first + 1, text)
+        return list(range(first, last + 1))
+    parts = [part.strip() for part in text.split(",")]
+    if "..." not in parts and "…" not in parts:
+        return [_whole(part) for part in parts]
+    at = parts.index("..." if "..." in parts else "…")
+    begun, end = [_whole(part) for part in parts[:at]], [_whole(part) for part in parts[at + 1 :]]
+    if len(begun) < 2 or len(end) != 1:
+        raise ValueError(f"{text!r} needs two or more numbers before the dots, and one after")
+    return [*begun, *_continued(begun, end[0], text)]
+
+
+def _continued(begun: list[int], end: int, text: str) -> list[int]:
+    """Return how a list goes on up to its end, which it must meet."""
+    before, last = begun[-2], begun[-1]
+    if last <= before:
+        raise ValueError(f"{text!r} does not grow")
+    is_geometric = len(begun) > 2 and last * begun[-3] == before * before
+    if is_geometric and last % before:
+        raise ValueError(f"{text!r} does not go on by a whole factor")
+    numbers, value = [], last
+    while value < end:
+        value = value * (last // before) if is_geometric else value + last - before
+        numbers.append(value)
+        _require_few(len(numbers), text)
+    if value != end:
+        raise ValueError(f"{text!r} does not meet its last number: it has {value}")
+    return numbers
+
+
+def _two(parts: list[str], text: str) -> list[str]:
+    if len(parts) != 2:
+        raise ValueError(f"{text!r} is no range FIRST:LAST")
+    return parts
+
+
+def _whole(text: str) -> int:
+    stripped = text.strip()
+    if not (stripped.isascii() and stripped.isdecimal() and len(stripped) <= 15):
+        raise ValueError(f"{stripped!r} is no whole number > 0 of at most 15 digits")
+    if int(stripped) == 0:
+        raise ValueError("0 is not > 0")
+    return int(stripped)
+
+
+def _require_few(count: int, text: str) -> None:
+    if count > _MOST:
+        raise ValueError(f"{text!r} has more than {_MOST} numbers")

@@ -1,0 +1,218 @@
+"""Say what bounds distributed programs: compute, memory or network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ridgepoint.cli import common
+from ridgepoint.cli.ridgeline_inputs import (
+    BATCHES,
+    Amounts,
+    Shown,
+    Training,
+    machines_of,
+    overlap_of,
+    own_points,
+)
+
+if TYPE_CHECKING:
+    from ridgepoint.models.ridgeline import Ridgeline
+
+_PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
+_OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention")
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options, in the order of the help."""
+    for option in reversed(
+        (
+            click.option(
+                "--machine",
+                "machine_names",
+                multiple=True,
+                metavar="FILE|NAME",
+                help="The nodes' machine; repeat it for nodes that differ: the slowest bounds.  "
+                "[default: cascade-lake, the paper's]",
+            ),
+            click.option(
+                "--network",
+                "network",
+                multiple=True,
+                metavar="RATE",
+                help="What a node's link carries each way, in place of the machine's: 12GB/s, "
+                "100Gbit/s. With --sweep it may be repeated.",
+            ),
+            click.option(
+                "--layers",
+                metavar="SIZES",
+                help="Sizes of the perceptron, input first.  [default: 4096,4096]",
+            ),
+            click.option(
+                "--model", metavar="NAME", help="A published perceptron: dlrm-mlperf-top, ..."
+            ),
+            click.option(
+                "--batch",
+                metavar="LIST",
+                help=f"Samples of each node: 256, {BATCHES}, 1:1024.  [default: {BATCHES}]",
+            ),
+            click.option(
+                "--nodes",
+                metavar="LIST",
+                help="Number of nodes.  [default: so many that it does not matter]",
+            ),
+            click.option("--strong", is_flag=True, help="Divide the batch over the nodes."),
+            click.option(
+                "--all-reduce",
+                metavar="NAME",
+                help="ring, tree, recursive-doubling or payload; with --sweep a list, or all.  "
+                "[default: ring]",
+            ),
+            click.option(
+                "--convention",
+                metavar="NAME",
+                help="How a step is counted: footprint (the paper's), no-input-gradient, "
+                "weights-and-gradients, three-gemms, forward or backward.",
+            ),
+            click.option(
+                "--precision",
+                type=click.Choice(_PRECISIONS),
+                help="Of the work, and of a perceptron's numbers.  [default: fp32]",
+            ),
+            click.option(
+                "--point",
+                "points",
+                multiple=True,
+                metavar="NAME=F,B_M,B_N",
+                help="Your own program instead: work, memory bytes and network bytes of a node. "
+                "May be repeated.",
+            ),
+            click.option(
+                "--demand",
+                "demand_file",
+                type=click.Path(path_type=Path, dir_okay=False),
+                metavar="FILE.toml",
+                help="The same from a file: a table [NAME] with work, memory_bytes and "
+                "network_bytes for each.",
+            ),
+            click.option(
+                "--work",
+                type=click.Choice(["flop", "bops", "bop"]),
+                default="flop",
+                help="What the work of --point and --demand is.  [default: flop]",
+            ),
+            click.option(
+                "--overlap",
+                default="full",
+                metavar="full|none|K",
+                help="How the times combine: the largest, their sum, or (sum t^K)^(1/K).  "
+                "[default: full]",
+            ),
+            click.option(
+                "--sweep",
+                is_flag=True,
+                help="Try every machine, network, number of nodes, batch and all-reduce; print "
+                "what is fastest for each number of nodes.",
+            ),
+            click.option(
+                "--figures",
+                "folder",
+                type=click.Path(path_type=Path, file_okay=False),
+                metavar="FOLDER",
+                help="Draw all figures of the paper there.",
+            ),
+            common.output_option("the Ridgeline and the projected times"),
+            common.json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("ridgeline")
+@_options
+def command(
+    *,
+    machine_names: tuple[str, ...],
+    network: tuple[str, ...],
+    points: tuple[str, ...],
+    demand_file: Path | None,
+    precision: str | None,
+    work: str,
+    overlap: str,
+    sweep: bool,
+    folder: Path | None,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    **training: Any,
+) -> int:
+    """Say what bounds distributed programs: compute, memory or network.
+
+    Without options: the paper's case study, a data-parallel training step of one layer of 4096 x
+    4096 in FP32 on Cascade Lake sockets. Every node does the same; its times are flop over peak,
+    memory bytes over memory bandwidth, network bytes over what its link carries. The roofline
+    sees the first two, the Ridgeline all three.
+    """
+    common.require_figure_endings(outputs)
+    own = own_points(points, demand_file)
+    _require_sense(training, own=bool(own), sweep=sweep, work=work, precision=precision)
+    machines = machines_of(machine_names, network, sweep=sweep)
+    resource = "bop" if work != "flop" else precision or "fp32"
+    from ridgepoint.models.ridgeline import Ridgeline
+
+    ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
+    shown = (
+        _on_points(ridgeline, own) if own else Training.of(training, resource).shown_on(ridgeline)
+    )
+    _print(shown, as_json=as_json)
+    return 0
+
+
+def _require_sense(
+    training: dict[str, Any], *, own: bool, sweep: bool, work: str, precision: str | None
+) -> None:
+    """Refuse options that exclude each other.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    given = [name for name in _OF_TRAINING if training[name] not in (None, False)]
+    if own and (given or sweep):
+        name = f"--{given[0].replace('_', '-')}" if given else "--sweep"
+        raise click.UsageError(f"{name} is of training steps: it does not go with own points")
+    if not own and work != "flop":
+        raise click.UsageError("--work bops needs own points: a perceptron's work is in flop")
+    if precision is not None and work != "flop":
+        raise click.UsageError("--precision is of flop: basic operations have none")
+
+
+def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
+    from ridgepoint.models.trajectories import point_trajectory
+
+    for name, amounts in points.items():
+        if not any(amounts):
+            raise click.UsageError(f"the point {name!r} asks for nothing: all its amounts are 0")
+    return Shown(
+        ridgeline=ridgeline,
+        trajectories=(point_trajectory(ridgeline, points),),
+        notes=(),
+        inputs={},
+    )
+
+
+def _print(shown: Shown, *, as_json: bool) -> None:
+    if as_json:
+        from ridgepoint.cli.ridgeline_report import report
+        from ridgepoint.documents import render
+
+        sys.stdout.write(render(report(shown.ridgeline, shown.trajectories, shown.inputs)))
+        return
+    from ridgepoint.figures.ridgeline_table import ridgeline_table
+
+    table = ridgeline_table(shown.ridgeline, shown.trajectories, shown.notes)
+    common.console().print(table)

@@ -1,0 +1,315 @@
+"""What the ridgeline command is asked for, from its options: machines, steps, own points."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ridgepoint.cli import numbers
+from ridgepoint.errors import RidgepointError, UnknownCeiling
+
+if TYPE_CHECKING:
+    from ridgepoint.machine import Machine
+    from ridgepoint.models.bound import Overlap
+    from ridgepoint.models.ridgeline import Ridgeline
+    from ridgepoint.models.training import TrainingStep
+    from ridgepoint.models.trajectories import Trajectory
+
+Amounts = tuple[float, float, float]
+"""Work, memory bytes and network bytes of a node."""
+
+BATCHES = "1,2,4,...,4096"
+_LAYERS = "4096,4096"
+_MACHINE = "cascade-lake"
+_MOST_POINTS = 10_000
+_KEYS = ("work", "memory_bytes", "network_bytes")
+
+
+def machines_of(
+    names: Sequence[str], networks: Sequence[str], *, sweep: bool
+) -> tuple[Machine, ...]:
+    """Return the machines, with the network that is given instead of theirs.
+
+    Raises
+    ------
+    RidgepointError
+        If there is no such machine, or one has no ceiling of its network.
+    click.ClickException
+        If several networks are given for anything but a sweep, or one is no rate.
+    """
+    from ridgepoint.library import open_machine
+    from ridgepoint.models.ridgeline import with_network
+
+    machines = tuple(open_machine(name) for name in names or (_MACHINE,))
+    rates = [numbers.rate(text, "--network") for text in networks]
+    if len(rates) > 1 and not sweep:
+        raise click.UsageError("several --network need --sweep")
+    if rates:
+        return tuple(with_network(machine, rate) for machine in machines for rate in rates)
+    for machine in machines:
+        if not machine.knows("network"):
+            raise UnknownCeiling(
+                f"cannot place anything on the Ridgeline of {machine.name}",
+                reason="the machine has no ceiling of its network",
+                remedy="say what a node's link carries, such as --network 12GB/s",
+            )
+    return machines
+
+
+def overlap_of(text: str) -> Overlap:
+    """Return how times combine.
+
+    Raises
+    ------
+    click.BadParameter
+        If the text says it not.
+    """
+    from ridgepoint.models.bound import exponent_of
+
+    try:
+        value: Overlap = text if text in ("full", "none") else float(text)  # type: ignore[assignment]
+        exponent_of(value)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"must be full, none or a number >= 1, got {text!r}", param_hint="'--overlap'"
+        ) from error
+    return value
+
+
+def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
+    """Return the points of ``--point`` and ``--demand``, by name.
+
+    Raises
+    ------
+    click.ClickException
+        If a point is none, or a name is there twice.
+    RidgepointError
+        If the file cannot be read.
+    """
+    points: dict[str, Amounts] = {} if file is None else _read(file)
+    for text in texts:
+        name, equals, rest = text.rpartition("=")
+        parts = rest.split(",")
+        if not (name.strip() and equals) or len(parts) != len(_KEYS):
+            raise click.BadParameter(
+                f"{text!r} is no point; write NAME=F,B_M,B_N such as spmv=2G,12G,80M",
+                param_hint="'--point'",
+            )
+        if name.strip() in points:
+            raise click.BadParameter(
+                f"{name.strip()!r} is there twice: give each point a name of its own",
+                param_hint="'--point'",
+            )
+        work, memory, network = (numbers.amount(part, "--point") for part in parts)
+        points[name.strip()] = (work, memory, network)
+    return points
+
+
+def _read(file: Path) -> dict[str, Amounts]:
+    """Return the points of a file."""
+    what = f"cannot read the points of {str(file)!r}"
+    remedy = f"give a table [NAME] with {', '.join(_KEYS)} for each point"
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise RidgepointError(what, reason=reason, remedy="name a file that can be read") from error
+    except (tomllib.TOMLDecodeError, UnicodeError) as error:
+        raise RidgepointError(what, reason=f"it is no TOML: {error}", remedy=remedy) from error
+    if not tables:
+        raise RidgepointError(what, reason="it holds no point", remedy=remedy)
+    points: dict[str, Amounts] = {}
+    for name, table in tables.items():
+        if not isinstance(table, dict) or set(table) != set(_KEYS):
+            reason = f"{name!r} is not exactly {', '.join(_KEYS)}"
+            raise RidgepointError(what, reason=reason, remedy=remedy)
+        if not all(isinstance(one, int | float | str) for one in table.values()):
+            reason = f"an amount of {name!r} is no number"
+            raise RidgepointError(what, reason=reason, remedy="write 1.5e9 or '1.5G'")
+        # Booleans are integers in Python: as text they are no number.
+        work, memory, network = (
+            numbers.amount(str(table[key]), f"--demand: {name}.{key}") for key in _KEYS
+        )
+        points[name] = (work, memory, network)
+    return points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What is printed and drawn.
+
+    Parameters
+    ----------
+    ridgeline : Ridgeline
+    trajectories : tuple of Trajectory
+    notes : tuple of str
+    inputs : mapping
+        For JSON: what the points were computed from.
+    training : Training or None
+        None: they are points of their own.
+    """
+
+    ridgeline: Ridgeline
+    trajectories: tuple[Trajectory, ...]
+    notes: tuple[str, ...]
+    inputs: Mapping[str, Any]
+    training: Training | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """The training steps that were asked for; of a sweep there may be several algorithms.
+
+    Parameters
+    ----------
+    steps : tuple of TrainingStep
+        They differ in their algorithm alone.
+    batch : tuple of int
+    nodes : tuple of int or None
+    strong : bool
+    model : str or None
+        Name of the published perceptron.
+    """
+
+    steps: tuple[TrainingStep, ...]
+    batch: tuple[int, ...]
+    nodes: tuple[int, ...] | None
+    strong: bool
+    model: str | None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], precision: str) -> Training:
+        """Return the steps that the options describe.
+
+        Raises
+        ------
+        click.ClickException
+            If an option means nothing.
+        RidgepointError
+            If there is no such published perceptron.
+        """
+        from ridgepoint.models.training import ALL_REDUCES
+
+        nodes = options["nodes"]
+        if options["strong"] and nodes is None:
+            raise click.UsageError("--strong divides the batch over nodes: give --nodes")
+        named = [name.strip() for name in (options["all_reduce"] or "ring").split(",")]
+        if named == ["all"]:
+            named = [name for name in ALL_REDUCES if name != "payload"]
+        layers, convention = _layers(options), options["convention"] or "footprint"
+        return cls(
+            steps=tuple(
+                _step(layers, precision, name, convention) for name in dict.fromkeys(named)
+            ),
+            batch=numbers.whole_numbers(options["batch"] or BATCHES, "--batch"),
+            nodes=None if nodes is None else numbers.whole_numbers(nodes, "--nodes"),
+            strong=options["strong"],
+            model=options["model"],
+        )
+
+    def shown_on(self, ridgeline: Ridgeline) -> Shown:
+        """Return the steps on the plane.
+
+        Raises
+        ------
+        click.UsageError
+            If they are several algorithms, too many points, or need a number of nodes.
+        """
+        from ridgepoint.models.trajectories import training_trajectories
+
+        if len(self.steps) > 1:
+            raise click.UsageError("several algorithms of --all-reduce need --sweep")
+        count = len(self.batch) * len(self.nodes or (0,))
+        if count > _MOST_POINTS:
+            raise click.UsageError(
+                f"these are {count} points, more than anybody reads: use --sweep"
+            )
+        self.require_nodes()
+        trajectories = training_trajectories(
+            ridgeline, self.steps[0], batch=self.batch, nodes=self.nodes, strong=self.strong
+        )
+        return Shown(
+            ridgeline=ridgeline,
+            trajectories=trajectories,
+            notes=(self.summary,),
+            inputs=self.inputs,
+            training=self,
+        )
+
+    def require_nodes(self) -> None:
+        """Refuse an all-reduce that grows without limit where no number of nodes is given.
+
+        Raises
+        ------
+        click.UsageError
+        """
+        from ridgepoint.models.training import all_reduce_bytes
+
+        for step in self.steps if self.nodes is None else ():
+            try:
+                all_reduce_bytes(1.0, nodes=None, algorithm=step.algorithm)
+            except ValueError as error:
+                raise click.UsageError(f"{error}: give --nodes") from error
+
+    @property
+    def summary(self) -> str:
+        """What the step is, in a line."""
+        step = self.steps[0]
+        sizes = self.model or "-".join(map(str, step.layers))
+        algorithms = ", ".join(each.algorithm for each in self.steps)
+        of_nodes = "so many nodes that their number does not matter"
+        if self.nodes is not None:
+            ends = dict.fromkeys((min(self.nodes), max(self.nodes)))
+            of_nodes = f"{' to '.join(map(str, ends))} node{'s' * (max(self.nodes) > 1)}"
+        batch = "the batch is divided over the nodes" if self.strong else "the batch is per node"
+        return (
+            f"training step of {sizes} in {step.precision} ({step.convention}), "
+            f"all-reduce {algorithms} of {of_nodes}; {batch}"
+        )
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What the points are computed from, as fields."""
+        step = self.steps[0]
+        return {
+            "layers": list(step.layers),
+            "model": self.model,
+            "precision": step.precision,
+            "all_reduce": [each.algorithm for each in self.steps],
+            "convention": step.convention,
+            "strong": self.strong,
+        }
+
+
+def _layers(options: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the layers of the perceptron that is asked for."""
+    layers, model = options["layers"], options["model"]
+    if layers is not None and model is not None:
+        raise click.UsageError("--layers and --model both name a perceptron: give one of them")
+    if model is not None:
+        from ridgepoint.perceptrons import perceptron
+
+        return perceptron(model).layers
+    return numbers.sizes(layers or _LAYERS, "--layers")
+
+
+def _step(layers: tuple[int, ...], precision: str, algorithm: str, convention: str) -> TrainingStep:
+    from ridgepoint.models.training import TrainingStep
+
+    try:
+        return TrainingStep(
+            layers=layers, precision=precision, algorithm=algorithm, convention=convention
+        )
+    except ValueError as error:
+        said = str(error)
+        for name, option in (
+            ("algorithm", "--all-reduce"), ("convention", "--convention"), ("layers", "--layers"),
+            ("precision", "--precision"),
+        ):  # fmt: skip
+            said = said.replace(f"{name} must", f"{option} must")
+        raise click.UsageError(said) from error

@@ -203,9 +203,9 @@ def test_of_nodes_that_differ_the_slowest_bounds(machines, overlap, designs):
             bound(Demand({"fp32": f, "dram": m, "network": n}), one, overlap=overlap)
             for one in nodes
         ]
-        slowest = max(each, key=lambda one: one.time_s)
-        assert placed.time_s[index] == slowest.time_s
-        assert each[placed.slowest[index]].time_s == slowest.time_s
+        slowest = max(one.time_s for one in each)  # powers of arrays may differ in the last bit
+        assert placed.time_s[index] == pytest.approx(slowest, rel=1e-14)
+        assert each[placed.slowest[index]].time_s == pytest.approx(slowest, rel=1e-14)
         limiter = each[placed.slowest[index]].limiter
         assert placed.limiter[index] == limiter.replace("dram", "memory")
 

@@ -131,7 +131,7 @@ def test_the_best_number_of_nodes_over_one_link(name, nodes, whole, speed_up):
 
 
 def test_far_optima_follow_the_closed_form():
-    """Where the exchange grows by X1 a node, p* = sqrt(A b_cl/X1): 16056.5 of the scalar product."""
+    """Where the exchange grows by X1 a node, p* = sqrt(A b_cl/X1)."""
     computing = (2e9 - 1) / 64e9 + 16e9 / 16e9
 
     found = optimal_nodes(case("scalar-product"), cores=8)

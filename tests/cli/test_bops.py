@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.errors import MeterUnavailable
-from ridgepoint.meters.source import compiler, find_clang
+from ridgepoint.meters.source import clang, find_clang
 
 try:
     find_clang()
@@ -161,7 +161,7 @@ def test_what_does_not_compile_is_refused_in_the_compilers_words(cli, tmp_path, 
         ([], "no source is given"),
         (["nowhere.c"], "'nowhere.c': no such file"),
         (["."], "is a directory"),
-        (["README.md"], "has no ending of C or C++"),
+        (["README.md"], "has no ending of C, C++ or Rust"),
         (["--frobnicate", "x.c"], "No such option"),
         (["--run"], "--run takes the program behind --"),
         (["--run", "x.c", "--", "./x"], "and no files"),
@@ -195,7 +195,7 @@ def test_a_source_that_may_not_be_read_is_refused(cli, tmp_path):
 def test_without_clang_what_to_install_is_said(cli, tmp_path, monkeypatch):
     """One line, for each of the three commands."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv(compiler.COMPILER_VARIABLE, raising=False)
+    monkeypatch.delenv(clang.COMPILER_VARIABLE, raising=False)
     find_clang.cache_clear()
     try:
         said = [cli("bops", PROGRAMS / "paper.c"), cli("cc", "-c", "x.c"), cli("c++", "x.cpp")]

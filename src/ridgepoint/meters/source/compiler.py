@@ -2,91 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.errors import CannotMeasure
+from ridgepoint.meters.source.clang import Clang, call, find_clang, has_opaque_pointers
 from ridgepoint.meters.source.command_line import CommandLine, Input, parse
 from ridgepoint.meters.source.instrument import instrument
 
-COMPILER_VARIABLE = "RIDGEPOINT_CLANG"
-"""Environment variable that names the clang to use."""
-
-_NEWEST, _OLDEST = 22, 14
-_OPAQUE_SINCE = 15
-_VERSION = re.compile(r"clang version (\d+)")
-_RUNTIME = Path(__file__).with_name("runtime.c")
 # Counting reads clang's names, so that it sees what the source says; and no pass may run before.
 _FRONT = (
     *("-O0", "-Xclang", "-disable-O0-optnone", "-Xclang", "-disable-llvm-passes"),
     *("-fno-discard-value-names", "-S", "-emit-llvm", "-Wno-unused-command-line-argument"),
 )
-_LANGUAGES = {"c": "c", "c++": "c++"}
-
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Clang:
-    """A clang.
-
-    Parameters
-    ----------
-    path : str
-    version : int
-        Its major version.
-    """
-
-    path: str
-    version: int
-
-    def driver(self, *, cxx: bool) -> list[str]:
-        """Return how it is called for C or C++."""
-        return [self.path, *(["--driver-mode=g++"] if cxx else [])]
-
-
-@functools.cache
-def find_clang() -> Clang:
-    """Return the clang that `RIDGEPOINT_CLANG` names, ``clang``, or else the newest in ``PATH``.
-
-    Raises
-    ------
-    MeterUnavailable
-        If there is none of version 14 or later.
-    """
-    named = os.environ.get(COMPILER_VARIABLE)
-    names = (
-        [named] if named else ["clang", *(f"clang-{n}" for n in range(_NEWEST, _OLDEST - 1, -1))]
-    )
-    for name in names:
-        path = shutil.which(name)
-        version = None if path is None else _version(path)
-        if path is not None and version is not None and version >= _OLDEST:
-            return Clang(path, version)
-    raise MeterUnavailable(
-        "cannot count basic operations of a source",
-        reason=f"there is no clang {_OLDEST} or later: {named!r} is none"
-        if named
-        else f"there is no clang {_OLDEST} or later in PATH",
-        remedy="install it ('apt-get install clang', 'dnf install clang'), or name it in "
-        f"{COMPILER_VARIABLE}",
-    )
-
-
-def _version(path: str) -> int | None:
-    try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    found = _VERSION.search(done.stdout)
-    return None if found is None else int(found[1])
 
 
 def compile_as(arguments: Sequence[str], *, cxx: bool, say: Say) -> int:
@@ -119,14 +51,30 @@ def compile_as(arguments: Sequence[str], *, cxx: bool, say: Say) -> int:
         if one.assembly:
             say(f"{one.path} is assembly: its operations are not counted")
     if not line.compiles and not line.links:
-        return _call([*clang.driver(cxx=cxx), *line.arguments])
+        return call([*clang.driver(cxx=cxx), *line.arguments])
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
         return _Build(clang, line, cxx, Path(name)).run()
 
 
-def _call(command: Sequence[str]) -> int:
-    code = subprocess.run(command, check=False).returncode
-    return code if code >= 0 else 128 - code
+def build(
+    sources: Sequence[str], flags: Sequence[str], counting: Path, plain: Path | None, say: Say
+) -> int:
+    """Compile a program of C and C++, with counters and, if it is asked for, without.
+
+    Raises
+    ------
+    MeterUnavailable
+        If there is no clang.
+    CannotMeasure
+        If clang's IR is not understood.
+    """
+    clang = find_clang()
+    cxx = any("c++" in (one.language or "") for one in parse(sources).inputs)
+    status = compile_as([*sources, *flags, "-o", str(counting)], cxx=cxx, say=say)
+    if plain is not None and not status:
+        # Its warnings were shown already.
+        status = call([*clang.driver(cxx=cxx), *sources, *flags, "-w", "-o", str(plain)])
+    return status
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +107,14 @@ class _Build:
         return self._link(parse(arguments))
 
     def _link(self, line: CommandLine) -> int:
-        runtime = str(self.folder / "runtime.o")
-        command = [self.clang.path, "-O2", "-fPIC", "-pthread", "-c", str(_RUNTIME), "-o", runtime]
+        runtime = self.folder / "runtime.o"
         machine = [
             flag for flag in line.flags if flag.startswith(("-m32", "--target", "--sysroot"))
         ]
-        if status := _call([*command, *machine]):
+        if status := self.clang.compile_runtime(runtime, machine):
             return status
         driver = self.clang.driver(cxx=self.cxx)
-        return _call([*driver, *line.for_linking, runtime, "-pthread"])
+        return call([*driver, *line.for_linking, str(runtime), "-pthread"])
 
     def _output(self, one: Input, stop: str) -> str:
         if self.line.output is not None:
@@ -180,18 +127,18 @@ class _Build:
         if not one.counted:
             if one.language is None:
                 return 0
-            return _call(
+            return call(
                 [*driver, *self.line.flags, stop, "-x", one.language, one.path, "-o", output]
             )
         plain, counted = self.folder / "plain.ll", self.folder / "counted.ll"
-        if status := _call([*driver, *self._front(one, output), "-o", str(plain)]):
+        if status := call([*driver, *self._front(one, output), "-o", str(plain)]):
             return status
         optimize = self.line.level != "-O0"
         try:
             result = instrument(
                 plain.read_text(encoding="utf-8", errors="surrogateescape"),
                 source=os.path.abspath(one.path),
-                opaque_pointers=self.clang.version >= _OPAQUE_SINCE,
+                opaque_pointers=has_opaque_pointers(self.clang.version),
                 optimize=optimize,
             )
         except ValueError as error:
@@ -202,7 +149,7 @@ class _Build:
             ) from error
         counted.write_text(result.text, encoding="utf-8", errors="surrogateescape")
         back = ["-x", "ir", str(counted), stop, "-o", output, "-Wno-unused-command-line-argument"]
-        return _call([*driver, *_back(self.line.flags), *back, "-Wno-override-module"])
+        return call([*driver, *_back(self.line.flags), *back, "-Wno-override-module"])
 
     def _front(self, one: Input, output: str) -> list[str]:
         """Return the arguments that make the unoptimised IR of a file."""

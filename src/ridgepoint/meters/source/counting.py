@@ -12,9 +12,9 @@ from pathlib import Path
 from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.meters import Run
-from ridgepoint.meters.source.command_line import parse
-from ridgepoint.meters.source.compiler import Say, compile_as, find_clang
+from ridgepoint.meters.source.compiler import Say
 from ridgepoint.meters.source.counts import FunctionOperations, SourceCounts, add_up, total
+from ridgepoint.meters.source.front_ends import front_end
 from ridgepoint.meters.source.slabs import Left, read
 
 FOLDER_VARIABLE = "RIDGEPOINT_BOPS"
@@ -22,30 +22,6 @@ FOLDER_VARIABLE = "RIDGEPOINT_BOPS"
 
 LaunchWith = Callable[[Sequence[str], dict[str, str]], Run]
 """Run a command with some variables besides its environment."""
-
-
-def require_sources(sources: Sequence[str]) -> None:
-    """Check what can be known before a compiler is called.
-
-    Raises
-    ------
-    CannotMeasure
-        If there are none, one cannot be read, or is not C or C++.
-    """
-    what = "cannot count basic operations"
-    if not sources:
-        raise CannotMeasure(what, reason="no source is given", remedy="name C or C++ files")
-    for source in sources:
-        path = Path(source)
-        try:
-            with path.open("rb"):
-                pass
-        except OSError as error:
-            reason = f"{source!r}: {(error.strerror or str(error)).lower()}"
-            raise CannotMeasure(what, reason=reason, remedy="check its path") from error
-        if parse([source]).inputs[0].language is None:
-            reason = f"{source!r} has no ending of C or C++"
-            raise CannotMeasure(what, reason=reason, remedy="call it .c or .cpp")
 
 
 @contextmanager
@@ -57,7 +33,7 @@ def built(
     Parameters
     ----------
     sources : sequence of str
-        C and C++ files.
+        C and C++ files, or the root of a crate of Rust.
     flags : sequence of str
         For the compiler and the linker.
     say : callable
@@ -73,23 +49,18 @@ def built(
     Raises
     ------
     CannotMeasure
-        If they do not compile; what the compiler said was shown.
+        If they are of no language that is counted, or do not compile; what the compiler said was
+        shown.
     MeterUnavailable
-        If there is no clang.
+        If there is no compiler.
     """
-    require_sources(sources)
-    clang = find_clang()
-    cxx = any("c++" in (one.language or "") for one in parse(sources).inputs)
+    build = front_end(sources).build
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
         stem = Path(sources[0]).stem
         counting, plain = Path(name) / "counting" / stem, Path(name) / "plain" / stem
         counting.parent.mkdir()
         plain.parent.mkdir()
-        status = compile_as([*sources, *flags, "-o", str(counting)], cxx=cxx, say=say)
-        if with_plain and not status:
-            # Its warnings were shown already.
-            command = [*clang.driver(cxx=cxx), *sources, *flags, "-w", "-o", str(plain)]
-            status = subprocess.run(command, check=False).returncode
+        status = build(sources, flags, counting, plain if with_plain else None, say)
         if status:
             raise CannotMeasure(
                 f"cannot compile {' '.join(sources)!r}",
@@ -163,7 +134,7 @@ def _cautions(left: Left) -> tuple[Caution, ...]:
             Caution(
                 "inline-assembly",
                 f"{assembly} pieces of inline assembly count nothing",
-                "write them in C, or count instructions",
+                "write them without, or count instructions",
             )
         )
     return tuple(found)

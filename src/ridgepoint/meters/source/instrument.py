@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from ridgepoint.meters.source.ir import Function, Instruction, functions
 from ridgepoint.meters.source.locations import Locations
-from ridgepoint.meters.source.pieces import Piece, pieces
+from ridgepoint.meters.source.pieces import Piece, Read, pieces
 from ridgepoint.meters.source.returning import returning
+from ridgepoint.meters.source.rules import read_clang
 from ridgepoint.meters.source.table import Site, SourceFunction, Table, digest
 
 _LEAVING = frozenset(
@@ -107,14 +108,20 @@ class _Edit:
 
 
 def instrument(
-    text: str, *, source: str, opaque_pointers: bool, optimize: bool = True
+    text: str,
+    *,
+    source: str,
+    opaque_pointers: bool,
+    optimize: bool = True,
+    read: Read = read_clang,
 ) -> Instrumented:
     """Return a module with a counter in every piece that does basic operations.
 
     Parameters
     ----------
     text : str
-        As clang writes it with ``-O0 -Xclang -disable-llvm-passes -fno-discard-value-names``.
+        As clang writes it with ``-O0 -Xclang -disable-llvm-passes -fno-discard-value-names``, or
+        what else `read` reads; its blocks have names.
     source : str
         What it was compiled from.
     opaque_pointers : bool
@@ -122,6 +129,8 @@ def instrument(
     optimize : bool
         Whether it may be optimised from here: ``noinline``, which clang gives everything at
         ``-O0``, is taken away.
+    read : callable
+        Says what a function's instructions count.
 
     Raises
     ------
@@ -139,7 +148,7 @@ def instrument(
     edit = _Edit()
     for function in module:
         _tag(function, edit, tags)
-        found = pieces(function, lines, known, locations)
+        found = pieces(function, lines, known, locations, read(function, locations))
         # In `main` even for nothing, so that a program that does nothing is known to count.
         if found or function.symbol == "main":
             writer.fetch(function, edit)

@@ -148,6 +148,8 @@ def _read_body(lines: Sequence[str], index: int, function: Function) -> int:
         line = lines[index]
         if not line.strip() or line.lstrip().startswith(";"):
             index += 1
+        elif line.lstrip().startswith("#dbg_"):
+            index += 1  # a record of debugging, as LLVM writes it from 19 on: no instruction
         elif not line.startswith(" ") and (label := _LABEL.match(line)):
             block = Block(label[1].strip('"'), index)
             function.blocks.append(block)
@@ -169,7 +171,7 @@ def _read_instruction(lines: Sequence[str], index: int) -> Instruction:
     if found is None:
         raise ValueError(f"line {index + 1} is no instruction: {lines[index].strip()!r}")
     last = index
-    while lines[last + 1].startswith(("   ", "  ]")):
+    while lines[last + 1].startswith(("   ", "  ]")) and "#dbg_" not in lines[last + 1][:10]:
         last += 1
     # Of an instruction on several lines, its own location stands on the last.
     debug = _DEBUG.search(lines[last])

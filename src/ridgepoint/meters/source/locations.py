@@ -13,6 +13,9 @@ _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 Place = tuple[str, int]
 """A file's path and a line in it, counted from 1; line 0: none in particular."""
 
+Position = tuple[str, int, int]
+"""A place, and a column in bytes, counted from 1; column 0: none in particular."""
+
 
 class Locations:
     """Places by the number of their debug metadata.
@@ -38,6 +41,13 @@ class Locations:
             return None
         file = self._file(fields)
         return None if file is None else (file, int(fields.get("line", 0)))
+
+    def position(self, number: int | None) -> Position | None:
+        """Return the place of a location with its column; None: it has none."""
+        place = self.place(number)
+        if place is None or number is None:
+            return None
+        return (*place, int(self._fields[number].get("column", 0)))
 
     def _file(self, fields: dict[str, str]) -> str | None:
         """Return the file of an entry, or of the scope around it."""

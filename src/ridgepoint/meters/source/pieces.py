@@ -5,18 +5,32 @@ What several pieces alone lead to needs no counter: its work is part of each of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import Block, Function, Instruction
 from ridgepoint.meters.source.locations import Locations, Place
 from ridgepoint.meters.source.returning import comes_back
-from ridgepoint.meters.source.rules import NOTHING, is_implied, of_block, of_instruction
 from ridgepoint.meters.source.table import LineWork, Tally
 
 _FIRST = frozenset(("phi", "landingpad", "alloca"))
-_CONVERSIONS = frozenset(("zext", "sext", "trunc", "freeze"))
+_NOTHING = BasicOperations()
+
+
+class Reading(Protocol):
+    """What a function's IR says of its source: one for each compiler that writes IR."""
+
+    def of_instruction(self, block: Block, instruction: Instruction) -> BasicOperations:
+        """Return what an instruction counts."""
+
+    def of_block(self, block: Block) -> BasicOperations:
+        """Return what entering a block counts."""
+
+
+Read = Callable[[Function, Locations], Reading]
+"""Read a function, whose places are told."""
 _MOST_COPIES = 8
 """Pieces that lead to a block whose work is added to theirs. Of more, a counter of its own is
 smaller than the table of all these copies."""
@@ -50,7 +64,11 @@ class _Open:
 
 
 def pieces(
-    function: Function, lines: Sequence[str], known: frozenset[str], locations: Locations
+    function: Function,
+    lines: Sequence[str],
+    known: frozenset[str],
+    locations: Locations,
+    reading: Reading,
 ) -> list[Piece]:
     """Return the pieces of a function that do any basic operations.
 
@@ -62,8 +80,9 @@ def pieces(
     known : frozenset of str
         Functions that return whenever they are called.
     locations : Locations
+    reading : Reading
+        Of this function.
     """
-    truths = _truths(function)
     before = _only_ways(function, lines)
     ends: dict[str, tuple[_Open, ...]] = {}
     done: list[_Open] = []
@@ -76,13 +95,10 @@ def pieces(
         current = tuple(one for label in before.get(block.label, ()) for one in ends[label])
         if not 0 < len(current) <= _MOST_COPIES:
             current = begun(_begin(block))
-        if (joined := of_block(block.label)) != NOTHING:
+        if (joined := reading.of_block(block)) != _NOTHING:
             _add(current, _place(block.instructions, locations), joined)
         for instruction in block.instructions:
-            operations = of_instruction(
-                instruction.name, instruction.opcode, instruction.rest, truths
-            )
-            if operations != NOTHING and not is_implied(block.label, instruction.opcode):
+            if (operations := reading.of_instruction(block, instruction)) != _NOTHING:
                 _add(current, locations.place(instruction.location), operations)
             if not comes_back(instruction, known):
                 current = begun(_Open(instruction.last, True, Tally({})))
@@ -146,24 +162,3 @@ def _in_order(function: Function, before: dict[str, tuple[str, ...]]) -> list[Bl
                 del before[label]
             stack += [one for one in before.get(label, ()) if one not in ordered]
     return list(ordered.values())
-
-
-def _truths(function: Function) -> frozenset[str]:
-    """Return the values that are the outcome of a comparison, in whatever width."""
-    truths: set[str] = set()
-    for block in function.blocks:
-        for instruction in block.instructions:
-            if not instruction.name:
-                continue
-            source = instruction.rest.split(" to ", maxsplit=1)[0]
-            of_bit = instruction.opcode in _CONVERSIONS and source.startswith("i1 ")
-            from_truth = instruction.opcode in _CONVERSIONS and _operand(source) in truths
-            # That a static variable has to be initialised is no condition of the source.
-            guard = instruction.callee == "__cxa_guard_acquire"
-            if of_bit or from_truth or guard or instruction.opcode in ("icmp", "fcmp"):
-                truths.add(instruction.name)
-    return frozenset(truths)
-
-
-def _operand(source: str) -> str:
-    return source.rsplit("%", maxsplit=1)[-1]

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from dataclasses import dataclass
 
 from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.meters.source.ir import Block, Function, Instruction
+from ridgepoint.meters.source.locations import Locations
 
 NOTHING = BasicOperations()
 
-_CLASSES = {
+CLASSES = {
     **dict.fromkeys(("add", "sub", "mul", "udiv", "sdiv", "urem", "srem"), "arithmetic"),
     **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"), "fp_arithmetic"),
     **dict.fromkeys(("and", "or", "xor", "shl", "lshr", "ashr"), "logic"),
@@ -56,6 +59,36 @@ _INTRINSICS = {
     **dict.fromkeys(("smax", "smin", "umax", "umin"), BasicOperations(compare=1)),
 }
 
+_CONVERSIONS = frozenset(("zext", "sext", "trunc", "freeze"))
+
+
+@dataclass(frozen=True, slots=True)
+class ClangReading:
+    """A function of C or C++, as clang's unoptimised IR says it.
+
+    Parameters
+    ----------
+    truths : frozenset of str
+        Values that are the outcome of a comparison.
+    """
+
+    truths: frozenset[str]
+
+    def of_instruction(self, block: Block, instruction: Instruction) -> BasicOperations:
+        """Return what an instruction counts."""
+        if is_implied(block.label, instruction.opcode):
+            return NOTHING
+        return of_instruction(instruction.name, instruction.opcode, instruction.rest, self.truths)
+
+    def of_block(self, block: Block) -> BasicOperations:
+        """Return what entering a block counts."""
+        return of_block(block.label)
+
+
+def read_clang(function: Function, _: Locations) -> ClangReading:
+    """Return how a function is read that clang wrote with its names."""
+    return ClangReading(_truths(function))
+
 
 def of_instruction(
     name: str, opcode: str, rest: str, truths: Container[str] = ()
@@ -85,7 +118,7 @@ def of_instruction(
     0
     """
     if opcode in ("atomicrmw", "call"):
-        return _atomic(rest) if opcode == "atomicrmw" else _intrinsic(rest)
+        return of_atomic(rest) if opcode == "atomicrmw" else _intrinsic(rest)
     kind = _SUFFIX.sub("", name)
     # `neg` is -x within abs(x), which is a function, or ~x; unary minus is called `sub`.
     if not kind or _OF_THE_COMPILER.match(name) or (opcode, kind) == ("sub", "neg"):
@@ -94,9 +127,7 @@ def of_instruction(
         return _comparison(name, opcode, rest, truths)
     if opcode in _ADDRESSES and "%vbase." not in rest:
         return _ADDRESSES[opcode].get(kind, NOTHING)
-    return (
-        NOTHING if opcode not in _CLASSES else BasicOperations(**{_CLASSES[opcode]: _lanes(rest)})
-    )
+    return NOTHING if opcode not in CLASSES else BasicOperations(**{CLASSES[opcode]: lanes(rest)})
 
 
 def is_implied(label: str, opcode: str) -> bool:
@@ -126,11 +157,12 @@ def _comparison(name: str, opcode: str, rest: str, truths: Container[str]) -> Ba
     operand = rest.split(",", maxsplit=1)[0].rsplit("%", maxsplit=1)[-1]
     if name.startswith("tobool") and operand in truths:
         return NOTHING
-    lanes = _lanes(rest.split(" ", maxsplit=1)[-1])
-    return BasicOperations(**{"compare" if opcode == "icmp" else "fp_compare": lanes})
+    n = lanes(rest.split(" ", maxsplit=1)[-1])
+    return BasicOperations(**{"compare" if opcode == "icmp" else "fp_compare": n})
 
 
-def _atomic(rest: str) -> BasicOperations:
+def of_atomic(rest: str) -> BasicOperations:
+    """Return what an ``atomicrmw`` counts."""
     operation = rest.removeprefix("volatile ").split(" ", maxsplit=1)[0]
     kind = _ATOMIC.get(operation)
     return NOTHING if kind is None else BasicOperations(**{kind: 1})
@@ -140,10 +172,31 @@ def _intrinsic(rest: str) -> BasicOperations:
     found = _INTRINSIC.search(rest)
     if found is None or found[1] not in _INTRINSICS:
         return NOTHING
-    return _INTRINSICS[found[1]] * _lanes(_FLAGS.sub("", rest))
+    return _INTRINSICS[found[1]] * lanes(_FLAGS.sub("", rest))
 
 
-def _lanes(rest: str) -> int:
+def lanes(rest: str) -> int:
     """Return how many operations an operation on vectors is."""
     found = _LANES.match(_FLAGS.sub("", rest))
     return 1 if found is None else int(found[1])
+
+
+def _truths(function: Function) -> frozenset[str]:
+    """Return the values that are the outcome of a comparison, in whatever width."""
+    truths: set[str] = set()
+    for block in function.blocks:
+        for instruction in block.instructions:
+            if not instruction.name:
+                continue
+            source = instruction.rest.split(" to ", maxsplit=1)[0]
+            of_bit = instruction.opcode in _CONVERSIONS and source.startswith("i1 ")
+            from_truth = instruction.opcode in _CONVERSIONS and _operand(source) in truths
+            # That a static variable has to be initialised is no condition of the source.
+            guard = instruction.callee == "__cxa_guard_acquire"
+            if of_bit or from_truth or guard or instruction.opcode in ("icmp", "fcmp"):
+                truths.add(instruction.name)
+    return frozenset(truths)
+
+
+def _operand(source: str) -> str:
+    return source.rsplit("%", maxsplit=1)[-1]

@@ -204,3 +204,48 @@ def test_without_clang_what_to_install_is_said(cli, tmp_path, monkeypatch):
 
     assert [status for status, _, _ in said] == [2, 2, 2]
     assert all("apt-get install clang" in err for _, _, err in said)
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (["a.rs", "b.rs"], "name the crate's root"),
+        (["a.rs", "a.c"], "sources of C or C++ and of Rust"),
+        (["a.f90"], "flang's IR does not say what Fortran's source does"),
+    ],
+)
+def test_other_languages_are_refused_where_they_cannot_be_counted(
+    cli, tmp_path, monkeypatch, files, said
+):
+    """One line with what to do, before a compiler is called."""
+    monkeypatch.chdir(tmp_path)
+    for file in files:
+        (tmp_path / file).write_text("")
+
+    status, out, err = cli("bops", *files)
+
+    assert (status, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+@needs_clang
+def test_without_a_rustc_that_is_read_what_to_install_is_said(cli, tmp_path, monkeypatch):
+    """None at all, and one of another version."""
+    (tmp_path / "a.rs").write_text("fn main() {}\n")
+    find_clang()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("RIDGEPOINT_RUSTC", raising=False)
+
+    none = cli("bops", tmp_path / "a.rs")
+    other = tmp_path / "rustc"
+    other.write_text("#!/bin/sh\necho 'release: 1.99.0'\necho 'LLVM version: 23.1.0'\n")
+    other.chmod(0o755)
+    unread = cli("bops", tmp_path / "a.rs")
+
+    assert none[0] == unread[0] == 2
+    assert "no rustc in PATH" in none[2]
+    assert "is version 1.99.0" in unread[2]
+    assert "apt-get install rustc" in none[2]
+    assert "apt-get install rustc" in unread[2]

@@ -1,4 +1,4 @@
-"""Count the basic operations of C and C++ programs from their source."""
+"""Count the basic operations of C, C++ and Rust programs from their source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _WithProgram(click.Command):
     default="-O2",
     show_default=True,
     metavar="FLAGS",
-    help="For the compiler and the linker, as in a shell: --cflags '-O3 -lm'.",
+    help="For the compiler and the linker, as in a shell: --cflags '-O3 -lm'; for rustc too.",
 )
 @click.option(
     "--run", "is_built", is_flag=True, help="Run what 'ridgepoint cc' made: --run -- ./prog."
@@ -73,11 +73,12 @@ def command(
 ) -> int:
     """Compile FILES, run the program with the arguments behind --, and count its BOPs.
 
-    It is compiled twice: with counters in it, which gives the count, and without, which gives the
-    time. A program with a build system is compiled by 'ridgepoint cc' and 'ridgepoint c++' in
-    place of the compiler, and counted with --run. The program's own output is shown once and the
-    report goes to standard error; with --json the report goes to standard output. The program's
-    exit status is passed on.
+    FILES are of C and C++, or the one file of a crate of Rust that names the others. The program is
+    compiled twice: with counters in it, which gives the count, and without, which gives the time.
+    A program with a build system is compiled by 'ridgepoint cc' and 'ridgepoint c++' in place of
+    the compiler, and counted with --run. The program's own output is shown once and the report
+    goes to standard error; with --json the report goes to standard output. The program's exit
+    status is passed on.
     """
     from ridgepoint.meters.source import built
 

@@ -28,6 +28,6 @@ def build(
     del flags, counting, plain, say
     raise CannotMeasure(
         f"cannot count basic operations of {sources[0]!r}",
-        reason="flang shares and folds what Fortran writes before its IR can be read",
+        reason="flang's IR does not say what Fortran's source does: it shares and folds operations",
         remedy="count instructions of the compiled program: 'ridgepoint run --work bops -- ./prog'",
     )

@@ -157,7 +157,7 @@ def instrument(
         for piece in found:
             writer.count(piece, len(sites), edit)
             sites.append(Site(len(named) - 1, piece.work))
-    assembly = sum(i.is_assembly for f in module for b in f.blocks for i in b.instructions)
+    assembly = sum(i.is_hidden_work for f in module for b in f.blocks for i in b.instructions)
     table = Table(source, tuple(named), tuple(sites), assembly)
     result = edit.apply(lines)
     if optimize:

@@ -19,6 +19,7 @@ _LABEL = re.compile(rf"({_NAME}):(?:\s|$)")
 _DEFINED = re.compile(rf"^define (.*?)@({_NAME})\(")
 _CALLED = re.compile(rf"@({_NAME})\(")
 _ASSEMBLY = re.compile(r'\basm (?:[a-z]+ )*"')
+_NO_ASSEMBLY = re.compile(r'\basm (?:[a-z]+ )*""')
 _TARGET = re.compile(rf"\blabel %({_NAME})")
 _DEBUG = re.compile(r"!dbg !(\d+)")
 _REPLACEABLE = frozenset(("weak", "linkonce", "extern_weak", "available_externally", "common"))
@@ -52,6 +53,11 @@ class Instruction:
     def is_assembly(self) -> bool:
         """Whether it is inline assembly."""
         return self.opcode in ("call", "invoke", "callbr") and bool(_ASSEMBLY.search(self.rest))
+
+    @property
+    def is_hidden_work(self) -> bool:
+        """Whether it is inline assembly that does something, unlike a mere barrier."""
+        return self.is_assembly and not _NO_ASSEMBLY.search(self.rest)
 
     @property
     def callee(self) -> str | None:

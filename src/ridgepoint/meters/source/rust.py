@@ -157,7 +157,7 @@ def build(
         )
     usual = shutil.which("rustc")
     if usual != rustc.path:
-        say(f"compiled with {rustc.path}, version {rustc.release}, whose IR is read")
+        say(f"Rust is compiled with {rustc.path}, version {rustc.release}")
     level, kept, linker = _flags(flags)
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
         making = _Build(rustc, clang, sources[0], level, tuple(kept), linker, Path(name))

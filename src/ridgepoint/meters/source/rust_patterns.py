@@ -15,7 +15,8 @@ from ridgepoint.meters.source.locations import Position
 
 _TOKEN = re.compile(
     rb"\s+|//[^\n]*|/\*(?s:.*?)\*/"
-    rb"|(?P<number>\d\w*(?P<fraction>\.\d\w*)?(?P<exponent>[eE][-+]?[\d_]+)?)"
+    rb"|(?P<float>\d[\d_]*(?:\.\d[\d_]*(?:[eE][-+]?[\d_]+)?|[eE][-+]?[\d_]+|(?=f32|f64))(?:f32|f64)?)"
+    rb"|(?P<number>\d\w*)"
     rb"|(?P<text>b?'(?:[^'\\]|\\.[^']*)')"
     rb"|(?P<path>[A-Za-z_]\w*(?:\s*::\s*\w+)*)"
     rb"|(?P<sign>\.\.=|\.\.\.|\.\.|=>|==|&&|\|\||.)"
@@ -24,6 +25,7 @@ _RANGES = (b"..=", b"...", b"..")
 # What may follow a whole pattern, and no first operand of a comparison.
 _ENDS = frozenset((b"=>", b"=", b"|", b"if", b",", b")", b"]", b"}", b"@"))
 _BORROWS = re.compile(rb"(?:[&*(\s]|mut\b)+")
+_JOINED = re.compile(rb"(?:[^{};=]|=(?!>))*&&[(!*\s-]*")
 _LONGEST = 10_000  # bytes of a pattern
 _CLOSES = {b"[": 1, b"]": -1}
 
@@ -53,6 +55,13 @@ class Patterns:
             return False
         between = self._files[outer[0]].between(outer[1:], inner[1:])
         return between is not None and _BORROWS.fullmatch(between) is not None
+
+    def joins(self, left: Position | None, right: Position | None) -> bool:
+        """Return whether `&&` stands before the second of two positions, and no block between."""
+        if left is None or right is None or left[0] != right[0] or left[0] not in self._files:
+            return False
+        between = self._files[left[0]].between(left[1:], right[1:])
+        return between is not None and _JOINED.fullmatch(between) is not None
 
 
 class _File:
@@ -111,7 +120,5 @@ def is_pattern(text: bytes) -> bool:
 
 def _tokens(text: bytes) -> Iterator[tuple[str, bytes]]:
     for found in _TOKEN.finditer(text):
-        if found["fraction"] is not None or found["exponent"] is not None:
-            yield "float", found[0]
-        elif found.lastgroup is not None:
+        if found.lastgroup is not None:
             yield found.lastgroup, found[0]

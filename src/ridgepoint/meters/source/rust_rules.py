@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import Block, Function, Instruction
@@ -77,10 +77,8 @@ class RustReading:
         self._locations, self._patterns = locations, patterns
         self._uses = _uses(function)
         self._checks = frozenset(_checks(function))
-        self._joined = frozenset(_joined(function))
-        self._index_checks = frozenset(_index_checks(function))
-        self._behind = _behind_checks(function)
-        self._seen: dict[tuple[str, int | None, str, str], int] = {}
+        self._joined = frozenset((*_joined(function), *self._guards(function)))
+        self._indices = frozenset((*_index_checks(function), *self._constant_indices(function)))
 
     def of_block(self, block: Block) -> BasicOperations:
         """Return what entering a block counts: `&&` and `||`, where the right operand begins."""
@@ -93,9 +91,9 @@ class RustReading:
         if self._is_glue:
             return NOTHING
         if opcode == "br":
-            return BasicOperations(addressing=int(instruction.first in self._index_checks))
+            return BasicOperations(addressing=int(instruction.first in self._indices))
         if opcode == "getelementptr":
-            return self._address(block, instruction)
+            return self._offset(instruction)
         if opcode in ("call", "atomicrmw"):
             return _call(instruction.rest) if opcode == "call" else of_atomic(instruction.rest)
         return self._operator(instruction)
@@ -134,28 +132,53 @@ class RustReading:
         kind = "compare" if instruction.opcode == "icmp" else "fp_compare"
         return BasicOperations(**{kind: n})
 
-    def _address(self, block: Block, instruction: Instruction) -> BasicOperations:
-        """Return what an address counts: that of an element 1, that of a field nothing.
+    def _offset(self, instruction: Instruction) -> BasicOperations:
+        """Return what an address counts: one relative to a pointer, as the library takes them."""
+        is_offset = _OFFSET.match(instruction.rest) and self._is_kept(instruction.name)
+        return BasicOperations(arithmetic=int(bool(is_offset)))
 
-        A variable index is counted where it is checked. A constant is not checked, but goes to the
-        next block as if it were; elements of patterns and of an array's initial value do not.
-        `a[1] += 1` has the address twice, once to read and once to write.
+    def _constant_indices(self, function: Function) -> Iterable[int]:
+        """Return the lines of the branches in place of a check that rustc knows the outcome of.
+
+        They go to where a constant is an index, at the same place of the source. Elements of
+        patterns and of an array's initial value have no such branch before them.
         """
-        if found := _INDEX.match(instruction.rest):
-            key = (block.label, instruction.location, found[1], found[2])
-            first = self._seen.setdefault(key, instruction.first) == instruction.first
-            return BasicOperations(addressing=int(first and self._is_index(block, instruction)))
-        if _OFFSET.match(instruction.rest) and self._is_kept(instruction.name):
-            return BasicOperations(arithmetic=1)
-        return NOTHING
+        blocks = {block.label: block for block in function.blocks}
+        for block in function.blocks:
+            last = block.instructions[-1]
+            found = _GOTO.match(last.rest) if last.opcode == "br" else None
+            if found is not None and any(
+                one.opcode == "getelementptr"
+                and _INDEX.match(one.rest)
+                and self._is_same_place(one, last)
+                for one in blocks[found[1]].instructions
+            ):
+                yield last.first
 
-    def _is_index(self, block: Block, instruction: Instruction) -> bool:
-        """Return whether a constant is an index, since its check stood where it is used."""
-        check = self._behind.get(block.label)
-        if check is None or instruction.location is None:
-            return False
-        at, used = self._locations.position(check), self._locations.position(instruction.location)
-        return at == used or self._patterns.is_borrowed(used, at)
+    def _is_same_place(self, one: Instruction, other: Instruction) -> bool:
+        """Return whether two instructions stand at one place, but for a borrow in the first."""
+        if one.location == other.location:
+            return one.location is not None
+        outer, inner = (self._locations.position(each.location) for each in (one, other))
+        return self._patterns.is_borrowed(outer, inner)
+
+    def _guards(self, function: Function) -> Iterable[str]:
+        """Return the blocks with the right operand of `&&` in the guard of a `match`.
+
+        There is nothing stored there: only the source tells `a && b` from an `if` in an `if`.
+        """
+        blocks = {block.label: block for block in function.blocks}
+        for block in function.blocks:
+            last = block.instructions[-1]
+            found = _CONDITION.match(last.rest) if last.opcode == "br" else None
+            if found is None or _panics(block) is not None:
+                continue
+            left = self._locations.position(last.location)
+            places = (
+                self._locations.position(one.location) for one in _straight_on(blocks, found[2])
+            )
+            if any(self._patterns.joins(left, place) for place in places):
+                yield found[2]
 
 
 def _call(rest: str) -> BasicOperations:
@@ -216,16 +239,15 @@ def _index_checks(function: Function) -> Iterable[int]:
             yield block.instructions[-1].first
 
 
-def _behind_checks(function: Function) -> dict[str, int | None]:
-    """Return blocks that stand behind the check of an index, and where the check stands."""
-    behind: dict[str, int | None] = {}
-    for block in function.blocks:
-        last = block.instructions[-1]
-        if (found := _panics(block)) is not None:
-            behind[found[3] if _PANIC.match(found[2]) else found[2]] = last.location
-        elif last.opcode == "br" and (found := _GOTO.match(last.rest)):
-            behind[found[1]] = last.location
-    return behind
+def _straight_on(blocks: Mapping[str, Block], label: str) -> Iterable[Instruction]:
+    """Return what is executed from a block on, up to a branch with a choice."""
+    seen: set[str] = set()
+    while label not in seen:
+        seen.add(label)
+        yield from blocks[label].instructions
+        last = blocks[label].instructions[-1]
+        if last.opcode == "br" and (found := _GOTO.match(last.rest)):
+            label = found[1]
 
 
 def _joined(function: Function) -> Iterable[str]:

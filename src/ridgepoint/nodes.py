@@ -17,6 +17,9 @@ Network = Literal["shared", "parallel"]
 """``shared``: one link carries what all nodes exchange. ``parallel``: each node has a link of its
 own, and all carry their shares at once."""
 
+IDEAL = "ideal"
+"""Name of the machine of the textbooks."""
+
 Rate = float | npt.NDArray[np.float64]
 
 
@@ -157,7 +160,7 @@ def ideal_machine(
         if value is not None:
             _require_positive(name, value)
     return Machine(
-        name="ideal",
+        name=IDEAL,
         host=Host(
             cpu="ideal cores",
             microarchitecture=None,

@@ -6,8 +6,9 @@ import pytest
 from ridgepoint.estimate import Estimate
 from ridgepoint.models.case_studies import fft, matrix_product_1d, scalar_product
 from ridgepoint.models.fitting import CannotFit
+from ridgepoint.models.law_fits import fit_law
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling_fits import fit_law, fit_rates
+from ridgepoint.models.scaling_fits import fit_rates
 from ridgepoint.models.speed_up_laws import usl
 from ridgepoint.nodes import ideal_machine
 from ridgepoint.runs import Run
@@ -230,6 +231,14 @@ def test_the_network_cannot_be_fitted_on_one_node():
 
     with pytest.raises(CannotFit, match="link bandwidth: nothing of it is used"):
         fit_rates(runs, fft, size=N)
+
+
+def test_runs_on_more_cores_than_the_machine_has_are_refused():
+    """They ran elsewhere."""
+    node = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, cores=4)
+
+    with pytest.raises(CannotFit, match="up to 8 cores of a node, and ideal has 4"):
+        fit_rates(made_up(0), fft, size=N, machine=node)
 
 
 def test_nothing_is_left_to_fit_where_all_is_given():

@@ -24,6 +24,7 @@ _COMMANDS = {
     "cc": "Compile C so that it counts them: CC='ridgepoint cc' make.",
     "c++": "Compile C++ so that it counts them.",
     "ridgeline": "Say what bounds distributed programs: compute, memory or network.",
+    "scale": "Say how many cores and nodes are worth allocating.",
     "list": "List what was kept.",
     "show": "Show a kept measurement or a machine again.",
     "plot": "Draw kept measurements together.",

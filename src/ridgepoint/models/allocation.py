@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,6 +35,8 @@ class Allocation:
         As in `ridgepoint.models.scaling.Scaled`.
     limiter : str
         ``compute``, ``dram`` or ``network``.
+    parts_s : mapping of str to float
+        Time of each of them alone.
     """
 
     nodes: int
@@ -45,6 +47,7 @@ class Allocation:
     peak_efficiency: float
     parallel_efficiency: float
     limiter: str
+    parts_s: Mapping[str, float]
 
     def efficiency(self, against: Against) -> float:
         """Return one of both efficiencies."""
@@ -224,28 +227,28 @@ def _best_real(scaling: Scaling, cores: int, whole: int) -> float:
 
 def _each(scaled: Scaled) -> Iterator[Allocation]:
     """Return the allocations of an array, one by one."""
-    limiters = np.broadcast_to(scaled.bound.limiter, np.shape(scaled.performance))
-    rows = zip(
-        *(
-            np.broadcast_to(np.asarray(values), np.shape(scaled.performance)).tolist()
-            for values in (
-                scaled.nodes, scaled.cores, scaled.time_s, scaled.performance, scaled.speed_up,
-                scaled.peak_efficiency, scaled.parallel_efficiency,
-            )
-        ),
-        limiters.tolist(),
-        strict=True,
-    )  # fmt: skip
-    for nodes, cores, time_s, performance, speed_up, of_peak, of_core, limiter in rows:
+    shape = np.shape(scaled.performance)
+
+    def spread(values: npt.ArrayLike) -> list[float]:
+        found: list[float] = np.broadcast_to(np.asarray(values, dtype=np.float64), shape).tolist()
+        return found
+
+    limiters = np.broadcast_to(scaled.bound.limiter, shape).tolist()
+    parts = {name: spread(seconds) for name, seconds in scaled.bound.times_s.items()}
+    nodes, cores, times_s = spread(scaled.nodes), spread(scaled.cores), spread(scaled.time_s)
+    performance, speed_up = spread(scaled.performance), spread(scaled.speed_up)
+    of_peak, of_core = spread(scaled.peak_efficiency), spread(scaled.parallel_efficiency)
+    for index in range(shape[0]):
         yield Allocation(
-            nodes=int(nodes),
-            cores=int(cores),
-            time_s=time_s,
-            performance=performance,
-            speed_up=speed_up,
-            peak_efficiency=of_peak,
-            parallel_efficiency=of_core,
-            limiter=limiter,
+            nodes=int(nodes[index]),
+            cores=int(cores[index]),
+            time_s=times_s[index],
+            performance=performance[index],
+            speed_up=speed_up[index],
+            peak_efficiency=of_peak[index],
+            parallel_efficiency=of_core[index],
+            limiter=limiters[index],
+            parts_s={name: seconds[index] for name, seconds in parts.items()},
         )
 
 

@@ -277,8 +277,8 @@ def _beyond_noise(solution: Solution) -> Caution | None:
         code="model-does-not-hold",
         seen=f"runs differ from the model by more than repeats do: reduced chi-square {ratio:.3g} "
         f"(about 1 is expected), largest deviation {_worst(solution):.1%}",
-        remedy="try another overlap or network, check the counts of work and bytes, and do not "
-        "trust the model beyond the runs",
+        remedy="try another model (overlap, network, law), check the counts of work and bytes, and "
+        "do not trust it beyond the runs",
     )
 
 
@@ -302,8 +302,7 @@ def _trend(solution: Solution) -> Caution | None:
         code="systematic-residuals",
         seen="runs next to each other deviate alike from the model, "
         f"by up to {_worst(solution):.1%}, as noise does not",
-        remedy="try another overlap or network, or a law with another term; the intervals of the "
-        "parameters are too narrow",
+        remedy="try another model (overlap, network, law); the intervals are too narrow",
     )
 
 

@@ -1,10 +1,9 @@
-"""The scaling model and its special cases, fitted to measured runs."""
+"""The rates of the scaling model, fitted to measured runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +24,9 @@ from ridgepoint.models.fitting import (
     solve,
 )
 from ridgepoint.models.scaling import Problem, Scaling, nothing
-from ridgepoint.models.speed_up_laws import usl_scaling
 from ridgepoint.nodes import Network, ideal_machine
 from ridgepoint.runs import Run
 from ridgepoint.units import format_si
-
-Law = Literal["amdahl", "usl"]
 
 _NAMES: Mapping[str, tuple[str, str, str]] = {
     # Path of a bound: name of the parameter, unit, option of the command line.
@@ -164,7 +160,8 @@ def fit_rates(
     Raises
     ------
     CannotFit
-        If all is given, or the runs are too few, or cannot tell two rates apart.
+        If all is given, the machine has fewer cores than a run, or the runs are too few, or
+        cannot tell two rates apart.
 
     Notes
     -----
@@ -188,12 +185,19 @@ def fit_rates(
             remedy="leave out "
             + " or ".join(option for path, (_, _, option) in _NAMES.items() if needed[path]),
         )
+    most = max(run.cores for run in runs)
+    if machine is not None and most > machine.cores:
+        raise CannotFit(
+            "cannot fit the network to the runs",
+            reason=f"they use up to {most} cores of a node, and {machine.name} has {machine.cores}",
+            remedy="give the machine on which they ran, or leave it out to fit its rates too",
+        )
     rates = _Rates(
         problem=problem,
         machine=machine,
         given=given,
         free=free,
-        cores=max([cores or 1, *(run.cores for run in runs)]),
+        cores=max(cores or 1, most),
         network=network,
         overlap=overlap,
     )
@@ -212,99 +216,6 @@ def fit_rates(
         solution=solution,
         cautions=(*doubts(solution), *cautions),
     )
-
-
-def fit_law(runs: Sequence[Run], law: Law) -> Fit:
-    """Fit Amdahl's law, or Gunther's universal scalability law, to measured runs.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Of one problem; processors are the cores of all nodes.
-    law : {"amdahl", "usl"}
-
-    Raises
-    ------
-    CannotFit
-        If the runs are too few, or all on one number of processors.
-    """
-    sizes = {run.size for run in runs}
-    if len(sizes) > 1:
-        raise CannotFit(
-            "cannot fit a law of speed-up",
-            reason="the runs are of several sizes, and it knows one",
-            remedy="leave the runs of one size, or fit a case study",
-        )
-    is_usl = law == "usl"
-    require_enough(
-        tuple(replace(run, cores=run.processors, nodes=1) for run in runs), 3 if is_usl else 2
-    )
-
-    def scaling(values: Array) -> Scaling:
-        return usl_scaling(
-            alone_s=max(float(values[0]), 1e-300),
-            contention=min(float(values[1]), 1.0),
-            coherence=float(values[2]) if is_usl else 0.0,
-        )
-
-    def times(values: Array, cores: Array, nodes: Array, sizes: Array) -> Array:
-        return np.asarray(scaling(values).bound_at(1, cores * nodes).time_s)
-
-    start, scale = _law_start(runs, is_usl)
-    upper = np.array([np.inf, 1.0 / scale[1], np.inf][: scale.size])
-    solution = solve(times, runs, size=1.0, starts=[start], scale=scale, upper=upper)
-    parameters, cautions = _law_parameters(solution, is_usl)
-    return Fit(
-        model="universal scalability law" if is_usl else "Amdahl's law",
-        parameters=parameters,
-        scaling=lambda size: scaling(solution.values),
-        solution=solution,
-        cautions=(*doubts(solution), *cautions),
-    )
-
-
-def _law_start(runs: Sequence[Run], is_usl: bool) -> tuple[Array, Array]:
-    """Return start and scale: the law is linear in T1, T1 sigma and T1 kappa."""
-    from scipy.optimize import nnls
-
-    n = np.array([run.processors for run in runs], dtype=np.float64)
-    measured = np.array([run.time_s.median for run in runs])
-    columns = np.stack([1 / n, (n - 1) / n, n - 1][: 3 if is_usl else 2], axis=1)
-    found = nnls(columns / measured[:, None], np.ones_like(n))[0]
-    alone = found[0] or float((n * measured).min())
-    values = np.array([alone, *(np.clip(found[1:] / alone, 0.0, 1.0))])
-    scale = np.array([alone, *(max(value, 1e-3 / n.max()) for value in values[1:])])
-    return values / scale, scale
-
-
-def _law_parameters(
-    solution: Solution, is_usl: bool
-) -> tuple[tuple[Parameter, ...], tuple[Caution, ...]]:
-    names = ["time of one processor", "contention" if is_usl else "serial share", "coherence"]
-    parameters, cautions = [], []
-    for index, value in enumerate(solution.values):
-        error = float(solution.standard_errors[index])
-        half = solution.quantile * error
-        parameters.append(
-            Parameter(
-                name=names[index],
-                unit="" if index else "s",
-                value=float(value),
-                standard_error=error,
-                low=max(float(value) - half, 0.0),
-                high=float(value) + half if index != 1 else min(float(value) + half, 1.0),
-            )
-        )
-        if index and value - half <= 0:
-            cautions.append(
-                Caution(
-                    code="undetermined",
-                    seen=f"the interval of {names[index]} reaches its limit 0: the runs do not "
-                    "show that there is any",
-                    remedy="measure more processors, or fit a law without it",
-                )
-            )
-    return tuple(parameters), tuple(cautions)
 
 
 def _require_apart(columns: Array, free: Sequence[str]) -> None:
@@ -359,7 +270,7 @@ def _rates_of(
                 Caution(
                     code="undetermined",
                     seen=f"the runs do not determine the {name}: they only say that it is at "
-                    f"least {format_si(parameter.low or 0.0, unit, digits=3)}",
+                    f"least {format_si(parameter.low or 0.0, unit.replace('byte', 'B'), digits=3)}",
                     remedy=f"measure runs that it limits, or give it ({option})",
                 )
             )

@@ -1,0 +1,236 @@
+"""Say how many cores and nodes are worth allocating for a problem."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ridgepoint.cli import common
+from ridgepoint.errors import RidgepointError
+
+if TYPE_CHECKING:
+    from ridgepoint.models.law_fits import Law
+    from ridgepoint.models.scaling_study import ScalingStudy
+    from ridgepoint.runs import Run
+
+_OF_MACHINES = (
+    "size",
+    "op",
+    "bytes",
+    "exchanged",
+    "machine",
+    "core_rate",
+    "memory",
+    "link",
+    "cores",
+)
+"""Options that say nothing to a law of speed-up."""
+
+
+@click.command("scale")
+@click.argument("case", required=False)
+@click.option("--size", metavar="N", help="n of the problem: 10000, 1e4 or 2^28.")
+@click.option("--op", metavar="EXPR", help="Own problem: its work, as '2*n^3'.")
+@click.option("--bytes", metavar="EXPR", help="Own problem: its memory traffic in byte.")
+@click.option(
+    "--exchanged",
+    metavar="EXPR",
+    help="Own problem: bytes that p nodes exchange in all, as '8*n^2*(p-1)'.",
+)
+@click.option(
+    "--machine",
+    metavar="FILE|NAME",
+    help="A node: a file of 'ridgepoint machine --json', or a published machine.",
+)
+@click.option("--core-rate", metavar="RATE", help="A node without a file: 8Gflop/s per core.")
+@click.option("--memory", metavar="RATE", help="Bandwidth of its memory: 16GB/s.")
+@click.option(
+    "--link", metavar="RATE", help="What one link of the network carries: 2GB/s, 100Gbit/s."
+)
+@click.option("--cores", metavar="LIST", help="Of a node: 8, 1..8 or 1,2,4.  [default: all]")
+@click.option("--nodes", metavar="LIST", help="1..64, 8 or 1,2,4.  [default: 1..64]")
+@click.option(
+    "--network",
+    type=click.Choice(["shared", "parallel"]),
+    default="shared",
+    show_default=True,
+    help="One link for all nodes, or one for each.",
+)
+@click.option(
+    "--overlap",
+    default="none",
+    metavar="none|full|K",
+    help="How times combine: their sum, the largest, or (sum t^K)^(1/K).  [default: none]",
+)
+@click.option(
+    "--precision",
+    default="fp64",
+    metavar="NAME",
+    help="Of the work: fp64, fp32, bop, ...  [default: fp64]",
+)
+@click.option(
+    "--efficiency", type=float, metavar="SHARE", help="Find the largest allocation that keeps it."
+)
+@click.option(
+    "--against",
+    type=click.Choice(["core", "peak"]),
+    default="core",
+    show_default=True,
+    help="What that efficiency is against: what one core alone reaches, or the peak of all.",
+)
+@click.option(
+    "--fit",
+    "runs_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="RUNS.csv",
+    help="Fit the rates that are not given to measured runs: nodes, cores, time_s[, size].",
+)
+@click.option("--slurm", is_flag=True, help="Print the lines that ask Slurm for what was found.")
+@click.option(
+    "--figures",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Write every figure, as the slides have them.",
+)
+@common.json_option
+@common.output_option("speed-up over nodes, or performance over the cores of one node,")
+def command(
+    *,
+    case: str | None,
+    runs_file: Path | None,
+    slurm: bool,
+    folder: Path | None,
+    as_json: bool,
+    outputs: tuple[Path, ...],
+    **options: Any,
+) -> int:
+    """Say how many cores and nodes are worth allocating for a problem.
+
+    CASE is scalar-product, matrix-product-1d, matrix-product-2d, linpack, fft or
+    conjugate-gradient, with --size; or your own, by --op, --bytes and --exchanged. With --fit it
+    may be amdahl or usl: laws that know processors alone.
+
+    Performance, speed-up over the rate of one core, and efficiency, against the peak of all
+    cores and against one core alone; the best number of nodes; the largest that is used well.
+    """
+    if slurm and as_json:
+        raise click.UsageError("--slurm and --json both print on standard output: give one")
+    common.require_figure_endings(outputs)
+    study, law = _study(case, runs_file, options)
+    if outputs:
+        from ridgepoint.figures.scaling import main_figure
+        from ridgepoint.figures.scaling_mpl import save
+
+        for path in outputs:
+            save(main_figure(study, law=law), path)
+    if folder is not None:
+        from ridgepoint.cli.scale_output import draw_figures
+
+        draw_figures(study, folder, law=law)
+    if as_json:
+        from ridgepoint.cli.scale_output import show_json
+
+        show_json(study, law=law)
+    elif slurm:
+        _show_slurm(study, law=law)
+    else:
+        from ridgepoint.figures.scaling_table import scaling_table
+
+        common.console().print(scaling_table(study, law=law))
+    return 0
+
+
+def _study(
+    case: str | None, runs_file: Path | None, options: Mapping[str, Any]
+) -> tuple[ScalingStudy, bool]:
+    """Return the study that is asked for, and whether it is of a law."""
+    from ridgepoint.cli import scale_inputs as inputs
+    from ridgepoint.runs import read_runs
+
+    efficiency = options["efficiency"]
+    if efficiency is not None and not 0 < efficiency <= 1:  # not click's range: it lets NaN through
+        raise click.BadParameter(
+            f"must be above 0 and at most 1, got {efficiency:g}", param_hint="'--efficiency'"
+        )
+    runs = None if runs_file is None else read_runs(runs_file)
+    law = inputs.law_named(case)
+    if law is not None:
+        return _study_of_law(law, runs, options), True
+    return _study_of_problem(case, runs, options), False
+
+
+def _study_of_law(law: Law, runs: Sequence[Run] | None, options: Mapping[str, Any]) -> ScalingStudy:
+    from ridgepoint.cli import scale_inputs as inputs
+    from ridgepoint.models.law_fits import fit_law
+    from ridgepoint.models.scaling_study import scaling_study
+
+    useless = [f"--{name.replace('_', '-')}" for name in _OF_MACHINES if options[name] is not None]
+    if useless:
+        raise click.UsageError(f"a law knows processors alone: leave out {useless[0]}")
+    if runs is None:
+        raise click.UsageError("a law has parameters to be fitted: give measured runs with --fit")
+    fit = fit_law(runs, law)
+    return scaling_study(
+        fit.scaling(1.0),
+        cores=(1,),
+        nodes=inputs.nodes_of(options["nodes"], has_network=True),
+        efficiency=options["efficiency"],
+        against=options["against"],
+        fit=fit,
+    )
+
+
+def _study_of_problem(
+    case: str | None, runs: Sequence[Run] | None, options: Mapping[str, Any]
+) -> ScalingStudy:
+    from ridgepoint.cli import scale_inputs as inputs
+    from ridgepoint.models.scaling_study import scaling_study
+
+    make, needs_size = inputs.problem_of(
+        case,
+        operations=options["op"],
+        moved=options["bytes"],
+        exchanged=options["exchanged"],
+        precision=inputs.precision_of(options["precision"]),
+    )
+    given_size = inputs.size_of(options["size"])
+    if given_size is None and needs_size:
+        raise click.UsageError("give the size of the problem with --size")
+    size = 1.0 if given_size is None else given_size
+    node = inputs.Node.of(options)
+    cores = inputs.cores_of(options["cores"], node.machine, runs or ())
+    if runs is None:
+        fit, scaling = None, node.scaling(make(size), max(cores))
+    else:
+        fit = node.fit(runs, make, size=size, cores=max(cores))
+        scaling = fit.scaling(size)
+    return scaling_study(
+        scaling,
+        cores=cores,
+        nodes=inputs.nodes_of(
+            options["nodes"], has_network=scaling.link_bytes_per_s is not None or node.knows_network
+        ),
+        size=given_size,
+        efficiency=options["efficiency"],
+        against=options["against"],
+        fit=fit,
+    )
+
+
+def _show_slurm(study: ScalingStudy, *, law: bool) -> None:
+    from ridgepoint.figures.slurm import slurm_lines
+
+    if study.chosen is None:
+        raise RidgepointError(
+            "cannot ask Slurm for an allocation",
+            reason=f"none keeps an efficiency of {study.efficiency:g}",
+            remedy="ask for less with --efficiency, or leave it out for the fastest",
+        )
+    print("\n".join(slurm_lines(study, only_processors=law)))
+    for caution in study.cautions:
+        print(f"ridgepoint: {caution}", file=sys.stderr)

@@ -1,0 +1,315 @@
+"""What `ridgepoint scale` is asked: the problem, the node, the cores and nodes to choose from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.cli import numbers
+from ridgepoint.cli.ridgeline_inputs import overlap_of
+from ridgepoint.errors import RidgepointError
+from ridgepoint.expressions import Expression
+from ridgepoint.resources import RESOURCES
+from ridgepoint.units import parse_si
+
+if TYPE_CHECKING:
+    from ridgepoint.machine import Machine
+    from ridgepoint.models.bound import Overlap
+    from ridgepoint.models.law_fits import Law
+    from ridgepoint.models.scaling import Problem, Scaling
+    from ridgepoint.models.scaling_fits import Fit
+    from ridgepoint.nodes import Network
+    from ridgepoint.runs import Run
+
+    MakesProblem = Callable[[npt.ArrayLike], Problem]
+
+_LAWS: dict[str, Law] = {"amdahl": "amdahl", "usl": "usl"}
+_DOTS = re.compile(r"(?<!\.)\.\.(?!\.)")
+_MOST_CORES = 4096
+_MOST_NODES = 1 << 20
+_DEFAULT_NODES = range(1, 65)
+
+
+@dataclass(frozen=True, slots=True)
+class _Formula:
+    """A formula that was given as an option."""
+
+    expression: Expression
+    option: str
+
+    @classmethod
+    def of(cls, text: str, option: str, *variables: str) -> _Formula:
+        """Return a formula; refuse a text that is none.
+
+        Raises
+        ------
+        click.BadParameter
+        """
+        try:
+            return cls(Expression(text, variables), option)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint=f"'{option}'") from error
+
+    def value(self, **values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the value; refuse one that is negative or not finite.
+
+        Raises
+        ------
+        click.BadParameter
+        """
+        try:
+            return self.expression.value(**values)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint=f"'{self.option}'") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """What is said of a node and its network on the command line; None: nothing.
+
+    Parameters
+    ----------
+    machine : Machine or None
+    core_rate, memory_bytes_per_s, link_bytes_per_s : float or None
+    network : {"shared", "parallel"}
+    overlap : {"none", "full"} or float
+    """
+
+    machine: Machine | None
+    core_rate: float | None
+    memory_bytes_per_s: float | None
+    link_bytes_per_s: float | None
+    network: Network
+    overlap: Overlap
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Node:
+        """Return what the options of these names say.
+
+        Raises
+        ------
+        click.ClickException, RidgepointError
+            If one is impossible, or a machine is given twice.
+        """
+        from ridgepoint.library import open_machine
+
+        name = options["machine"]
+        if name is not None and (options["core_rate"] or options["memory"]):
+            raise click.UsageError("--machine goes neither with --core-rate nor with --memory")
+        return cls(
+            machine=None if name is None else open_machine(name),
+            core_rate=_core_rate(options["core_rate"]),
+            memory_bytes_per_s=_rate(options["memory"], "--memory"),
+            link_bytes_per_s=_rate(options["link"], "--link"),
+            network=options["network"],
+            overlap=overlap_of(options["overlap"]),
+        )
+
+    @property
+    def knows_network(self) -> bool:
+        """Whether the rate of a link is given, or a ceiling of the machine."""
+        return self.link_bytes_per_s is not None or (
+            self.machine is not None and self.machine.knows("network")
+        )
+
+    def scaling(self, problem: Problem, cores: int) -> Scaling:
+        """Return the scaling of a problem where nothing is fitted.
+
+        Raises
+        ------
+        RidgepointError
+            If neither a machine nor a core's rate is given.
+        """
+        from ridgepoint.models.scaling import Scaling
+        from ridgepoint.nodes import ideal_machine
+
+        machine = self.machine
+        if machine is None:
+            if self.core_rate is None:
+                raise RidgepointError(
+                    "cannot bound the problem",
+                    reason="nothing says how fast a node is",
+                    remedy="give --machine FILE|NAME, or --core-rate 8Gflop/s with --memory and "
+                    "--link, or measured runs with --fit",
+                )
+            if self.memory_bytes_per_s is None and np.any(np.asarray(problem.dram_bytes) > 0):
+                raise RidgepointError(
+                    "cannot bound the problem",
+                    reason="nothing says how fast a node's memory is",
+                    remedy="give --memory 16GB/s",
+                )
+            machine = ideal_machine(
+                core_rate=self.core_rate,
+                memory_bytes_per_s=self.memory_bytes_per_s,
+                cores=cores,
+                work=problem.work,
+            )
+        return Scaling(
+            problem=problem,
+            machine=machine,
+            network=self.network,
+            link_bytes_per_s=self.link_bytes_per_s,
+            overlap=self.overlap,
+        )
+
+    def fit(self, runs: Sequence[Run], problem: MakesProblem, *, size: float, cores: int) -> Fit:
+        """Return the rates that were not given, from runs."""
+        from ridgepoint.models.scaling_fits import fit_rates
+
+        return fit_rates(
+            runs,
+            problem,
+            size=size,
+            core_rate=self.core_rate,
+            memory_bytes_per_s=self.memory_bytes_per_s,
+            link_bytes_per_s=self.link_bytes_per_s,
+            machine=self.machine,
+            cores=cores,
+            network=self.network,
+            overlap=self.overlap,
+        )
+
+
+def law_named(name: str | None) -> Law | None:
+    """Return a law of speed-up, or None if the name is of no law."""
+    return None if name is None else _LAWS.get(name.lower())
+
+
+def problem_of(
+    case: str | None,
+    *,
+    operations: str | None,
+    moved: str | None,
+    exchanged: str | None,
+    precision: str,
+) -> tuple[MakesProblem, bool]:
+    """Return what makes the problem for a size, and whether it needs one.
+
+    Raises
+    ------
+    click.ClickException
+        If the case is unknown, a formula wrong, or neither or both are given.
+    """
+    own = (operations, moved, exchanged)
+    if case is None:
+        if operations is None:
+            raise click.UsageError("name a CASE, or give your own demand with --op; see --help")
+        return _own_problem(operations, moved or "0", exchanged or "0", precision)
+    if any(text is not None for text in own):
+        raise click.UsageError("--op, --bytes and --exchanged are instead of a CASE: give one")
+    from ridgepoint.models.case_studies import CASE_STUDIES
+
+    study = CASE_STUDIES.get(case.lower())
+    if study is None:
+        raise click.BadParameter(
+            f"there is no {case!r}; there are {', '.join((*CASE_STUDIES, *_LAWS))}",
+            param_hint="'CASE'",
+        )
+    make = study.make
+    return (lambda n: replace(make(n), work=precision)), True
+
+
+def _own_problem(
+    operations: str, moved: str, exchanged: str, precision: str
+) -> tuple[MakesProblem, bool]:
+    from ridgepoint.models.scaling import Problem, nothing
+
+    work = _Formula.of(operations, "--op", "n")
+    memory = _Formula.of(moved, "--bytes", "n")
+    network = _Formula.of(exchanged, "--exchanged", "n", "p")
+    is_alone = not exchanged.strip("0. ")
+
+    def make(n: npt.ArrayLike) -> Problem:
+        size = np.asarray(n, dtype=np.float64)
+        amount = work.value(n=size)
+        if not (amount > 0).all():
+            raise click.BadParameter("must be > 0", param_hint="'--op'")
+        return Problem(
+            name="own problem",
+            # A formula without n is the same for every size.
+            operations=amount + 0 * size,
+            dram_bytes=memory.value(n=size) + 0 * size,
+            # On one node there is nobody to exchange with.
+            exchanged_bytes=nothing
+            if is_alone
+            else lambda p: np.where(p > 1, network.value(n=size, p=p), 0.0),
+            work=precision,
+        )
+
+    return make, any(one.expression.uses("n") for one in (work, memory, network))
+
+
+def size_of(text: str | None) -> float | None:
+    """Return the size of the problem: a number, or a formula such as 2^28; None: not given."""
+    if text is None:
+        return None
+    value = float(_Formula.of(text, "--size").value())
+    if value < 1:
+        raise click.BadParameter(f"must be at least 1, got {text!r}", param_hint="'--size'")
+    return value
+
+
+def _rate(text: str | None, option: str) -> float | None:
+    """Return a bandwidth in byte/s; None: not given."""
+    return None if text is None else numbers.rate(text, option)
+
+
+def _core_rate(text: str | None) -> float | None:
+    """Return the rate of one core, operations per second; None: not given."""
+    if text is None:
+        return None
+    lowered = re.sub(r"(?i)(fl?op|bop|op)s?(/s)?$", "op/s", text.strip())
+    try:
+        value = parse_si(lowered, "op/s")
+    except ValueError:
+        value = 0.0
+    if not (np.isfinite(value) and value > 0):
+        raise click.BadParameter(
+            f"{text!r} is no rate > 0; write 8Gflop/s", param_hint="'--core-rate'"
+        )
+    return float(value)
+
+
+def precision_of(text: str) -> str:
+    """Return the resource that the work is of."""
+    known = [name for name, one in RESOURCES.items() if one.path == "compute"]
+    if text not in known:
+        raise click.BadParameter(
+            f"there is no {text!r}; there are {', '.join(known)}", param_hint="'--precision'"
+        )
+    return text
+
+
+def cores_of(text: str | None, machine: Machine | None, runs: Sequence[Run]) -> tuple[int, ...]:
+    """Return the cores of a node to choose from: given, or all of the machine's or of the runs'."""
+    if text is None:
+        return (max((run.cores for run in runs), default=1) if machine is None else machine.cores,)
+    found = _listed(text, "--cores", _MOST_CORES)
+    if machine is not None and found[-1] > machine.cores:
+        raise click.BadParameter(
+            f"{machine.name} has {machine.cores} core{'s' * (machine.cores > 1)}, not {found[-1]}",
+            param_hint="'--cores'",
+        )
+    return found
+
+
+def nodes_of(text: str | None, *, has_network: bool) -> Sequence[int]:
+    """Return the nodes to choose from: given, or 1 to 64, or one alone without a network."""
+    if text is None:
+        return _DEFAULT_NODES if has_network else (1,)
+    return _listed(text, "--nodes", _MOST_NODES)
+
+
+def _listed(text: str, option: str, most: int) -> tuple[int, ...]:
+    found = tuple(sorted(numbers.whole_numbers(_DOTS.sub(":", text), option)))
+    if found[-1] > most:
+        raise click.BadParameter(
+            f"must be at most {most}, got {found[-1]}", param_hint=f"'{option}'"
+        )
+    return found

@@ -2,12 +2,15 @@
 
 import hashlib
 import shutil
+import signal
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
 from datacenter_runs import refusal
 
-from ridgepoint.datacenter import generate
+from ridgepoint.datacenter import build, generate
 from ridgepoint.errors import CannotMeasure
 
 KINDS = ["text", "integers", "reviews", "points", "documents", "graph"]
@@ -81,6 +84,41 @@ def test_more_than_the_disk_holds_is_refused_before_anything_is_written(tmp_path
     with pytest.raises(CannotMeasure, match="the disk has"):
         generate("text", tmp_path / "a", size=size)
     assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_half_of_the_data_is_never_taken_for_all_of_it(tmp_path, number):
+    """Stopped or killed while it writes: an older file stays, and nothing else is there."""
+    path = tmp_path / "a"
+    path.write_text("older\n")
+    size = shutil.disk_usage(tmp_path).free // 4
+    program = subprocess.Popen(
+        [build("generate", variant="optimised"), "text", "--size", str(size), "-o", path]
+    )
+    while written_bytes(program.pid) < 1 << 20:
+        assert program.poll() is None
+    program.send_signal(number)
+
+    assert program.wait() == -number
+    assert path.read_text() == "older\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def written_bytes(number):
+    """Return how much a process has given to write, as the kernel counts it."""
+    lines = Path(f"/proc/{number}/io").read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["wchar"])
+
+
+def test_a_link_stays_one(tmp_path):
+    """What it leads to is replaced."""
+    path, link = tmp_path / "a", tmp_path / "link"
+    path.write_text("older\n")
+    link.symlink_to(path)
+    generate("text", link, size=100)
+
+    assert link.is_symlink()
+    assert path.stat().st_size == 100
 
 
 @pytest.mark.parametrize(

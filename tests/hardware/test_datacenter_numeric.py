@@ -63,3 +63,11 @@ def test_repetitions_have_the_same_results(name):
     assert all(one.pop("seconds") > 0 for one in kept)
     assert all(one == kept[0] for one in kept)
     assert WORKLOADS[name].result in kept[0]
+
+
+@pytest.mark.parametrize("name", ["lu", "stream"])
+def test_results_that_cannot_be_written_are_an_error(name):
+    """A full disk is no success."""
+    said = refusal(name, "--size", "10", "--results", "/dev/full")
+
+    assert "No space left on device" in said

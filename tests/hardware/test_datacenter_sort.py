@@ -148,6 +148,21 @@ def test_memory_that_runs_out_is_an_error_and_no_crash():
     assert "memory ran out" in refusal("sort", *options, memory_bytes=200 << 20)
 
 
+def test_more_runs_than_files_may_be_open_are_refused():
+    """A block of one number each: the message says which option makes fewer."""
+    said = refusal("sort", "--size", "1000", "--block", "1", open_files=64)
+
+    assert "Too many open files; give a larger --block" in said
+
+
+@pytest.mark.parametrize("name", ["sort", "grep", "rankserv", "lu", "stream"])
+def test_threads_that_cannot_be_started_are_refused(name):
+    """A stack takes 8 MB of the memory that a process may have; those that run are waited for."""
+    said = refusal(name, "--size", "100", "--threads", "1000", memory_bytes=400 << 20)
+
+    assert "threads: Resource temporarily unavailable; give fewer --threads" in said
+
+
 def test_help_names_the_forms():
     """It is enough to run one by hand."""
     assert "original|prefetch|simd" in start("sort", "--help").stdout

@@ -17,12 +17,14 @@ class Done(NamedTuple):
     results: str
 
 
-def start(name, *options, variant="optimised", memory_bytes=None):
+def start(name, *options, variant="optimised", memory_bytes=None, open_files=None):
     """Run a program to its end and return what `subprocess` has of it."""
 
     def limit():
         if memory_bytes:
             resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        if open_files:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, open_files))
 
     command = [build(name, variant=variant), *map(str, options)]
     return subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)

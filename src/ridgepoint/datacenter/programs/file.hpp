@@ -50,7 +50,8 @@ class File {
         const int fd = ::mkostemp(path.data(), O_CLOEXEC);
         if (fd < 0)
             throw Failure("cannot write a temporary file", system_error(),
-                          "name a folder with room in TMPDIR");
+                          errno == EMFILE ? "give a larger --block, or ulimit -n"
+                                          : "name a folder with room in TMPDIR");
         ::unlink(path.c_str());
         return File(fd, path);
     }

@@ -31,9 +31,69 @@ const Kind &kind_of(const std::string &name) {
                   "choose from " + names);
 }
 
-void require_disk(const std::string &path, long double bytes) {
+std::string folder_of(const std::string &path) {
     const size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// Half of the data would look like all of it: a file gets its name when it is complete, so that
+// nothing is left of it if this program is stopped or killed, and an older one stays till then.
+class Output {
+  public:
+    explicit Output(std::string path) : path_(target_of(std::move(path))), file_(open()) {}
+    Output(const Output &) = delete;
+    Output &operator=(const Output &) = delete;
+    ~Output() {
+        if (!part_.empty()) ::unlink(part_.c_str());
+    }
+
+    const File &file() const { return file_; }
+
+    void publish() {
+        if (is_direct_) return;
+        if (part_.empty()) { // it has no name at all, and linking may not take one that is in use
+            const std::string part = path_ + ".part",
+                              self = "/proc/self/fd/" + std::to_string(file_.fd());
+            ::unlink(part.c_str());
+            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, part.c_str(), AT_SYMLINK_FOLLOW)) fail();
+            part_ = part;
+        }
+        if (::rename(part_.c_str(), path_.c_str())) fail();
+        part_.clear();
+    }
+
+  private:
+    // Return where a path leads: a link stays one.
+    static std::string target_of(std::string path) {
+        char *real = ::realpath(path.c_str(), nullptr);
+        if (real) path = real;
+        std::free(real);
+        return path;
+    }
+
+    File open() {
+        struct stat status;
+        const bool is_there = !::stat(path_.c_str(), &status);
+        is_direct_ = is_there && !S_ISREG(status.st_mode); // as /dev/full is
+        if (is_direct_) return create(path_);
+        if (is_there && ::access(path_.c_str(), W_OK)) fail();
+        const int fd = ::open(folder_of(path_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        if (fd >= 0) return File(fd, path_);
+        part_ = path_ + ".part"; // where a disk knows no files without a name
+        return create(part_);
+    }
+
+    [[noreturn]] void fail() const {
+        throw Failure("cannot write " + quoted(path_), system_error(), "name another file");
+    }
+
+    std::string path_, part_; // `part_`: its name until it is complete; none if empty
+    bool is_direct_ = false;
+    File file_;
+};
+
+void require_disk(const std::string &path, long double bytes) {
+    const std::string folder = folder_of(path);
     struct statvfs disk;
     if (::statvfs(folder.c_str(), &disk))
         throw Failure("cannot write " + quoted(path), system_error(), "name a folder that exists");
@@ -56,21 +116,16 @@ void generate(const std::string &name, const Options &options) {
     // Graphs are rounded up to a power of two, reviews to a whole one.
     const long double units = name == "graph" ? 2.0L * size : size + (name == "reviews" ? 1e3L : 0);
     require_disk(path, units * (options.has("binary") ? 8 : kind.most_bytes));
-    const File file = create(path);
-    Writer out(file);
-    try {
-        if (name == "text") generate_text(out, size, seed);
-        if (name == "integers") generate_integers(out, size, seed, options.has("binary"));
-        if (name == "reviews") generate_reviews(out, size, seed);
-        if (name == "points") generate_points(out, size, seed);
-        if (name == "documents") generate_documents(out, size, seed);
-        if (name == "graph") generate_graph(out, size, seed);
-        out.flush();
-    } catch (const Failure &) {
-        struct stat status; // half of the data would look like all of it, but spare /dev/full
-        if (!::fstat(file.fd(), &status) && S_ISREG(status.st_mode)) ::unlink(path.c_str());
-        throw;
-    }
+    Output output(path);
+    Writer out(output.file());
+    if (name == "text") generate_text(out, size, seed);
+    if (name == "integers") generate_integers(out, size, seed, options.has("binary"));
+    if (name == "reviews") generate_reviews(out, size, seed);
+    if (name == "points") generate_points(out, size, seed);
+    if (name == "documents") generate_documents(out, size, seed);
+    if (name == "graph") generate_graph(out, size, seed);
+    out.flush();
+    output.publish();
     std::printf("{\"kind\": \"%s\", \"bytes\": %" PRIu64 "}\n", name.c_str(), out.written_bytes());
 }
 

@@ -10,6 +10,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -55,11 +56,17 @@ template <class Work> void parallel(int threads, Work work) {
         }
     };
     std::vector<std::thread> others;
-    for (int thread = 1; thread < threads; thread++)
-        others.emplace_back([&guarded, thread] {
-            const Marked mark;
-            guarded(thread);
-        });
+    try {
+        for (int thread = 1; thread < threads; thread++)
+            others.emplace_back([&guarded, thread] {
+                const Marked mark;
+                guarded(thread);
+            });
+    } catch (const std::system_error &error) { // a limit of the system's: those there are end first
+        for (std::thread &other : others) other.join();
+        throw Failure("cannot start " + std::to_string(threads) + " threads", error.code().message(),
+                      "give fewer --threads");
+    }
     guarded(0);
     for (std::thread &other : others) other.join();
     for (const std::exception_ptr &failure : failures)
@@ -94,7 +101,7 @@ class Report {
     Report &add(const char *key, uint64_t value) { return put(key, std::to_string(value)); }
     Report &add(const char *key, double value) {
         char text[40];
-        std::snprintf(text, sizeof text, "%.17g", value);
+        std::snprintf(text, sizeof text, "%.16e", value); // as long for every time: counts alike
         return put(key, std::isfinite(value) ? text : "null"); // JSON has no infinity
     }
     void print() const {

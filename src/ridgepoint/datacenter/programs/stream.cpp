@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "file.hpp"
 #include "program.hpp"
 
 namespace {
@@ -93,13 +94,13 @@ void stream(const Options &options) {
         const double seconds = measured([&] { best = run_kernels(arrays, threads); });
         if (options.has("check")) check(arrays, before + 1);
         if (options.has("results")) {
-            FILE *file = std::fopen(options.text("results").c_str(), "w");
-            if (!file)
-                throw Failure("cannot write " + quoted(options.text("results")), system_error(),
-                              "name another file");
-            std::fprintf(file, "%.17g %.17g %.17g\n", arrays.a[n - 1], arrays.b[n - 1],
-                         arrays.c[n - 1]);
-            std::fclose(file);
+            const File file = create(options.text("results"));
+            Writer out(file);
+            char text[100];
+            std::snprintf(text, sizeof text, "%.17g %.17g %.17g\n", arrays.a[n - 1],
+                          arrays.b[n - 1], arrays.c[n - 1]);
+            out.add(text);
+            out.flush();
         }
         const double bytes = 8 * double(n); // STREAM counts no write-allocate
         Report(options, i, seconds)

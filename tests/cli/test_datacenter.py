@@ -3,8 +3,37 @@
 import pytest
 from figure_inputs import MACHINE
 
+from ridgepoint.datacenter.measuring import cases
 from ridgepoint.documents import encode
-from ridgepoint.reference import DatacenterRun
+from ridgepoint.errors import RidgepointError
+from ridgepoint.reference import DatacenterResult, DatacenterRun
+
+
+@pytest.fixture
+def nothing_long(monkeypatch):
+    """Fail if the machine is measured, which takes minutes, or a workload."""
+
+    def begin(*arguments, **options):
+        raise AssertionError("it began")
+
+    monkeypatch.setattr("ridgepoint.cli.common.machine_of_this_host", begin)
+    monkeypatch.setattr("ridgepoint.datacenter.measuring.run_datacenter", begin)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Let no case be measured."""
+    (case, *_) = cases(["grep"])
+    result = DatacenterResult(
+        case=case, measurement=None, source=None, failures=("cannot build the workload 'grep'",)
+    )
+    monkeypatch.setattr(
+        "ridgepoint.cli.common.machine_of_this_host", lambda *_, **options: (1, MACHINE)
+    )
+    monkeypatch.setattr(
+        "ridgepoint.datacenter.measuring.run_datacenter", lambda chosen, **options: (result,)
+    )
+    return result
 
 
 def test_workloads_are_listed_with_their_steps(cli):
@@ -46,6 +75,7 @@ def test_kept_results_are_shown(cli, tmp_path):
         (("datacenter", "--meter", "perf"), "is nothing for datacenter workloads"),
         (("datacenter", "--threads", "1", "--threads", "2"), "take one number"),
         (("--published",), "is of the datacenter workloads"),
+        (("datacenter", "--threads", "100000"), "CPUs may be used"),
     ],
 )
 def test_wrong_use_is_one_line(cli, arguments, said):
@@ -54,3 +84,53 @@ def test_wrong_use_is_one_line(cli, arguments, said):
 
     assert status == 2
     assert said in err
+
+
+@pytest.mark.usefixtures("nothing_long")
+def test_without_a_compiler_nothing_long_begins(cli, monkeypatch, tmp_path):
+    """One line that names some."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    status, out, err = cli("suite", "datacenter", "grep")
+
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "no C++ compiler is here; install g++" in err
+
+
+@pytest.mark.usefixtures("nothing_long")
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("-o", "there is no folder"), ("--figures", "cannot make the folder")],
+)
+def test_a_place_that_cannot_be_written_to_is_refused_before_anything_long(cli, option, said):
+    """And not after minutes of measuring, which would be lost."""
+    status, _, err = cli("suite", "datacenter", option, cli.machine / "results.json")
+
+    assert status == 2
+    assert said in err
+
+
+def test_what_could_not_be_measured_is_a_status(cli, failing, tmp_path):
+    """The tables say why; what is shown of a file later is no failure."""
+    kept = tmp_path / "kept.json"
+    status, out, _ = cli("suite", "datacenter", "grep", "-o", kept)
+
+    assert status == 2
+    assert failing.failures[0] in out
+    assert cli("suite", "datacenter", "--from", kept)[0] == 0
+
+
+@pytest.mark.usefixtures("failing")
+def test_results_that_cannot_be_written_are_shown_all_the_same(cli, monkeypatch, tmp_path):
+    """A disk that was full at the end costs the file alone."""
+
+    def refuse(run, path):
+        raise RidgepointError("cannot write it", reason="no space left", remedy="make room")
+
+    monkeypatch.setattr("ridgepoint.cli.results.write", refuse)
+    status, out, err = cli("suite", "datacenter", "grep", "-o", tmp_path / "kept.json")
+
+    assert status == 2
+    assert "cannot build the workload" in out
+    assert "no space left" in err

@@ -1,7 +1,11 @@
 """Workloads are described once, compiled when needed, and refused clearly where they cannot be."""
 
+import os
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from ridgepoint.datacenter import (
@@ -81,6 +85,92 @@ def test_a_compiler_that_refuses_is_quoted(compiler):
     with pytest.raises(CannotMeasure, match=r"x\.cpp:1: error: no"):
         build("sort")
     assert not list((compiler.parent / "cache/datacenter").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("#!/bin/sh\nexit 3\n", "ended with 3"),
+        ("#!/bin/sh\nexit 0\n", "made no program"),
+        ("neither a program nor a script\0", "cannot be run: exec format error"),
+    ],
+)
+def test_a_command_that_is_no_compiler_is_named(compiler, script, message):
+    """It is executable, and that is all; nothing is left in the folder."""
+    compiler.write_text(script)
+
+    with pytest.raises(CannotMeasure, match=rf"{compiler}.* {message}"):
+        build("sort")
+    assert not list((compiler.parent / "cache/datacenter").iterdir())
+
+
+def test_a_command_with_an_open_quote_is_refused(monkeypatch):
+    """No shell would take it either."""
+    monkeypatch.setenv("CXX", 'g++ "-O2')
+
+    with pytest.raises(CannotMeasure, match="no closing quotation"):
+        compiler_command()
+
+
+def test_a_full_disk_is_not_the_compilers_fault(compiler):
+    """What to do is to name a folder with room."""
+    compiler.write_text("#!/bin/sh\necho 'error: x.o: No space left on device' >&2\nexit 1\n")
+
+    with pytest.raises(CannotMeasure, match=r"No space left on device; .*RIDGEPOINT_CACHE"):
+        build("sort")
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_folder_whose_programs_may_not_be_run_is_refused(monkeypatch):
+    """As /tmp is on some hosts: each program would be compiled again, and never run."""
+    monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(f_flag=os.ST_NOEXEC))
+
+    with pytest.raises(CannotMeasure, match="programs may not be run there"):
+        build("sort")
+
+
+def test_an_interrupt_ends_the_compiler_and_all_that_it_started(compiler):
+    """Nothing goes on running, and neither a program nor a temporary file is left."""
+    log = compiler.parent / "log"
+    compiler.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && exec echo one\n'
+        f'touch "$TMPDIR/cc1.s"; sleep 300 & echo "$! $TMPDIR" >{log}; kill -INT $PPID; wait\n'
+    )
+
+    with pytest.raises(KeyboardInterrupt):
+        build("sort")
+    number, folder = log.read_text().split()
+    assert not list((compiler.parent / "cache/datacenter").iterdir())
+    assert Path(folder).is_relative_to(compiler.parent / "cache/datacenter")
+    assert has_ended(int(number))
+
+
+def has_ended(number):
+    """Tell whether a process of that number ends; one that nobody waits for has ended too."""
+    try:
+        process = psutil.Process(number)
+        while process.status() != psutil.STATUS_ZOMBIE:
+            process.wait(timeout=10)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired as error:
+        return psutil.Process(error.pid).status() == psutil.STATUS_ZOMBIE
+    return True
+
+
+@pytest.mark.usefixtures("compiler")
+def test_what_a_killed_process_left_is_removed_later(tmp_path):
+    """Once no compiler can be at work on it any more."""
+    folder = tmp_path / "cache/datacenter"
+    old, young = folder / ".unfinished-old", folder / ".unfinished-young"
+    for each in (old, young):
+        each.mkdir(parents=True)
+        (each / "cc1.s").touch()
+    os.utime(old, (0, 0))
+    build("sort")
+
+    assert not old.exists()
+    assert young.exists()
 
 
 def test_a_cache_that_cannot_be_made_is_named(compiler, monkeypatch):

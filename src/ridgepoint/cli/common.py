@@ -153,9 +153,19 @@ def require_figure_endings(paths: tuple[Path, ...], *, also: tuple[str, ...] = (
                 reason=f"its ending {path.suffix!r} names no format",
                 remedy=f"let it end in {', '.join(known)}",
             )
-        if not path.parent.is_dir():
-            raise RidgepointError(
-                f"cannot write {str(path)!r}",
-                reason=f"there is no folder {str(path.parent)!r}",
-                remedy="make it, or write elsewhere",
-            )
+        require_folder(path)
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a file before anything long begins, if there is no folder for it.
+
+    Raises
+    ------
+    RidgepointError
+    """
+    if not path.parent.is_dir():
+        raise RidgepointError(
+            f"cannot write {str(path)!r}",
+            reason=f"there is no folder {str(path.parent)!r}",
+            remedy="make it, or write elsewhere",
+        )

@@ -43,11 +43,25 @@ def command(
     if only_list:
         _list(cases)
         return 0
-    run = _measured(cases, archive_path) if source is None else results.read(source, DatacenterRun)
+    # What can be refused is refused before anything long begins.
     if output is not None:
-        results.write(run, output)
+        common.require_folder(output)
     if folder is not None:
-        _draw(run, folder)
+        results.folder(folder)
+    run = _measured(cases, archive_path) if source is None else results.read(source, DatacenterRun)
+    # Neither a full disk nor a closed pipe shall cost the user both the tables and the files.
+    try:
+        _show(run, as_json=as_json)
+    finally:
+        if output is not None:
+            results.write(run, output)
+        if folder is not None:
+            _draw(run, folder)
+    unmeasured = any(one.measurement is None for one in run.results)
+    return 2 if source is None and unmeasured else 0
+
+
+def _show(run: DatacenterRun, *, as_json: bool) -> None:
     if as_json:
         from ridgepoint.documents import render, to_fields
 
@@ -56,7 +70,6 @@ def command(
         from ridgepoint.figures.datacenter_tables import datacenter
 
         common.console().print(datacenter(run))
-    return 0
 
 
 def _cases(
@@ -64,6 +77,7 @@ def _cases(
 ) -> tuple[DatacenterCase, ...]:
     from ridgepoint.datacenter import WORKLOADS
     from ridgepoint.datacenter.measuring import cases
+    from ridgepoint.host import usable_cpus
 
     unknown = [name for name in names if name not in WORKLOADS]
     if unknown:
@@ -73,6 +87,8 @@ def _cases(
         )
     if len(threads) > 1:
         raise click.BadParameter(f"{NAME} workloads take one number", param_hint="'--threads'")
+    if threads and threads[0] > (every := len(usable_cpus())):
+        raise click.BadParameter(f"{every} CPUs may be used", param_hint="'--threads'")
     return cases(names, threads=threads[0] if threads else 1, full=full)
 
 
@@ -90,9 +106,11 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
 
 def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterRun:
     from ridgepoint.archive import Archive
+    from ridgepoint.datacenter import require_buildable
     from ridgepoint.datacenter.measuring import run_datacenter
     from ridgepoint.reference import DatacenterRun
 
+    require_buildable()
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
         return DatacenterRun(machine=machine, results=run_datacenter(cases, report=shown.step))
@@ -104,7 +122,7 @@ def _draw(run: DatacenterRun, folder: Path) -> None:
     from ridgepoint.figures.dc_roofline import dc_figure
     from ridgepoint.figures.dc_roofline_mpl import save
 
-    results.write(run, results.folder(folder) / results.FILE)
+    results.write(run, folder / results.FILE)
     points = datacenter_points(run.results)
     if points:
         cores = min(max(one.case.threads for one in run.results), run.machine.cores)

@@ -4,7 +4,13 @@ They measure nothing themselves: each is a C++ program whose measured part is th
 `REGION`, to be timed, counted and bounded like any other program.
 """
 
-from ridgepoint.datacenter.build import build, compile_flags, compiler_command, host_flags
+from ridgepoint.datacenter.build import (
+    build,
+    compile_flags,
+    compiler_command,
+    host_flags,
+    require_buildable,
+)
 from ridgepoint.datacenter.programs import (
     REGION,
     VARIANTS,
@@ -32,4 +38,5 @@ __all__ = [
     "generate",
     "host_flags",
     "program_folder",
+    "require_buildable",
 ]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
 import secrets
 import shlex
 import shutil
+import signal
 import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ridgepoint.datacenter.programs import VARIANTS, WORKLOADS, program_folder
@@ -18,6 +23,9 @@ from ridgepoint.meters.engine.build import CACHE_VARIABLE, cache_folder, header_
 
 _COMPILERS = ("g++", "clang++", "c++")
 _COMMON = ("-std=c++17", "-pthread", "-g1")  # names and lines, without the types
+_WHAT = "cannot build the datacenter workloads"
+_UNFINISHED = ".unfinished-"
+_ABANDONED_S = 3600  # no compiler takes that long
 
 # What x86-64-v3 stands for, in the kernel's words: the most that Valgrind decodes, which has no
 # AVX-512, so that the program that is counted is the one that is timed.
@@ -76,14 +84,33 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
     """
     asked_for = compiler or os.environ.get("CXX")
     for candidate in (asked_for,) if asked_for else _COMPILERS:
-        words = shlex.split(candidate)
+        try:
+            words = shlex.split(candidate)
+        except ValueError as error:
+            raise CannotMeasure(
+                _WHAT,
+                reason=f"{candidate!r} is no command: {str(error).lower()}",
+                remedy="name a C++ compiler in CXX as a shell would take it",
+            ) from error
         if words and shutil.which(words[0]):
             return tuple(words)
     raise CannotMeasure(
-        "cannot build the datacenter workloads",
+        _WHAT,
         reason=f"there is no compiler {asked_for!r}" if asked_for else "no C++ compiler is here",
         remedy="install g++ or clang++, or name one in CXX",
     )
+
+
+def require_buildable() -> None:
+    """Check what every workload needs: a compiler, and a folder to keep programs in.
+
+    Raises
+    ------
+    CannotMeasure
+        If one of them is not there.
+    """
+    compiler_command()
+    _folder(None)
 
 
 def host_flags(system: System | None = None) -> tuple[str, ...]:
@@ -136,6 +163,8 @@ def _folder(cache: Path | None) -> Path:
         raise _nowhere(error.filename, error.strerror) from error
     if not os.access(folder, os.W_OK):
         raise _nowhere(folder, "it may not be written to")
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        raise _nowhere(folder, "programs may not be run there")
     return folder
 
 
@@ -143,30 +172,91 @@ def _nowhere(folder: Path | str, why: str | None) -> CannotMeasure:
     return CannotMeasure(
         "cannot keep the datacenter workloads",
         reason=f"{folder}: {why or 'unknown error'}",
-        remedy=f"name a folder in {CACHE_VARIABLE} that may hold programs",
+        remedy=f"name a folder in {CACHE_VARIABLE} that has room and may hold programs",
     )
 
 
 def _compile(name: str, command: list[str], program: Path) -> None:
     """Compile beside its place and rename, so that what is there is whole."""
-    unfinished = program.with_name(f".{program.name}-{secrets.token_hex(4)}")
     source = program_folder() / f"{name}.cpp"
-    try:
-        done = _run([*command, str(source), "-o", str(unfinished)])
-        if done.returncode != 0:
-            complaints = [line for line in done.stderr.splitlines() if "error" in line]
+    with _building(program) as folder:
+        made = folder / program.name
+        done = _run([*command, str(source), "-o", str(made)], temporary=folder)
+        if os.strerror(errno.ENOSPC) in done.stderr:
+            raise _nowhere(program.parent, os.strerror(errno.ENOSPC))
+        if done.returncode != 0 or not os.access(made, os.X_OK):
             raise CannotMeasure(
                 f"cannot build the workload {name!r}",
-                reason=(complaints or [f"{command[0]} ended with {done.returncode}"])[0].strip(),
+                reason=_complaint(done) or f"{command[0]} made no program",
                 remedy="use a compiler of C++17, named in CXX",
             )
-        unfinished.replace(program)
+        made.replace(program)
+
+
+@contextmanager
+def _building(program: Path) -> Iterator[Path]:
+    """Give a folder for what a compiler makes, which is gone afterwards.
+
+    One of a process that was killed stays, until a later process finds it.
+    """
+    for path in program.parent.glob(f"{_UNFINISHED}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(path, ignore_errors=True)
+    folder = program.with_name(f"{_UNFINISHED}{program.name}-{secrets.token_hex(4)}")
+    try:
+        folder.mkdir()
+        yield folder
+    except OSError as error:
+        raise _nowhere(program.parent, error.strerror) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def _complaint(done: subprocess.CompletedProcess[str]) -> str | None:
+    """Return the first thing that a compiler said was wrong; None: it says that nothing is."""
+    errors = [line.strip() for line in done.stderr.splitlines() if "error" in line]
+    if errors:
+        return errors[0]
+    return f"{done.args[0]} ended with {done.returncode}" if done.returncode else None
+
+
+def _run(
+    command: Sequence[str], *, temporary: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a compiler with all that it starts, none of which outlives an interrupt.
+
+    Raises
+    ------
+    CannotMeasure
+        If the system refuses to execute it.
+    """
     environment = {**os.environ, "LC_ALL": "C"}
-    return subprocess.run(
-        command, check=False, capture_output=True, text=True, env=environment, errors="replace"
-    )
+    if temporary is not None:
+        environment["TMPDIR"] = str(temporary)
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise CannotMeasure(
+            _WHAT,
+            reason=f"{command[0]!r} cannot be run: {(error.strerror or str(error)).lower()}",
+            remedy="name another C++ compiler in CXX",
+        ) from error
+    with process:
+        try:
+            out, complaints = process.communicate()
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, complaints)

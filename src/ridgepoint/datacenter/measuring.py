@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -9,7 +11,7 @@ from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.datacenter.build import compile_flags
 from ridgepoint.datacenter.programs import REGION, WORKLOADS, Workload, arguments
 from ridgepoint.datacenter.running import command
-from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.errors import CannotMeasure, Interrupted, ProgramFailed, RidgepointError
 from ridgepoint.measurement import Measurement
 from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
@@ -36,12 +38,12 @@ def cases(
     Parameters
     ----------
     names : sequence of str
-        Of `WORKLOADS`; none: all.
+        Of `WORKLOADS`, each taken once; none: all.
     threads : int
     full : bool
         Each in its default size, and not in its quick one.
     """
-    chosen = [WORKLOADS[name] for name in names] or list(WORKLOADS.values())
+    chosen = [WORKLOADS[name] for name in dict.fromkeys(names)] or list(WORKLOADS.values())
     return tuple(case for one in chosen for case in _steps(one, threads=threads, full=full))
 
 
@@ -107,23 +109,36 @@ def _attempt(
 ) -> _Found | RidgepointError:
     try:
         return step(case)
+    except Interrupted:
+        raise
     except RidgepointError as error:
         return error
 
 
 def _measured(case: DatacenterCase) -> Measurement:
     meter = EngineMeter(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
-    return measure_program(
-        command(
-            case.workload,
-            variant=case.variant,
-            form=case.form,
-            size=case.size,
-            threads=case.threads,
-        ),
-        meter=meter,
-        output="discard",
+    asked = command(
+        case.workload,
+        variant=case.variant,
+        form=case.form,
+        size=case.size,
+        threads=case.threads,
     )
+    try:
+        return measure_program(asked, meter=meter, output="discard")
+    except ProgramFailed as error:
+        raise CannotMeasure(
+            f"cannot measure {case}",
+            reason=_complaint(asked) or error.reason,
+            remedy=f"run it by hand: {shlex.join(asked)}",
+        ) from error
+
+
+def _complaint(asked: Sequence[str]) -> str | None:
+    """Return what a program says that failed, once more; None: it says nothing."""
+    done = subprocess.run(asked, check=False, capture_output=True, text=True, errors="replace")
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if done.returncode and lines else None
 
 
 def _from_source(case: DatacenterCase) -> BasicOperations:

@@ -1,6 +1,9 @@
 """`ridgepoint scale`, through the command line."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -240,3 +243,21 @@ def test_an_efficiency_that_nothing_keeps_leaves_slurm_without_lines(cli):
     assert (status, out) == (2, "")
     assert "none keeps an efficiency of 0.5" in err
     assert "peak efficiency >= 0.5: none, not even the smallest" in table
+
+
+def test_the_documented_tables_are_what_is_printed(cli, tmp_path, monkeypatch):
+    """The first two blocks of docs/scaling.md, word by word, and its Python."""
+    page = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text()
+    table, lines = re.findall(r"```console\n(.*?)```", page, re.DOTALL)[:2]
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    arguments = shlex.split(table.replace("\\\n", "").splitlines()[0])[2:]
+    _, printed, _ = cli(*arguments)
+    _, asked, _ = cli(*arguments[:-2], "--slurm")
+    names = {}
+    exec(script, names)
+
+    documented = table.replace("\\\n", "").splitlines()[1:]
+    assert [line.rstrip() for line in printed.splitlines()] == documented
+    assert asked.splitlines() == lines.partition("job.sh\n$ cat job.sh\n")[2].splitlines()
+    assert names["study"].largest.nodes == 4

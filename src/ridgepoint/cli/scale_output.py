@@ -79,6 +79,7 @@ def _fit(fit: Fit) -> dict[str, Any]:
         "parameters": [plain(one) for one in fit.parameters],
         "degrees_of_freedom": solution.degrees,
         "relative_error": solution.relative_error,
+        "deviation": solution.deviation,
         "noise": solution.noise,
         "reduced_chi_square": solution.chi_square,
         "runs": [

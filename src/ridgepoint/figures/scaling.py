@@ -25,6 +25,7 @@ from ridgepoint.nodes import Network
 from ridgepoint.resources import RESOURCES
 
 _POINTS = 201
+_GRID = 61
 _INTENSITIES = (1.0, 5.0, 20.0, 100.0)
 """x of the lines of efficiency."""
 _LEVELS = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -101,7 +102,7 @@ def performance_over_cores(study: ScalingStudy) -> CurvesFigure:
     heights = [min(curve.y) for curve in curves] + [max(curve.y) for curve in curves]
     return CurvesFigure(
         title=f"Performance over the cores of a node: {scaling.problem.name}",
-        subtitle="; ".join(heading(study)[1:]),
+        subtitle="; ".join(heading(study, with_overlap=False)[1:]),
         x_label="Cores q",
         y_label=f"Performance [{unit}/s]",
         y_unit=f"{unit}/s",
@@ -147,8 +148,8 @@ def efficiency_surface(study: ScalingStudy) -> SurfaceFigure:
     """
     most = max(study.scaling.machine.cores, _LEAST_CORES)
     own = float(study.scaling.intensity or 0.0)
-    cores = np.geomspace(1, most, 121)
-    x = np.geomspace(min(1.0, own or 1.0), max(100.0, own), 121)
+    cores = np.geomspace(1, most, _GRID)
+    x = np.geomspace(min(1.0, own or 1.0), max(100.0, own), _GRID)
     found = _of_intensity(x[:, None], cores[None, :])
     marks = [
         Mark(label=study.scaling.problem.name, x=float(study.best.cores), y=own)

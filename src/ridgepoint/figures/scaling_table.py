@@ -38,8 +38,8 @@ def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def heading(study: ScalingStudy, *, law: bool = False) -> list[str]:
-    """Return what is studied: the problem, the machine, what is assumed."""
+def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True) -> list[str]:
+    """Return what is studied: the problem, the machine, what is assumed of overlap unless left."""
     scaling, problem = study.scaling, study.scaling.problem
     named = problem.name if study.size is None else f"{problem.name}, n = {study.size:,.10g}"
     if law:
@@ -65,7 +65,8 @@ def heading(study: ScalingStudy, *, law: bool = False) -> list[str]:
     overlap = {"none": "no overlap", "full": "full overlap"}.get(
         str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
     )
-    lines = [f"{named}: {', '.join(asked)}", f"{name}{', '.join(given)}; {overlap}"]
+    node = f"{name}{', '.join(given)}"
+    lines = [f"{named}: {', '.join(asked)}", f"{node}; {overlap}" if with_overlap else node]
     x = scaling.intensity
     if x is not None:
         balance = float(machine.rate("dram")) / scaling.core_rate
@@ -164,12 +165,12 @@ def _quality(fit: Fit) -> str:
     solution = fit.solution
     runs = sum(run.time_s.n for run in solution.runs)
     said = (
-        f"from {runs} runs of {len(solution.runs)} settings: they deviate from the model by "
-        f"{percent(solution.relative_error)} each"
+        f"{runs} runs of {len(solution.runs)} settings: medians are {percent(solution.deviation)} "
+        "off the model"
     )
     if solution.noise is None or solution.chi_square is None:
         return said
     return (
-        f"{said}, from their repeats by {percent(solution.noise)}; reduced chi-square "
+        f"{said}, repeats {percent(solution.noise)} off their medians; reduced chi-square "
         f"{solution.chi_square:.3g}"
     )

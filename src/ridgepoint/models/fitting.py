@@ -5,6 +5,7 @@ Residuals are relative, t_model/t - 1, since timings err by a share of themselve
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
@@ -31,6 +32,11 @@ _SHUFFLES = 9999
 ROUNDING = 1e-6
 # The median of many normal samples scatters more than their mean.
 _MEDIAN_VARIANCE = math.pi / 2
+# Median of the magnitude of normal noise, over its standard deviation.
+_NORMAL_MEDIAN = 0.6745
+# Of Shamos' estimator against the standard deviation, for normal noise.
+_EFFICIENCY = 0.86
+_MOST_PAIRED = 200
 
 
 class CannotFit(RidgepointError):
@@ -110,6 +116,11 @@ class Solution:
     def residuals(self) -> Array:
         """Model over measured, less 1; by run."""
         return np.asarray(self.predicted_s) / _medians(self.runs) - 1
+
+    @property
+    def deviation(self) -> float:
+        """Of the runs' medians from the model, root mean square over the degrees of freedom."""
+        return math.sqrt(float((self.residuals**2).sum()) / self.degrees)
 
     @property
     def chi_square(self) -> float | None:
@@ -270,7 +281,7 @@ def _beyond_noise(solution: Solution) -> Caution | None:
     error, noise, ratio = solution.relative_error, solution.noise, solution.chi_square
     if noise is None or ratio is None or error < ROUNDING:
         return None
-    repeats = sum(run.time_s.n - 1 for run in solution.runs)
+    repeats = _EFFICIENCY * sum(run.time_s.n - 1 for run in solution.runs)
     if fdtrc(solution.degrees, repeats, ratio) >= _DOUBT:
         return None
     return Caution(
@@ -338,13 +349,21 @@ def _effective(runs: Sequence[Run]) -> Array:
 
 
 def _noise(runs: Sequence[Run]) -> float | None:
-    repeats = sum(run.time_s.n - 1 for run in runs)
-    if repeats == 0:
-        return None
-    squares = sum(
-        sum((sample - statistics.fmean(run.time_s.samples)) ** 2 for sample in run.time_s.samples)
-        / run.time_s.median**2
+    """Return how repeats scatter, as a share of their median: by Shamos' estimator.
+
+    Of all pairs of repeats the median distance: one repeat that something disturbed counts little.
+    """
+    distances = [
+        abs(one - other) / run.time_s.median
         for run in runs
-    )
+        for one, other in itertools.combinations(_some(run.time_s.samples), 2)
+    ]
+    if not distances:
+        return None
     # Repeats that are alike to the last digit were not measured finely enough to show noise.
-    return math.sqrt(squares / repeats) or None
+    return statistics.median(distances) / (math.sqrt(2) * _NORMAL_MEDIAN) or None
+
+
+def _some(samples: Sequence[float]) -> Sequence[float]:
+    """Return samples, or of many some throughout: their pairs grow with the square."""
+    return samples[:: math.ceil(len(samples) / _MOST_PAIRED)]

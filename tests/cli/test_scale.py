@@ -189,6 +189,7 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", *NODE, "--nodes", "0"), "0 is not > 0"),
         (("fft", "--size", "9", *NODE, "--nodes", "4..1"), "ends before it begins"),
         (("fft", "--size", "9", *NODE, "--nodes", "2000000"), "must be at most 1048576"),
+        (("fft", "--size", "9", *NODE, "--cores", "1..4096", "--nodes", "1..9999"), "too many"),
         (("fft", "--size", "9", *NODE, "--efficiency", "80"), "must be above 0 and at most 1"),
         (("fft", "--size", "9", *NODE, "--efficiency", "nan"), "must be above 0 and at most 1"),
         (("fft", "--size", "9", *NODE, "--overlap", "0.5"), "must be full, none or a number"),

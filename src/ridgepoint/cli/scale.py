@@ -29,6 +29,7 @@ _OF_MACHINES = (
     "cores",
 )
 """Options that say nothing to a law of speed-up."""
+_MOST_COMPARED = 20_000_000
 
 
 @click.command("scale")
@@ -209,12 +210,18 @@ def _study_of_problem(
     else:
         fit = node.fit(runs, make, size=size, cores=max(cores))
         scaling = fit.scaling(size)
+    nodes = inputs.nodes_of(
+        options["nodes"], has_network=scaling.link_bytes_per_s is not None or node.knows_network
+    )
+    if len(cores) * len(nodes) > _MOST_COMPARED:
+        raise click.UsageError(
+            f"{len(cores):,} x {len(nodes):,} allocations are too many to compare: name fewer "
+            f"--cores or --nodes, {_MOST_COMPARED:,} in all"
+        )
     return scaling_study(
         scaling,
         cores=cores,
-        nodes=inputs.nodes_of(
-            options["nodes"], has_network=scaling.link_bytes_per_s is not None or node.knows_network
-        ),
+        nodes=nodes,
         size=given_size,
         efficiency=options["efficiency"],
         against=options["against"],

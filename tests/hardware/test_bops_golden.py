@@ -51,6 +51,24 @@ static int compare(const char *s, const char *t)
 """
 
 CASES = {
+    # What is known before the program runs depends on the level of optimisation, so it is never
+    # said to be: n + n + n twice, a 4.
+    "constants that a compiler may know": (
+        in_main(
+            "argc = known(argc); argc = known(3);",
+            "static int known(int n) { return __builtin_constant_p(n) ? n * 2 : n + n + n; }",
+        ),
+        ops(a=4),
+    ),
+    # An inline function of C99 may be inlined or called, and is the same: 5 rounds of x * x + 1,
+    # i < 5 six times, i++ five times. a 5 (2 + 1), c 6.
+    "inline functions of C99": (
+        in_main(
+            "for (int i = 0; i < 5; i++) argc = square(i);",
+            "inline int square(int x) { return x * x + 1; }\nextern inline int square(int x);",
+        ),
+        ops(a=15, c=6),
+    ),
     # No condition ends the loop: 10 rounds of m += 2, n + 1 and n == 10, of
     # which the last leaves before m ^= 1. a 10 + 10, c 10, l 9.
     "a loop that only exit leaves": (
@@ -340,3 +358,24 @@ def test_cxx_counts_what_a_careful_reader_counts(counted, name, flag):
 
     assert result.operations == expected
     assert result.complete
+
+
+@pytest.mark.parametrize("flag", ["-O0", "-O1", "-O2", "-Os"])
+def test_what_a_library_has_compiled_too_counts_alike_at_every_level(counted, flag):
+    """Each `text[i]` is an addressing in the library's header, called or inlined."""
+    text = """
+        #include <string>
+        int main(int argc, char **) {{
+            std::string text(300, 'x');
+            int sum = 0;
+            for (int i = 0; i < {rounds}; i++) sum += text[i];
+            return sum == argc;
+        }}
+    """
+
+    fewer, more = (
+        counted(text.format(rounds=rounds), flag, suffix=".cpp").operations for rounds in (100, 300)
+    )
+
+    # Of each round: i < rounds, i++, sum +=, and the addressing.
+    assert more - fewer == ops(a=400, c=200, x=200)

@@ -93,12 +93,35 @@ def test_functions_without_operations_are_left_alone(instrumented):
     assert instrumented.text.count("@__ridgepoint_bops_fetch(") == 2  # one call, one declaration
 
 
-def test_what_may_be_inlined_is_up_to_the_level(instrumented):
-    """At -O0 clang forbids it for everything; what is optimised shall not keep that."""
-    plain = instrument(TEXT, source="a.c", opaque_pointers=True, optimize=False)
+def test_what_is_not_optimised_says_so_itself():
+    """But not the copy of what a library has, nor what has to be inlined or small."""
+    text = TEXT.replace("define internal i32 @over", "define available_externally i32 @over")
+    small = text.replace("attributes #0 = {", "attributes #0 = { minsize")
 
-    assert "noinline" in plain.text
-    assert "noinline" not in instrumented.text
+    plain, kept, optimised = (
+        instrument(one, source="a.c", opaque_pointers=True, optimize=optimize).text
+        for one, optimize in ((text, False), (small, False), (text, True))
+    )
+
+    for module in (plain, kept, optimised):
+        llvm.parse_assembly(module).verify()
+    assert "@count(i32 noundef %n) noinline optnone #0" in plain
+    assert "define internal i32 @over(i32 noundef %n) #0" in plain
+    assert "optnone" not in kept
+    assert "optnone" not in optimised
+
+
+def test_what_may_be_constant_is_none(instrumented):
+    """LLVM would find out at some levels of optimisation and at others not."""
+    asked = "  %known = call i1 @llvm.is.constant.i32(i32 %1), !dbg !13\n"
+    at = TEXT.index("  %call = call")
+    text = TEXT[:at] + asked + TEXT[at:] + "declare i1 @llvm.is.constant.i32(i32)\n"
+
+    counted = instrument(text, source="/src/a.c", opaque_pointers=True)
+
+    llvm.parse_assembly(counted.text).verify()
+    assert "%known = and i1 false, false" in counted.text
+    assert counted.table == instrumented.table
 
 
 def test_typed_pointers_are_written_for_clang_14():

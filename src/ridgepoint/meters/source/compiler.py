@@ -14,8 +14,10 @@ from ridgepoint.meters.source.command_line import CommandLine, Input, parse
 from ridgepoint.meters.source.instrument import instrument
 
 # Counting reads clang's names, so that it sees what the source says; and no pass may run before.
+# At every level what clang writes at -O2: it has the bodies of what libraries also define, and says
+# more of what the optimiser may do, and is otherwise the same as at -O0.
 _FRONT = (
-    *("-O0", "-Xclang", "-disable-O0-optnone", "-Xclang", "-disable-llvm-passes"),
+    *("-O2", "-U__OPTIMIZE__", "-Xclang", "-disable-llvm-passes"),
     *("-fno-discard-value-names", "-S", "-emit-llvm", "-Wno-unused-command-line-argument"),
 )
 Say = Callable[[str], None]
@@ -149,14 +151,16 @@ class _Build:
             ) from error
         counted.write_text(result.text, encoding="utf-8", errors="surrogateescape")
         back = ["-x", "ir", str(counted), stop, "-o", output, "-Wno-unused-command-line-argument"]
+        if not optimize:
+            back.append("-O2")  # what is not to be optimised says so itself
         return call([*driver, *_back(self.line.flags), *back, "-Wno-override-module"])
 
     def _front(self, one: Input, output: str) -> list[str]:
         """Return the arguments that make the unoptimised IR of a file."""
         assert one.language is not None
         flags = ["-gline-tables-only"]
-        if self.line.level != "-O0":
-            flags.append("-fomit-frame-pointer")  # else -O0 keeps it
+        if self.line.level == "-O0":
+            flags.append("-fno-omit-frame-pointer")  # as it does
         if self.line.level == "-Ofast":
             flags.append("-ffast-math")
         flags += self.line.flags

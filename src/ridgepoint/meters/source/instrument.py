@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from ridgepoint.meters.source.ir import Function, Instruction, functions
@@ -34,6 +34,10 @@ _LEAVING = frozenset(
     )
 )
 _TAGGED = frozenset(("load", "store", "atomicrmw", "cmpxchg"))
+_OPTIMISED = frozenset(("alwaysinline", "minsize", "optsize"))
+"""What a function cannot be that is not optimised."""
+_ELSEWHERE = "define available_externally"
+_ATTRIBUTES = re.compile(r" (#\d+) ")
 _METADATA = re.compile(r"^!(\d+) = ", re.MULTILINE)
 _ENDED = "  call void @__ridgepoint_bops_ended()"
 _DESCRIPTOR = "{ i64, i64, %s, i64 }"
@@ -120,15 +124,15 @@ def instrument(
     Parameters
     ----------
     text : str
-        As clang writes it with ``-O0 -Xclang -disable-llvm-passes -fno-discard-value-names``, or
+        As clang writes it with ``-O2 -Xclang -disable-llvm-passes -fno-discard-value-names``, or
         what else `read` reads; its blocks have names.
     source : str
         What it was compiled from.
     opaque_pointers : bool
         Whether pointers are called ``ptr``, as from clang 15 on.
     optimize : bool
-        Whether it may be optimised from here: ``noinline``, which clang gives everything at
-        ``-O0``, is taken away.
+        Whether all of it may be optimised; else only what libraries have compiled too, and
+        optimised, as the program that does not count calls them.
     read : callable
         Says what a function's instructions count.
 
@@ -139,6 +143,7 @@ def instrument(
     """
     lines = text.split("\n")
     module = list(functions(lines))
+    kept_plain = () if optimize else _plain_attributes(lines)
     known = returning(module)
     locations = Locations(lines)
     tags = _Tags(1 + max((int(number) for number in _METADATA.findall(text)), default=-1))
@@ -147,6 +152,7 @@ def instrument(
     sites: list[Site] = []
     edit = _Edit()
     for function in module:
+        _keep(function, lines, edit, plain=kept_plain)
         _tag(function, edit, tags)
         found = pieces(function, lines, known, locations, read(function, locations))
         # In `main` even for nothing, so that a program that does nothing is known to count.
@@ -160,32 +166,49 @@ def instrument(
     assembly = sum(i.is_hidden_work for f in module for b in f.blocks for i in b.instructions)
     table = Table(source, tuple(named), tuple(sites), assembly)
     result = edit.apply(lines)
-    if optimize:
-        result = [_inlinable(line) for line in result]
     leaves = any(line.startswith(_ENDED) for added in edit.before.values() for line in added)
     result += writer.module_end(table, leaves=leaves)
     return Instrumented("\n".join(result) + "\n", table)
 
 
 def _tag(function: Function, edit: _Edit, tags: _Tags) -> None:
-    """Tag what the program itself accesses, and tell the runtime before it leaves for good."""
+    """Tag what the program accesses, and tell the runtime before it leaves for good."""
     for block in function.blocks:
         for instruction in block.instructions:
             callee = instruction.callee
             if instruction.opcode in _TAGGED or (callee or "").startswith("llvm.mem"):
                 edit.suffix[instruction.last] = tags.program
+            elif (callee or "").startswith("llvm.is.constant."):
+                # What is known before the program runs would depend on the level of optimisation.
+                edit.instead[instruction.first] = f"  %{instruction.name} = and i1 false, false"
             elif callee in _LEAVING and instruction.opcode == "call":
                 edit.before[instruction.first].append(_ENDED + _debug(instruction))
 
 
+def _plain_attributes(lines: Sequence[str]) -> frozenset[str]:
+    """Return the groups of attributes of functions that may be kept from the optimiser."""
+    return frozenset(
+        line.split(" ")[1]
+        for line in lines
+        if line.startswith("attributes #") and not _OPTIMISED.intersection(line.split())
+    )
+
+
+def _keep(function: Function, lines: Sequence[str], edit: _Edit, *, plain: Container[str]) -> None:
+    """Keep what a library has too: its own copy counts, whether it is inlined or called.
+
+    What has one of the attributes `plain` is not optimised, but for these copies: a library's are.
+    """
+    header = lines[function.header]
+    if header.startswith(_ELSEWHERE):
+        edit.instead[function.header] = header.replace(_ELSEWHERE, "define internal", 1)
+    elif (group := _ATTRIBUTES.search(header)) and group[1] in plain:
+        at = group.start()
+        edit.instead[function.header] = f"{header[:at]} noinline optnone{header[at:]}"
+
+
 def _debug(instruction: Instruction) -> str:
     return "" if instruction.location is None else f", !dbg !{instruction.location}"
-
-
-def _inlinable(line: str) -> str:
-    if not line.startswith("attributes #"):
-        return line
-    return line.replace(" noinline ", " ", 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,11 +188,14 @@ def _truths(function: Function) -> frozenset[str]:
         for instruction in block.instructions:
             if not instruction.name:
                 continue
-            source = instruction.rest.split(" to ", maxsplit=1)[0]
-            of_bit = instruction.opcode in _CONVERSIONS and source.startswith("i1 ")
-            from_truth = instruction.opcode in _CONVERSIONS and _operand(source) in truths
+            callee = instruction.callee or ""
+            expected = callee.startswith("llvm.expect.")  # __builtin_expect: its first argument
+            source = instruction.rest.split("(" if expected else " to ")[expected].split(",")[0]
+            converted = instruction.opcode in _CONVERSIONS
+            of_bit = converted and source.startswith("i1 ")
+            from_truth = (converted or expected) and _operand(source) in truths
             # That a static variable has to be initialised is no condition of the source.
-            guard = instruction.callee == "__cxa_guard_acquire"
+            guard = callee == "__cxa_guard_acquire"
             if of_bit or from_truth or guard or instruction.opcode in ("icmp", "fcmp"):
                 truths.add(instruction.name)
     return frozenset(truths)

@@ -214,7 +214,6 @@ class _Build:
                 text.read_text(encoding="utf-8", errors="surrogateescape"),
                 source=os.path.abspath(self.source),
                 opaque_pointers=has_opaque_pointers(self.rustc.llvm),
-                optimize=False,  # what may not be inlined is the source's wish
                 read=read_rust(files),
             )
         except ValueError as error:

@@ -5,7 +5,8 @@
 Each program is compiled by clang with and without counters, and both are run in turn; the ratio is
 that of their CPU times, which are sums over threads. There are small programs, and the datacenter
 workloads with two threads. Below each kind: the geometric mean, and the ratio of all times
-together. Several counts in one cell are those of different runs.
+together. A count that differs from run to run is given by its least and how far it goes: where
+threads race for work (breadth-first search), what they do differs.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def cpu_times(program: Program, level: str) -> tuple[float, float, set[int]]:
 
 def table(title: str, programs: Sequence[Program]) -> None:
     """Build, run and print one kind of programs."""
-    print(f"{title:16}{'BOPs':>18}" + "".join(f"{level:>8}" for level in LEVELS))
+    print(f"{title:14}{'BOPs':>20}" + "".join(f"{level:>8}" for level in LEVELS))
     times: dict[str, list[tuple[float, float]]] = {level: [] for level in LEVELS}
     for program in programs:
         seen: set[int] = set()
@@ -110,9 +111,11 @@ def table(title: str, programs: Sequence[Program]) -> None:
             with_counters, without, totals = cpu_times(program, level)
             times[level].append((with_counters, without))
             seen |= totals
-        counted = " / ".join(f"{total:,}" for total in sorted(seen))
+        counted = f"{min(seen):,}"
+        if len(seen) > 1:
+            counted += f" … +{max(seen) - min(seen):,}"
         row = "".join(f"{slower / plain:7.2f}x" for slower, plain in (times[n][-1] for n in LEVELS))
-        print(f"{program.name:16}{counted:>18}{row}", flush=True)
+        print(f"{program.name:14}{counted:>20}{row}", flush=True)
     means = [statistics.geometric_mean(a / b for a, b in times[level]) for level in LEVELS]
     totals = [sum(a for a, _ in times[n]) / sum(b for _, b in times[n]) for n in LEVELS]
     for what, values in (("geometric mean", means), ("all together", totals)):

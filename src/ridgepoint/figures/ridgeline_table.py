@@ -6,14 +6,20 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.figures.layout import plain_table
+from ridgepoint.figures.ridgeline_plane import si_text
 from ridgepoint.figures.words import percent, printable
+from ridgepoint.machine import Machine
 from ridgepoint.models.ridgeline import REGIONS, Ridgeline
+from ridgepoint.models.sweep import Front
+from ridgepoint.models.training import TrainingStep
 from ridgepoint.models.trajectories import Trajectory
-from ridgepoint.units import format_si
+
+_MOST_ROWS = 21
 
 
 def ridgeline_table(
@@ -38,12 +44,65 @@ def ridgeline_table(
     return Group(*parts)
 
 
+def front_table(
+    front: Front, machines: Sequence[Machine], steps: Sequence[TrainingStep], summary: str
+) -> RenderableType:
+    """Return the Pareto front of a sweep; of a long one, some rows evenly over the nodes.
+
+    Parameters
+    ----------
+    front : Front
+    machines : sequence of Machine
+    steps : sequence of TrainingStep
+    summary : str
+        What was tried, in a line.
+    """
+    kept = _some(front.nodes)
+    right = ("nodes", "per sample", "step", "batch", "speed-up", "efficiency")
+    table = plain_table(*right, "all-reduce", "limiter", "machine", right=right)
+    first = front.time_per_sample_s[0]
+    for index in kept:
+        speed_up = first / front.time_per_sample_s[index]
+        table.add_row(
+            str(front.nodes[index]),
+            si_text(front.time_per_sample_s[index], "s"),
+            si_text(front.step_s[index], "s"),
+            str(front.batch[index]),
+            f"{speed_up:.4g}",
+            percent(speed_up * front.nodes[0] / front.nodes[index]),
+            steps[front.step[index]].algorithm,
+            str(front.limiter[index]),
+            Text(printable(machines[front.machine[index]].name)),
+        )
+    designs = f"{front.designs:,}".replace(",", " ")
+    tried = f"{designs} designs, {len(front.nodes)} on the Pareto front"
+    if len(kept) < len(front.nodes):
+        tried += f", of which {len(kept)} are shown (all: --json)"
+    return Group(
+        Text(printable(summary)),
+        Text(f"{tried}: fastest per sample of all with so many nodes or fewer"),
+        Text(
+            f"speed-up and efficiency: over {front.nodes[0]} node{'s' * bool(front.nodes[0] > 1)}"
+        ),
+        Text(""),
+        table,
+    )
+
+
+def _some(nodes: npt.NDArray[np.int64]) -> list[int]:
+    """Return places in a rising row, both ends and others evenly in its logarithm."""
+    if len(nodes) <= _MOST_ROWS:
+        return list(range(len(nodes)))
+    wanted = np.geomspace(nodes[0], nodes[-1], _MOST_ROWS)
+    return [int(index) for index in np.unique(np.searchsorted(nodes, wanted * (1 - 1e-9)))]
+
+
 def machine_lines(ridgeline: Ridgeline) -> Iterator[str]:
     """Yield each machine with its rates, and where the regions meet, a line each."""
     unit = ridgeline.unit
     for machine in ridgeline.machines:
         rates = ", ".join(
-            f"{name} {format_si(float(machine.rate(resource, cores=ridgeline.cores)), per)}"
+            f"{name} {si_text(float(machine.rate(resource, cores=ridgeline.cores)), per)}"
             for name, resource, per in (
                 (ridgeline.work if unit != "BOP" else "peak", ridgeline.work, f"{unit}/s"),
                 ("memory", "dram", "B/s"),
@@ -69,11 +128,12 @@ def nearest_the_ridge(one: Trajectory) -> str:
     if second[nearest] == 0:
         return "nearest to the ridge: none, each asks for one resource alone"
     names = list(REGIONS)
-    excess = percent(first[nearest] / second[nearest] - 1)
     above, below = (names[order[rank, nearest]] for rank in range(2))
+    ratio = float(first[nearest] / second[nearest])
+    how = f"{percent(ratio - 1)} longer than" if ratio < 2 else f"{ratio:.3g} times as long as"
     return (
         f"nearest to a ridge: {one.variable} {printable(one.labels[nearest])}, "
-        f"whose {above} takes {excess} longer than its {below}"
+        f"whose {above} takes {how} its {below}"
     )
 
 
@@ -93,9 +153,9 @@ def _asked(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
     ):
         table.add_row(
             Text(printable(label)),
-            format_si(work, ridgeline.unit),
-            format_si(memory, "B"),
-            format_si(network, "B"),
+            si_text(work, ridgeline.unit),
+            si_text(memory, "B"),
+            si_text(network, "B"),
             *map(_number, intensities),
         )
     return table
@@ -126,10 +186,10 @@ def _bounded(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
         names = [printable(ridgeline.machines[slowest].name)] if several else []
         table.add_row(
             Text(printable(label)),
-            *(format_si(seconds, "s") for seconds in (*times, total)),
+            *(si_text(seconds, "s") for seconds in (*times, total)),
             str(roofline),
             str(limiter),
-            format_si(performance, f"{ridgeline.unit}/s"),
+            si_text(performance, f"{ridgeline.unit}/s", digits=3),
             *map(Text, names),
         )
     return table

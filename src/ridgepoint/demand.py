@@ -47,7 +47,8 @@ class Demand:
         for name, amount in amounts.items():
             resource_named(name)
             array = np.array(amount, dtype=np.float64)
-            if not (np.isfinite(array) & (array >= 0)).all():
+            # Two reductions, without arrays in between; of NaN both are NaN, and no bound holds.
+            if array.size and not (array.min() >= 0 and array.max() < np.inf):
                 raise ValueError(f"{name} must be finite and >= 0, got {amount!r}")
             array.flags.writeable = False
             checked[name] = float(array) if array.ndim == 0 else array

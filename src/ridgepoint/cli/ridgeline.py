@@ -21,6 +21,8 @@ from ridgepoint.cli.ridgeline_inputs import (
 )
 
 if TYPE_CHECKING:
+    from ridgepoint.machine import Machine
+    from ridgepoint.models.bound import Overlap
     from ridgepoint.models.ridgeline import Ridgeline
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
@@ -162,13 +164,47 @@ def command(
     _require_sense(training, own=bool(own), sweep=sweep, work=work, precision=precision)
     machines = machines_of(machine_names, network, sweep=sweep)
     resource = "bop" if work != "flop" else precision or "fp32"
+    if sweep:
+        if outputs or folder is not None:
+            raise click.UsageError("--sweep prints a table, and draws nothing")
+        training_of_sweep = Training.of(training, resource)
+        return _sweep(machines, training_of_sweep, overlap_of(overlap), as_json=as_json)
     from ridgepoint.models.ridgeline import Ridgeline
 
     ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
     shown = (
         _on_points(ridgeline, own) if own else Training.of(training, resource).shown_on(ridgeline)
     )
+    _draw(shown, outputs=outputs, folder=folder)
     _print(shown, as_json=as_json)
+    return 0
+
+
+def _sweep(
+    machines: tuple[Machine, ...], asked: Training, overlap: Overlap, *, as_json: bool
+) -> int:
+    """Print what is fastest for each number of nodes."""
+    from ridgepoint.models.sweep import sweep
+
+    if asked.nodes is None:
+        raise click.UsageError("--sweep needs the numbers of nodes to try: --nodes 1:1024")
+    front = sweep(
+        machines,
+        asked.steps,
+        nodes=asked.nodes,
+        batch=asked.batch,
+        strong=asked.strong,
+        overlap=overlap,
+    )
+    if as_json:
+        from ridgepoint.cli.ridgeline_report import sweep_report
+        from ridgepoint.documents import render
+
+        sys.stdout.write(render(sweep_report(front, machines, asked.steps, asked.inputs, overlap)))
+        return 0
+    from ridgepoint.figures.ridgeline_table import front_table
+
+    common.console().print(front_table(front, machines, asked.steps, asked.summary))
     return 0
 
 
@@ -203,6 +239,23 @@ def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
         notes=(),
         inputs={},
     )
+
+
+def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> None:
+    """Write the figures that were asked for."""
+    if not outputs and folder is None:
+        return
+    from ridgepoint.figures.ridgeline import ridgeline_figure
+    from ridgepoint.figures.ridgeline_mpl import save
+
+    figure = ridgeline_figure(shown.ridgeline, shown.trajectories, notes=shown.notes)
+    for path in outputs:
+        save(figure, path)
+    if folder is not None:
+        from ridgepoint.cli import results
+        from ridgepoint.figures.ridgeline_paper import save_all
+
+        save_all(shown.ridgeline, shown.trajectories, shown.notes, results.folder(folder))
 
 
 def _print(shown: Shown, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 
 from ridgepoint.cli import numbers
 from ridgepoint.errors import RidgepointError, UnknownCeiling
+from ridgepoint.units import format_si
 
 if TYPE_CHECKING:
     from ridgepoint.machine import Machine
@@ -49,8 +50,14 @@ def machines_of(
     rates = [numbers.rate(text, "--network") for text in networks]
     if len(rates) > 1 and not sweep:
         raise click.UsageError("several --network need --sweep")
+    if len(rates) > 1:
+        return tuple(
+            replace(with_network(machine, rate), name=f"{machine.name}, {format_si(rate, 'B/s')}")
+            for machine in machines
+            for rate in rates
+        )
     if rates:
-        return tuple(with_network(machine, rate) for machine in machines for rate in rates)
+        return tuple(with_network(machine, rates[0]) for machine in machines)
     for machine in machines:
         if not machine.knows("network"):
             raise UnknownCeiling(

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 
 from ridgepoint.documents import SCHEMA
+from ridgepoint.machine import Machine
+from ridgepoint.models.bound import Overlap
 from ridgepoint.models.ridgeline import REGIONS, Ridgeline
+from ridgepoint.models.sweep import Front
+from ridgepoint.models.training import TrainingStep
 from ridgepoint.models.trajectories import Trajectory
 
 
@@ -33,7 +37,7 @@ def report(
     return {
         "schema": SCHEMA,
         "kind": "ridgeline",
-        "machines": machines(ridgeline),
+        "machines": _machines(ridgeline.machines, ridgeline.work, ridgeline.cores),
         "work": ridgeline.work,
         "unit": ridgeline.unit,
         "overlap": ridgeline.overlap,
@@ -47,16 +51,56 @@ def report(
     }
 
 
-def machines(ridgeline: Ridgeline) -> list[dict[str, Any]]:
+def sweep_report(
+    front: Front,
+    machines: Sequence[Machine],
+    steps: Sequence[TrainingStep],
+    inputs: Mapping[str, Any],
+    overlap: Overlap,
+) -> dict[str, Any]:
+    """Return the front of a sweep as one document.
+
+    Parameters
+    ----------
+    front : Front
+    machines : sequence of Machine
+    steps : sequence of TrainingStep
+    inputs : mapping
+        What was tried, as fields.
+    overlap : str or float
+    """
+    return {
+        "schema": SCHEMA,
+        "kind": "ridgeline-sweep",
+        "machines": _machines(machines, steps[0].precision, None),
+        "overlap": overlap,
+        "inputs": dict(inputs),
+        "designs": front.designs,
+        "front": [
+            {
+                "nodes": int(front.nodes[index]),
+                "time_per_sample_s": float(front.time_per_sample_s[index]),
+                "time_s": float(front.step_s[index]),
+                "batch": int(front.batch[index]),
+                "machine": machines[front.machine[index]].name,
+                "all_reduce": steps[front.step[index]].algorithm,
+                "limiter": str(front.limiter[index]),
+            }
+            for index in range(len(front.nodes))
+        ],
+    }
+
+
+def _machines(machines: Sequence[Machine], work: str, cores: float | None) -> list[dict[str, Any]]:
     """Return every machine's name and rates."""
     return [
         {
             "name": machine.name,
-            "work_per_s": float(machine.rate(ridgeline.work, cores=ridgeline.cores)),
-            "memory_bytes_per_s": float(machine.rate("dram", cores=ridgeline.cores)),
-            "network_bytes_per_s": float(machine.rate("network", cores=ridgeline.cores)),
+            "work_per_s": float(machine.rate(work, cores=cores)),
+            "memory_bytes_per_s": float(machine.rate("dram", cores=cores)),
+            "network_bytes_per_s": float(machine.rate("network", cores=cores)),
         }
-        for machine in ridgeline.machines
+        for machine in machines
     ]
 
 

@@ -1,0 +1,311 @@
+"""``ridgepoint ridgeline`` as a user runs it: the paper's case study, own points, sweeps."""
+
+import json
+
+import pytest
+
+from ridgepoint.documents import encode
+from ridgepoint.library import load
+from ridgepoint.models.ridgeline import with_network
+
+COMPUTE, MEMORY, NETWORK = "compute", "memory", "network"
+
+
+@pytest.fixture
+def cli(tmp_path, capfd):
+    """Return the command line."""
+    from ridgepoint.cli.main import main
+
+    def run(*arguments):
+        capfd.readouterr()
+        status = main(["ridgeline", *map(str, arguments)])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    run.folder = tmp_path
+    return run
+
+
+def points(result):
+    """Return the points of a JSON result."""
+    status, out, err = result
+    assert (status, err) == (0, "")
+    return json.loads(out)["points"]
+
+
+def refused(result, *words):
+    """Assert one line that says what is wrong, and status 2."""
+    status, out, err = result
+    lines = [line for line in err.splitlines() if line and not line.startswith(("Usage", "Try"))]
+
+    assert (status, out) == (2, "")
+    assert len(lines) == 1, err
+    for word in words:
+        assert word in lines[0]
+
+
+# --- the paper ----------------------------------------------------------------------------------
+
+
+def test_without_options_it_is_the_paper_s_case_study(cli):
+    """Roofline: compute-bound from 32 on; Ridgeline: network-bound below 512."""
+    shown = points(cli("--json"))
+
+    assert [point["batch"] for point in shown] == [2**power for power in range(13)]
+    assert [p["roofline_limiter"] for p in shown] == [MEMORY] * 5 + [COMPUTE] * 8
+    assert [p["limiter"] for p in shown] == [NETWORK] * 9 + [COMPUTE] * 4
+    at_512 = shown[9]
+    assert at_512["times_s"][COMPUTE] / at_512["times_s"][NETWORK] == pytest.approx(1.097, abs=1e-3)
+    assert at_512["performance_per_s"] == pytest.approx(4.2e12)
+    assert at_512["work"] == 51539607552
+
+
+def test_the_table_names_machine_ridge_and_case(cli):
+    """And what is nearest to the ridge."""
+    status, out, _ = cli()
+
+    assert status == 0
+    nearest = "batch 512, whose compute takes 9.7 % longer than its network"
+    for text in ("cascade-lake: fp32 4.2 Tflop/s, memory 105 GB/s, network 12 GB/s",
+                 "ridge point: I_A 40 flop/byte, I_M 8.75 byte/byte, I_N 350 flop/byte",
+                 "training step of 4096-4096 in fp32 (footprint)",
+                 f"nearest to a ridge: {nearest}"):  # fmt: skip
+        assert text in out
+
+
+def test_the_document_has_its_inputs_and_rates(cli):
+    """Keys are a contract."""
+    _, out, _ = cli("--json", "--batch", "64", "--nodes", "2")
+    document = json.loads(out)
+
+    assert document["kind"] == "ridgeline"
+    assert document["ridge"] == {
+        "arithmetic_intensity": 40, "memory_intensity": 8.75, "network_intensity": 350,
+    }  # fmt: skip
+    assert document["machines"][0] == {
+        "name": "cascade-lake", "work_per_s": 4.2e12, "memory_bytes_per_s": 105e9,
+        "network_bytes_per_s": 12e9,
+    }  # fmt: skip
+    assert document["inputs"] == {
+        "layers": [4096, 4096], "model": None, "precision": "fp32", "all_reduce": ["ring"],
+        "convention": "footprint", "strong": False,
+    }  # fmt: skip
+    assert set(document["points"][0]) == {
+        "name", "batch", "nodes", "work", "memory_bytes", "network_bytes", "arithmetic_intensity",
+        "memory_intensity", "network_intensity", "time_s", "performance_per_s", "times_s",
+        "limiter", "roofline_limiter", "machine",
+    }  # fmt: skip
+
+
+def test_every_figure_of_the_paper_is_written(cli):
+    """By one command, with the table beside it."""
+    status, out, _ = cli("--figures", cli.folder / "new" / "figures")
+
+    assert status == 0
+    assert "batch" in out
+    assert sorted(path.name for path in (cli.folder / "new" / "figures").iterdir()) == [
+        "1.svg", "2a.svg", "2b.svg", "2c.svg", "2d.svg", "2e.svg", "3.svg", "4a.svg", "4b.svg",
+        "4c.svg", "6.svg", "6a.svg", "6b.svg", "network.svg",
+    ]  # fmt: skip
+
+
+def test_the_ridgeline_is_written_to_a_file(cli):
+    """In the format of its ending."""
+    picture = cli.folder / "r.png"
+    status, _, _ = cli("--batch", "256,512", "-o", picture)
+
+    assert status == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+# --- training steps -----------------------------------------------------------------------------
+
+
+def test_strong_scaling_goes_from_compute_to_network(cli):
+    """2048 samples over 1, 2, 4 and 8 nodes: 2048, 1024, 512, 256 on each."""
+    shown = points(cli("--json", "--strong", "--batch", "2048", "--nodes", "1,2,4,8"))
+
+    assert [p["limiter"] for p in shown] == [COMPUTE] * 3 + [NETWORK]
+    assert [p["nodes"] for p in shown] == [1, 2, 4, 8]
+    assert shown[0]["memory_intensity"] is None
+    assert shown[0]["network_bytes"] == 0
+
+
+def test_algorithm_convention_precision_and_model_are_taken(cli):
+    """MLPerf's top perceptron in bf16 with recursive doubling of 8 nodes: 3 times 2 bytes."""
+    machine = cli.folder / "bf16.json"
+    clx = load("cascade-lake")
+    machine.write_bytes(encode(with_network(clx, 5e9)).replace(b'"fp32"', b'"bf16"'))
+    (shown,) = points(
+        cli("--json", "--model", "DLRM-mlperf-top", "--precision", "bf16", "--nodes", "8",
+            "--all-reduce", "recursive-doubling", "--convention", "three-gemms", "--batch", "100",
+            "--machine", machine)
+    )  # fmt: skip
+    weights = 479 * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256
+
+    assert shown["work"] == 600 * weights
+    assert shown["network_bytes"] == 3 * 2 * weights
+    ends = 479 + 1024 + 2 * 1024 + 1024 + 512 + 512 + 256 + 256 + 1
+    assert shown["memory_bytes"] == 6 * (weights + 100 * ends)
+
+
+def test_a_network_takes_the_place_of_the_machine_s(cli):
+    """100 Gbit/s are 12.5 GB/s."""
+    (shown,) = points(cli("--json", "--batch", "512", "--network", "100Gbit/s"))
+
+    assert shown["times_s"][NETWORK] == pytest.approx(8 * 4096**2 / 12.5e9)
+
+
+def test_of_several_machines_the_slowest_bounds(cli):
+    """The one with the slower network, and it is named."""
+    slow = cli.folder / "slow.json"
+    slow.write_bytes(encode(with_network(load("cascade-lake"), 1e9)).replace(b"cascade-lake", b"b"))
+    (shown,) = points(
+        cli("--json", "--batch", "512", "--machine", "cascade-lake", "--machine", slow)
+    )
+
+    assert shown["machine"] == "b"
+    assert shown["limiter"] == NETWORK
+
+
+@pytest.mark.parametrize(
+    ("overlap", "seconds"), [("full", 12.2713e-3), ("none", 24.255e-3), ("1", 24.255e-3)]
+)
+def test_overlap_is_taken(cli, overlap, seconds):
+    """12.2713 + 0.7989 + 11.1848 ms."""
+    (shown,) = points(cli("--json", "--batch", "512", "--overlap", overlap))
+
+    assert shown["time_s"] == pytest.approx(seconds, rel=1e-4)
+
+
+# --- own points ---------------------------------------------------------------------------------
+
+
+def test_own_points_come_from_the_command_line_and_from_a_file(cli):
+    """With prefixes in both."""
+    file = cli.folder / "points.toml"
+    file.write_text('[spmv]\nwork = "2G"\nmemory_bytes = 12e9\nnetwork_bytes = 80000000\n')
+    shown = points(cli("--json", "--demand", file, "--point", "gemm=1T,1G,0"))
+
+    assert [p["name"] for p in shown] == ["spmv", "gemm"]
+    assert [p["limiter"] for p in shown] == [MEMORY, COMPUTE]
+    assert shown[0]["memory_intensity"] == 150
+    assert shown[1]["network_intensity"] is None
+
+
+def test_work_may_be_basic_operations(cli):
+    """On a machine that has a ceiling of them, and a network that is given."""
+    (shown,) = points(
+        cli("--json", "--work", "bops", "--machine", "e5645", "--network", "1GB/s",
+            "--point", "grep=1.2G,1G,2G")
+    )  # fmt: skip
+
+    assert shown["limiter"] == NETWORK
+    assert shown["times_s"][COMPUTE] == pytest.approx(1.2 / 86.4)
+
+
+# --- sweeps -------------------------------------------------------------------------------------
+
+
+def test_a_sweep_prints_the_front(cli):
+    """2048 samples pay off up to 6 nodes (see the unit test): a tree does not change that."""
+    _, out, _ = cli("--sweep", "--strong", "--batch", "2048", "--nodes", "1:64",
+                    "--all-reduce", "ring,tree", "--json")  # fmt: skip
+    document = json.loads(out)
+
+    assert document["designs"] == 128
+    assert [design["nodes"] for design in document["front"]] == [1, 2, 3, 4, 5, 6]
+    assert {design["all_reduce"] for design in document["front"]} == {"ring"}
+
+
+def test_a_sweep_over_networks_names_the_one_that_pays(cli):
+    """A table, with speed-up and efficiency."""
+    status, out, _ = cli("--sweep", "--strong", "--batch", "2048", "--nodes", "1,2,4,8,16",
+                         "--network", "12GB/s", "--network", "50GB/s",
+                         "--all-reduce", "all")  # fmt: skip
+
+    assert status == 0
+    assert "30 designs, 5 on the Pareto front" in out
+    assert "cascade-lake, 50 GB/s" in out
+    assert "100 %" in out
+
+
+def test_a_long_front_is_shown_in_part(cli):
+    """Both ends and what lies between, evenly."""
+    _, out, _ = cli("--sweep", "--strong", "--batch", "1048576", "--nodes", "1:512")
+
+    assert "are shown (all: --json)" in out
+    assert len(out.splitlines()) < 32
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--layers", "0,5"], "0 is not > 0"),
+        (["--layers", "5"], "give that of the input"),
+        (["--layers", "a,b"], "no whole number"),
+        (["--batch", "0"], "0 is not > 0"),
+        (["--batch", "nan"], "no whole number"),
+        (["--nodes", "-1"], "no whole number"),
+        (["--machine", "nosuch"], "cannot load the machine"),
+        (["--machine", "e5645"], "such as --network 12GB/s"),
+        (["--machine", "e5645", "--network", "1GB/s"], "cannot bound by 'fp32' on e5645"),
+        (["--network", "12"], "write 12GB/s or 100Gbit/s"),
+        (["--network", "1GB/s", "--network", "2GB/s"], "need --sweep"),
+        (["--model", "dlrm-mlperf"], "dlrm-mlperf-top"),
+        (["--model", "dlrm-mlperf-top", "--layers", "3,3"], "give one of them"),
+        (["--all-reduce", "star"], "--all-reduce must be one of ring"),
+        (["--all-reduce", "tree"], "give --nodes"),
+        (["--all-reduce", "ring,tree", "--nodes", "4"], "need --sweep"),
+        (["--convention", "mine"], "--convention must be one of footprint"),
+        (["--precision", "fp8"], "fp8"),
+        (["--overlap", "0.5"], "a number >= 1"),
+        (["--overlap", "nan"], "a number >= 1"),
+        (["--strong"], "give --nodes"),
+        (["--point", "a"], "NAME=F,B_M,B_N"),
+        (["--point", "a=1,2"], "NAME=F,B_M,B_N"),
+        (["--point", "a=1,2,x"], "no number >= 0"),
+        (["--point", "a=1,-2,3"], "no number >= 0"),
+        (["--point", "a=0,0,0"], "asks for nothing"),
+        (["--point", "a=1,1,1", "--point", "a=2,2,2"], "there twice"),
+        (["--point", "a=1,1,1", "--batch", "5"], "--batch is of training steps"),
+        (["--point", "a=1,1,1", "--sweep"], "--sweep is of training steps"),
+        (["--work", "bops"], "needs own points"),
+        (["--point", "a=1,1,1", "--work", "bops", "--precision", "fp64"], "have none"),
+        (["--demand", "/no/such/file"], "no such file"),
+        (["--sweep"], "--nodes 1:1024"),
+        (["--sweep", "--nodes", "4", "-o", "x.svg"], "draws nothing"),
+        (["--nodes", "1:200", "--batch", "1:200"], "use --sweep"),
+        (["-o", "x.gif"], "names no format"),
+        (["-o", "/no/such/folder/x.svg"], "no folder"),
+        (["--figures", "/proc/x"], "cannot make the folder"),
+        (["extra"], "extra"),
+    ],
+)
+def test_wrong_use_is_one_line_and_status_2(cli, arguments, words):
+    """With what to do."""
+    refused(cli(*arguments), words)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "it holds no point"),
+        ("[a", "it is no TOML"),
+        ("a = 1", "'a' is not exactly work, memory_bytes, network_bytes"),
+        ("[a]\nwork = 1\n", "not exactly"),
+        ("[a]\nwork = true\nmemory_bytes = 1\nnetwork_bytes = 1\n", "no number >= 0"),
+        ("[a]\nwork = [1]\nmemory_bytes = 1\nnetwork_bytes = 1\n", "an amount of 'a' is no number"),
+        ("[a]\nwork = nan\nmemory_bytes = 1\nnetwork_bytes = 1\n", "no number >= 0"),
+        ("\xff", "it is no TOML"),
+    ],
+)
+def test_a_file_of_points_that_is_none_says_why(cli, content, words):
+    """And what it should hold."""
+    file = cli.folder / "points.toml"
+    file.write_bytes(content.encode("latin-1"))
+
+    refused(cli("--demand", file), words)

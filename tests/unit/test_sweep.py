@@ -117,6 +117,15 @@ def test_the_paper_s_layer_pays_off_up_to_nine_nodes():
     assert front.step_s[-1] == pytest.approx(8 * 4096**2 * 5 / 6 / 12e9)
 
 
+def test_of_equally_fast_designs_the_first_is_kept():
+    """One node computes a sample in the same time whatever the batch: rounding does not choose."""
+    batch = range(512, 4096)
+    front = sweep([CLX, CLX], [TrainingStep(layers=(4096, 4096))] * 2, nodes=[1, 2], batch=batch)
+
+    assert front.batch.tolist() == [512, 512]
+    assert front.machine.tolist() == front.step.tolist() == [0, 0]
+
+
 def test_machines_are_alternatives_and_the_better_one_is_named():
     """The second has the faster network, which only counts from 2 nodes on."""
     slow, fast = (machine(i, (1e9, 1e9, link)) for i, link in enumerate((1e3, 1e9)))

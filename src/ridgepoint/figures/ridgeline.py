@@ -240,7 +240,7 @@ def positions(one: Trajectory) -> tuple[list[float], Ticks]:
         text = printable(label)
         text = text if len(text) <= _LONGEST_TICK else f"{text[: _LONGEST_TICK - 1]}…"
         # Wide enough apart for their texts, which are slanted if they are names.
-        needed = 0.04 if one.variable == "point" else 0.03 * max(len(text), 2)
+        needed = 0.04 if one.variable == "point" else 0.0195 * max(len(text), 2)
         if not ticks or math.log2(place / ticks[-1][0]) / span >= needed:
             ticks.append((place, text))
     return at, tuple(ticks)

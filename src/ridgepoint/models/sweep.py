@@ -22,6 +22,9 @@ from ridgepoint.models.training import TrainingStep
 BLOCK = 1 << 15
 """Designs of a block: a few arrays of so many numbers stay in a core's L2 cache."""
 
+_SAME = 1e-12
+"""Times that differ by less are equal: rounding must not choose between designs."""
+
 Indices = npt.NDArray[np.intp]
 
 
@@ -223,9 +226,10 @@ class _Best:
     ) -> None:
         """Take the fastest designs of a block of shape (nodes, machines, batches)."""
         flat = seconds.reshape(len(seconds), -1)
-        chosen = np.argmin(flat, axis=1)
+        enough = flat.min(axis=1) * (1 + _SAME)
+        chosen = np.argmax(flat <= enough[:, None], axis=1)
         fastest = flat[np.arange(len(flat)), chosen]
-        better = np.flatnonzero(fastest < self.seconds[rows])
+        better = np.flatnonzero(fastest < self.seconds[rows] * (1 - _SAME))
         machine, batch = np.divmod(chosen[better], seconds.shape[-1])
         at = better + rows.start
         self.seconds[at] = fastest[better]

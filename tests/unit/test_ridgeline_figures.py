@@ -143,14 +143,14 @@ def test_of_many_batches_a_few_have_dots_and_all_are_in_the_path():
 
 
 def test_the_times_cross_between_256_and_512():
-    """Bands of what bounds: the network up to their geometric mean, compute from there on."""
+    """Bands of what bounds: the network up to where the lines cross, at batch 466.67."""
     chart = times_chart(PAPER, LARGE[0])
     times = {line.name: [y for _, y in line.places] for line in chart.lines}
 
     assert times["network"] == pytest.approx([11.1848e-3] * 5, rel=1e-4)
     assert times["compute"][:2] == pytest.approx([6.1357e-3, 12.2713e-3], rel=1e-4)
     assert [(band.region, band.corners[1][0]) for band in chart.areas] == [
-        ("network", pytest.approx(256 * math.sqrt(2))),
+        ("network", pytest.approx(1400 / 3)),
         ("compute", pytest.approx(4096 * math.sqrt(2))),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -220,7 +220,9 @@ def times_chart(ridgeline: Ridgeline, one: Trajectory) -> Chart:
         y_limits=y_limits,
         x_ticks=ticks,
         y_ticks=decade_ticks(y_limits, lambda value: si_text(value, "s")),
-        areas=_bands(at, np.atleast_1d(placed.limiter).tolist(), x_limits, y_limits),
+        areas=_bands(
+            at, np.atleast_1d(placed.limiter).tolist(), times, joined, (x_limits, y_limits)
+        ),
         lines=tuple(line for line in lines if len(line.places) > 0),
         is_slanted=one.variable == "point",
     )
@@ -327,20 +329,36 @@ def _time_line(
 def _bands(
     at: Sequence[float],
     limiters: Sequence[Region],
-    x_limits: Coordinates,
-    y_limits: Coordinates,
+    times: Mapping[Region, npt.NDArray[np.float64]],
+    joined: bool,
+    limits: tuple[Coordinates, Coordinates],
 ) -> tuple[Area, ...]:
-    """Return upright bands of what bounds, halfway from one unit of work to the next."""
-    borders = [x_limits[0]]
-    borders += [math.sqrt(a * b) for a, b in pairwise(at)]
-    borders.append(x_limits[1])
-    areas, start = [], 0
+    """Return upright bands of what bounds, which change where the joined lines cross."""
+    x_limits, y_limits = limits
+    borders = [
+        a * (b / a) ** (_crossing(times[now][i : i + 2], times[then][i : i + 2]) if joined else 0.5)
+        for i, ((a, b), (now, then)) in enumerate(
+            zip(pairwise(at), pairwise(limiters), strict=True)
+        )
+    ]
+    areas, start = [], x_limits[0]
     for index, limiter in enumerate(limiters):
         if index + 1 == len(limiters) or limiters[index + 1] != limiter:
-            corners = frame_corners(((borders[start], borders[index + 1]), y_limits))
-            areas.append(Area(region=limiter, corners=corners))
-            start = index + 1
+            end = [*borders, x_limits[1]][index]
+            areas.append(Area(region=limiter, corners=frame_corners(((start, end), y_limits))))
+            start = end
     return tuple(areas)
+
+
+def _crossing(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
+    """Return how far from one place to the next two lines cross, on logarithmic axes.
+
+    The middle where they do not, or have no place there.
+    """
+    if (first <= 0).any() or (second <= 0).any():
+        return 0.5
+    before, after = np.log(first / second).tolist()
+    return float(before / (before - after)) if before >= 0 > after else 0.5
 
 
 def _thinned(places: Sequence[Coordinates]) -> tuple[Coordinates, ...]:

@@ -16,7 +16,7 @@ from ridgepoint.figures.sheet import INK
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SIZE_IN = (6.0, 5.2)
+_SIZE_IN = (6.0, 5.4)
 _FONT = 8.0
 _VIEW = {"elev": 24.0, "azim": -128.0}
 _CUT_INKS = {"memory": "#B22222", "network": "#00408A"}
@@ -34,7 +34,7 @@ def _drawn(figure: SurfaceFigure) -> Figure:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
     drawn = Figure(figsize=_SIZE_IN)
-    axes = Axes3D(drawn, rect=(0.02, 0.02, 0.9, 0.86), auto_add_to_figure=False)
+    axes = Axes3D(drawn, rect=(0.02, 0.05, 0.9, 0.83), auto_add_to_figure=False)
     drawn.add_axes(axes)
     drawn.text(0.04, 0.955, figure.title, fontsize=_FONT * 1.3, fontweight="bold", color=INK)
     drawn.text(0.04, 0.92, figure.subtitle, fontsize=_FONT, color=INK, parse_math=False)

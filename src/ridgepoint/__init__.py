@@ -25,15 +25,21 @@ _HOME = {
     "CallgrindMeter": "meters.callgrind",
     "Caution": "caution",
     "Ceiling": "machine",
+    "Cluster": "nodes",
     "Counts": "counts",
+    "DCRoofline": "models.dc_roofline",
     "Demand": "demand",
     "Estimate": "estimate",
     "Host": "machine",
     "Machine": "machine",
     "Measurement": "measurement",
     "Placement": "models.placement",
+    "Problem": "models.scaling",
+    "Ridgeline": "models.ridgeline",
     "RidgepointError": "errors",
     "Roofline": "models.roofline",
+    "Scaling": "models.scaling",
+    "TrainingStep": "models.training",
     "bound": "models.bound",
     "characterize": "ceilings",
     "measure": "harness",
@@ -63,9 +69,15 @@ if TYPE_CHECKING:
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.models.bound import Bound as Bound
     from ridgepoint.models.bound import bound as bound
+    from ridgepoint.models.dc_roofline import DCRoofline as DCRoofline
     from ridgepoint.models.placement import Placement as Placement
     from ridgepoint.models.placement import place as place
+    from ridgepoint.models.ridgeline import Ridgeline as Ridgeline
     from ridgepoint.models.roofline import Roofline as Roofline
+    from ridgepoint.models.scaling import Problem as Problem
+    from ridgepoint.models.scaling import Scaling as Scaling
+    from ridgepoint.models.training import TrainingStep as TrainingStep
+    from ridgepoint.nodes import Cluster as Cluster
     from ridgepoint.program import measure_program as measure_program
     from ridgepoint.regions import region as region
 

@@ -10,6 +10,7 @@ from ridgepoint.counts import Counts, FunctionCounts, MissCurve, RegionCounts, T
 from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache
+from ridgepoint.ranks import Distributed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +284,9 @@ class Measurement:
         None: whole runs of a program.
     sampled : Sampled or None
         Where its time goes; None: not asked for, or not to be had.
+    distributed : Distributed or None
+        Of several ranks, whose sum the counts are; the runtime is that of the slowest. None: of
+        one program on one machine.
     """
 
     command: tuple[str, ...]
@@ -293,6 +297,7 @@ class Measurement:
     timed_regions: tuple[TimedRegion, ...] = ()
     protocol: Protocol | None = None
     sampled: Sampled | None = None
+    distributed: Distributed | None = None
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:
@@ -317,4 +322,6 @@ class Measurement:
             amounts[f"{part.level}_read"] = float(part.read_bytes)
             if part.write_bytes is not None:
                 amounts[f"{part.level}_write"] = float(part.write_bytes)
+        if self.distributed is not None and (sent := self.distributed.network_bytes) is not None:
+            amounts["network"] = sent
         return Demand(amounts)

@@ -146,7 +146,7 @@ def time_program(
         runtime_s=runtime,
         cpu_s=Estimate(r.cpu_s for r in runs),
         exit_status=first.exit_status,
-        cautions=(*_time_cautions(runtime, seen), *_kernel_caution(runs)),
+        cautions=(*time_cautions(runtime, seen), *_kernel_caution(runs)),
     )
     names = [name for name in regions[0] if all(name in times for times in regions)]
     return timed, tuple(
@@ -280,7 +280,15 @@ def require_success(command: Sequence[str], status: int, *, ignore_status: bool)
         )
 
 
-def _time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]:
+def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]:
+    """Return what to doubt in the runtime of a program.
+
+    Parameters
+    ----------
+    runtime : Estimate
+    runs : sequence of Run
+        Those that it is of, and others whose status matters.
+    """
     cautions = []
     statuses = {run.exit_status for run in runs}
     left_behind = max(run.left_behind for run in runs)

@@ -1,0 +1,267 @@
+"""What the launcher starts as each rank: runs the program as its child, and tells the driver.
+
+Called as ``python -m ridgepoint.cluster.agent TASK``. The answer is one message on standard error
+(`ridgepoint.cluster.frames`), so that no shared file system is needed. It starts no MPI itself: a
+launcher's rank can initialise MPI once, and that is the program's to do.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import msgspec
+
+from ridgepoint import __version__
+from ridgepoint.cluster import interfaces, profiling
+from ridgepoint.cluster.detect import launched
+from ridgepoint.cluster.frames import send
+from ridgepoint.cluster.sharing import shared_caches
+from ridgepoint.cluster.task import Failure, Report, Task
+from ridgepoint.errors import ProgramFailed, RidgepointError
+from ridgepoint.host import System, hostname, usable_cpus
+from ridgepoint.measurement import Counted
+from ridgepoint.meters import Meter, Run
+from ridgepoint.meters.process import Output, resolve, run
+from ridgepoint.meters.region_times import read_times
+from ridgepoint.meters.standard_input import StandardInput, own_standard_input
+from ridgepoint.regions import TIMES_VARIABLE
+
+_LOCAL_RANKS = (
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "SLURM_LOCALID",
+)
+_LOCAL_SIZES = (
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "MPI_LOCALNRANKS",
+    "MV2_COMM_WORLD_LOCAL_SIZE",
+    "SLURM_STEP_TASKS_PER_NODE",
+)
+_MOST_FUNCTIONS = 200
+_LOOK_S = 0.5
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do a task and tell the driver; return the status for the launcher."""
+    task = Task.decoded(arguments[0])
+    _end_with_parent()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, _stop)
+    report = _blank_report(task)
+    try:
+        report = _DOERS[task.mode](task, report)
+    except RidgepointError as error:
+        status = error.exit_status if isinstance(error, ProgramFailed) else None
+        failure = Failure(reason=error.reason, remedy=error.remedy, status=status, at_s=time.time())
+        report = msgspec.structs.replace(report, failure=failure)
+    send(2, task.token, report.rank, msgspec.msgpack.encode(report))
+    if report.failure is None:
+        return 0
+    # Not 0: the launcher then ends the others, which would wait for this one.
+    return report.failure.status or 1
+
+
+def _end_with_parent() -> None:
+    """End this process, and what it runs, when the launcher is gone."""
+    parent = os.getppid()
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_S)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=look, daemon=True).start()
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    # The program is ended on the way out; a second signal shall not break that off.
+    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(each, signal.SIG_IGN)
+    raise SystemExit(128 + number)
+
+
+def _blank_report(task: Task) -> Report:
+    here = launched()
+    return Report(
+        version=__version__,
+        # Without a launcher that numbers them, every process is a rank 0 of 1.
+        rank=0 if here is None else here.rank,
+        ranks=1 if here is None else here.size,
+        local_rank=_number(_LOCAL_RANKS),
+        host=hostname(),
+        cpu=System().cpu,
+        cpus=usable_cpus(),
+    )
+
+
+def _number(names: Sequence[str]) -> int | None:
+    for name in names:
+        # Slurm writes 2(x3) for three nodes of two.
+        text = os.environ.get(name, "").partition("(")[0]
+        if text.isascii() and text.isdecimal():
+            return int(text)
+    return None
+
+
+def _prepare(task: Task, report: Report) -> Report:
+    """Build what the runs need, once on each host, and watch its idle network."""
+    resolve(task.command)
+    if report.local_rank not in {0, None}:
+        return report
+    lacks_profile = lacks_meter = library = None
+    if task.profile:
+        folder = None if task.launcher_folder is None else Path(task.launcher_folder)
+        try:
+            library = str(profiling.library(profiling.compiler(folder)))
+        except RidgepointError as error:
+            lacks_profile = (error.reason, error.remedy)
+    lack = _meter(task).why_unavailable()
+    if lack is not None:
+        lacks_meter = (lack.reason, lack.remedy)
+    return msgspec.structs.replace(
+        report,
+        library=library,
+        lacks_profile=lacks_profile,
+        lacks_meter=lacks_meter,
+        idle=_idle(task),
+    )
+
+
+def _idle(task: Task) -> tuple[interfaces.Passed, float] | None:
+    if not task.idle_s:
+        return None
+    before, started = interfaces.read(), time.perf_counter()
+    time.sleep(task.idle_s)
+    return interfaces.passed(before, interfaces.read()), time.perf_counter() - started
+
+
+def _time(task: Task, report: Report) -> Report:
+    with own_standard_input() as stdin, _Folders(task) as folders:
+        watches = report.local_rank == 0
+        before = interfaces.read() if watches else {}
+        done = folders.run(resolve(task.command), task.output, stdin)
+        after = interfaces.read() if watches else {}
+        _require_success(task, done.exit_status)
+        return msgspec.structs.replace(
+            report,
+            **_of_run(done),
+            profiles=tuple(profiling.read(folders.profiles)) if task.profile else (),
+            regions=read_times(folders.regions),
+            passed=interfaces.passed(before, after) if watches else None,
+        )
+
+
+def _count(task: Task, report: Report) -> Report:
+    runs: list[Run] = []
+    with own_standard_input() as stdin, _Folders(task) as folders:
+
+        def launch(command: Sequence[str]) -> Run:
+            runs.append(folders.run(command, "discard" if runs else task.output, stdin))
+            return runs[-1]
+
+        caches = System().caches if task.caches is None else task.caches
+        local_size = _number(_LOCAL_SIZES) or 1
+        counted = _meter(task).count(
+            resolve(task.command),
+            launch=launch,
+            caches=shared_caches(caches, ranks=local_size, cpus=os.cpu_count() or 1),
+        )
+        _require_success(task, runs[-1].exit_status)
+        profiles = tuple(profiling.read(folders.profiles)) if task.profile else ()
+    return msgspec.structs.replace(
+        report,
+        **_of_run(runs[-1]),
+        counted=_short(counted),
+        profiles=profiles,
+        idle=_idle(task) if report.local_rank == 0 else None,
+    )
+
+
+def _require_success(task: Task, status: int) -> None:
+    if status:
+        # Imported here, as the meters are: a rank that is only timed begins the sooner.
+        from ridgepoint.timing import require_success
+
+        require_success(task.command, status, ignore_status=task.ignore_status)
+
+
+def _of_run(done: Run) -> Mapping[str, float | int]:
+    return {
+        "wall_s": done.wall_s,
+        "cpu_s": done.cpu_s,
+        "system_s": done.system_s,
+        "status": done.exit_status,
+        "left_behind": done.left_behind,
+    }
+
+
+def _short(counted: Counted) -> Counted:
+    """Return counts without lines, and without the functions that did least: they must travel."""
+    kept = counted.functions[:_MOST_FUNCTIONS]
+    return replace(counted, functions=tuple(replace(each, lines=()) for each in kept))
+
+
+def _meter(task: Task) -> Meter:
+    from ridgepoint.meters.engine import EngineMeter
+    from ridgepoint.meters.perf import PerfMeter
+
+    if task.meter == "perf":
+        return PerfMeter()
+    return EngineMeter(
+        cpus=len(usable_cpus()),
+        simulate=task.traffic,
+        region=task.region,
+        all_threads=task.all_threads,
+        may_be_replaced=False,
+    )
+
+
+class _Folders:
+    """Folders for what the program's marks and MPI's profile leave; gone afterwards."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._outer = tempfile.TemporaryDirectory(prefix="ridgepoint-")
+        self.profiles = Path(self._outer.name) / "mpi"
+        self.regions = Path(self._outer.name) / "regions"
+
+    def __enter__(self) -> _Folders:
+        self.profiles.mkdir()
+        self.regions.mkdir()
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._outer.cleanup()
+
+    def run(self, command: Sequence[str], output: Output, stdin: StandardInput) -> Run:
+        """Run a command to its end, with MPI profiled if the task says so."""
+        variables = {}
+        if self._task.mode == "time":
+            variables[TIMES_VARIABLE] = str(self.regions)
+        library = self._task.libraries.get(hostname())
+        if self._task.profile and library is not None:
+            variables |= profiling.environment(Path(library), self.profiles)
+        return run(
+            command,
+            stdin=stdin,
+            output=output,
+            timeout_s=self._task.timeout_s,
+            environment=variables,
+        )
+
+
+_DOERS = {"prepare": _prepare, "time": _time, "count": _count}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,131 @@
+"""What to doubt in a distributed program's measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ridgepoint.caution import Caution
+from ridgepoint.cluster.task import Report
+from ridgepoint.ranks import Distributed
+from ridgepoint.units import format_si
+
+_ALIKE = 0.01
+_SHARED = 0.05
+_SHORT_S = 0.01
+
+Run = Sequence[Report]
+
+
+def doubts(
+    whole: Distributed, runs: Sequence[Run], counted: Run, *, runtime_s: float | None
+) -> Iterator[Caution]:
+    """Yield what to doubt.
+
+    Parameters
+    ----------
+    whole : Distributed
+    runs : sequence of sequence of Report
+        Native ones.
+    counted : sequence of Report
+    runtime_s : float or None
+        The median of the slowest rank's times; None: it was not timed.
+    """
+    if whole.uses_mpi is False:
+        yield Caution(
+            "no-mpi",
+            f"no rank called MPI_Init: these are {len(whole.ranks)} independent copies, measured "
+            "from start to exit",
+            "start one program that uses MPI (one that is linked statically with it, or calls it "
+            "from Fortran alone, is not seen)",
+        )
+    elif runtime_s is not None and runtime_s < _SHORT_S:
+        yield Caution(
+            "short",
+            f"from MPI_Init to MPI_Finalize it takes {runtime_s * 1e3:.2g} ms: ranks do not begin "
+            "at the same moment, and that is a part of it",
+            "give it more to do",
+        )
+    yield from _oversubscribed(whole)
+    yield from _unfinalized(runs[0])
+    yield from _differing(runs[0], counted)
+    yield from _network(whole, runs, runtime_s)
+
+
+def _oversubscribed(whole: Distributed) -> Iterator[Caution]:
+    for node in whole.nodes:
+        if len(node.ranks) > node.cpus:
+            yield Caution(
+                "oversubscribed",
+                f"{len(node.ranks)} ranks share {node.cpus} CPU(s) of {node.host}: they take turns",
+                "times say little of how it scales: give each rank a CPU of its own",
+            )
+
+
+def _unfinalized(run: Run) -> Iterator[Caution]:
+    left = [one.rank for one in run if any(not each.is_finalized for each in one.profiles)]
+    if left:
+        yield Caution(
+            "not-finalized",
+            f"rank {left[0]} ended without MPI_Finalize: its time is until then",
+            "let the program call MPI_Finalize",
+        )
+
+
+def _differing(native: Run, counted: Run) -> Iterator[Caution]:
+    """Doubt counts of a run that did not exchange what the native one did."""
+    for one, other in zip(native, counted, strict=True):
+        if not one.profiles or not other.profiles:
+            continue
+        for what, amounts in (
+            ("byte sent", [sum(p.sent_bytes for p in each.profiles) for each in (one, other)]),
+            ("collective calls", [_collectives(each) for each in (one, other)]),
+        ):
+            if abs(amounts[0] - amounts[1]) > _ALIKE * max(amounts):
+                yield Caution(
+                    "work-differs",
+                    f"rank {one.rank} did {amounts[0]} {what} natively and {amounts[1]} when it "
+                    "was counted",
+                    "points hold what one run did and how long others took: fix its random "
+                    "seeds, and let it not divide the work by time",
+                )
+                return
+
+
+def _collectives(report: Report) -> int:
+    return sum(call.calls for p in report.profiles for call in p.calls if call.kind == "collective")
+
+
+def _network(whole: Distributed, runs: Sequence[Run], runtime_s: float | None) -> Iterator[Caution]:
+    wrapped = {
+        f"{name} of {one.host}"
+        for run in runs
+        for one in run
+        if one.passed is not None
+        for name in one.passed.wrapped
+    }
+    if wrapped:
+        yield Caution(
+            "interface-wrapped",
+            f"counters of 32 bit began again at 0 ({', '.join(sorted(wrapped))}): once is taken, "
+            "more often is not seen",
+            "give it less to do, if it sends more than 4 GB over that interface",
+        )
+    if not whole.crosses_network:
+        return
+    for node in whole.nodes:
+        if node.unknown is not None:
+            yield Caution(
+                "network-unknown",
+                f"what {node.host} sends over the network is not known: {node.unknown}",
+                "the bytes of MPI's calls are known all the same",
+            )
+        elif runtime_s is not None and node.idle_bytes_per_s and node.network_bytes:
+            idle = node.idle_bytes_per_s * runtime_s
+            if idle > _SHARED * node.network_bytes:
+                yield Caution(
+                    "network-shared",
+                    f"the interfaces of {node.host} carried "
+                    f"{format_si(node.idle_bytes_per_s, 'B/s')} while no rank ran: other traffic "
+                    f"may be {idle / node.network_bytes:.0%} of what was counted",
+                    "measure when the network is quiet",
+                )

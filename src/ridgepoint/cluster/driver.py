@@ -1,0 +1,291 @@
+"""Measure a distributed program: each rank's time natively, its counts from one counted run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import msgspec
+
+from ridgepoint import __version__
+from ridgepoint.caution import Caution
+from ridgepoint.cluster.doubts import doubts
+from ridgepoint.cluster.gathering import cpu_s, distributed, runtime_s, summed
+from ridgepoint.cluster.launcher import Launcher
+from ridgepoint.cluster.profiling import REGION
+from ridgepoint.cluster.task import MeterName, Mode, Report, Task
+from ridgepoint.context import context_here
+from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.estimate import Estimate
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted, Measurement, Timed
+from ridgepoint.meters import Run
+from ridgepoint.meters.process import Output
+from ridgepoint.meters.standard_input import (
+    StandardInput,
+    no_standard_input,
+    own_standard_input,
+)
+from ridgepoint.ranks import Distributed
+from ridgepoint.timing import TIME_BUDGET_S, Progress, time_cautions, wants_another
+
+_PREPARE_LIMIT_S = 180.0
+_IDLE_S = 0.5
+_ONE_THREAD = 1.1
+_START_LIMIT_S = 60.0
+"""What a launcher may take to start and end all ranks, besides the time of the program."""
+
+
+class Runner(Protocol):
+    """Does a task on every rank (`ridgepoint.cluster.jobs.Jobs`)."""
+
+    @property
+    def launcher(self) -> Launcher:
+        """What starts the ranks."""
+
+    def run(
+        self, task: Task, *, stdin: StandardInput, output: Output, limit_s: float | None
+    ) -> tuple[Report, ...]:
+        """Return what each rank told, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a distributed program is measured.
+
+    Parameters
+    ----------
+    command : tuple of str
+        As each rank executes it.
+    meter : {"engine", "perf"}
+    caches : tuple of Cache or None
+        To simulate; None: each host's own. Ranks of a node share them.
+    traffic : bool
+        Whether caches are simulated.
+    repeat : int or None
+        Native runs that count; None: as many as the interval needs.
+    timeout_s : float or None
+        Limit of each single run.
+    counts_only : bool
+        Leave the native runs out, but for one that finds out whether it uses MPI.
+    ignore_status : bool
+    output : {"own", "stderr", "discard"}
+        Where the program's own output goes, the once that it is shown.
+    """
+
+    command: tuple[str, ...]
+    meter: MeterName = "engine"
+    caches: tuple[Cache, ...] | None = None
+    traffic: bool = True
+    repeat: int | None = None
+    timeout_s: float | None = None
+    counts_only: bool = False
+    ignore_status: bool = False
+    output: Output = "own"
+
+
+def measure_distributed(
+    plan: Plan, runner: Runner, *, progress: Progress | None = None
+) -> Measurement:
+    """Measure a distributed program on all ranks of a launcher.
+
+    Parameters
+    ----------
+    plan : Plan
+    runner : Runner
+    progress : callable or None
+
+    Returns
+    -------
+    Measurement
+        Of the whole: work and traffic summed over ranks, the time of the slowest; each rank and
+        node by itself in ``distributed``.
+
+    Raises
+    ------
+    ProgramFailed
+        If a rank's program failed; the message names it.
+    MeterUnavailable
+        If the meter does not work on a host; the message names it.
+    CannotMeasure
+        If ranks cannot be started, have other versions, or take too long.
+    """
+    return _Driver(plan, runner, progress or (lambda what, output_is_shown: None)).measure()
+
+
+class _Driver:
+    def __init__(self, plan: Plan, runner: Runner, report: Progress) -> None:
+        self._plan, self._runner, self._report = plan, runner, report
+        self._cautions: list[Caution] = []
+        launcher = runner.launcher
+        self._task = Task(
+            token="",
+            mode="prepare",
+            command=plan.command,
+            ranks=launcher.ranks,
+            launcher_folder=launcher.folder,
+            timeout_s=plan.timeout_s,
+            ignore_status=plan.ignore_status,
+            meter=plan.meter,
+            caches=plan.caches,
+            traffic=plan.traffic,
+        )
+
+    def measure(self) -> Measurement:
+        """Prepare, time, count, and put it all together."""
+        context = context_here()
+        idle = [self._prepare()]
+        with own_standard_input() as stdin:
+            runs = self._time(stdin)
+            counted = self._count(stdin, runs[0])
+        idle.append(counted)
+        launcher = self._runner.launcher
+        whole = distributed(
+            launcher=launcher.name,
+            runs=runs,
+            counted=counted,
+            idle=idle,
+            is_timed=not self._plan.counts_only,
+            is_profiled=self._task.profile,
+        )
+        timed = None if self._plan.counts_only else _timed(runs)
+        runtime = None if timed is None else timed.runtime_s.median
+        return Measurement(
+            command=(*launcher.shown, *self._plan.command),
+            counted=_without_idle_threads(summed(counted, region=self._task.region), whole),
+            timed=timed,
+            context=replace(context, versions={**context.versions, "launcher": launcher.name}),
+            cautions=(*self._cautions, *doubts(whole, runs, counted, runtime_s=runtime)),
+            distributed=whole,
+        )
+
+    def _prepare(self) -> tuple[Report, ...]:
+        """See that all hosts can do what is asked for."""
+        ranks = self._runner.launcher.ranks
+        self._report(f"preparing {ranks} rank{'s' * (ranks > 1)}", False)
+        task = msgspec.structs.replace(self._task, idle_s=_IDLE_S)
+        reports = self._runner.run(
+            task, stdin=no_standard_input(), output="stderr", limit_s=_PREPARE_LIMIT_S
+        )
+        _require_one_version(reports)
+        for one in reports:
+            if one.lacks_meter is not None:
+                reason, remedy = one.lacks_meter
+                raise MeterUnavailable(
+                    f"cannot count with {self._plan.meter} on {one.host}",
+                    reason=reason,
+                    remedy=remedy,
+                )
+        libraries = {one.host: one.library for one in reports if one.library is not None}
+        self._task = msgspec.structs.replace(self._task, libraries=libraries)
+        lacking = next((one for one in reports if one.lacks_profile is not None), None)
+        if lacking is not None and lacking.lacks_profile is not None:
+            reason, remedy = lacking.lacks_profile
+            self._task = msgspec.structs.replace(self._task, profile=False)
+            self._cautions.append(
+                Caution(
+                    "mpi-unknown",
+                    f"MPI is not profiled, and all of each process is measured, MPI's own start "
+                    f"included: {lacking.host}: {reason}",
+                    remedy,
+                )
+            )
+        return reports
+
+    def _time(self, stdin: StandardInput) -> list[tuple[Report, ...]]:
+        """Return native runs; the first finds cold files, and counts where it is alone."""
+        plan = self._plan
+        self._report("running the program", True)
+        started = time.monotonic()
+        first = self._run("time", stdin, plan.output)
+        elapsed_s = time.monotonic() - started
+        if plan.counts_only or plan.repeat == 1 or 3 * elapsed_s > TIME_BUDGET_S:
+            return [first]
+        runs: list[tuple[Report, ...]] = []
+        while wants_another(
+            [slowest_s(run) for run in runs], elapsed_s=elapsed_s, repeat=plan.repeat
+        ):
+            limit = f" of {plan.repeat}" if plan.repeat else ""
+            self._report(f"timing run {len(runs) + 1}{limit}", False)
+            runs.append(self._run("time", stdin, "discard"))
+            elapsed_s = time.monotonic() - started
+        return runs
+
+    def _count(self, stdin: StandardInput, native: Sequence[Report]) -> tuple[Report, ...]:
+        task = self._task
+        if any(one.profiles for one in native) and self._plan.meter == "engine":
+            # Other threads of a rank mark nothing, and work for it all the same.
+            task = msgspec.structs.replace(task, region=REGION, all_threads=True)
+        self._task = task
+        natively = max(one.wall_s or 0.0 for one in native)
+        self._report(
+            f"counting with {self._plan.meter} (natively {natively:.3g} s): 2 to 200 times as long",
+            False,
+        )
+        return self._run("count", stdin, "discard")
+
+    def _run(self, mode: Mode, stdin: StandardInput, output: Output) -> tuple[Report, ...]:
+        limit_s = self._plan.timeout_s
+        task = msgspec.structs.replace(
+            self._task, mode=mode, output=output, idle_s=_IDLE_S if mode == "count" else 0.0
+        )
+        return self._runner.run(
+            task,
+            stdin=stdin,
+            output=output,
+            limit_s=None if limit_s is None else limit_s + _START_LIMIT_S,
+        )
+
+
+def _without_idle_threads(counted: Counted, whole: Distributed) -> Counted:
+    """Return counts without the doubt about threads, where they are MPI's own, which sleep."""
+    busy = [
+        one.cpu_s.median / one.runtime_s.median
+        for one in whole.ranks
+        if one.cpu_s is not None and one.runtime_s is not None and one.runtime_s.median > 0
+    ]
+    if not whole.uses_mpi or len(busy) < len(whole.ranks) or max(busy) > _ONE_THREAD:
+        return counted
+    kept = tuple(one for one in counted.cautions if one.code != "threads-serialized")
+    return replace(counted, cautions=kept)
+
+
+def _require_one_version(reports: Sequence[Report]) -> None:
+    by_version: dict[str, str] = {}
+    for one in reports:
+        by_version.setdefault(one.version, one.host)
+    if set(by_version) != {__version__}:
+        said = ", ".join(f"{version} on {host}" for version, host in sorted(by_version.items()))
+        raise CannotMeasure(
+            "cannot measure on these hosts",
+            reason=f"they have Ridgepoint {said}, and this process is {__version__}",
+            remedy="install one version on all of them",
+        )
+
+
+def slowest_s(run: Sequence[Report]) -> float:
+    """Return the time of the slowest rank."""
+    return max(map(runtime_s, run))
+
+
+def _timed(runs: Sequence[Sequence[Report]]) -> Timed:
+    """Return the time of the slowest rank and the CPU time of all, of each run."""
+    runtime = Estimate(map(slowest_s, runs))
+    together = [
+        Run(
+            exit_status=max(one.status for one in run),
+            wall_s=slowest_s(run),
+            cpu_s=sum(map(cpu_s, run)),
+            left_behind=sum(one.left_behind for one in run),
+        )
+        for run in runs
+    ]
+    cautions = time_cautions(runtime, together)
+    return Timed(
+        runtime_s=runtime,
+        cpu_s=Estimate(each.cpu_s for each in together),
+        exit_status=together[0].exit_status,
+        cautions=tuple(one for one in cautions if one.code != "short"),  # it is of processes
+    )

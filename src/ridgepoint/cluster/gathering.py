@@ -1,0 +1,257 @@
+"""Put together what the ranks of one program told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ridgepoint.caution import Caution
+from ridgepoint.cluster.profiling import Profile
+from ridgepoint.cluster.task import Report
+from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
+from ridgepoint.estimate import Estimate
+from ridgepoint.measurement import Counted
+from ridgepoint.ranks import Call, Distributed, Peer, Rank, RankNode
+
+_MOST_PEERS = 16
+"""Of each rank are kept, those that it sent most to: all of them are as many as ranks squared."""
+
+Run = Sequence[Report]
+"""One run: what each rank told, in their order."""
+
+
+def runtime_s(report: Report) -> float:
+    """Return how long a rank ran: within MPI, or from start to exit if it used none."""
+    if report.profiles:
+        return max(profile.wall_s for profile in report.profiles)
+    return report.wall_s or 0.0
+
+
+def cpu_s(report: Report) -> float:
+    """Return the CPU time of that."""
+    if report.profiles:
+        return sum(profile.cpu_s for profile in report.profiles)
+    return report.cpu_s or 0.0
+
+
+def in_mpi_s(report: Report) -> float:
+    """Return how long a rank was inside MPI."""
+    return max((profile.in_mpi_s for profile in report.profiles), default=0.0)
+
+
+def distributed(
+    *,
+    launcher: str,
+    runs: Sequence[Run],
+    counted: Run,
+    idle: Sequence[Run],
+    is_timed: bool,
+    is_profiled: bool,
+) -> Distributed:
+    """Return what each rank and node did.
+
+    Parameters
+    ----------
+    launcher : str
+    runs : sequence of sequence of Report
+        Native runs, at least one.
+    counted : sequence of Report
+    idle : sequence of sequence of Report
+        In which the idle network was watched.
+    is_timed : bool
+        Whether the native runs count.
+    is_profiled : bool
+        Whether MPI was.
+    """
+    hosts = [one.host for one in counted]
+    sent = [_sent(one.profiles) for one in runs[0]]
+    uses_mpi = any(one.profiles for one in runs[0])
+    ranks = tuple(
+        _rank(
+            rank,
+            [run[rank] for run in runs],
+            counted[rank],
+            received=[part for parts in sent for part in parts if part.rank == rank],
+            is_timed=is_timed,
+            is_profiled=is_profiled and uses_mpi,
+        )
+        for rank in range(len(counted))
+    )
+    nodes = []
+    for host in dict.fromkeys(hosts):
+        own = tuple(rank for rank, each in enumerate(hosts) if each == host)
+        nodes.append(_node(host, own, runs, counted, idle))
+        if is_profiled and uses_mpi:
+            left = sum(
+                part.sent_bytes
+                for rank in own
+                for part in sent[rank]
+                if part.rank is None or part.rank not in own
+            )
+            nodes[-1] = replace(nodes[-1], sent_to_others_bytes=left)
+    return Distributed(
+        launcher=launcher,
+        uses_mpi=uses_mpi if is_profiled else None,
+        ranks=ranks,
+        nodes=tuple(nodes),
+    )
+
+
+def _rank(
+    rank: int,
+    native: Run,
+    counted: Report,
+    *,
+    received: Sequence[Peer],
+    is_timed: bool,
+    is_profiled: bool,
+) -> Rank:
+    first = native[0]
+    peers = sorted(_sent(first.profiles), key=lambda peer: peer.sent_bytes, reverse=True)
+    known = Rank(rank=rank, host=counted.host, cpus=len(counted.cpus))
+    if counted.counted is not None:
+        known = replace(known, counts=counted.counted.counts, traffic=counted.counted.traffic)
+    if is_timed:
+        known = replace(
+            known,
+            runtime_s=Estimate(map(runtime_s, native)),
+            cpu_s=Estimate(map(cpu_s, native)),
+        )
+    if not is_profiled:
+        return known
+    return replace(
+        known,
+        in_mpi_s=Estimate(map(in_mpi_s, native)) if is_timed else None,
+        threads=max((profile.threads for profile in first.profiles), default=0),
+        calls=_calls(first.profiles),
+        sent_bytes=sum(peer.sent_bytes for peer in peers),
+        received_bytes=sum(peer.sent_bytes for peer in received),
+        peers=tuple(peers[:_MOST_PEERS]),
+    )
+
+
+def _sent(profiles: Iterable[Profile]) -> list[Peer]:
+    return [peer for profile in profiles for peer in profile.peers]
+
+
+def _calls(profiles: Iterable[Profile]) -> tuple[Call, ...]:
+    """Return the calls of a rank's processes; it is one process unless it spawned others."""
+    return tuple(call for profile in profiles for call in profile.calls)
+
+
+def _node(
+    host: str, own: tuple[int, ...], runs: Sequence[Run], counted: Run, idle: Sequence[Run]
+) -> RankNode:
+    cpus = len({cpu for rank in own for cpu in counted[rank].cpus})
+    known = RankNode(host=host, ranks=own, cpus=cpus)
+    passed = [
+        one.passed for run in runs for one in run if one.host == host and one.passed is not None
+    ]
+    if len(passed) < len(runs):
+        return replace(known, unknown="the launcher does not say which rank is first on its node")
+    lack = next((each.unknown for each in passed if each.unknown is not None), None)
+    if lack is not None:
+        return replace(known, unknown=lack)
+    rates = [
+        (each.sent_bytes + each.received_bytes) / seconds
+        for run in idle
+        for one in run
+        if one.host == host and one.idle is not None
+        for each, seconds in (one.idle,)
+        if each.sent_bytes is not None and each.received_bytes is not None
+    ]
+    return replace(
+        known,
+        sent_bytes=Estimate(each.sent_bytes or 0 for each in passed),
+        received_bytes=Estimate(each.received_bytes or 0 for each in passed),
+        idle_bytes_per_s=max(rates, default=None),
+        interfaces=passed[0].interfaces,
+    )
+
+
+def summed(reports: Run, *, region: str | None) -> Counted:
+    """Return the counts of all ranks together.
+
+    Parameters
+    ----------
+    reports : sequence of Report
+        Of a counted run.
+    region : str or None
+        The region that is all that was counted; None: there is none.
+    """
+    parts = [one.counted for one in reports if one.counted is not None]
+    processes = [part.processes for part in parts]
+    known = [each for each in processes if each is not None]
+    partial = next(
+        (
+            f"rank {one.rank} on {one.host}: {one.counted.partial}"
+            for one in reports
+            if one.counted is not None and one.counted.partial is not None
+        ),
+        None,
+    )
+    return Counted(
+        meter=parts[0].meter,
+        counts=Counts.total(part.counts for part in parts),
+        traffic=Traffic.total(each for part in parts for each in part.traffic),
+        functions=_functions(parts),
+        caches=parts[0].caches,
+        processes=sum(known) if len(known) == len(processes) else None,
+        cautions=_cautions(parts),
+        regions=_regions(parts, region),
+        partial=partial,
+        selected=None if region is not None else parts[0].selected,
+        most_threads=max((part.most_threads or 0 for part in parts), default=0) or None,
+    )
+
+
+def _functions(parts: Sequence[Counted]) -> tuple[FunctionCounts, ...]:
+    """Return functions of one name in one file as one, by work, then by instructions."""
+    found: dict[tuple[str, str | None], list[FunctionCounts]] = {}
+    for part in parts:
+        for each in part.functions:
+            found.setdefault((each.name, each.object), []).append(each)
+    merged = [
+        FunctionCounts(
+            name=name,
+            object=path,
+            counts=Counts.total(each.counts for each in alike),
+            traffic=Traffic.total(each_part for each in alike for each_part in each.traffic),
+        )
+        for (name, path), alike in found.items()
+    ]
+    merged.sort(key=lambda each: (-each.counts.work_flop, -each.counts.instructions))
+    return tuple(merged)
+
+
+def _regions(parts: Sequence[Counted], left_out: str | None) -> tuple[RegionCounts, ...]:
+    found: dict[str, list[RegionCounts]] = {}
+    for part in parts:
+        for each in part.regions:
+            if each.name != left_out:
+                found.setdefault(each.name, []).append(each)
+    return tuple(
+        RegionCounts(
+            name=name,
+            inside=tuple(
+                dict.fromkeys(outer for each in alike for outer in each.inside if outer != left_out)
+            ),
+            counts=Counts.total(each.counts for each in alike),
+            traffic=Traffic.total(each_part for each in alike for each_part in each.traffic),
+        )
+        for name, alike in found.items()
+    )
+
+
+def _cautions(parts: Sequence[Counted]) -> tuple[Caution, ...]:
+    """Return one caution of each kind, with the number of ranks that have it."""
+    kinds: dict[str, list[Caution]] = {}
+    for part in parts:
+        for caution in {one.code: one for one in part.cautions}.values():
+            kinds.setdefault(caution.code, []).append(caution)
+    return tuple(
+        alike[0]
+        if len(alike) == 1 == len(parts)
+        else replace(alike[0], seen=f"{alike[0].seen} (so on {len(alike)} of {len(parts)} ranks)")
+        for alike in kinds.values()
+    )

@@ -1,0 +1,272 @@
+"""The library that profiles MPI: built at first use with the MPI's own compiler, and its files.
+
+It is preloaded into a program and stands between it and MPI's functions (the profiling interface
+of the standard), so that the program need not be built anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.ranks import CALL_KINDS, Call, Peer
+
+REGION = "MPI"
+"""The region that the library marks: from the end of MPI_Init to the beginning of MPI_Finalize."""
+
+FOLDER_VARIABLE = "RIDGEPOINT_MPI_FOLDER"
+"""Environment variable that names the folder for the profiles of a run."""
+
+_LIBRARY = "libridgepoint-mpi.so"
+_FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
+_COMPILE_LIMIT_S = 120.0
+_FORMAT = "1"
+_WHAT = "cannot profile MPI"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What the library saw of one process.
+
+    Parameters
+    ----------
+    rank, size : int
+        In MPI_COMM_WORLD.
+    wall_s, cpu_s : float
+        From the end of MPI_Init to the beginning of MPI_Finalize; CPU time of all threads.
+    in_mpi_s : float
+        Of that, the time inside MPI of the thread that was there longest.
+    threads : int
+        That called MPI.
+    calls : tuple of Call
+    peers : tuple of Peer
+    is_finalized : bool
+        False: the program ended without MPI_Finalize, and the times are until then.
+    """
+
+    rank: int
+    size: int
+    wall_s: float
+    cpu_s: float
+    threads: int
+    calls: tuple[Call, ...]
+    peers: tuple[Peer, ...]
+    is_finalized: bool
+
+    @property
+    def in_mpi_s(self) -> float:
+        """Time inside MPI of the thread that was there longest."""
+        return sum(call.time_s for call in self.calls)
+
+    @property
+    def sent_bytes(self) -> int:
+        """Sent by point-to-point calls."""
+        return sum(peer.sent_bytes for peer in self.peers)
+
+
+def compiler(beside: Path | None = None) -> Path | None:
+    """Return MPI's compiler of C: the one beside the launcher, of its prefix, or in ``PATH``."""
+    prefix = os.environ.get("OPAL_PREFIX")
+    folders = [beside, None if prefix is None else Path(prefix) / "bin"]
+    for folder in folders:
+        if folder is not None and os.access(folder / "mpicc", os.X_OK):
+            return folder / "mpicc"
+    found = shutil.which("mpicc")
+    return None if found is None else Path(found)
+
+
+def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
+    """Return the library for an MPI, building it if there is none.
+
+    Parameters
+    ----------
+    mpicc : Path or None
+        MPI's compiler of C; None: there is none.
+    cache : Path or None
+        Folder to keep it in. None: what ``RIDGEPOINT_CACHE`` names, or the user's cache.
+
+    Raises
+    ------
+    MeterUnavailable
+        If there is no compiler, it fails, or there is nowhere to keep the library.
+    """
+    # Imported here, as in all that builds: the engine's modules take longer than a short program.
+    from ridgepoint.meters.engine.build import CACHE_VARIABLE, cache_folder
+
+    if mpicc is None:
+        raise MeterUnavailable(
+            _WHAT,
+            reason="there is no mpicc beside the launcher or in PATH",
+            remedy="put that of the launcher's MPI in PATH (or install its development package)",
+        )
+    try:
+        made = cache_folder("mpi", cache) / _key(mpicc) / _LIBRARY
+        if not made.is_file():
+            _build(mpicc, made)
+    except OSError as error:
+        raise MeterUnavailable(
+            _WHAT,
+            reason=f"the library cannot be built: {(error.strerror or str(error)).lower()} "
+            f"({error.filename})",
+            remedy=f"name a folder in {CACHE_VARIABLE} that has room and may hold libraries",
+        ) from error
+    return made
+
+
+def _sources() -> tuple[list[Path], Path]:
+    """Return the files that the library is made from, and the folder of the header."""
+    from ridgepoint.meters.engine.build import header_folder, source_folder
+
+    files = sorted((source_folder() / "mpi").glob("*.[ch]"))
+    return [*files, header_folder() / "ridgepoint.h"], header_folder()
+
+
+def _key(mpicc: Path) -> str:
+    """Return what changes with everything that the library is made from."""
+    status = mpicc.stat()
+    digest = hashlib.sha256(repr((_FLAGS, str(mpicc), status.st_size, status.st_mtime_ns)).encode())
+    for path in _sources()[0]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _build(mpicc: Path, made: Path) -> None:
+    """Build beside its place and rename, so that what is there is whole."""
+    from ridgepoint.meters.engine.recipe import first_complaint
+
+    files, headers = _sources()
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with _beside(made) as (draft, log):
+        command = (
+            *(str(mpicc), *_FLAGS, f"-I{headers}"),
+            *(str(path) for path in files if path.suffix == ".c"),
+            *("-o", str(draft)),
+        )
+        status = _run(command, log)
+        if status or not draft.is_file():
+            raise MeterUnavailable(
+                _WHAT,
+                reason=f"{mpicc} failed: {first_complaint(log)}",
+                remedy="see whether it compiles a program at all; it needs gcc or clang, and mpi.h",
+            )
+        draft.replace(made)
+
+
+@contextmanager
+def _beside(made: Path) -> Iterator[tuple[Path, Path]]:
+    draft = made.with_name(f".{secrets.token_hex(4)}-{made.name}")
+    with tempfile.TemporaryDirectory(prefix="ridgepoint-") as folder:
+        try:
+            yield draft, Path(folder) / "log"
+        finally:
+            with suppress(FileNotFoundError):
+                draft.unlink()
+
+
+def _run(command: tuple[str, ...], log: Path) -> int:
+    """Run a compiler with all that it starts, none of which outlives this call."""
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "LC_ALL": "C"},
+            start_new_session=True,
+        )
+        try:
+            return process.wait(_COMPILE_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return -1
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def environment(made: Path, folder: Path) -> dict[str, str]:
+    """Return the variables that let a program be profiled."""
+    loaded = os.environ.get("LD_PRELOAD")
+    return {
+        "LD_PRELOAD": str(made) if not loaded else f"{made}:{loaded}",
+        FOLDER_VARIABLE: str(folder),
+    }
+
+
+def read(folder: Path) -> list[Profile]:
+    """Return the profiles of the processes of one rank that used MPI.
+
+    Raises
+    ------
+    CannotMeasure
+        If a file is not whole.
+    """
+    return [
+        parse(path.read_text(encoding="ascii"), origin=path.name)
+        for path in sorted(folder.glob("*.mpi"))
+    ]
+
+
+def parse(text: str, *, origin: str) -> Profile:
+    """Return the profile that a file of the library holds.
+
+    Parameters
+    ----------
+    text : str
+    origin : str
+        The file's name, for messages.
+
+    Raises
+    ------
+    CannotMeasure
+        If it is not whole, or another version wrote it.
+    """
+    rows = [line.split("\t") for line in text.splitlines()]
+    heads = {row[0]: row[1:] for row in rows}
+    if heads.get("ridgepoint-mpi") != [_FORMAT] or "end" not in heads:
+        raise CannotMeasure(
+            f"cannot read the profile {origin!r} of MPI",
+            reason="it is not whole, or of another version",
+            remedy="see whether the disk is full, and run again",
+        )
+    (rank, size), (wall_ns, cpu_ns) = map(int, heads["rank"]), map(int, heads["times"])
+    return Profile(
+        rank=rank,
+        size=size,
+        wall_s=wall_ns / 1e9,
+        cpu_s=cpu_ns / 1e9,
+        threads=int(heads["threads"][0]),
+        calls=tuple(_call(row[1:]) for row in rows if row[0] == "call"),
+        peers=tuple(_peer(row[1:]) for row in rows if row[0] == "peer"),
+        is_finalized=heads["end"] == ["finalized"],
+    )
+
+
+def _call(row: list[str]) -> Call:
+    name, kind, algorithm = row[:3]
+    calls, ns, sent, received, moved = map(int, row[3:])
+    return Call(
+        name=name,
+        kind=next(known for known in CALL_KINDS if known == kind),
+        calls=calls,
+        time_s=ns / 1e9,
+        sent_bytes=sent,
+        received_bytes=received,
+        algorithm=algorithm or None,
+        moved_bytes=moved if algorithm else None,
+    )
+
+
+def _peer(row: list[str]) -> Peer:
+    rank, messages, sent = map(int, row)
+    return Peer(rank=None if rank < 0 else rank, messages=messages, sent_bytes=sent)

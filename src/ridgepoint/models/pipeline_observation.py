@@ -1,0 +1,123 @@
+"""Several pipelines that share an observation, each with its weight: Eq. (12) and its legroom."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ridgepoint.models.pipeline_assessment import Assessment
+
+LEGROOM = (0.8, 0.9)
+"""Shares of the observation that the memo leaves to pipelines; it calls them arbitrary."""
+
+_WHOLE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A pipeline's part of an observation.
+
+    Parameters
+    ----------
+    assessment : Assessment
+    weight : float
+        W_j, in (0, 1].
+    """
+
+    assessment: Assessment
+    weight: float
+
+    @property
+    def time_s(self) -> float:
+        """T_j: host time included where it is known."""
+        found = self.assessment.total_s or self.assessment.time_s
+        return found.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """Pipelines in series that use all devices, each in its turn.
+
+    Parameters
+    ----------
+    shares : tuple of Share
+        At least one; their weights add up to 1.
+    period_s : float or None
+        The observation; None: not given.
+    legroom : tuple of float
+        Shares of the period that pipelines may take, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If weights do not add up, or a figure is impossible.
+    """
+
+    shares: tuple[Share, ...]
+    period_s: float | None = None
+    legroom: tuple[float, ...] = LEGROOM
+
+    def __post_init__(self) -> None:
+        if not self.shares:
+            raise ValueError("shares must name at least one pipeline")
+        require_weights([one.weight for one in self.shares])
+        if self.period_s is not None and not 0 < self.period_s < math.inf:
+            raise ValueError(f"period_s must be finite and > 0, got {self.period_s!r}")
+        if not self.legroom or not all(0 < share <= 1 for share in self.legroom):
+            raise ValueError(f"legroom must be in (0, 1], got {self.legroom!r}")
+
+    @property
+    def time_s(self) -> float:
+        """T_sdp of Eq. (12): the weighted time of one device."""
+        return sum(one.weight * one.time_s for one in self.shares)
+
+    @property
+    def load_per_s(self) -> float | None:
+        """Weighted load, flop/s; None: a pipeline has none."""
+        return self._weighted([one.assessment.load_per_s for one in self.shares])
+
+    @property
+    def devices(self) -> float | None:
+        """Devices that the weighted load keeps busy; None: not known."""
+        return self._weighted(self._each())
+
+    @property
+    def most_devices(self) -> float | None:
+        """Devices of the pipeline that needs most: what keeps up at every moment."""
+        each = [one for one in self._each() if one is not None]
+        return max(each) if len(each) == len(self.shares) else None
+
+    def fits(self, legroom: float) -> bool | None:
+        """Return whether one device finishes in a share of the period; None: no period."""
+        return None if self.period_s is None else self.time_s <= legroom * self.period_s
+
+    def _each(self) -> list[float | None]:
+        needed = [one.assessment.devices for one in self.shares]
+        return [None if one is None else one.median for one in needed]
+
+    def _weighted(self, values: list[float | None]) -> float | None:
+        total = 0.0
+        for share, value in zip(self.shares, values, strict=True):
+            if value is None:
+                return None
+            total += share.weight * value
+        return total
+
+
+def require_weights(weights: list[float]) -> None:
+    """Refuse weights that are no shares of one whole.
+
+    Raises
+    ------
+    ValueError
+    """
+    for weight in weights:
+        if not 0 < weight <= 1:
+            raise ValueError(f"a weight must be in (0, 1], got {weight!r}")
+    if abs(math.fsum(weights) - 1) > _WHOLE:
+        raise ValueError(f"weights must add up to 1, got {math.fsum(weights):.6g}")
+
+
+def rounded_up(devices: float) -> int:
+    """Return whole devices; what rounding alone puts above a whole number does not count."""
+    return math.ceil(devices * (1 - 1e-12))

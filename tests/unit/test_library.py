@@ -10,9 +10,24 @@ from ridgepoint.library import load, names, open_machine
 PUBLISHED = ("cascade-lake", "csb", "d510", "e5310", "e5645", "e5645-prefetch", "xsb", "xw")
 
 
+DEVICES = ("a100", "h200", "mi300x")
+
+
 def test_the_machines_of_the_papers_are_there():
-    """Seven machines of three papers, one of them in two settings."""
-    assert names() == PUBLISHED
+    """Seven machines of three papers, one of them in two settings; and devices of vendors."""
+    assert names() == tuple(sorted(PUBLISHED + DEVICES))
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_a_vendor_s_device_says_that_its_peaks_are_theoretical(name):
+    """Figures of the data sheet, named one by one; a caution goes wherever the machine goes."""
+    machine = load(name)
+
+    assert "data sheet" in machine.source
+    assert "not measured" in machine.source
+    assert [one.code for one in machine.cautions] == ["theoretical"]
+    assert all("data sheet" in ceiling.source for ceiling in machine.ceilings)
+    assert all(ceiling.theoretical == ceiling.rate.median for ceiling in machine.ceilings)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -62,6 +77,19 @@ def test_every_published_figure_names_its_source(name):
         ("cascade-lake", "fp32", None, 4.2e12),
         ("cascade-lake", "dram", None, 105e9),
         ("cascade-lake", "network", None, 12e9),
+        # Data sheets of the vendors.
+        ("a100", "fp64", None, 19.5e12),
+        ("a100", "fp32", None, 19.5e12),
+        ("a100", "fp16", None, 312e12),
+        ("a100", "dram", None, 2039e9),
+        ("h200", "fp64", None, 67e12),
+        ("h200", "fp32", None, 67e12),
+        ("h200", "bf16", None, 989.5e12),
+        ("h200", "dram", None, 4.8e12),
+        ("mi300x", "fp64", None, 163.4e12),
+        ("mi300x", "fp32", None, 163.4e12),
+        ("mi300x", "fp16", None, 1307.4e12),
+        ("mi300x", "dram", None, 5.3e12),
     ],
 )
 def test_the_figures_are_the_published_ones(name, resource, cores, rate):
@@ -100,7 +128,7 @@ def test_an_unknown_name_lists_the_known_and_the_close_ones():
     with pytest.raises(RidgepointError) as refusal:
         load("e5654")
 
-    assert "cannot load the machine 'e5654': the library has only cascade-lake, csb" in str(
+    assert "cannot load the machine 'e5654': the library has only a100, cascade-lake, csb" in str(
         refusal.value
     )
     assert "did you mean 'e5645'" in refusal.value.remedy

@@ -1,4 +1,4 @@
-"""What was kept: machines and measurements in one SQLite file.
+"""What was kept: machines, clusters and measurements in one SQLite file.
 
 The file is made whole or not at all, every record is one transaction, and a record that was
 reported as kept survives the end of the process at any moment. A file that is not a sound
@@ -23,33 +23,29 @@ from urllib.parse import quote
 
 import platformdirs
 
-from ridgepoint.archive_file import ELSEWHERE, SET_ASIDE, explain, is_there, refused, why
+from ridgepoint.archive_file import (
+    ELSEWHERE,
+    SCHEMA,
+    SET_ASIDE,
+    TABLES,
+    TO_CLUSTERS,
+    explain,
+    is_there,
+    refused,
+    why,
+)
 from ridgepoint.documents import Value, decode, encode, legible
 from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.machine import Machine
+from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Measurement
 
-Kind = Literal["machine", "measurement"]
+Kind = Literal["machine", "measurement", "cluster"]
 
-SCHEMA = 1
-"""Of the tables; a document inside has a schema of its own."""
+_MACHINES = ("machine", "cluster")
+"""Kinds that bound a measurement: of a cluster its slowest node does."""
 
 _APPLICATION_ID = 0x52696467  # "Ridg"
-
-# typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
-_TABLES = (
-    """CREATE TABLE record (
-    id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('machine', 'measurement')),
-    created TEXT NOT NULL CHECK (typeof(created) = 'text'),
-    name TEXT NOT NULL CHECK (typeof(name) = 'text'),
-    fingerprint TEXT CHECK (typeof(fingerprint) IN ('text', 'null')),
-    machine_id INTEGER REFERENCES record (id) CHECK (typeof(machine_id) IN ('integer', 'null')),
-    document BLOB NOT NULL CHECK (typeof(document) = 'blob'),
-    digest BLOB NOT NULL CHECK (typeof(digest) = 'blob')
-)""",
-    "CREATE INDEX record_by_fingerprint ON record (fingerprint, id)",
-)
 
 _LISTED = "SELECT id, kind, created, name, machine_id FROM record"
 
@@ -61,11 +57,11 @@ class Record:
     Parameters
     ----------
     id : int
-    kind : {"machine", "measurement"}
+    kind : {"machine", "measurement", "cluster"}
     created : str
         When it was kept, ISO 8601, UTC.
     name : str
-        The machine's name, or the command as a shell takes it.
+        The machine's or the cluster's name, or the command as a shell takes it.
     machine_id : int or None
         Of a measurement, the record of the machine that bounded it.
     """
@@ -161,6 +157,10 @@ class Archive:
         """Keep a machine and return its id: once this returns, it is on the disk."""
         return self._keep("machine", machine.name, machine.fingerprint, None, encode(machine))
 
+    def keep_cluster(self, cluster: MeasuredCluster) -> int:
+        """Keep a measured cluster and return its id: once this returns, it is on the disk."""
+        return self._keep("cluster", cluster.name, None, None, encode(cluster))
+
     def keep_measurement(self, measurement: Measurement, machine_id: int | None) -> int:
         """Keep a measurement and return its id: once this returns, it is on the disk.
 
@@ -168,7 +168,7 @@ class Archive:
         ----------
         measurement : Measurement
         machine_id : int or None
-            The kept machine that bounded it; None: none did.
+            The kept machine, or cluster, that bounded it; None: none did.
         """
         name = legible(shlex.join(measurement.command))
         return self._keep("measurement", name, None, machine_id, encode(measurement))
@@ -193,16 +193,30 @@ class Archive:
         return _record(rows[0])
 
     def machine(self, id: int) -> Machine:
-        """Return a kept machine.
+        """Return a kept machine, or of a kept cluster its slowest node.
 
         Raises
         ------
         ArchiveRefused
-            If no machine has this id.
+            If no machine and no cluster has this id.
         InvalidDocument
             If this record is damaged, or of a newer schema.
         """
+        if self.record(id).kind == "cluster":
+            return self.cluster(id).slowest()
         return self._value("machine", Machine, id)
+
+    def cluster(self, id: int) -> MeasuredCluster:
+        """Return a kept cluster.
+
+        Raises
+        ------
+        ArchiveRefused
+            If no cluster has this id.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        return self._value("cluster", MeasuredCluster, id)
 
     def measurement(self, id: int) -> Measurement:
         """Return a kept measurement.
@@ -239,7 +253,7 @@ class Archive:
         machine_id: int | None,
         document: bytes,
     ) -> int:
-        if machine_id is not None and self.record(machine_id).kind != "machine":
+        if machine_id is not None and self.record(machine_id).kind not in _MACHINES:
             raise self._nothing("machine", machine_id)
         if self._connection is None:
             if not is_there(self.path):
@@ -251,6 +265,9 @@ class Archive:
         with self._refusing():
             connection.execute("BEGIN IMMEDIATE")
             try:
+                if kind == "cluster" and _ask(connection, "user_version") == 1:
+                    for statement in TO_CLUSTERS:
+                        connection.execute(statement)
                 cursor = connection.execute(
                     "INSERT INTO record"
                     " (kind, created, name, fingerprint, machine_id, document, digest)"
@@ -300,7 +317,7 @@ class Archive:
                 with self._refusing(), closing(sqlite3.connect(draft)) as connection:
                     connection.executescript(
                         f"PRAGMA application_id = {_APPLICATION_ID};"
-                        f"PRAGMA user_version = {SCHEMA};" + ";".join(_TABLES)
+                        f"PRAGMA user_version = {SCHEMA};" + ";".join(TABLES[SCHEMA])
                     )
                 # A link, not a rename: it never replaces what another process has just made.
                 with suppress(FileExistsError):
@@ -358,7 +375,7 @@ class Archive:
                 f"its schema is {schema}, and this version knows up to {SCHEMA}",
                 f"use a newer Ridgepoint, or {ELSEWHERE}",
             )
-        if schema != SCHEMA:
+        if schema not in TABLES:
             raise refused(self.path, f"it is damaged (schema {schema})", SET_ASIDE)
 
     def _check_pages(self, connection: sqlite3.Connection) -> None:
@@ -366,7 +383,7 @@ class Archive:
         if found != "ok":
             raise refused(self.path, f"it is damaged ({' '.join(found.split())})", SET_ASIDE)
         tables = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-        if tuple(sql for (sql,) in tables) != _TABLES:
+        if tuple(sql for (sql,) in tables) != TABLES[_ask(connection, "user_version")]:
             raise refused(
                 self.path, "it is damaged (its tables are not as they were made)", SET_ASIDE
             )

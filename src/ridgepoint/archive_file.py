@@ -1,4 +1,8 @@
-"""The file of an archive: whether there is one, and in plain words why it cannot be used."""
+"""The file of an archive: its tables, whether there is one, in plain words why it cannot be used.
+
+Schema 2 keeps clusters too. An archive of schema 1 is read as it is, and becomes one of schema 2
+when the first cluster is kept in it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,41 @@ import stat
 from pathlib import Path
 
 from ridgepoint.errors import ArchiveRefused
+
+SCHEMA = 2
+"""Of the tables; a document inside has a schema of its own."""
+
+_KINDS = {1: "'machine', 'measurement'", 2: "'machine', 'measurement', 'cluster'"}
+
+# typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
+TABLES = {
+    schema: (
+        f"""CREATE TABLE record (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ({kinds})),
+    created TEXT NOT NULL CHECK (typeof(created) = 'text'),
+    name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+    fingerprint TEXT CHECK (typeof(fingerprint) IN ('text', 'null')),
+    machine_id INTEGER REFERENCES record (id) CHECK (typeof(machine_id) IN ('integer', 'null')),
+    document BLOB NOT NULL CHECK (typeof(document) = 'blob'),
+    digest BLOB NOT NULL CHECK (typeof(digest) = 'blob')
+)""",
+        "CREATE INDEX record_by_fingerprint ON record (fingerprint, id)",
+    )
+    for schema, kinds in _KINDS.items()
+}
+"""By schema."""
+
+TO_CLUSTERS = (
+    "DROP INDEX record_by_fingerprint",
+    "ALTER TABLE record RENAME TO record_1",
+    TABLES[2][0],
+    "INSERT INTO record SELECT * FROM record_1",
+    "DROP TABLE record_1",
+    TABLES[2][1],
+    "PRAGMA user_version = 2",
+)
+"""What makes an archive of schema 1 one of schema 2, within one transaction."""
 
 _LEAST_BYTES = 512  # SQLite's smallest page
 

@@ -13,18 +13,21 @@ import msgspec
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
+from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Measurement
 from ridgepoint.reference import DatacenterRun, SuiteRun
 
 SCHEMA = 1
 _KINDS: dict[type, str] = {
     Machine: "machine",
+    MeasuredCluster: "cluster",
     Measurement: "measurement",
     SuiteRun: "suite",
     DatacenterRun: "datacenter",
 }
 _WRITERS = {
     "machine": "ridgepoint machine --json",
+    "cluster": "mpirun -n P ridgepoint machine --json",
     "measurement": "ridgepoint run --json",
     "suite": "ridgepoint suite -o FILE.json",
     "datacenter": "ridgepoint suite datacenter -o FILE.json",
@@ -34,7 +37,8 @@ _WRITERS = {
 # objects nested deeper than the interpreter's stack.
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
-Value = TypeVar("Value", Machine, Measurement, SuiteRun, DatacenterRun)
+Document = Machine | MeasuredCluster | Measurement | SuiteRun | DatacenterRun
+Value = TypeVar("Value", Machine, MeasuredCluster, Measurement, SuiteRun, DatacenterRun)
 
 
 class _Header(msgspec.Struct):
@@ -109,12 +113,12 @@ def plain(value: object) -> Any:
     return msgspec.to_builtins(value, enc_hook=_encode_hook)
 
 
-def to_fields(value: Machine | Measurement | SuiteRun | DatacenterRun) -> dict[str, Any]:
+def to_fields(value: Document) -> dict[str, Any]:
     """Return a value as the fields of its document."""
     return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value)}
 
 
-def encode(value: Machine | Measurement | SuiteRun | DatacenterRun) -> bytes:
+def encode(value: Document) -> bytes:
     """Return a value as a JSON document, UTF-8."""
     return _to_json(to_fields(value))
 
@@ -153,7 +157,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     ----------
     document : bytes or str
     kind : type
-        `Machine`, `Measurement`, `SuiteRun` or `DatacenterRun`.
+        `Machine`, `MeasuredCluster`, `Measurement`, `SuiteRun` or `DatacenterRun`.
     origin : str
         Where the document comes from, for messages.
 
@@ -188,3 +192,26 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)
     except _UNREADABLE as error:
         raise InvalidDocument(what, reason=str(error), remedy="correct that field") from error
+
+
+def decode_machine(document: bytes | str, *, origin: str) -> Machine:
+    """Return the machine that a JSON document holds, or of a measured cluster its slowest node.
+
+    Parameters
+    ----------
+    document : bytes or str
+    origin : str
+        Where the document comes from, for messages.
+
+    Raises
+    ------
+    InvalidDocument
+        If it holds neither.
+    """
+    try:
+        kind = msgspec.json.decode(document, type=_Header).kind
+    except _UNREADABLE:
+        kind = None
+    if kind == _KINDS[MeasuredCluster]:
+        return decode(document, MeasuredCluster, origin=origin).slowest()
+    return decode(document, Machine, origin=origin)

@@ -11,7 +11,7 @@ import difflib
 from importlib.resources import files
 from pathlib import Path
 
-from ridgepoint.documents import decode
+from ridgepoint.documents import decode, decode_machine
 from ridgepoint.errors import InvalidDocument, RidgepointError
 from ridgepoint.machine import Machine
 
@@ -69,6 +69,8 @@ def load(name: str) -> Machine:
 def open_machine(text: str) -> Machine:
     """Return the machine that a user names: by a file, or by its name in the library.
 
+    Of a measured cluster it is the machine of the slowest node, with its link to the others.
+
     Parameters
     ----------
     text : str
@@ -101,4 +103,4 @@ def open_machine(text: str) -> Machine:
             remedy="give a file written by 'ridgepoint machine --json', or a published machine: "
             + ", ".join(names()),
         ) from error
-    return decode(document, Machine, origin=text)
+    return decode_machine(document, origin=text)

@@ -15,6 +15,9 @@ from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
 CHASE = "chase"
 """Name of the pattern whose every load waits for the one before."""
 
+_LINK = "network"
+"""Path of what a node exchanges with others."""
+
 _MOST_MOVED = 256
 """Bytes that one byte counted can move: the longest line that any machine has."""
 
@@ -278,7 +281,8 @@ class Machine:
         float or ndarray
             The median of the best ceiling of at most so many threads. Where `cores` was not
             measured, the least that the measured ones allow: ``min(q x one core, all cores)`` of
-            one node. It never falls as `cores` grows.
+            one node. It never falls as `cores` grows. A node's link is no faster for more cores
+            behind it: its rate is that of the best ceiling, whatever `cores` is.
 
         Raises
         ------
@@ -304,6 +308,9 @@ class Machine:
         q = np.asarray(self.cores if cores is None else cores, dtype=np.float64)
         if not ((q > 0) & (q <= max(self.cores, *best))).all():
             raise ValueError(f"cores must be > 0 and at most {self.cores}, got {cores!r}")
+        if wanted.path == _LINK:
+            # It is one link, however many cores feed it.
+            best, q = {1: max(best.values())}, np.ones_like(q)
         # A rate measured with t threads bounds fewer (capacity does not fall with cores) and,
         # times q/t, bounds more (it does not grow faster than they do).
         allowed = [most * np.maximum(q / threads, 1.0) for threads, most in best.items()]

@@ -112,6 +112,8 @@ class Exchange:
         Of one message one way, or of one operation; that of the slowest rank.
     hosts : tuple of str
         Of the two ranks of a pair, sender first; empty: of all.
+    disturbed_s : tuple of float
+        Samples left out of `time_s`: another process took a rank's core meanwhile.
 
     Notes
     -----
@@ -137,6 +139,7 @@ class Exchange:
     size_bytes: int
     time_s: Estimate
     hosts: tuple[str, ...] = ()
+    disturbed_s: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.ranks < 2:
@@ -370,7 +373,10 @@ def slowest_machine(machines: dict[str, Machine], name: str) -> tuple[Machine, t
 
 
 def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
-    """Return the ceilings of a node's link: the slowest of each pattern, at its best size."""
+    """Return the ceilings of a node's link, each with the largest messages.
+
+    Smaller ones may be faster than the link in the long run: what shapes traffic lets a burst pass.
+    """
     found = []
     links = cluster.links
     if links is not None and links.slowest:
@@ -385,7 +391,7 @@ def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
             if (rate := exchange.node_bytes_per_s) is not None
         ]
         if rates:
-            rate, size = max(rates, key=lambda pair: pair[0].median)
+            rate, size = max(rates, key=lambda pair: pair[1])
             found.append(
                 _network("all pairs", rate, threads=threads, detail=f"messages of {size} byte")
             )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cluster_inputs import CLUSTER
 from core_inputs import MACHINE, MEASUREMENT
 
 from ridgepoint.archive import Archive, default_path
@@ -28,6 +29,24 @@ with Archive(sys.argv[1]) as archive:
     for number in range(int(sys.argv[2])):
         one = archive.keep_machine(replace(MACHINE, name=f"{sys.argv[3]} {number}"))
         print(one, f"{sys.argv[3]} {number}", sep=":", flush=True)
+"""
+
+
+# The tables of version 0.1.0, literally.
+SCHEMA_1 = """
+PRAGMA application_id = 1382638695;
+PRAGMA user_version = 1;
+CREATE TABLE record (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('machine', 'measurement')),
+    created TEXT NOT NULL CHECK (typeof(created) = 'text'),
+    name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+    fingerprint TEXT CHECK (typeof(fingerprint) IN ('text', 'null')),
+    machine_id INTEGER REFERENCES record (id) CHECK (typeof(machine_id) IN ('integer', 'null')),
+    document BLOB NOT NULL CHECK (typeof(document) = 'blob'),
+    digest BLOB NOT NULL CHECK (typeof(digest) = 'blob')
+);
+CREATE INDEX record_by_fingerprint ON record (fingerprint, id);
 """
 
 
@@ -268,6 +287,58 @@ def test_a_record_that_could_not_be_kept_leaves_no_trace(kept):
         assert len(archive.records()) == 4
 
 
+def archive_of_schema_1(path):
+    """Make an archive as version 0.1.0 did, with a machine and a measurement on it."""
+    with Archive(path) as archive:
+        archive.keep_machine(MACHINE)
+        archive.keep_measurement(MEASUREMENT, 1)
+        rows = archive._rows("SELECT * FROM record WHERE 1 = ?", 1)
+    path.unlink()
+    with closing(sqlite3.connect(path)) as old, old:
+        old.executescript(SCHEMA_1)
+        old.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def test_an_archive_of_schema_1_is_read_and_written_as_it_is(path):
+    """Machines and measurements need no more."""
+    archive_of_schema_1(path)
+    with Archive(path) as archive:
+        assert archive.machine(1) == MACHINE
+        assert archive.keep_machine(MACHINE) == 3
+
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_an_archive_of_schema_1_takes_a_cluster_and_loses_nothing(path):
+    """It becomes one of schema 2 with all its records, and is sound."""
+    archive_of_schema_1(path)
+    with Archive(path) as archive:
+        assert archive.keep_cluster(CLUSTER) == 3
+        assert archive.keep_cluster(CLUSTER) == 4
+
+    with Archive(path) as archive:
+        kinds = [record.kind for record in archive.records()]
+        assert kinds == ["machine", "measurement", "cluster", "cluster"]
+        assert archive.machine(1) == MACHINE
+        assert archive.measurement(2) == MEASUREMENT
+        assert archive.cluster(3) == CLUSTER
+        assert archive.latest_machine("f00d") == (1, MACHINE)
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def test_a_cluster_where_a_machine_is_meant_is_its_slowest_node(path):
+    """It bounds a measurement, too."""
+    with Archive(path) as archive:
+        number = archive.keep_cluster(CLUSTER)
+
+        assert archive.machine(number) == CLUSTER.slowest()
+        assert archive.record(archive.keep_measurement(MEASUREMENT, number)).machine_id == number
+        with pytest.raises(ArchiveRefused, match="no such cluster"):
+            archive.cluster(archive.keep_machine(MACHINE))
+
+
 # --- what it refuses ----------------------------------------------------------------------------
 
 
@@ -312,7 +383,7 @@ def test_the_database_of_another_program_is_refused(path, journal):
 @pytest.mark.parametrize(
     ("pragma", "reason"),
     [
-        ("user_version = 2", "its schema is 2, and this version knows up to 1; use a newer"),
+        ("user_version = 3", "its schema is 3, and this version knows up to 2; use a newer"),
         ("user_version = 0", "it is damaged (schema 0)"),
         ("application_id = 1", "it is another program's database"),
     ],

@@ -26,6 +26,22 @@ def test_between_one_core_and_all_the_least_allowed_holds(cores, rate):
     assert bench.rate("dram", cores=cores) == pytest.approx(rate)
 
 
+@pytest.mark.parametrize("cores", [0.5, 1, 3, 4])
+def test_a_link_does_not_grow_with_the_cores_behind_it(cores):
+    """10 GB/s of a link, measured with one thread: 10 GB/s for any number of busy cores."""
+    bench = machine_of(ceiling("network", 10e9), ceiling("dram", 5e9), cores=4)
+
+    assert bench.rate("network", cores=cores) == 10e9
+    assert bench.rate("network") == 10e9
+
+
+def test_a_link_is_as_fast_as_its_best_pattern():
+    """Four ranks reach 12 GB/s and one 9: the link gives 12, and one core may use it all."""
+    bench = machine_of(ceiling("network", 9e9), ceiling("network", 12e9, threads=4), cores=4)
+
+    assert bench.rate("network", cores=[1, 4]).tolist() == [12e9, 12e9]
+
+
 def test_a_rate_that_was_measured_stands():
     """Two threads that reach more than twice one thread are not cut to twice."""
     bench = machine_of(ceiling("l3", 10.0), ceiling("l3", 25.0, threads=2), cores=2)

@@ -42,8 +42,15 @@ class World:
         This rank's node, counted in the order of first ranks, and how many there are.
     local_rank, local_size : int
         Among the ranks of this node.
-    fewest_local : int
-        Ranks of the node that has fewest.
+    hosts : tuple of str
+    ranks_of_nodes : tuple of int
+        By node.
+    local : MPI.Intracomm
+        Ranks of this node.
+    leaders : MPI.Intracomm or None
+        First ranks of all nodes; None: this is not one.
+    even : MPI.Intracomm or None
+        As many ranks of each node, numbered node by node; None: this is one too many.
     """
 
     def __init__(self, comm: MPI.Intracomm, launched: Launched) -> None:
@@ -57,14 +64,21 @@ class World:
         self.local = comm.Split_type(MPI.COMM_TYPE_SHARED, key=comm.rank)
         self.local_rank, self.local_size = self.local.rank, self.local.size
         leaders = comm.Split(0 if self.is_leader else 1, key=comm.rank)
-        mine: tuple[int, tuple[str, ...], int] | None = None
+        mine: tuple[int, tuple[str, ...], tuple[int, ...]] | None = None
         if self.is_leader:
             hosts = _told_apart(leaders.allgather(hostname()))
-            mine = (leaders.rank, hosts, min(leaders.allgather(self.local_size)))
+            mine = leaders.rank, hosts, tuple(leaders.allgather(self.local_size))
         self.leaders = leaders if self.is_leader else None
-        self.node, self.hosts, self.fewest_local = self.local.bcast(mine)
-        self.host, self.nodes = self.hosts[self.node], len(self.hosts)
-        self._nodes_of_ranks = comm.gather(self.node) or []
+        found: tuple[int, tuple[str, ...], tuple[int, ...]] = self.local.bcast(mine)
+        self.node, self.hosts, self.ranks_of_nodes = found
+        self.host: str = self.hosts[self.node]
+        self.nodes = len(self.hosts)
+        # Node by node, whatever order the launcher numbered them in.
+        taken = self.local_rank < self.fewest_local
+        key = self.node * self.fewest_local + self.local_rank
+        even = comm.Split(0 if taken else 1, key=key if taken else comm.rank)
+        self.even = even if taken else None
+        self._nodes_of_ranks: list[int] = comm.gather(self.node) or []
         self._watchdog = Watchdog(self._overdue, self._end)
         self._watchdog.start()
 
@@ -72,6 +86,21 @@ class World:
     def is_leader(self) -> bool:
         """Whether this rank is the first of its node."""
         return self.local_rank == 0
+
+    @property
+    def fewest_local(self) -> int:
+        """Ranks of the node that has fewest."""
+        return min(self.ranks_of_nodes)
+
+    @property
+    def most_local(self) -> int:
+        """Ranks of the node that has most."""
+        return max(self.ranks_of_nodes)
+
+    @property
+    def crowded(self) -> int | None:
+        """The first node that has more than one rank; None: none has."""
+        return next((node for node, n in enumerate(self.ranks_of_nodes) if n > 1), None)
 
     @property
     def is_root(self) -> bool:
@@ -83,13 +112,18 @@ class World:
         """Name and version of the MPI library."""
         return self._mpi.Get_library_version().replace(",", "\n").splitlines()[0].strip("\0 ")
 
+    def host_of(self, rank: int) -> str:
+        """Return a rank's host; rank 0 alone knows."""
+        return self.hosts[self._nodes_of_ranks[rank]]
+
     def step(self, name: str, *, limit_s: float) -> AbstractContextManager[None]:
         """Limit the time that a step may take; then a line names the ranks that are missing."""
         return self._watchdog.step(name, limit_s=limit_s)
 
-    def pause(self) -> None:
-        """Wait, asleep, until all ranks are here."""
-        self._sleep_until(self.comm.Ibarrier().Test)
+    def pause(self, *, of_leaders: bool = False) -> None:
+        """Wait, asleep, until all ranks are here, or all leaders, of which this is one then."""
+        comm = self.leaders if of_leaders and self.leaders is not None else self.comm
+        self._sleep_until(comm.Ibarrier().Test)
 
     def told(self, payload: bytes | None, *, tellers: int) -> Iterator[tuple[int, bytes]]:
         """Tell rank 0 something, and on rank 0 yield what others tell, one after the other.
@@ -176,10 +210,7 @@ class World:
                 f"cannot finish {step}: it took too long, though all ranks are there; "
                 "see whether the nodes or the network are busy, and run again"
             )
-        shown = ", ".join(
-            f"rank {rank} on {self.hosts[self._nodes_of_ranks[rank]]}"
-            for rank in sorted(missing)[:8]
-        )
+        shown = ", ".join(f"rank {rank} on {self.host_of(rank)}" for rank in sorted(missing)[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         return (
             f"cannot finish {step}: {shown}{more} did not answer; "

@@ -1,0 +1,210 @@
+"""Measure a cluster from within an MPI job: every node's ceilings at once, then the network."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from ridgepoint import __version__
+from ridgepoint.caution import Caution
+from ridgepoint.ceilings import characterize
+from ridgepoint.cluster.network import QUICK, THOROUGH, Report, measure_network
+from ridgepoint.cluster.nodes import Roster, whole_node
+from ridgepoint.cluster.world import World
+from ridgepoint.documents import decode, encode
+from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.machine import Cache, Machine
+from ridgepoint.measured_cluster import Exchange, Links, MeasuredCluster
+from ridgepoint.units import format_si
+
+_CEILINGS_LIMIT_S = 240.0
+_MEETING_LIMIT_S = 60.0
+
+_BUSY = 0.25
+"""Share of samples during which others took a rank's core, from which on it is said."""
+
+
+def measure_cluster(
+    world: World,
+    *,
+    quick: bool = False,
+    caches: Sequence[Cache] | None = None,
+    report: Report | None = None,
+) -> MeasuredCluster | None:
+    """Measure the nodes of a job and the network between them.
+
+    All ranks call it at once. The first rank of each node measures its ceilings while the others
+    sleep; then the ranks exchange messages.
+
+    Parameters
+    ----------
+    world : World
+    quick : bool
+        Few ceilings, few sizes of messages: about 10 s in all.
+    caches : sequence of Cache or None
+        Of every node, where hosts describe theirs wrongly.
+    report : callable or None
+        Of the progress, on rank 0.
+
+    Returns
+    -------
+    MeasuredCluster or None
+        On rank 0; None elsewhere.
+
+    Raises
+    ------
+    CannotMeasure
+        On rank 0: if versions differ, or a node's ceilings cannot be measured. The others return
+        None then.
+    """
+    started_s = time.perf_counter()
+    if not _same_version(world):
+        return None
+    roster = _roster(world, quick=quick, caches=caches, report=report)
+    if roster is None:
+        return None
+    plan = QUICK if quick else THOROUGH
+    found = measure_network(world, plan, report) if world.size > 1 else ((), None, None)
+    if found is None:
+        return None
+    exchanges, links, call_s = found
+    return MeasuredCluster(
+        name=_name(world.hosts),
+        nodes=roster.nodes(),
+        slowest_node=roster.slowest(),
+        standings=roster.standings(),
+        network=exchanges,
+        links=links,
+        mpi=f"{world.library}, started by {world.launched.launcher}",
+        call_s=call_s,
+        cautions=(
+            *_of_extent(world, quick=quick),
+            *roster.cautions(),
+            *_of_links(links),
+            *_of_activity(exchanges),
+        ),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        elapsed_s=time.perf_counter() - started_s,
+    )
+
+
+def _name(hosts: Sequence[str]) -> str:
+    if len(hosts) == 1:
+        return hosts[0]
+    return f"{hosts[0]} and {len(hosts) - 1} more" if len(hosts) > 2 else " and ".join(hosts)
+
+
+def _same_version(world: World) -> bool:
+    """Return whether all nodes run this version; raise on rank 0 if they do not."""
+    own = __version__.encode() if world.is_leader else None
+    hosts: dict[str, str] = {}
+    with world.step("comparing versions", limit_s=_MEETING_LIMIT_S):
+        for rank, version in world.told(own, tellers=world.nodes):
+            hosts.setdefault(version.decode(errors="replace"), world.host_of(rank))
+        alike = bool(world.agree(len(hosts) < 2))
+    if not alike and world.is_root:
+        seen = " and ".join(f"{version} on {host}" for version, host in hosts.items())
+        raise CannotMeasure(
+            "cannot measure these nodes together",
+            reason=f"they run different versions of Ridgepoint: {seen}",
+            remedy="install the same one on all of them",
+        )
+    return alike
+
+
+class _Told(msgspec.Struct):
+    """What a node tells of its ceilings: a machine's document, or why there is none."""
+
+    machine: bytes | None = None
+    fault: str | None = None
+
+
+def _roster(
+    world: World, *, quick: bool, caches: Sequence[Cache] | None, report: Report | None
+) -> Roster | None:
+    """Measure every node's ceilings at once; return them on rank 0, which raises if one failed."""
+    roster = Roster(_name(world.hosts), world.hosts, world.ranks_of_nodes)
+    faults = []
+    with world.step("measuring the nodes' ceilings", limit_s=_CEILINGS_LIMIT_S):
+        payload = None
+        if world.is_leader:
+            told = _measured_node(quick=quick, caches=caches, report=report)
+            payload = msgspec.msgpack.encode(told)
+        for rank, answer in world.told(payload, tellers=world.nodes):
+            told, host = msgspec.msgpack.decode(answer, type=_Told), world.host_of(rank)
+            if told.machine is None:
+                faults.append(f"{host}: {told.fault}")
+            else:
+                roster.add(host, decode(told.machine, Machine, origin=f"what {host} told"))
+        failed = bool(world.agree(bool(faults)))
+    if failed and world.is_root:
+        raise CannotMeasure(
+            "cannot measure the ceilings of every node",
+            reason="; ".join(faults[:4]),
+            remedy="mend that, or leave the node out",
+        )
+    return None if failed else roster
+
+
+def _measured_node(*, quick: bool, caches: Sequence[Cache] | None, report: Report | None) -> _Told:
+    with whole_node():
+        try:
+            machine = characterize(progress=report, caches=caches, quick=quick)
+        except RidgepointError as error:
+            return _Told(fault=str(error))
+    return _Told(machine=encode(machine))
+
+
+def _of_extent(world: World, *, quick: bool) -> Iterator[Caution]:
+    if world.size == 1:
+        yield Caution(
+            "no-network",
+            "there is one rank: nothing was exchanged",
+            "start two or more: mpirun -n 2 ridgepoint machine",
+        )
+    elif world.nodes == 1:
+        yield Caution(
+            "no-network",
+            f"all {world.size} ranks are on {world.hosts[0]}: messages went through its memory, "
+            "and no network was crossed",
+            "start ranks on two hosts or more: mpirun --host A,B -n 2 ridgepoint machine",
+        )
+    if quick:
+        yield Caution(
+            "quick",
+            "few ceilings and sizes of messages were measured, each with few samples",
+            "measure without --quick before you build on them",
+        )
+
+
+def _of_links(links: Links | None) -> Iterator[Caution]:
+    if links is None:
+        return
+    usual = format_si(links.usual_bytes_per_s, "B/s", digits=3)
+    for what, rate in links.slow():
+        yield Caution(
+            "slow-link",
+            f"{what}: {format_si(rate, 'B/s', digits=3)}, where nodes here reach {usual}",
+            "see its cable, port and rate (ethtool), and what else uses it",
+        )
+    if links.measured < links.directed:
+        yield Caution(
+            "links-sampled",
+            f"of {links.directed} links between nodes {links.measured} were measured",
+            "measure a part of the nodes to see all of theirs",
+        )
+
+
+def _of_activity(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
+    left_out = sum(len(exchange.disturbed_s) for exchange in exchanges)
+    total = left_out + sum(exchange.time_s.n for exchange in exchanges)
+    if total and left_out > _BUSY * total:
+        yield Caution(
+            "other-load",
+            f"in {left_out} of {total} samples another process took a rank's core; they are "
+            "left out",
+            "end other processes, or start fewer ranks than there are cores",
+        )

@@ -13,6 +13,7 @@ from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Counted, Measurement, TimedFunction
 from ridgepoint.models.advice import advice
+from ridgepoint.models.distributed import judge
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import bop_source
 from ridgepoint.models.working_sets import working_sets
@@ -78,8 +79,27 @@ def report(
         "working_sets": (
             None if counted.miss_curve is None else plain(working_sets(counted.miss_curve))
         ),
+        "distributed": _distributed(measurement, machine, placement),
         "cautions": plain(cautions),
         "context": plain(measurement.context),
+    }
+
+
+def _distributed(
+    measurement: Measurement, machine: Machine | None, placement: Placement | None
+) -> dict[str, Any] | None:
+    """Return every rank and node of a distributed program, and what bounds it."""
+    if measurement.distributed is None:
+        return None
+    fields: dict[str, Any] = plain(measurement.distributed)
+    if machine is None or placement is None:
+        return {**fields, "limit": None, "division": None, "network_s": None}
+    verdict = judge(measurement, machine, metric=placement.metric)
+    return {
+        **fields,
+        "limit": verdict.limit,
+        "division": plain(verdict.division),
+        "network_s": verdict.network_s,
     }
 
 

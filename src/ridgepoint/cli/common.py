@@ -95,6 +95,15 @@ def machine_of_this_host(
     return archive.keep_machine(machine), machine
 
 
+def machine_to_bound_by(
+    archive: Archive, chosen: Machine | None, shown: Progress
+) -> tuple[int, Machine]:
+    """Return the machine that a user chose, kept now if it was not; None: this host's."""
+    if chosen is None:
+        return machine_of_this_host(archive, shown)
+    return keep_once(archive, chosen), chosen
+
+
 def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
     """Return this host's caches, or those that a user gives instead of them.
 

@@ -28,7 +28,7 @@ def last_record(archive: Archive, kind: str | None = None) -> Record:
 
 
 def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Machine]:
-    """Return a kept measurement with the machine that bounded it.
+    """Return a kept measurement with the machine that bounded it, or all nodes together.
 
     Raises
     ------
@@ -42,7 +42,16 @@ def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Mac
             reason="it was kept without a machine",
             remedy="measure the program again with 'ridgepoint run'",
         )
-    return measurement, archive.machine(record.machine_id)
+    return measurement, machine_for(measurement, archive.machine(record.machine_id))
+
+
+def machine_for(measurement: Measurement, machine: Machine) -> Machine:
+    """Return what bounds a measurement: a machine, or as many of them as it had nodes."""
+    if measurement.distributed is None:
+        return machine
+    from ridgepoint.models.distributed import nodes_together
+
+    return nodes_together(machine, len(measurement.distributed.nodes))
 
 
 def named_machine(archive: Archive, text: str) -> Machine:

@@ -158,6 +158,11 @@ def show_run(
         return
     shown = console(stderr=stderr)
     shown.print(run_table.run(measurement, machine, placement))
+    if measurement.distributed is not None:
+        from ridgepoint.figures.rank_table import ranks
+
+        shown.print()
+        shown.print(ranks(measurement, machine, metric=placement.metric))
     if plot:
         shown.print()
         show_plot(
@@ -172,17 +177,43 @@ def show_run(
 def write_run(
     measurement: Measurement, machine: Machine, placement: Placement, outputs: Sequence[Path]
 ) -> None:
-    """Write a measured program to each file: its report to .json, its figure to the others."""
+    """Write a measured program to each file: its report to .json, its figure to the others.
+
+    The figure of a distributed program is the Ridgeline, if the machine has a network.
+    """
     documents = [path for path in outputs if path.suffix.lower() == ".json"]
     for path in documents:
         document = render(report(measurement, machine, placement)).encode()
         replace_file(path, document, what="the report")
     figures = [path for path in outputs if path not in documents]
-    if figures:
+    if figures and not _write_ridgeline(measurement, machine, placement, figures):
         save_figure(
             roofline_figure(machine, [_subject(measurement, machine, placement)]),
             figures,
         )
+
+
+def _write_ridgeline(
+    measurement: Measurement, machine: Machine, placement: Placement, outputs: Sequence[Path]
+) -> bool:
+    """Write a distributed program's nodes on the Ridgeline; return whether that could be done."""
+    if measurement.distributed is None:
+        return False
+    from ridgepoint.figures.rank_table import ridgeline_notes
+    from ridgepoint.figures.ridgeline import ridgeline_figure
+    from ridgepoint.figures.ridgeline_mpl import save
+    from ridgepoint.models.distributed import nodes_on_ridgeline
+
+    placed = nodes_on_ridgeline(measurement, machine, metric=placement.metric)
+    if placed is None:
+        return False
+    ridgeline, nodes = placed
+    figure = ridgeline_figure(
+        ridgeline, [nodes], notes=ridgeline_notes(measurement, machine, metric=placement.metric)
+    )
+    for path in outputs:
+        save(figure, path)
+    return True
 
 
 def _subject(measurement: Measurement, machine: Machine, placement: Placement) -> Subject:

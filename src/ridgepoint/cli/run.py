@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 @click.command("run", context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
+@click.option(
+    "--mpi",
+    "mpi_ranks",
+    type=click.IntRange(min=1),
+    metavar="P",
+    help="Start PROGRAM on so many ranks of MPI, and measure each.",
+)
+@click.option(
+    "--launcher",
+    metavar="COMMAND",
+    help="What starts the ranks: 'srun -n {ranks}'.  [default: mpirun -n {ranks}]",
+)
 @click.option(
     "--timeout",
     "timeout_s",
@@ -85,7 +97,27 @@ if TYPE_CHECKING:
 @common.json_option
 @common.output_option("the figure (or, with .json, the report)")
 @common.archive_option
-def command(
+def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> int:
+    """Measure PROGRAM (put -- before it), bound it by this machine, draw it.
+
+    It is run several times natively, which gives its time, and once under Valgrind, which gives
+    its work and its memory traffic: all with the same input. The first time, the counting engine
+    is built, which takes a C compiler and some seconds. Its own output is shown once and the
+    report goes to standard error, as with 'time'; with --json the report goes to standard output
+    and the program's output to standard error. Its exit status is passed on.
+
+    Of a program that uses MPI, --mpi P measures every rank: 'ridgepoint run --mpi 4 -- ./program',
+    or 'mpirun -n 4 ridgepoint run -- ./program'.
+    """
+    from ridgepoint.cli.ranks import ranks_of_run, run_ranks
+
+    with ranks_of_run(mpi_ranks, launcher) as ranks:
+        if ranks is None:
+            return _measure(**options)
+        return 0 if ranks == "another" else run_ranks(ranks, **options)
+
+
+def _measure(
     *,
     program: tuple[str, ...],
     repeat: int | None,
@@ -110,14 +142,7 @@ def command(
     outputs: tuple[Path, ...],
     archive_path: Path | None,
 ) -> int:
-    """Measure PROGRAM (put -- before it), bound it by this machine, draw it.
-
-    It is run several times natively, which gives its time, and once under Valgrind, which gives
-    its work and its memory traffic: all with the same input. The first time, the counting engine
-    is built, which takes a C compiler and some seconds. Its own output is shown once and the
-    report goes to standard error, as with 'time'; with --json the report goes to standard output
-    and the program's output to standard error. Its exit status is passed on.
-    """
+    """Measure a program on this machine."""
     from ridgepoint.archive import Archive
     from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters
     from ridgepoint.cli.output import show_run, write_run
@@ -155,10 +180,7 @@ def command(
             # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
             meter = replace(meter, asked="what each instruction does (--work bops)")
         archive.require_writable()
-        if chosen is None:
-            machine_id, machine = common.machine_of_this_host(archive, shown)
-        else:
-            machine_id, machine = common.keep_once(archive, chosen), chosen
+        machine_id, machine = common.machine_to_bound_by(archive, chosen, shown)
         if cores is not None and cores > machine.cores:
             raise click.BadParameter(
                 f"{machine.name} has {machine.cores} cores", param_hint="'--cores'"

@@ -86,38 +86,20 @@ class Plan:
     output: Output = "own"
 
 
-def measure_distributed(
-    plan: Plan, runner: Runner, *, progress: Progress | None = None
-) -> Measurement:
-    """Measure a distributed program on all ranks of a launcher.
+class DistributedProgram:
+    """A program that is measured on all ranks of a launcher.
 
     Parameters
     ----------
     plan : Plan
     runner : Runner
     progress : callable or None
-
-    Returns
-    -------
-    Measurement
-        Of the whole: work and traffic summed over ranks, the time of the slowest; each rank and
-        node by itself in ``distributed``.
-
-    Raises
-    ------
-    ProgramFailed
-        If a rank's program failed; the message names it.
-    MeterUnavailable
-        If the meter does not work on a host; the message names it.
-    CannotMeasure
-        If ranks cannot be started, have other versions, or take too long.
     """
-    return _Driver(plan, runner, progress or (lambda what, output_is_shown: None)).measure()
 
-
-class _Driver:
-    def __init__(self, plan: Plan, runner: Runner, report: Progress) -> None:
-        self._plan, self._runner, self._report = plan, runner, report
+    def __init__(self, plan: Plan, runner: Runner, *, progress: Progress | None = None) -> None:
+        self._plan, self._runner = plan, runner
+        self._report = progress or (lambda what, output_is_shown: None)
+        self._prepared: tuple[Report, ...] | None = None
         self._cautions: list[Caution] = []
         launcher = runner.launcher
         self._task = Task(
@@ -134,9 +116,25 @@ class _Driver:
         )
 
     def measure(self) -> Measurement:
-        """Prepare, time, count, and put it all together."""
+        """Measure it: time all ranks natively, then count them in one run.
+
+        Returns
+        -------
+        Measurement
+            Of the whole: work and traffic summed over ranks, the time of the slowest; each rank
+            and node by itself in ``distributed``.
+
+        Raises
+        ------
+        ProgramFailed
+            If a rank's program failed; the message names it.
+        MeterUnavailable
+            If the meter does not work on a host; the message names it.
+        CannotMeasure
+            If ranks cannot be started, have other versions, or take too long.
+        """
         context = context_here()
-        idle = [self._prepare()]
+        idle = [self.prepare()]
         with own_standard_input() as stdin:
             runs = self._time(stdin)
             counted = self._count(stdin, runs[0])
@@ -161,8 +159,16 @@ class _Driver:
             distributed=whole,
         )
 
-    def _prepare(self) -> tuple[Report, ...]:
-        """See that all hosts can do what is asked for."""
+    def prepare(self) -> tuple[Report, ...]:
+        """See once that all hosts can do what is asked for, and build what they lack.
+
+        Raises
+        ------
+        MeterUnavailable, CannotMeasure
+            As `measure`.
+        """
+        if self._prepared is not None:
+            return self._prepared
         ranks = self._runner.launcher.ranks
         self._report(f"preparing {ranks} rank{'s' * (ranks > 1)}", False)
         task = msgspec.structs.replace(self._task, idle_s=_IDLE_S)
@@ -192,6 +198,7 @@ class _Driver:
                     remedy,
                 )
             )
+        self._prepared = reports
         return reports
 
     def _time(self, stdin: StandardInput) -> list[tuple[Report, ...]]:

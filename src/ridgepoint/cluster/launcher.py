@@ -97,7 +97,10 @@ def find_launcher(
         if os.geteuid() == 0:
             more.append("--allow-run-as-root")
     return Launcher(
-        command=(path, *words[1:], *more), shown=words, name=version or words[0], ranks=ranks
+        command=(path, *words[1:], *more),
+        shown=words,
+        name=version or Path(words[0]).name,
+        ranks=ranks,
     )
 
 
@@ -163,5 +166,7 @@ def _version(path: str) -> str:
             reason=(why or str(error)).lower(),
             remedy="see whether it runs by itself",
         ) from error
+    if done.returncode:
+        return ""
     lines: Sequence[str] = [line.strip() for line in done.stdout.splitlines() if line.strip()]
     return lines[0] if lines else ""

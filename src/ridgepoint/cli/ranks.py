@@ -1,0 +1,229 @@
+"""The ranks of ``ridgepoint run``: as many as --mpi says, or those that a launcher started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.cluster.task import MeterName
+    from ridgepoint.machine import Cache, Machine
+    from ridgepoint.models.work import Metric
+
+_WITHIN_SLURM = "srun --overlap -n {ranks}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """How many ranks, and how to start them.
+
+    Parameters
+    ----------
+    count : int
+    launcher : str or None
+        As given; None: mpirun.
+    hosts : mapping of str to int or None
+        Where they are to be; None: the launcher decides.
+    """
+
+    count: int
+    launcher: str | None
+    hosts: Mapping[str, int] | None = None
+
+
+@contextlib.contextmanager
+def ranks_of_run(
+    count: int | None, launcher: str | None
+) -> Iterator[Ranks | Literal["another"] | None]:
+    """Give the ranks that a program is to have.
+
+    Under a launcher this process is one of them: rank 0 gets where they are, and the others
+    ``"another"``: they have nothing to do, and wait, asleep, until rank 0 is done.
+
+    Parameters
+    ----------
+    count : int or None
+        As given; None: those of a launcher, or else no MPI: None is given.
+    launcher : str or None
+
+    Raises
+    ------
+    click.BadParameter
+        If the options contradict each other, or the launcher.
+    CannotMeasure
+        If MPI does not work under this launcher.
+    """
+    from ridgepoint.cluster.detect import launched
+
+    here = launched()
+    if here is None or here.size < 2:
+        if launcher is not None and count is None:
+            raise click.BadParameter("say how many ranks: --mpi 4", param_hint="'--launcher'")
+        yield None if count is None else Ranks(count=count, launcher=launcher)
+        return
+    if count is not None and count != here.size:
+        raise click.BadParameter(
+            f"{here.launcher} started {here.size} ranks already: leave --mpi out, or the launcher",
+            param_hint="'--mpi'",
+        )
+    from ridgepoint.cluster.world import join
+    from ridgepoint.host import usable_cpus
+
+    world = join(here)
+    try:
+        places = world.comm.gather((world.node, usable_cpus()))
+        if places is None:
+            yield "another"
+            return
+        nodes = [node for node, _ in places]
+        on_hosts = {host: nodes.count(index) for index, host in enumerate(world.hosts)}
+        # A launcher may bind each rank to a core of its own; ours starts all those of this node.
+        own = {cpu for node, cpus in places if node == world.node for cpu in cpus}
+        os.sched_setaffinity(0, own)
+        if launcher is None and "srun" in here.launcher:
+            launcher = _WITHIN_SLURM
+        yield Ranks(
+            count=here.size, launcher=launcher, hosts=on_hosts if len(on_hosts) > 1 else None
+        )
+    finally:
+        world.pause()
+        world.close()
+
+
+def run_ranks(
+    ranks: Ranks,
+    *,
+    program: tuple[str, ...],
+    repeat: int | None,
+    timeout_s: float | None,
+    machine_name: str | None,
+    geometry: str | None,
+    meter_name: str | None,
+    metric: Metric,
+    no_traffic: bool,
+    counts_only: bool,
+    ignore_status: bool,
+    no_plot: bool,
+    as_json: bool,
+    outputs: tuple[Path, ...],
+    archive_path: Path | None,
+    **of_one_process: object,
+) -> int:
+    """Measure a program on its ranks, bound it by its nodes, show it and keep it.
+
+    Parameters
+    ----------
+    ranks : Ranks
+    of_one_process
+        Options of ``run`` that make no sense here; each must be as if it was not given.
+
+    The others are those of ``run``.
+
+    Returns
+    -------
+    int
+        The program's status.
+    """
+    from ridgepoint.archive import Archive
+    from ridgepoint.cli.kept import machine_for
+    from ridgepoint.cli.output import show_run, write_run
+    from ridgepoint.cluster.driver import DistributedProgram, Plan
+    from ridgepoint.cluster.jobs import Jobs
+    from ridgepoint.cluster.launcher import find_launcher
+    from ridgepoint.library import open_machine
+    from ridgepoint.meters.process import resolve
+    from ridgepoint.models.placement import place
+
+    _require_none(of_one_process)
+    common.require_figure_endings(outputs, also=(".json",))
+    chosen = None if machine_name is None else open_machine(machine_name)
+    plan = Plan(
+        command=resolve(program),
+        meter=_meter(meter_name, no_traffic=no_traffic),
+        caches=_caches(geometry, chosen),
+        traffic=not no_traffic,
+        repeat=repeat,
+        timeout_s=timeout_s,
+        counts_only=counts_only,
+        ignore_status=ignore_status,
+        output="stderr" if as_json else "own",
+    )
+    launcher = find_launcher(ranks.count, text=ranks.launcher, hosts=ranks.hosts)
+    with Archive(archive_path) as archive, common.progress() as shown:
+        archive.require_writable()
+        distributed = DistributedProgram(plan, Jobs(launcher=launcher), progress=shown.step)
+        distributed.prepare()
+        machine_id, node = common.machine_to_bound_by(archive, chosen, shown)
+        measurement = distributed.measure()
+        shown.close()
+        # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
+        try:
+            machine = machine_for(measurement, node)
+            placement = place(measurement, machine, metric=metric)
+            show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
+            write_run(measurement, machine, placement, outputs)
+            _say_why_no_ridgeline(machine, outputs)
+        finally:
+            common.say_kept(archive.keep_measurement(measurement, machine_id))
+    return 0 if measurement.timed is None else measurement.timed.exit_status
+
+
+def _require_none(options: Mapping[str, object]) -> None:
+    """Refuse options that are of one process alone.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    if given:
+        raise click.BadParameter(
+            f"several ranks are measured without {', '.join(given)}: leave it out",
+            param_hint=f"'{given[0]}'",
+        )
+
+
+def _meter(name: str | None, *, no_traffic: bool) -> MeterName:
+    """Return what counts on each rank.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is none that does.
+    """
+    if name in {None, "engine", "auto"}:
+        return "engine"
+    if name != "perf":
+        raise click.BadParameter("ranks are counted by engine or perf", param_hint="'--meter'")
+    if no_traffic:
+        raise click.BadParameter("the CPU's own counters simulate nothing", param_hint="'--meter'")
+    return "perf"
+
+
+def _caches(geometry: str | None, chosen: Machine | None) -> tuple[Cache, ...] | None:
+    """Return the caches that a user gives, or those of the machine named; None: each host's own."""
+    from ridgepoint.cli.counting import caches_to_simulate
+
+    if geometry is None and (chosen is None or not chosen.caches):
+        return None
+    return caches_to_simulate(geometry, chosen)
+
+
+def _say_why_no_ridgeline(machine: Machine, outputs: tuple[Path, ...]) -> None:
+    figures = [path for path in outputs if path.suffix.lower() != ".json"]
+    if figures and not machine.knows("network"):
+        print(
+            f"ridgepoint: {machine.name!r} has no network ceiling, so its roofline is drawn and "
+            "not the Ridgeline; measure one with 'mpirun -n P ridgepoint machine', or name a "
+            "machine that has it: --machine",
+            file=sys.stderr,
+        )

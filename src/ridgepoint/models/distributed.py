@@ -1,0 +1,305 @@
+"""What bounds a distributed program: its nodes on the Ridgeline, and where its ranks' time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ridgepoint.counts import Counts, Traffic
+from ridgepoint.demand import Demand
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.placement import cores_that_apply
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.trajectories import Trajectory
+from ridgepoint.models.work import Metric, work_by_resource
+from ridgepoint.ranks import Distributed, RankNode
+from ridgepoint.resources import RESOURCES
+
+Limit = Literal["compute", "memory", "network", "load imbalance", "waiting", "ranks"]
+"""``waiting``: for messages that take longer than the network needs for their bytes. ``ranks``:
+the work of the ranks, which no ceiling explains."""
+
+_HALF = 0.5
+_EXPLAINS = 0.10
+"""A roof that allows ten times the speed explains no time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Division:
+    """Where the time of the slowest rank goes; the three add up to it.
+
+    Parameters
+    ----------
+    outside_s : float
+        Outside MPI, the mean over ranks: what it would take if all ranks had as much to do.
+    imbalance_s : float
+        By how much the rank that is outside MPI longest exceeds that mean.
+    inside_s : float
+        What is left: the time inside MPI of a rank that nobody has to wait for.
+    """
+
+    outside_s: float
+    imbalance_s: float
+    inside_s: float
+
+    @property
+    def runtime_s(self) -> float:
+        """All of it."""
+        return self.outside_s + self.imbalance_s + self.inside_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeBound:
+    """The least time that a node needs for what its ranks asked of it.
+
+    Parameters
+    ----------
+    host : str
+    demand : Demand
+        The part for which the machine has ceilings.
+    bound : Bound or None
+        None: the machine has no ceiling for anything of it.
+    """
+
+    host: str
+    demand: Demand
+    bound: Bound | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What bounds a distributed program, as far as the numbers say.
+
+    Parameters
+    ----------
+    limit : Limit or None
+        None: they do not say.
+    division : Division or None
+        None: not timed, or MPI was not profiled.
+    nodes : tuple of NodeBound
+    network_s : float or None
+        What the network needs at least for the bytes of the node that moved most; None: not known.
+    """
+
+    limit: Limit | None
+    division: Division | None
+    nodes: tuple[NodeBound, ...]
+    network_s: float | None
+
+
+def nodes_together(machine: Machine, nodes: int) -> Machine:
+    """Return a machine of several like nodes: so many times the cores and every ceiling.
+
+    Parameters
+    ----------
+    machine : Machine
+        One node.
+    nodes : int
+        > 0.
+    """
+    if nodes < 1:
+        raise ValueError(f"nodes must be > 0, got {nodes!r}")
+    if nodes == 1:
+        return machine
+    return replace(
+        machine,
+        name=f"{nodes} x {machine.name}",
+        host=replace(machine.host, cores=machine.host.cores * nodes),
+        ceilings=tuple(
+            replace(
+                ceiling,
+                threads=ceiling.threads * nodes,
+                rate=None if ceiling.rate is None else ceiling.rate.map(lambda rate: rate * nodes),
+                theoretical=None if ceiling.theoretical is None else ceiling.theoretical * nodes,
+            )
+            for ceiling in machine.ceilings
+        ),
+    )
+
+
+def division(whole: Distributed) -> Division | None:
+    """Return where the time goes; None: it is not known."""
+    outside = [one.outside_mpi_s for one in whole.ranks]
+    known = [each for each in outside if each is not None]
+    runtimes = [one.runtime_s.median for one in whole.ranks if one.runtime_s is not None]
+    if len(known) < len(outside) or not known:
+        return None
+    mean, longest = sum(known) / len(known), max(known)
+    return Division(
+        outside_s=mean, imbalance_s=longest - mean, inside_s=max(0.0, max(runtimes) - longest)
+    )
+
+
+def judge(measurement: Measurement, machine: Machine, *, metric: Metric = "flop") -> Verdict:
+    """Return what bounds a distributed program.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Of several ranks.
+    machine : Machine
+        All its nodes together (`nodes_together`).
+    metric : {"flop", "bop"}
+
+    Raises
+    ------
+    ValueError
+        If it is of one program on one machine.
+    """
+    whole = _of_ranks(measurement)
+    nodes = tuple(_bounded(measurement, machine, metric))
+    network = [
+        float(each.bound.times_s["network"])
+        for each in nodes
+        if each.bound is not None and "network" in each.bound.times_s
+    ]
+    network_s = max(network, default=None)
+    split = division(whole)
+    return Verdict(
+        limit=_limit(split, nodes, network_s), division=split, nodes=nodes, network_s=network_s
+    )
+
+
+def _limit(
+    split: Division | None, nodes: tuple[NodeBound, ...], network_s: float | None
+) -> Limit | None:
+    if split is None or split.runtime_s <= 0:
+        return None
+    lost_s = split.imbalance_s + split.inside_s
+    if lost_s < _HALF * split.runtime_s:
+        return _limit_outside(split, nodes)
+    if split.imbalance_s >= split.inside_s:
+        return "load imbalance"
+    if network_s is not None and network_s >= _HALF * split.inside_s:
+        return "network"
+    return "waiting"
+
+
+def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
+    """Return what bounds the ranks where most of the time is outside MPI."""
+    times: dict[str, float] = {}
+    for each in nodes:
+        for path, seconds in ({} if each.bound is None else each.bound.times_s).items():
+            if path != "network":
+                times[path] = max(times.get(path, 0.0), float(seconds))
+    longest = max(times, key=lambda path: times[path], default="")
+    if not longest or times[longest] < _EXPLAINS * split.outside_s:
+        return "ranks"
+    return "compute" if longest == "compute" else "memory"
+
+
+def nodes_on_ridgeline(
+    measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
+) -> tuple[Ridgeline, Trajectory] | None:
+    """Return every node on the Ridgeline of its machine.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Of several ranks.
+    machine : Machine
+        All its nodes together (`nodes_together`): the plane's intensities are the same, and the
+        amounts of each node are those that all would have if they were like it.
+    metric : {"flop", "bop"}
+
+    Returns
+    -------
+    tuple or None
+        None: the machine has no ceiling of its network, or of the memory or the work; or the bytes
+        over the network, the traffic or the work is not known.
+    """
+    whole = _of_ranks(measurement)
+    demands = [_demand(measurement, node, metric) for node in whole.nodes]
+    needed = {"network", *(name for each in demands for name in each.amounts)}
+    if any("network" not in each.amounts for each in demands):
+        return None
+    if not any(RESOURCES[name].path == "dram" for name in needed):
+        return None
+    compute = {name: 0.0 for name in needed if RESOURCES[name].path == "compute"}
+    if (
+        not compute
+        or not all(
+            machine.knows(name) or machine.knows(RESOURCES[name].path)
+            for name in needed - set(compute)
+        )
+        or not all(machine.knows(name) for name in compute)
+    ):
+        return None
+    for each in demands:
+        for name in compute:
+            compute[name] += float(each.amounts.get(name, 0.0))
+    ridgeline = Ridgeline(
+        machines=(machine,),
+        work=max(compute, key=lambda name: compute[name]),
+        cores=_cores(measurement, machine),
+    )
+    together = _stacked(demands)
+    return ridgeline, Trajectory(
+        name="",
+        variable="point",
+        labels=tuple(node.host for node in whole.nodes),
+        placed=ridgeline.place_demand(together * len(whole.nodes)),
+    )
+
+
+def _stacked(demands: list[Demand]) -> Demand:
+    names = dict.fromkeys(name for each in demands for name in each.amounts)
+    return Demand(
+        {name: np.array([each.amounts.get(name, 0.0) for each in demands]) for name in names}
+    )
+
+
+def _of_ranks(measurement: Measurement) -> Distributed:
+    if measurement.distributed is None:
+        raise ValueError("the measurement must be of several ranks")
+    return measurement.distributed
+
+
+def _cores(measurement: Measurement, machine: Machine) -> float:
+    """Return the cores of all nodes together that were kept busy."""
+    if measurement.timed is None:
+        ranks = len(_of_ranks(measurement).ranks)
+        return float(min(ranks, machine.cores))
+    return cores_that_apply(measurement.timed.cores_busy, machine.cores)
+
+
+def _bounded(measurement: Measurement, machine: Machine, metric: Metric) -> Iterator[NodeBound]:
+    whole = _of_ranks(measurement)
+    cores = _cores(measurement, machine)
+    for node in whole.nodes:
+        asked = _demand(measurement, node, metric)
+        known = Demand(
+            {
+                name: amount
+                for name, amount in asked.amounts.items()
+                if machine.knows(name)
+                or (RESOURCES[name].path in RESOURCES and machine.knows(RESOURCES[name].path))
+            }
+        )
+        limit = bound(known * len(whole.nodes), machine, cores=cores) if known.amounts else None
+        yield NodeBound(host=node.host, demand=known, bound=limit)
+
+
+def _demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:
+    """Return what the ranks of a node asked of it, as far as it is known."""
+    whole = _of_ranks(measurement)
+    ranks = whole.on(node)
+    counts = [one.counts for one in ranks if one.counts is not None]
+    amounts: dict[str, float] = {}
+    if len(counts) == len(ranks):
+        amounts |= {k: float(v) for k, v in work_by_resource(Counts.total(counts), metric).items()}
+    dram = [part for one in ranks for part in one.traffic if part.level == "dram"]
+    for part in Traffic.total(dram):
+        amounts["dram_read"] = float(part.read_bytes)
+        if part.write_bytes is not None:
+            amounts["dram_write"] = float(part.write_bytes)
+    if not whole.crosses_network:
+        amounts["network"] = 0.0
+    elif node.network_bytes is not None:
+        amounts["network"] = node.network_bytes
+    return Demand(amounts)

@@ -336,7 +336,7 @@ def counted(tmp_path):
     return count_text
 
 
-@pytest.mark.parametrize("flag", ["-O0", "-O2"])
+@pytest.mark.parametrize("flag", [pytest.param("-O0", marks=pytest.mark.slow), "-O2"])
 @pytest.mark.parametrize("name", CASES)
 def test_c_counts_what_a_careful_reader_counts(counted, name, flag):
     """Whatever the compiler makes of it, the source says how much there is to do."""

@@ -244,7 +244,7 @@ def counted(tmp_path):
     return count_text
 
 
-@pytest.mark.parametrize("flag", ["-O0", "-O2"])
+@pytest.mark.parametrize("flag", [pytest.param("-O0", marks=pytest.mark.slow), "-O2"])
 @pytest.mark.parametrize("name", CASES)
 def test_rust_counts_what_a_careful_reader_counts(counted, name, flag):
     """Whatever the compiler makes of it, the source says how much there is to do."""
@@ -256,7 +256,7 @@ def test_rust_counts_what_a_careful_reader_counts(counted, name, flag):
     assert result.complete
 
 
-@pytest.mark.parametrize("flag", ["-O0", "-O3"])
+@pytest.mark.parametrize("flag", [pytest.param("-O0", marks=pytest.mark.slow), "-O3"])
 @pytest.mark.parametrize("name", WITH_LIBRARY)
 def test_lines_of_the_program_count_beside_those_of_the_library(counted, name, flag):
     """Each at its own place."""

@@ -194,6 +194,14 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         raise InvalidDocument(what, reason=str(error), remedy="correct that field") from error
 
 
+def kind_of(document: bytes | str) -> str | None:
+    """Return the kind that a JSON document says it is, or None if it does not."""
+    try:
+        return msgspec.json.decode(document, type=_Header).kind
+    except _UNREADABLE:
+        return None
+
+
 def decode_machine(document: bytes | str, *, origin: str) -> Machine:
     """Return the machine that a JSON document holds, or of a measured cluster its slowest node.
 
@@ -208,10 +216,6 @@ def decode_machine(document: bytes | str, *, origin: str) -> Machine:
     InvalidDocument
         If it holds neither.
     """
-    try:
-        kind = msgspec.json.decode(document, type=_Header).kind
-    except _UNREADABLE:
-        kind = None
-    if kind == _KINDS[MeasuredCluster]:
+    if kind_of(document) == _KINDS[MeasuredCluster]:
         return decode(document, MeasuredCluster, origin=origin).slowest()
     return decode(document, Machine, origin=origin)

@@ -11,9 +11,10 @@ import difflib
 from importlib.resources import files
 from pathlib import Path
 
-from ridgepoint.documents import decode, decode_machine
+from ridgepoint.documents import decode, decode_machine, kind_of
 from ridgepoint.errors import InvalidDocument, RidgepointError
 from ridgepoint.machine import Machine
+from ridgepoint.measured_cluster import MeasuredCluster
 
 _MACHINES = files("ridgepoint") / "data" / "machines"
 
@@ -104,3 +105,20 @@ def open_machine(text: str) -> Machine:
             + ", ".join(names()),
         ) from error
     return decode_machine(document, origin=text)
+
+
+def open_cluster(text: str) -> MeasuredCluster | None:
+    """Return the measured cluster in the file that a user names; None: it holds something else.
+
+    Raises
+    ------
+    InvalidDocument
+        If the file is one of a cluster, and is damaged.
+    """
+    try:
+        document = Path(text).read_bytes()
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return None
+    if kind_of(document) != "cluster":
+        return None
+    return decode(document, MeasuredCluster, origin=text)

@@ -30,6 +30,9 @@ PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 SLOW = 0.7
 """A link that carries less than this share of what links here carry is named."""
 
+_LARGE = 1 << 16
+"""Byte: with smaller messages all pairs do not say what a link carries."""
+
 _SLOWER = 0.95
 """A node's ceiling is named if its interval ends below this share of the nodes' median."""
 
@@ -89,10 +92,12 @@ class Standing:
 
     @property
     def stands_out(self) -> bool:
-        """Whether the slowest node is slower than the others by more than its interval."""
-        rate = self.slowest_rate
-        end = rate.median if rate.high is None else rate.high
-        return self.nodes > 1 and end < _SLOWER * self.median
+        """Whether the slowest node is slower than the others by more than its interval.
+
+        With fewer samples than have an interval nobody can tell.
+        """
+        end = self.slowest_rate.high
+        return self.nodes > 1 and end is not None and end < _SLOWER * self.median
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +155,11 @@ class Exchange:
             raise ValueError(f"size_bytes must be >= 0, got {self.size_bytes!r}")
         if min(self.time_s.samples) <= 0:
             raise ValueError(f"time_s must be > 0, got {min(self.time_s.samples)!r}")
+
+    @property
+    def nominal_bytes(self) -> int:
+        """The power of two that the size stands for: parts of a message are whole."""
+        return 1 << (self.size_bytes.bit_length() - 1) if self.size_bytes else 0
 
     @property
     def algorithm_bytes_per_s(self) -> Estimate | None:
@@ -388,6 +398,7 @@ def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
             (rate, exchange.size_bytes)
             for exchange in cluster.network
             if exchange.pattern == "all pairs" and exchange.ranks // exchange.nodes == threads
+            if exchange.size_bytes >= _LARGE
             if (rate := exchange.node_bytes_per_s) is not None
         ]
         if rates:

@@ -14,7 +14,7 @@ from ridgepoint.cli import common
 @common.json_option
 @common.archive_option
 def command(as_json: bool, archive_path: Path | None) -> None:
-    """List what was kept: machines and measurements, oldest first."""
+    """List what was kept: machines, clusters and measurements, oldest first."""
     from ridgepoint.archive import Archive
     from ridgepoint.documents import SCHEMA, plain, render
     from ridgepoint.figures import tables

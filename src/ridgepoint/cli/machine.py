@@ -68,11 +68,29 @@ def command(
     per cent of theory. Takes under 30 s.
     'ridgepoint run' uses the machine kept last for as long as it does not change.
 
+    mpirun -n P ridgepoint machine measures a cluster: the machines of all nodes at once, and the
+    network between them. 'ridgeline' and 'scale' take it as --machine.
+
     With --check, a ceiling fell if its 95 % interval lies wholly below the baseline's and its
     median fell by more than the tolerance, and did so again when it was measured twice more.
     """
-    common.require_figure_endings(outputs)
-    caches = None if geometry is None else common.caches_of_this_host(geometry)
+    from ridgepoint.cluster.detect import launched
+
+    job = launched()
+    if job is not None:
+        from ridgepoint.cli.cluster_machine import measure_cluster
+
+        return measure_cluster(
+            job,
+            check=lambda: _checked_for_a_cluster(
+                geometry, outputs, alone=(baseline_name, tolerance_percent, explained)
+            ),
+            quick=quick,
+            as_json=as_json,
+            outputs=outputs,
+            archive_path=archive_path,
+        )
+    caches = _checked(geometry, outputs)
     if explained is not None:
         if baseline_name is not None or quick:
             raise click.UsageError("--explain goes neither with --check nor with --quick")
@@ -108,6 +126,24 @@ def command(
         finally:
             common.say_kept(archive.keep_machine(machine))
     return 1 if fell else 0
+
+
+def _checked(geometry: str | None, outputs: tuple[Path, ...]) -> tuple[Cache, ...] | None:
+    """Return the caches that the user gives; refuse what could not be written afterwards."""
+    common.require_figure_endings(outputs)
+    return None if geometry is None else common.caches_of_this_host(geometry)
+
+
+def _checked_for_a_cluster(
+    geometry: str | None, outputs: tuple[Path, ...], *, alone: tuple[object, ...]
+) -> tuple[Cache, ...] | None:
+    """Return the same; refuse options that have a meaning for one machine alone."""
+    if any(option is not None for option in alone):
+        raise click.UsageError(
+            "--check, --tolerance and --explain are for one machine: leave them out, or run "
+            "without mpirun"
+        )
+    return _checked(geometry, outputs)
 
 
 def _fallen(compared: Comparison) -> set[tuple[str, str]]:

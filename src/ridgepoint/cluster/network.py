@@ -33,6 +33,7 @@ _BATCHES = 8
 """Moments that samples tell of: see `Estimate`."""
 
 _MOST_ROUNDS = 64
+_FEWEST_OF_A_LINK = 3
 _ROUNDS_SAMPLES = 5
 _SHORTEST_LINK_SAMPLE_S = 0.005
 
@@ -173,7 +174,7 @@ class _Survey:
             sample_s=min(
                 max(budget_s / _ROUNDS_SAMPLES, _SHORTEST_LINK_SAMPLE_S), plan.link_sample_s
             ),
-            fewest=3,
+            fewest=min(max(_MOST_ROUNDS // len(schedule), _FEWEST_OF_A_LINK), plan.fewest),
             most=plan.most,
             budget_s=budget_s,
         )

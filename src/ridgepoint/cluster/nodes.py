@@ -131,12 +131,14 @@ class Roster:
 
     def cautions(self) -> Iterator[Caution]:
         """Yield which nodes have doubts, and which are slow, by name."""
+        if len(self._hosts) == 1:
+            return  # its machine tells them
         for code, hosts in self._cautions.items():
             if code != "quick":
                 yield Caution(
                     code,
-                    f"of the machine of {_listed(hosts)}",
-                    "show that machine for what was seen: its node's 'cautions' in --json",
+                    f"the machine of {_listed(hosts)} has this doubt",
+                    "see what was seen there: 'cautions' of that node in --json",
                 )
         slow: dict[str, list[Standing]] = {}
         for standing in self.standings():

@@ -168,9 +168,10 @@ class World:
         """End what watches the time."""
         self._watchdog.close()
 
-    def abort(self, line: str) -> NoReturn:
-        """Say why, and end all ranks."""
-        print(f"ridgepoint: {line}", file=sys.stderr, flush=True)
+    def abort(self, line: str | None) -> NoReturn:
+        """Say why, unless somebody else does, and end all ranks."""
+        if line is not None:
+            print(f"ridgepoint: {' '.join(line.split())}", file=sys.stderr, flush=True)
         self._end(2)
         raise AssertionError("unreachable")
 

@@ -1,0 +1,32 @@
+"""Prints and writes measured clusters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ridgepoint.cli.common import console
+from ridgepoint.documents import render, to_fields
+from ridgepoint.figures import network_table
+from ridgepoint.measured_cluster import MeasuredCluster
+
+
+def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
+    """Print a cluster on standard output."""
+    if as_json:
+        sys.stdout.write(render(to_fields(cluster)))
+    else:
+        console().print(network_table.cluster(cluster))
+    sys.stdout.flush()
+
+
+def write_cluster(cluster: MeasuredCluster, outputs: Sequence[Path]) -> None:
+    """Write bandwidth and time over the size of messages to each file."""
+    if outputs:
+        from ridgepoint.figures import network_mpl
+        from ridgepoint.figures.network import network_figure
+
+        figure = network_figure(cluster)
+        for path in outputs:
+            network_mpl.save(figure, path)

@@ -266,7 +266,7 @@ def test_a_machine_that_cannot_run_a_stage_is_not_chosen_for_it():
 
 
 def test_the_weighted_time_and_the_legroom():
-    """Eq. (12): 0.75 x 13 + 0.25 x 15 = 13.5 s, 90 % of a period of 15 s exactly."""
+    """Eq. (12): 0.75 x 13 + 0.25 x 15 = 13.5 s, which is 90 % of a period of 15 s exactly."""
     one = assess(memo(), GPU, load_per_s=LOAD)
     other = assess(memo(host_time_s=Estimate([2.0])), GPU, load_per_s=2 * LOAD)
     found = Observation(
@@ -278,8 +278,12 @@ def test_the_weighted_time_and_the_legroom():
     assert found.load_per_s == pytest.approx(1.25 * LOAD)
     assert found.devices == pytest.approx(1.25 * 459.755, abs=1e-3)
     assert found.most_devices == pytest.approx(2 * 459.755, abs=1e-3)
-    assert not found.fits(0.8)
-    assert found.fits(0.9)
+    assert found.devices_to_fit(0.9) == pytest.approx(1)
+    assert found.devices_to_fit(0.8) == pytest.approx(9 / 8)
+    second = replace(found, is_of_a_second=True)
+    assert second.time_s == pytest.approx(13.5 * 15)
+    assert second.devices_to_fit(0.9) == pytest.approx(15)
+    assert replace(second, period_s=None).devices_to_fit(0.9) == pytest.approx(15)
 
 
 def test_weights_that_do_not_add_up_are_refused():
@@ -292,7 +296,7 @@ def test_weights_that_do_not_add_up_are_refused():
     with pytest.raises(ValueError, match="a weight must be"):
         Observation(shares=(Share(assessment=one, weight=math.nan),))
     assert Observation(shares=(half, half)).devices is None
-    assert Observation(shares=(half, half)).fits(0.8) is None
+    assert Observation(shares=(half, half)).devices_to_fit(0.8) is None
 
 
 def test_devices_are_whole():

@@ -25,6 +25,7 @@ _COMMANDS = {
     "c++": "Compile C++ so that it counts them.",
     "ridgeline": "Say what bounds distributed programs: compute, memory or network.",
     "scale": "Say how many cores and nodes are worth allocating.",
+    "pipeline": "Compose stages: efficiencies, how many devices, what gains most.",
     "list": "List what was kept.",
     "show": "Show a kept measurement or a machine again.",
     "plot": "Draw kept measurements together.",

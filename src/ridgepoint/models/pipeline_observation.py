@@ -44,6 +44,8 @@ class Observation:
         At least one; their weights add up to 1.
     period_s : float or None
         The observation; None: not given.
+    is_of_a_second : bool
+        Whether stages are what has to be done in each second of it; else in all of it.
     legroom : tuple of float
         Shares of the period that pipelines may take, in (0, 1].
 
@@ -55,6 +57,7 @@ class Observation:
 
     shares: tuple[Share, ...]
     period_s: float | None = None
+    is_of_a_second: bool = False
     legroom: tuple[float, ...] = LEGROOM
 
     def __post_init__(self) -> None:
@@ -68,8 +71,9 @@ class Observation:
 
     @property
     def time_s(self) -> float:
-        """T_sdp of Eq. (12): the weighted time of one device."""
-        return sum(one.weight * one.time_s for one in self.shares)
+        """T_sdp of Eq. (12): the weighted time of one device, for the period or for a second."""
+        times = (self.period_s or 1.0) if self.is_of_a_second else 1.0
+        return times * sum(one.weight * one.time_s for one in self.shares)
 
     @property
     def load_per_s(self) -> float | None:
@@ -87,9 +91,10 @@ class Observation:
         each = [one for one in self._each() if one is not None]
         return max(each) if len(each) == len(self.shares) else None
 
-    def fits(self, legroom: float) -> bool | None:
-        """Return whether one device finishes in a share of the period; None: no period."""
-        return None if self.period_s is None else self.time_s <= legroom * self.period_s
+    def devices_to_fit(self, legroom: float) -> float | None:
+        """Return the devices with which the stages end in a share of the period; None: unknown."""
+        period = self.period_s or (1.0 if self.is_of_a_second else None)
+        return None if period is None else self.time_s / (legroom * period)
 
     def _each(self) -> list[float | None]:
         needed = [one.assessment.devices for one in self.shares]

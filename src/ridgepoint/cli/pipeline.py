@@ -1,0 +1,183 @@
+"""Compose the stages of a science pipeline: efficiencies, devices, what gains most."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.cli.pipeline_report import Shown
+    from ridgepoint.models.pipeline_assessment import Assessment
+    from ridgepoint.models.pipeline_devices import Assignment
+    from ridgepoint.models.pipeline_observation import Observation
+    from ridgepoint.pipeline_file import Case, Cases
+
+_EXAMPLE = "imaging"
+
+
+@click.command("pipeline")
+@click.argument(
+    "file", required=False, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml"
+)
+@click.option(
+    "--machine",
+    "machine_name",
+    metavar="FILE|NAME",
+    help="Bound by this machine in place of the file's: h200, a100, mi300x, ... or a file of "
+    "'ridgepoint machine --json'.",
+)
+@click.option(
+    "--example",
+    "example_name",
+    is_flag=False,
+    flag_value=_EXAMPLE,
+    metavar="[NAME]",
+    help="Print an example file and stop: imaging (the default), sdp-low or observation.",
+)
+@click.option("--published", is_flag=True, help="Print the published loads of SDP and stop.")
+@click.option(
+    "--figures",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Draw all figures there, in a folder for each pipeline if there are several.",
+)
+@common.output_option("the roofline with the stages and where the time goes")
+@common.archive_option
+@common.json_option
+def command(
+    *,
+    file: Path | None,
+    machine_name: str | None,
+    example_name: str | None,
+    published: bool,
+    folder: Path | None,
+    outputs: tuple[Path, ...],
+    archive_path: Path | None,
+    as_json: bool,
+) -> int:
+    """Compose the stages of a science pipeline: efficiencies, devices, what gains most.
+
+    FILE.toml names the stages: measured (by their numbers in the archive), by formula, or by
+    figures; and the machine. 'ridgepoint pipeline --example > imaging.toml' prints one to begin
+    with.
+
+    Composite intensity by Eqs. (5), (7) and (8) of SDP memo 54 and by the exact sum of the stages;
+    roofline, programming and compute efficiency; the number of devices with its interval; what
+    gains most.
+    """
+    if example_name is not None:
+        from ridgepoint.pipeline_file import example
+
+        sys.stdout.write(example(example_name))
+        return 0
+    if published:
+        _show_published()
+        return 0
+    if file is None:
+        raise click.UsageError("name a file; 'ridgepoint pipeline --example' prints one")
+    common.require_figure_endings(outputs)
+    cases = _cases(file, machine_name, archive_path)
+    if outputs and len(cases.cases) > 1:
+        raise click.UsageError(
+            f"{file} has {len(cases.cases)} pipelines: draw them with --figures FOLDER"
+        )
+    assessments = tuple(case.assess() for case in cases.cases)
+    pairs = zip(cases.cases, assessments, strict=True)
+    shown = [_shown(case, found) for case, found in pairs]
+    _draw(shown, outputs=outputs, folder=folder)
+    observation = cases.observation(assessments)
+    _print(shown, cases, observation, as_json=as_json)
+    return 0
+
+
+def _cases(file: Path, machine_name: str | None, archive_path: Path | None) -> Cases:
+    from ridgepoint.archive import Archive
+    from ridgepoint.library import open_machine
+    from ridgepoint.pipeline_file import read_pipeline
+
+    machine = None if machine_name is None else open_machine(machine_name)
+    return read_pipeline(file, archive=Archive(archive_path), machine=machine)
+
+
+def _shown(case: Case, found: Assessment) -> Shown:
+    from ridgepoint.models.pipeline_advice import pipeline_advice
+    from ridgepoint.models.pipeline_sensitivity import sensitivity
+
+    gains = sensitivity(case.pipeline, case.machine, cores=case.cores)
+    return found, gains, pipeline_advice(found), _assigned(case)
+
+
+def _assigned(case: Case) -> Assignment | None:
+    from ridgepoint.models.pipeline_devices import assign
+
+    if not case.others:
+        return None
+    try:
+        return assign(
+            case.pipeline,
+            (case.machine, *case.others),
+            cores=case.cores,
+            link_bytes_per_s=case.link_bytes_per_s,
+        )
+    except ValueError as error:
+        raise click.UsageError(f"stages cannot be assigned to machines: {error}") from error
+
+
+def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None) -> None:
+    """Write the figures that were asked for."""
+    if not outputs and folder is None:
+        return
+    from ridgepoint.cli import results
+    from ridgepoint.figures import pipeline, pipeline_mpl
+
+    for path in outputs:
+        pipeline_mpl.save(pipeline.pipeline_figure(shown[0][0]), path)
+    if folder is None:
+        return
+    for number, (found, gains, advised, _) in enumerate(shown, start=1):
+        own = results.folder(folder if len(shown) == 1 else folder / f"{number}")
+        pipeline_mpl.save(pipeline.pipeline_figure(found), own / "pipeline.svg")
+        pipeline_mpl.save_roofline(pipeline.roofline_figure(found), own / "roofline.svg")
+        pipeline_mpl.save_time(pipeline.time_figure(found), own / "time.svg")
+        for name, figure in (
+            ("devices", pipeline.devices_figure(found)),
+            ("sensitivity", pipeline.sensitivity_figure(gains)),
+            ("advice", pipeline.advice_figure(tuple(advised))),
+        ):
+            if figure is not None:
+                pipeline_mpl.save_bars(figure, own / f"{name}.svg")
+
+
+def _print(
+    shown: list[Shown], cases: Cases, observation: Observation | None, *, as_json: bool
+) -> None:
+    if as_json:
+        from ridgepoint.cli.pipeline_report import report
+        from ridgepoint.documents import render
+
+        sys.stdout.write(render(report(shown, observation)))
+        return
+    from ridgepoint.figures.pipeline_table import observation_table, pipeline_table
+
+    console = common.console()
+    for case, (found, gains, advised, assigned) in zip(cases.cases, shown, strict=True):
+        console.print(
+            pipeline_table(found, gains, advised, assigned=assigned, product=case.product)
+        )
+        if len(shown) > 1:
+            console.print()
+    if observation is not None:
+        console.print(observation_table(observation))
+
+
+def _show_published() -> None:
+    from ridgepoint.figures.pipeline_table import loads_table
+    from ridgepoint.sdp_loads import products, source
+
+    common.console().print(loads_table(products(), source()))

@@ -196,18 +196,26 @@ def write_run(
 def _write_ridgeline(
     measurement: Measurement, machine: Machine, placement: Placement, outputs: Sequence[Path]
 ) -> bool:
-    """Write a distributed program's nodes on the Ridgeline; return whether that could be done."""
+    """Write a distributed program's nodes on the Ridgeline; return whether that could be done.
+
+    Why it could not is said on standard error.
+    """
     if measurement.distributed is None:
         return False
     from ridgepoint.figures.rank_table import ridgeline_notes
     from ridgepoint.figures.ridgeline import ridgeline_figure
     from ridgepoint.figures.ridgeline_mpl import save
-    from ridgepoint.models.distributed import nodes_on_ridgeline
+    from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
 
-    placed = nodes_on_ridgeline(measurement, machine, metric=placement.metric)
-    if placed is None:
+    reason = why_no_ridgeline(measurement, machine, metric=placement.metric)
+    if reason is not None:
+        print(
+            f"ridgepoint: {reason}, so the roofline is drawn and not the Ridgeline; a machine with "
+            "a network: 'mpirun -n P ridgepoint machine', or --machine",
+            file=sys.stderr,
+        )
         return False
-    ridgeline, nodes = placed
+    ridgeline, nodes = nodes_on_ridgeline(measurement, machine, metric=placement.metric)
     figure = ridgeline_figure(
         ridgeline, [nodes], notes=ridgeline_notes(measurement, machine, metric=placement.metric)
     )

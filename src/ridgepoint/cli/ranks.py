@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +170,6 @@ def run_ranks(
             placement = place(measurement, machine, metric=metric)
             show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
             write_run(measurement, machine, placement, outputs)
-            _say_why_no_ridgeline(machine, outputs)
         finally:
             common.say_kept(archive.keep_measurement(measurement, machine_id))
     return 0 if measurement.timed is None else measurement.timed.exit_status
@@ -216,14 +214,3 @@ def _caches(geometry: str | None, chosen: Machine | None) -> tuple[Cache, ...] |
     if geometry is None and (chosen is None or not chosen.caches):
         return None
     return caches_to_simulate(geometry, chosen)
-
-
-def _say_why_no_ridgeline(machine: Machine, outputs: tuple[Path, ...]) -> None:
-    figures = [path for path in outputs if path.suffix.lower() != ".json"]
-    if figures and not machine.knows("network"):
-        print(
-            f"ridgepoint: {machine.name!r} has no network ceiling, so its roofline is drawn and "
-            "not the Ridgeline; measure one with 'mpirun -n P ridgepoint machine', or name a "
-            "machine that has it: --machine",
-            file=sys.stderr,
-        )

@@ -26,7 +26,7 @@ _FRAME = re.compile(rb"@ridgepoint ([0-9a-f]+) (\d+) (\d+)/(\d+) ([0-9a-f]{8}) (
 
 
 def lines(token: str, rank: int, message: bytes) -> list[bytes]:
-    """Return a message as lines, each with a newline at both ends.
+    """Return a message as lines.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def lines(token: str, rank: int, message: bytes) -> list[bytes]:
     packed = zlib.compress(message)
     parts = [packed[i : i + FRAME_BYTES] for i in range(0, len(packed), FRAME_BYTES)]
     return [
-        b"\n@ridgepoint %s %d %d/%d %08x %s@\n"
+        b"@ridgepoint %s %d %d/%d %08x %s@\n"
         % (token.encode(), rank, index, len(parts), zlib.crc32(part), base64.b64encode(part))
         for index, part in enumerate(parts)
     ]
@@ -98,9 +98,7 @@ class Receiver:
             if found is None or found[1] != self._token:
                 passed.append(line)
                 continue
-            # The newline before a frame is the frame's, where nothing else stood on that line.
-            if passed and passed[-1] == b"\n":
-                passed.pop()
+            # A program may end without ending its line.
             if rest := line[: found.start()] + line[found.end() :].rstrip(b"\r\n"):
                 passed.append(rest + b"\n")
             complete += self._add(found)

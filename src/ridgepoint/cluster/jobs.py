@@ -264,11 +264,11 @@ class _Gathered:
 def _failure(what: str, failed: Sequence[Report]) -> CannotMeasure | ProgramFailed:
     """Return the error of the rank that failed first; others fail since it is gone."""
 
-    def order(one: Report) -> tuple[bool, float]:
+    def order(one: Report) -> tuple[bool, bool, float]:
         assert one.failure is not None
-        # Launchers end the others by these, and MPI's own abort has a status.
         status = one.failure.status or 0
-        return status in {128 + signal.SIGTERM, 128 + signal.SIGKILL}, one.failure.at_s
+        # SIGTERM is how launchers end ranks; a status is what MPI's own abort ends with.
+        return status == 128 + signal.SIGTERM, status < 128, one.failure.at_s
 
     first = min(failed, key=order)
     failure = first.failure

@@ -132,8 +132,8 @@ def _words(text: str, ranks: int) -> tuple[str, ...]:
 
 
 def _path(name: str) -> str:
-    beside = Path(sys.executable).with_name(name)
-    if os.sep not in name and os.access(beside, os.X_OK):
+    beside = Path(sys.executable).parent / name
+    if name and os.sep not in name and os.access(beside, os.X_OK):
         return str(beside)
     found = shutil.which(name)
     if found is None:

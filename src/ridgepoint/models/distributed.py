@@ -193,9 +193,39 @@ def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
     return "compute" if longest == "compute" else "memory"
 
 
+def why_no_ridgeline(
+    measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
+) -> str | None:
+    """Return why a distributed program has no place on the Ridgeline; None: it has.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Of several ranks.
+    machine : Machine
+        All its nodes together (`nodes_together`).
+    metric : {"flop", "bop"}
+    """
+    needed = _needed(measurement, metric)
+    by_path = {RESOURCES[name].path: name for name in needed}
+    for path, what in (
+        ("network", "the bytes over the network are not known"),
+        ("dram", "the traffic is not known"),
+        ("compute", "it has no work of that kind"),
+    ):
+        if path not in by_path:
+            return what
+    for name in needed:
+        if not machine.knows(name) and not (
+            RESOURCES[name].path in RESOURCES and machine.knows(RESOURCES[name].path)
+        ):
+            return f"{machine.name!r} has no {RESOURCES[name].path} ceiling ({name})"
+    return None
+
+
 def nodes_on_ridgeline(
     measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
-) -> tuple[Ridgeline, Trajectory] | None:
+) -> tuple[Ridgeline, Trajectory]:
     """Return every node on the Ridgeline of its machine.
 
     Parameters
@@ -207,44 +237,41 @@ def nodes_on_ridgeline(
         amounts of each node are those that all would have if they were like it.
     metric : {"flop", "bop"}
 
-    Returns
-    -------
-    tuple or None
-        None: the machine has no ceiling of its network, or of the memory or the work; or the bytes
-        over the network, the traffic or the work is not known.
+    Raises
+    ------
+    ValueError
+        If it has no place there (`why_no_ridgeline`).
     """
+    reason = why_no_ridgeline(measurement, machine, metric=metric)
+    if reason is not None:
+        raise ValueError(f"measurement must have a place on the Ridgeline: {reason}")
     whole = _of_ranks(measurement)
     demands = [_demand(measurement, node, metric) for node in whole.nodes]
-    needed = {"network", *(name for each in demands for name in each.amounts)}
-    if any("network" not in each.amounts for each in demands):
-        return None
-    if not any(RESOURCES[name].path == "dram" for name in needed):
-        return None
-    compute = {name: 0.0 for name in needed if RESOURCES[name].path == "compute"}
-    if (
-        not compute
-        or not all(
-            machine.knows(name) or machine.knows(RESOURCES[name].path)
-            for name in needed - set(compute)
-        )
-        or not all(machine.knows(name) for name in compute)
-    ):
-        return None
+    work: dict[str, float] = {}
     for each in demands:
-        for name in compute:
-            compute[name] += float(each.amounts.get(name, 0.0))
+        for name, amount in each.amounts.items():
+            if RESOURCES[name].path == "compute":
+                work[name] = work.get(name, 0.0) + float(amount)
     ridgeline = Ridgeline(
         machines=(machine,),
-        work=max(compute, key=lambda name: compute[name]),
+        work=max(work, key=lambda name: work[name]),
         cores=_cores(measurement, machine),
     )
-    together = _stacked(demands)
     return ridgeline, Trajectory(
         name="",
         variable="point",
         labels=tuple(node.host for node in whole.nodes),
-        placed=ridgeline.place_demand(together * len(whole.nodes)),
+        placed=ridgeline.place_demand(_stacked(demands) * len(whole.nodes)),
     )
+
+
+def _needed(measurement: Measurement, metric: Metric) -> set[str]:
+    """Return the resources that all nodes together ask for, and of which each one's is known."""
+    demands = [_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes]
+    names = {name for each in demands for name in each.amounts}
+    if any("network" not in each.amounts for each in demands):
+        names.discard("network")
+    return names
 
 
 def _stacked(demands: list[Demand]) -> Demand:

@@ -66,3 +66,17 @@ def named_machine(archive: Archive, text: str) -> Machine:
     if text.isdecimal() and len(text) <= 18:
         return archive.machine(int(text))
     return open_machine(text)
+
+
+def machine_of(text: str) -> Machine:
+    """Return the machine that a user names, from the archive in use if it is a number.
+
+    Raises
+    ------
+    RidgepointError
+        As `named_machine`.
+    """
+    if not text.isdecimal():
+        return open_machine(text)
+    with Archive() as archive:
+        return named_machine(archive, text)

@@ -37,8 +37,10 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--machine",
                 "machine_names",
                 multiple=True,
-                metavar="FILE|NAME",
-                help="The nodes' machine; repeat it for nodes that differ: the slowest bounds.  "
+                metavar="FILE|NAME|ID",
+                help="The nodes' machine: a file of 'ridgepoint machine --json', a published "
+                "machine, or a number of 'ridgepoint list' (of a cluster: its slowest node). "
+                "Repeat it for nodes that differ: the slowest bounds.  "
                 "[default: cascade-lake, the paper's]",
             ),
             click.option(

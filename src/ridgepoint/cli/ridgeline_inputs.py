@@ -43,10 +43,10 @@ def machines_of(
     click.ClickException
         If several networks are given for anything but a sweep, or one is no rate.
     """
-    from ridgepoint.library import open_machine
+    from ridgepoint.cli.kept import machine_of
     from ridgepoint.models.ridgeline import with_network
 
-    machines = tuple(open_machine(name) for name in names or (_MACHINE,))
+    machines = tuple(machine_of(name) for name in names or (_MACHINE,))
     rates = [numbers.rate(text, "--network") for text in networks]
     if len(rates) > 1 and not sweep:
         raise click.UsageError("several --network need --sweep")

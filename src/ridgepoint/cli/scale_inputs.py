@@ -97,13 +97,13 @@ class Node:
         click.ClickException, RidgepointError
             If one is impossible, or a machine is given twice.
         """
-        from ridgepoint.library import open_machine
+        from ridgepoint.cli.kept import machine_of
 
         name = options["machine"]
         if name is not None and (options["core_rate"] or options["memory"]):
             raise click.UsageError("--machine goes neither with --core-rate nor with --memory")
         return cls(
-            machine=None if name is None else open_machine(name),
+            machine=None if name is None else machine_of(name),
             core_rate=_core_rate(options["core_rate"]),
             memory_bytes_per_s=_rate(options["memory"], "--memory"),
             link_bytes_per_s=_rate(options["link"], "--link"),

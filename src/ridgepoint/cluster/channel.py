@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -31,6 +32,9 @@ class Messages(Protocol):
 
     def now(self) -> float:
         """Return a time, s."""
+
+    def interruptions(self) -> int:
+        """Return how often another process took this end's core until now."""
 
     def send(self, out: Bytes, to: int) -> None:
         """Send one message; it may return before the message has arrived."""
@@ -70,6 +74,10 @@ class MpiChannel:
         self._mpi, self._comm = MPI, comm
         self.rank, self.size = comm.rank, comm.size
         self.now = time.perf_counter
+
+    def interruptions(self) -> int:
+        """Return how often another process took this thread's core until now."""
+        return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
 
     def send(self, out: Bytes, to: int) -> None:
         """Send one message."""
@@ -141,6 +149,10 @@ class Pair:
     def now(self) -> float:
         """Return a time, s."""
         return self._channel.now()
+
+    def interruptions(self) -> int:
+        """Return how often another process took this end's core until now."""
+        return self._channel.interruptions()
 
     def send(self, out: Bytes, to: int) -> None:
         """Send one message."""

@@ -5,7 +5,6 @@ All ends decide alike without a word: each decision follows from times that all 
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -98,8 +97,9 @@ def sweep(
     for size in sizes:
         if trials:
             last = trials[-1]
-            # What a small message takes does not depend on its size.
-            growth = size / last.size if last.size >= _LATENCY_BYTES else 1.0
+            # What a small message takes hardly depends on its size, unless the link is very slow.
+            is_large = last.size >= _LATENCY_BYTES or last.count == 1
+            growth = size / max(last.size, 1) if is_large else 1.0
             expected_s = last.took_s / last.count * growth
             if (spent_s + expected_s) * effort.fewest > effort.budget_s:
                 break
@@ -169,12 +169,10 @@ def _once(channel: Messages, operate: Operation, count: int) -> float:
 def timed(channel: Messages, operate: Operation, count: int, number: int) -> tuple[float, float]:
     """Return the time of one sample at this end, s, and how often its core was taken from it."""
     channel.barrier()
-    before = _switches()
+    before = channel.interruptions()
     begin_s = channel.now()
     operate(count, number)
     took_s = channel.now() - begin_s
-    return max(took_s, 1e-9), _switches() - before  # a clock's tick, so that rates are finite
-
-
-def _switches() -> int:
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+    return max(
+        took_s, 1e-9
+    ), channel.interruptions() - before  # a clock's tick, so that rates are finite

@@ -94,10 +94,8 @@ def _instead(text: str, wanted: Dimension) -> str:
         if _OF_WHOLE.get(other) == wanted:
             return "is a rate, where a total is needed"
         return f"is a quantity of {other}, not of {wanted}"
+    if text.strip().lower().lstrip("+-").startswith(("nan", "inf")):
+        return "is not finite"
     if text.rstrip().lower().endswith("flops"):
         return "may be a total or a rate: flops is no unit"
-    try:
-        float(text)
-    except ValueError:
-        return f"has no unit of {wanted}"
-    return "has no unit"
+    return f"has no unit of {wanted}"

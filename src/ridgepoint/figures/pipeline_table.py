@@ -250,7 +250,7 @@ def observation_table(found: Observation) -> RenderableType:
         needed_to_fit = found.devices_to_fit(share)
         if needed_to_fit is not None:
             lines.append(
-                f"devices that end the stages in {percent(share)} of it: {rounded_up(needed_to_fit)}"
+                f"devices that end them in {percent(share)} of it: {rounded_up(needed_to_fit)}"
             )
     if found.devices is None or found.most_devices is None:
         lines.append("devices for the whole load: unknown, since a pipeline has no load")

@@ -1,0 +1,339 @@
+"""``ridgepoint pipeline`` as a user runs it: the memo's numbers, examples, and bad input."""
+
+import json
+
+import pytest
+from core_inputs import MACHINE, MEASUREMENT, measured
+
+from ridgepoint.archive import Archive
+from ridgepoint.pipeline_file import examples
+
+MEMO = """\
+name = "memo"
+machine = { name = "device", compute = "4000 Gflop/s", bandwidth = "250 GB/s" }
+load = "415105.57 Gflop/s"
+host_time = "2 s"
+
+[stages.grid]
+work = "6400 Gflop"
+intensity = "20 flop/B"
+time = "4 s"
+
+[stages.ifft]
+work = "156.25 Gflop"
+bytes = "125 GB"
+time = "1000 ms"
+
+[stages.deconvolve]
+work = "225 Gflop"
+bytes = "450 GB"
+efficiency = 0.6
+
+[stages.fft]
+like = "ifft"
+
+[stages.degrid]
+like = "grid"
+work = "4800 Gflop"
+intensity = "20 flop/B"
+"""
+
+
+@pytest.fixture
+def pipeline(cli):
+    """Return a function that writes a file and runs the command on it."""
+
+    def run(text, *arguments, name="p.toml"):
+        path = cli.folder / name
+        path.write_text(text)
+        return cli("pipeline", path, *arguments)
+
+    run.folder = cli.folder
+    run.cli = cli
+    return run
+
+
+def shown(result):
+    """Return what was printed as JSON."""
+    status, out, err = result
+
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def refused(result, *words):
+    """Assert one line that says what is wrong, and status 2."""
+    status, out, err = result
+
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1, err
+    for word in words:
+        assert word in err
+
+
+# --- what it shows ------------------------------------------------------------------------------
+
+
+def test_the_memo_s_numbers_from_a_file(pipeline):
+    """Times, an efficiency, references and units lead to 460 devices."""
+    found = shown(pipeline(MEMO, "--json"))["pipelines"][0]
+    composites = {one["equation"]: one for one in found["composites"]}
+
+    assert [one["time_s"] for one in found["stages"]] == pytest.approx([4, 1, 3, 1, 4])
+    assert composites["Eq. (5)"]["intensity"] == pytest.approx(9.315476, abs=5e-7)
+    assert composites["Eq. (7)"]["intensity"] == pytest.approx(12.615385, abs=5e-7)
+    assert composites["Eq. (8)"]["intensity"] == pytest.approx(10.153846, abs=5e-7)
+    assert found["compute_efficiency"]["median"] == pytest.approx(0.225721, abs=5e-7)
+    assert found["devices"]["median"] == pytest.approx(459.755, abs=5e-4)
+    assert found["devices"]["whole"]["median"] == 460
+    assert found["total_time_s"]["median"] == pytest.approx(15)
+
+
+def test_the_tables_say_all_of_it(pipeline):
+    """Devices, legroom, host time, why composites differ."""
+    status, out, err = pipeline(MEMO)
+
+    assert (status, err) == (0, "")
+    assert "415.1 Tflop/s, Eq. (10): 460 (no interval: single values)" in out
+    assert "legroom of 80 % to 90 %: 575 to 511" in out
+    assert "Eq. (8): weighted by measured time" in out
+    assert "compute buys more" in out
+
+
+@pytest.mark.parametrize("name", examples())
+def test_every_example_works_as_it_is(pipeline, name):
+    """Printed, written to a file, and run; it draws its figures, too."""
+    status, text, err = pipeline.cli("pipeline", "--example", name)
+    assert (status, err) == (0, "")
+
+    folder = pipeline.folder / "figures"
+    found = shown(pipeline(text, "--json", "--figures", folder))
+    drawn = {path.name for path in folder.rglob("*.svg")}
+    assert found["kind"] == "pipeline"
+    assert {"pipeline.svg", "roofline.svg", "time.svg", "devices.svg", "sensitivity.svg"} <= drawn
+
+
+def test_the_example_without_a_name_is_the_imaging_pipeline(cli):
+    """And one that is not there says which are."""
+    assert "continuum imaging" in cli("pipeline", "--example")[1]
+    refused(cli("pipeline", "--example", "nothing"), "imaging, observation, sdp-low")
+
+
+def test_published_loads_become_devices_of_another_machine(pipeline):
+    """Loads are rates: work of one second; the sum of times is the number for the stages."""
+    text = pipeline.cli("pipeline", "--example", "sdp-low")[1]
+    found = shown(pipeline(text, "--machine", "h200", "--json"))["pipelines"][0]
+    imaging = sum(one["work"] for one in found["stages"])
+
+    assert found["machine"]["name"] == "h200"
+    assert found["load_per_s"] == pytest.approx(0.415106e15)
+    assert imaging / found["load_per_s"] == pytest.approx(0.175, abs=5e-4)
+    assert found["devices"]["median"] == pytest.approx(
+        found["time_s"]["median"] * found["load_per_s"] / imaging
+    )
+
+
+def test_published_loads_are_listed(cli):
+    """With what is not published."""
+    status, out, _ = cli("pipeline", "--published")
+
+    assert status == 0
+    assert "low-dprepa   24.98  11.34" in out
+    assert "memory traffic, efficiencies, weights: not published" in out
+
+
+def test_a_figure_is_written(pipeline):
+    """By its ending; an observation needs a folder."""
+    path = pipeline.folder / "p.png"
+    status, _, err = pipeline(MEMO, "-o", path)
+
+    assert (status, err) == (0, "")
+    assert path.read_bytes().startswith(b"\x89PNG")
+    refused(pipeline(MEMO, "-o", pipeline.folder / "p.gif"), ".gif")
+
+
+def test_a_measured_stage_has_its_work_bytes_and_time_from_the_archive(pipeline):
+    """1 Gflop fp64, 600 + 400 MB, 0.25 s, on the machine that it was bounded by."""
+    with Archive(pipeline.cli.archive) as archive:
+        number = archive.keep_machine(MACHINE)
+        archive.keep_measurement(MEASUREMENT, number)
+    found = shown(pipeline("[stages.run]\nmeasurement = 2\n", "--json"))["pipelines"][0]
+    stage = found["stages"][0]
+
+    assert found["machine"]["name"] == MACHINE.name
+    assert (stage["work"], stage["moved_bytes"], stage["time_s"]) == (1e9, 1e9, 0.25)
+    assert stage["from"] == "measurement 2"
+    # 600 + 400 MB at 8 GB/s: 0.125 s.
+    assert stage["programming_efficiency"] == pytest.approx(0.5)
+
+
+def test_times_of_another_machine_are_doubted(pipeline):
+    """A time belongs to the machine it was measured on."""
+    with Archive(pipeline.cli.archive) as archive:
+        archive.keep_measurement(MEASUREMENT, archive.keep_machine(MACHINE))
+    text = 'machine = "h200"\n[stages.run]\nmeasurement = 2\n'
+    found = shown(pipeline(text, "--json"))["pipelines"][0]
+
+    assert "other-machine" in {one["code"] for one in found["cautions"]}
+
+
+def test_a_pure_copy_is_taken_where_it_is_said(pipeline):
+    """It takes time and does no work."""
+    text = MEMO + '[stages.turn]\nkind = "copy"\nwork = "0 flop"\nbytes = "250 GB"\ntime = "2 s"\n'
+    stage = shown(pipeline(text, "--json"))["pipelines"][0]["stages"][-1]
+
+    assert (stage["intensity"], stage["bound_s"], stage["performance_per_s"]) == (0, 1, 0)
+
+
+def test_a_pure_loop_makes_eq_7_infinite_and_nothing_else(pipeline):
+    """Null, since JSON has no infinity."""
+    text = MEMO + '[stages.loop]\nkind = "compute"\nwork = "4 Tflop"\nbytes = "0 B"\n'
+    found = shown(pipeline(text, "--json", "-o", pipeline.folder / "p.svg"))["pipelines"][0]
+
+    assert found["stages"][-1]["intensity"] is None
+    assert [one["intensity"] is None for one in found["composites"]] == [False, True, False, False]
+
+
+def test_major_cycles_give_the_repeats(pipeline):
+    """Five cycles: 8, 7 and 6."""
+    text = "major_cycles = 5\n" + MEMO.replace('time = "4 s"', 'time = "4 s"\nrepeat = "invert"')
+    found = shown(pipeline(text, "--json"))["pipelines"][0]
+
+    assert found["stages"][0]["time_s"] == 32
+
+
+def test_an_observation_of_two_files(pipeline):
+    """Weights of 0.25 and 0.75; each T_j is 15 s."""
+    (pipeline.folder / "one.toml").write_text(MEMO)
+    text = (
+        'period = "1 min"\n[pipelines.a]\nweight = 0.25\nfile = "one.toml"\n'
+        '[pipelines.b]\nweight = 0.75\nfile = "one.toml"\n'
+    )
+    found = shown(pipeline(text, "--json"))["observation"]
+
+    assert found["time_s"] == pytest.approx(15)
+    assert found["devices"] == pytest.approx(459.755, abs=5e-4)
+    assert [one["devices_to_fit"] for one in found["legroom"]] == pytest.approx(
+        [15 / 60 / 0.8, 15 / 60 / 0.9]
+    )
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+STAGE = '[stages.s]\nwork = "1 Gflop"\nbytes = "1 GB"\n'
+HEAD = 'machine = "h200"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["p.toml:", "it has no stages"]),
+        ("[stages]\n" + HEAD, ["p.toml:2, stages.machine", "no table"]),
+        (STAGE, ["it names no machine"]),
+        (HEAD + STAGE + 'time = "0 s"\n', ["p.toml:5, stages.s.time", "must be > 0"]),
+        (HEAD + STAGE + 'time = "nan s"\n', ["p.toml:5, stages.s.time", "not finite"]),
+        (HEAD + STAGE + "efficiency = nan\n", ["p.toml:5, stages.s.efficiency", "finite and > 0"]),
+        (HEAD + STAGE + "efficiency = 1.2\n", ["p.toml:5", "at most 1"]),
+        (HEAD + STAGE + "time = 4\n", ["p.toml:5", "has no unit", '"4 s']),
+        (HEAD + STAGE + 'time = "4 parsec"\n', ["p.toml:5, stages.s.time", "no unit of time"]),
+        (HEAD + STAGE + "time = []\n", ["p.toml:5", "empty"]),
+        (HEAD + STAGE + 'time = { median = "1 s" }\n', ["p.toml:5", "median, low and high"]),
+        (
+            HEAD + STAGE + 'time = { median = "1 s", low = "2 s", high = "3 s" }\n',
+            ["p.toml:5", "interval must hold the median"],
+        ),
+        (HEAD + STAGE.replace("1 Gflop", "0 flop"), ["p.toml:3, stages.s.work", "pure copy"]),
+        (HEAD + STAGE.replace("1 GB", "0 B"), ["p.toml:4, stages.s.bytes", "pure compute loop"]),
+        (HEAD + STAGE + 'kind = "copy"\n', ["p.toml:5, stages.s.kind", "no pure copy"]),
+        (HEAD + '[stages.s]\nwork = "1 flop"\n', ["p.toml:2, stages.s", "bytes and intensity"]),
+        (HEAD + STAGE + 'intensity = "1 flop/B"\n', ["p.toml:5", "bytes and intensity"]),
+        (HEAD + "[stages.s]\n", ["p.toml:2, stages.s", "nothing says what it does"]),
+        (HEAD + STAGE + 'formula = "fft"\n', ["p.toml:5, stages.s.formula", "both say"]),
+        (HEAD + STAGE + 'tiem = "1 s"\n', ["p.toml:5, stages.s.tiem", "did you mean 'time'?"]),
+        (HEAD + STAGE + "repeat = 0\n", ["p.toml:5, stages.s.repeat", "> 0"]),
+        (HEAD + STAGE + 'repeat = "invert"\n', ["p.toml:5", "major cycles"]),
+        (HEAD + STAGE + "repeat = true\n", ["p.toml:5", "no number"]),
+        (HEAD + STAGE + 'precision = "fp12"\n', ["p.toml:5, stages.s.precision", "fp12"]),
+        (HEAD + '[stages.s]\nwork = "1 Gflop/s"\nbytes = "1 B"\n', ["p.toml:3", "is a rate"]),
+        (HEAD + '[stages.s]\nwork = "1 Gflops"\nbytes = "1 B"\n', ["p.toml:3", "flops is no unit"]),
+        (HEAD + 'load = "4 Tflop"\n' + STAGE, ["p.toml:2, load", "total, where a rate is needed"]),
+        (HEAD + 'load = "0 flop/s"\n' + STAGE, ["p.toml:2, load", "must be > 0"]),
+        (HEAD + "load = 4e12\n" + STAGE, ["p.toml:2, load", "no unit"]),
+        (HEAD + "cores = 8\n" + STAGE, ["p.toml:2, cores", "h200 has 1"]),
+        ('machine = "h20"\n' + STAGE, ["p.toml:1, machine", "did you mean 'h200'"]),
+        ("machine = 7\n" + STAGE, ["p.toml:1, machine", "nothing is kept there yet"]),
+        ("machine = 1.5\n" + STAGE, ["p.toml:1, machine", "names no machine"]),
+        ('machine = { compute = "1 flop/s" }\n' + STAGE, ["p.toml:1, machine", "lacks"]),
+        ('machine = "e5645"\n' + STAGE, ["p.toml:2, stages.s", "no such ceiling"]),
+        (HEAD + "[stages.s]\nmeasurement = 7\n", ["p.toml:3, stages.s.measurement", "nothing"]),
+        (HEAD + '[stages.s]\nmeasurement = "7"\n', ["p.toml:3", "no number of the archive"]),
+        (HEAD + '[stages.a]\nlike = "b"\n[stages.b]\nlike = "a"\n',
+         ["p.toml:5, stages.b.like", "circular reference: a -> b -> a"]),
+        (HEAD + '[stages.a]\nlike = "a"\n', ["p.toml:3", "circular reference: a -> a"]),
+        (HEAD + STAGE + '[stages.t]\nlike = "u"\n', ["p.toml:6, stages.t.like", "no stage 'u'"]),
+        (HEAD + '[stages.s]\nformula = "fft"\n', ["p.toml:3, stages.s.formula", "needs size"]),
+        (HEAD + '[stages.s]\nformula = "dft"\n', ["p.toml:3, stages.s.formula", "none of its"]),
+        (HEAD + '[stages.s]\nformula = "fft"\nsize = -4\n', ["p.toml:4, stages.s.size", "> 0"]),
+        (HEAD + '[stages.s]\nformula = "fft"\nsize = 8\nreal = 2\n', ["p.toml:5", "0 or 1"]),
+        (HEAD + '[stages.s]\nformula = "idg"\nvisibilities = 1\nsubgrid = 8\n',
+         ["p.toml:3, stages.s.formula", "no formula of its bytes"]),
+        (HEAD + '[stages.s]\nsdp = "grid"\n', ["p.toml:3, stages.s.sdp", "no product is named"]),
+        (HEAD + 'sdp = "mid"\n' + STAGE, ["p.toml:2, sdp", "mid1-ical"]),
+        (HEAD + 'sdp = "low-ical"\n[stages.s]\nsdp = "grid"\n',
+         ["p.toml:3, stages.s", "no intensity is known"]),
+        (HEAD + 'sdp = "low-ical"\n' + STAGE + '[stages.g]\nsdp = "grid"\nintensity = "9 flop/B"\n',
+         ["p.toml:3, stages.s", "of one second"]),
+        (HEAD + 'pipelines = 3\n', ["p.toml:2, pipelines", "no table"]),
+        (HEAD + "[pipelines.a]\n[pipelines.a.stages]\n", ["p.toml:2, pipelines.a", "no weight"]),
+        (HEAD + "period = \"1 h\"\n", ["no pipelines"]),
+        (HEAD + STAGE + "[pipelines.a]\nweight = 1\n", ["p.toml:2, stages", "it has pipelines"]),
+        ("[stages.s\n", ["it is no TOML", "line 1"]),
+        ("a = 1\na = 2\n", ["it is no TOML"]),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_with_file_line_and_key(pipeline, text, words):
+    """Whatever is wrong with the file."""
+    refused(pipeline(text), *words)
+
+
+def test_weights_that_do_not_add_up_are_refused(pipeline):
+    """One line, where the weights are."""
+    (pipeline.folder / "one.toml").write_text(MEMO)
+    text = '[pipelines.a]\nweight = 0.5\nfile = "one.toml"\n'
+
+    refused(pipeline(text), "p.toml:1, pipelines", "add up to 1, got 0.5")
+    refused(pipeline(text.replace("0.5", "nan")), "p.toml:2, pipelines.a.weight", "finite")
+
+
+def test_files_in_a_circle_are_refused(pipeline):
+    """By any way that leads back."""
+    (pipeline.folder / "q.toml").write_text('[pipelines.b]\nweight = 1\nfile = "p.toml"\n')
+    text = '[pipelines.a]\nweight = 1\nfile = "q.toml"\n'
+
+    refused(pipeline(text), "q.toml:3, pipelines.b.file", "p.toml -> q.toml -> p.toml")
+    refused(pipeline(text.replace("q.t", "gone.t")), "p.toml:3, pipelines.a.file", "no such file")
+
+
+def test_a_measurement_without_time_or_part_is_refused(pipeline):
+    """It was only counted; it has no such region."""
+    with Archive(pipeline.cli.archive) as archive:
+        number = archive.keep_machine(MACHINE)
+        archive.keep_measurement(measured(wall_s=None), number)
+    text = "[stages.s]\nmeasurement = 2\n"
+
+    refused(pipeline(text), "p.toml:2, stages.s.measurement", "not timed")
+    refused(pipeline(text + 'region = "fft"\n'), "p.toml:3, stages.s.region", "no region 'fft'")
+    refused(pipeline(text + 'bytes = "1 B"\n'), "p.toml:3, stages.s.bytes", "has that")
+    refused(pipeline(text.replace("2", "9")), "p.toml:2", "no such record")
+
+
+def test_wrong_use_is_told(cli, tmp_path):
+    """No file, a folder, binary nonsense, an unknown machine."""
+    status, _, err = cli("pipeline")
+    assert status == 2
+    assert "--example" in err
+    assert cli("pipeline", tmp_path)[0] == 2
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe\x00")
+    refused(cli("pipeline", tmp_path / "x.toml"), "it is no TOML")
+    refused(cli("pipeline", tmp_path / "gone.toml"), "no such file")
+    refused(cli("pipeline", tmp_path / "x.toml", "--machine", "nothing"), "library has only")

@@ -81,26 +81,18 @@ def network_figure(cluster: MeasuredCluster) -> NetworkFigure:
         title=f"{cluster.name}: what {cluster.ranks} ranks on {len(cluster.nodes)} "
         f"node{'s' * (len(cluster.nodes) != 1)} exchange",
         subtitle=f"{cluster.mpi}; medians, bands are 95 % intervals",
-        panels=tuple(
-            Panel(
-                title=place,
-                curves=tuple(
-                    _curve(pattern, of_pattern)
-                    for pattern in PATTERNS
-                    if (
-                        of_pattern := [
-                            exchange
-                            for exchange in cluster.network
-                            if exchange.pattern == pattern
-                            and place_of(exchange) == place
-                            and exchange.size_bytes
-                        ]
-                    )
-                ),
-            )
-            for place in places
-        ),
+        panels=tuple(panel for place in places if (panel := _panel(place, cluster)).curves),
         link_bytes_per_s=None if cluster.links is None else cluster.links.usual_bytes_per_s,
+    )
+
+
+def _panel(place: str, cluster: MeasuredCluster) -> Panel:
+    """Return the curves of one place; messages without bytes have no size to be drawn over."""
+    here = [e for e in cluster.network if place_of(e) == place and e.size_bytes]
+    patterns = [pattern for pattern in PATTERNS if any(e.pattern == pattern for e in here)]
+    return Panel(
+        title=place,
+        curves=tuple(_curve(p, [e for e in here if e.pattern == p]) for p in patterns),
     )
 
 

@@ -1,0 +1,94 @@
+from dataclasses import replace
+
+import pytest
+from cluster_inputs import CLUSTER
+from rich.console import Console
+
+from ridgepoint.errors import RidgepointError
+from ridgepoint.estimate import Estimate
+from ridgepoint.figures import network_mpl, network_table
+from ridgepoint.figures.network import network_figure
+
+
+def shown(cluster, *, width=80):
+    """Return what a terminal shows."""
+    console = Console(width=width, highlight=False, color_system=None)
+    with console.capture() as capture:
+        console.print(network_table.cluster(cluster))
+    return capture.get()
+
+
+def row(text, *beginning):
+    """Return the cells of the first row that begins so."""
+    return next(
+        line.split() for line in text.splitlines() if line.split()[: len(beginning)] == [*beginning]
+    )
+
+
+def test_a_cluster_reads_in_a_terminal_of_80_columns():
+    """No line is longer, and no table's row is folded."""
+    text = shown(CLUSTER)
+
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert text.startswith("ada and 2 more: 3 nodes, 6 ranks\n")
+    # 6 ranks, 6000 byte in 1 ms: 6 MB/s, times 2 * 5 / 6.
+    assert row(text, "all-reduce")[:4] == ["all-reduce", "6", "1", "ms"]
+    assert "10 M" in " ".join(row(text, "all-reduce"))
+
+
+def test_the_slowest_links_are_listed_by_name():
+    """Cyd sends at a tenth."""
+    text = shown(CLUSTER)
+
+    assert row(text, "cyd", "to", "ada")[3:5] == ["11", "MB/s"]
+    assert "2 more are faster" in text
+    assert row(text, "usual")[1:3] == ["119", "MB/s"]
+
+
+def test_a_slow_node_stands_in_the_comparison():
+    """Bob computes at half the median."""
+    assert row(shown(CLUSTER), "fp64", "FMA")[-2:] == ["50%", "bob"]
+
+
+def test_messages_within_a_node_stand_apart():
+    """A microsecond within a node, twenty between nodes."""
+    text = shown(CLUSTER)
+    between, within = text.index("between nodes (pairs: ada and bob)"), text.index("within a node")
+
+    assert between < text.index("20 µs") < within < text.index("1 µs", within)
+
+
+def test_without_an_interval_it_says_unknown():
+    """Fewer than six samples have none."""
+    few = replace(CLUSTER.network[0], time_s=Estimate([20e-6] * 5))
+
+    assert "unknown" in row(shown(replace(CLUSTER, network=(few,))), "ping-pong")
+    assert "unknown" not in row(shown(CLUSTER), "stream")
+
+
+def test_the_figure_has_every_pattern_and_place():
+    """Bands hold the medians; a latency without bytes is in no curve of sizes."""
+    figure = network_figure(CLUSTER)
+
+    titles = [panel.title for panel in figure.panels]
+    assert titles == ["between nodes", "between nodes, 2 ranks each"]
+    assert [curve.pattern for curve in figure.panels[0].curves] == ["stream", "all pairs"]
+    assert figure.panels[1].curves[0].rates_bytes_per_s[0] == pytest.approx((5e7,) * 3)
+    assert figure.link_bytes_per_s == 119e6
+
+
+def test_a_cluster_of_one_rank_has_no_figure():
+    """Nothing was exchanged: that is said, and what to do."""
+    with pytest.raises(RidgepointError, match="nothing was exchanged; measure with two ranks"):
+        network_figure(replace(CLUSTER, network=()))
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png", ".pdf"])
+def test_the_figure_is_written_the_same_each_time(tmp_path, ending):
+    """Byte for byte."""
+    first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
+    for path in (first, second):
+        network_mpl.save(network_figure(CLUSTER), path)
+
+    assert first.read_bytes() == second.read_bytes()
+    assert first.stat().st_size > 1000

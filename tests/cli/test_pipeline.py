@@ -1,6 +1,8 @@
 """``ridgepoint pipeline`` as a user runs it: the memo's numbers, examples, and bad input."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from core_inputs import MACHINE, MEASUREMENT, measured
@@ -116,7 +118,7 @@ def test_every_example_works_as_it_is(pipeline, name):
 def test_the_example_without_a_name_is_the_imaging_pipeline(cli):
     """And one that is not there says which are."""
     assert "continuum imaging" in cli("pipeline", "--example")[1]
-    refused(cli("pipeline", "--example", "nothing"), "imaging, observation, sdp-low")
+    refused(cli("pipeline", "--example", "nothing"), "imaging, memo, observation, sdp-low")
 
 
 def test_published_loads_become_devices_of_another_machine(pipeline):
@@ -337,3 +339,51 @@ def test_wrong_use_is_told(cli, tmp_path):
     refused(cli("pipeline", tmp_path / "x.toml"), "it is no TOML")
     refused(cli("pipeline", tmp_path / "gone.toml"), "no such file")
     refused(cli("pipeline", tmp_path / "x.toml", "--machine", "nothing"), "library has only")
+
+
+# --- documentation ------------------------------------------------------------------------------
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "pipeline.md"
+
+
+def blocks():
+    """Return every command of the page that prints, with what it prints."""
+    found = re.findall(
+        r"```console\n\$ ridgepoint (pipeline [^\n>]*)\n(.+?)```", DOCUMENT.read_text(), re.S
+    )
+    return [(command, shown) for command, shown in found if not shown.startswith("$")]
+
+
+@pytest.mark.parametrize(("command", "printed"), blocks())
+def test_the_page_shows_what_is_printed(cli, monkeypatch, command, printed):
+    """Line by line, without blanks at their ends; of a piped one, its head."""
+    monkeypatch.chdir(cli.folder)
+    for name in examples():
+        (cli.folder / f"{name}.toml").write_text(cli("pipeline", "--example", name)[1])
+    arguments = command.partition(" | ")[0].split()
+    status, out, _ = cli(*arguments)
+    lines = [line.rstrip() for line in out.splitlines()]
+
+    assert status == 0
+    assert lines[: len(printed.splitlines())] == printed.splitlines()
+
+
+def test_the_page_s_python_runs(cli, monkeypatch):
+    """As it stands."""
+    monkeypatch.chdir(cli.folder)
+    (cli.folder / "imaging.toml").write_text(cli("pipeline", "--example")[1])
+    (code,) = re.findall(r"```python\n(.+?)```", DOCUMENT.read_text(), re.S)
+
+    exec(compile(code, str(DOCUMENT), "exec"), {})
+
+
+def test_the_page_s_errors_are_what_is_said(pipeline):
+    """Three of them, but for the folder."""
+    for text in (
+        HEAD + 'load = "4 Tflop"\n' + STAGE,
+        HEAD + '[stages.a]\nlike = "b"\n[stages.b]\nlike = "a"\n',
+        HEAD + STAGE.replace("1 Gflop", "0 flop"),
+    ):
+        said = pipeline(text)[2].replace(f"{pipeline.folder}/", "").strip()
+
+        assert said in DOCUMENT.read_text()

@@ -37,7 +37,7 @@ _EXAMPLE = "imaging"
     is_flag=False,
     flag_value=_EXAMPLE,
     metavar="[NAME]",
-    help="Print an example file and stop: imaging (the default), sdp-low or observation.",
+    help="Print an example file and stop: imaging (the default), memo, sdp-low or observation.",
 )
 @click.option("--published", is_flag=True, help="Print the published loads of SDP and stop.")
 @click.option(

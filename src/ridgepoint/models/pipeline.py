@@ -121,7 +121,7 @@ class Pipeline:
 
     References
     ----------
-    .. [1] SDP memo 54, "Pipeline compute efficiency", rev. 1.1: equations (3) to (12).
+    .. [1] SDP memo 54, rev. 1.1: equations (3) to (12).
     """
 
     name: str

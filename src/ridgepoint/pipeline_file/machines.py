@@ -73,4 +73,5 @@ def _named(section: Section, key: str, value: object, archive: Archive, precisio
     if compute is None or bandwidth is None:
         raise section.wrong(key, "it lacks compute or bandwidth", "give both")
     made = ideal_machine(core_rate=compute, cores=1, memory_bytes_per_s=bandwidth, work=precision)
-    return replace(made, name=figures.text("name") or "given")
+    host = replace(made.host, cpu="given figures")
+    return replace(made, name=figures.text("name") or "machine", host=host, source="given")

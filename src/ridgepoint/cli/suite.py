@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common, datacenter, results
+from ridgepoint.cli import common, datacenter, distributed, results
 
 if TYPE_CHECKING:
     from ridgepoint.harness import MeterName
@@ -71,6 +71,24 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With datacenter: the paper's own tables, recomputed; measure nothing.",
 )
+@click.option(
+    "--mpi",
+    "ranks",
+    type=click.IntRange(min=1),
+    metavar="P",
+    help="With distributed: on so many ranks.",
+)
+@click.option(
+    "--launcher",
+    metavar="COMMAND",
+    help="With distributed: what starts the ranks, as 'srun -n {ranks}'.  [default: mpirun]",
+)
+@click.option(
+    "--size",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With distributed: of the program named; --list says what it counts.",
+)
 @common.json_option
 @common.archive_option
 def command(
@@ -87,6 +105,9 @@ def command(
     source: Path | None,
     output: Path | None,
     published: bool,
+    ranks: int | None,
+    launcher: str | None,
+    size: int | None,
     as_json: bool,
     archive_path: Path | None,
 ) -> int:
@@ -99,12 +120,33 @@ def command(
     'suite datacenter [NAME]...' builds and runs real programs that do little floating point
     (sort, grep, wordcount, ...), as they were and optimised, counts their basic operations, and
     prints the tables of the DC-Roofline paper for this machine.
+
+    'suite distributed [NAME]... --mpi P' runs real programs over P ranks of MPI, checks their
+    results, and prints the time of a step beside what the model says of it.
     """
     from ridgepoint.models.validation import validate as compare
     from ridgepoint.reference import SuiteRun
 
-    if names[:1] == (datacenter.NAME,):
-        _require_usual(state=state, meter=meter, validate=validate, per_cycle=per_cycle)
+    family = names[0] if names and names[0] in (datacenter.NAME, distributed.NAME) else None
+    if family is not None:
+        _require_usual(family, state=state, meter=meter, validate=validate, per_cycle=per_cycle)
+    if family == distributed.NAME:
+        others = {"--full": full, "--figures": folder, "--from": source, "--published": published}
+        _refuse(family, others)
+        return distributed.command(
+            names[1:],
+            only_list=only_list,
+            ranks=ranks,
+            launcher=launcher,
+            size=size,
+            threads=threads,
+            output=output,
+            as_json=as_json,
+        )
+    for option, given in (("--mpi", ranks), ("--launcher", launcher), ("--size", size)):
+        if given is not None:
+            raise click.BadParameter("is of the distributed programs", param_hint=f"'{option}'")
+    if family == datacenter.NAME:
         return datacenter.command(
             names[1:],
             only_list=only_list,
@@ -154,8 +196,8 @@ def command(
     return _status(run) if validate else 0
 
 
-def _require_usual(*, state: str, meter: str, validate: bool, per_cycle: bool) -> None:
-    """Refuse what the datacenter workloads do not know.
+def _require_usual(family: str, *, state: str, meter: str, validate: bool, per_cycle: bool) -> None:
+    """Refuse what workloads of another family do not know.
 
     Raises
     ------
@@ -167,11 +209,13 @@ def _require_usual(*, state: str, meter: str, validate: bool, per_cycle: bool) -
         "--validate": validate,
         "--per-cycle": per_cycle,
     }
-    for option, is_given in given.items():
-        if is_given:
-            raise click.BadParameter(
-                f"is nothing for {datacenter.NAME} workloads", param_hint=f"'{option}'"
-            )
+    _refuse(family, given)
+
+
+def _refuse(family: str, given: Mapping[str, object]) -> None:
+    for option, value in given.items():
+        if value:
+            raise click.BadParameter(f"is nothing for {family} workloads", param_hint=f"'{option}'")
 
 
 def _chosen(names: Sequence[str]) -> list[Workload]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import socket
 import sys
@@ -12,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -174,6 +176,8 @@ class Job:
         every = self.comm.gather((self.clock.steps_s, self.clock.parts_s), root=0)
         hosts = self.comm.gather(self._mpi.Get_processor_name(), root=0)
         passed = check is None or bool(check["passed"])
+        if check is not None and not math.isfinite(check["error"]):
+            check = {**check, "error": None}
         if every is None:
             return 0 if passed else 1
         fields = {
@@ -190,7 +194,7 @@ class Job:
             "check": check,
             "ceilings": ceilings,
         }
-        print(json.dumps(fields), flush=True)
+        print(json.dumps(fields, allow_nan=False), flush=True)
         return 0 if passed else 1
 
 
@@ -217,7 +221,7 @@ def _parts(parts: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, list[flo
 
 def parser(summary: str, *, steps: int) -> argparse.ArgumentParser:
     """Return a parser with the options that all programs take."""
-    made = argparse.ArgumentParser(description=summary, prog=sys.argv[0])
+    made = argparse.ArgumentParser(description=summary, prog=_name())
     made.add_argument("--steps", type=positive, default=steps, help="default: %(default)s")
     made.add_argument("--warm-up", type=natural, default=1, help="steps before those, not kept")
     made.add_argument("--threads", type=positive, default=1, help="of BLAS, on each rank")
@@ -263,11 +267,15 @@ def run(make_parser: Callable[[], argparse.ArgumentParser], program: Callable[[J
     except Refused as refused:
         # All ranks refuse alike, since sizes are the same for all.
         if comm.Get_rank() == 0:
-            print(f"{sys.argv[0]}: {refused}", file=sys.stderr)
+            print(f"{_name()}: error: {refused}", file=sys.stderr)
         sys.exit(2)
     except BaseException:
         _abort(comm)
     sys.exit(status)
+
+
+def _name() -> str:
+    return Path(sys.argv[0]).stem
 
 
 class Refused(Exception):

@@ -71,7 +71,7 @@ def _check(job: Job, found: float, n: int) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     made = parser(str(__doc__).splitlines()[0], steps=20)
-    made.add_argument("--size", type=positive, default=4_000_000, help="length of the vectors")
+    made.add_argument("--size", type=positive, default=20_000_000, help="length of the vectors")
     return made
 
 

@@ -60,7 +60,8 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(number, _stop)
     report = _blank_report(task)
     try:
-        report = _DOERS[task.mode](task, report)
+        if report.ranks == task.ranks:  # else the driver says what is wrong
+            report = _DOERS[task.mode](task, report)
     except RidgepointError as error:
         status = error.exit_status if isinstance(error, ProgramFailed) else None
         failure = Failure(reason=error.reason, remedy=error.remedy, status=status, at_s=time.time())

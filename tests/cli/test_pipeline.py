@@ -2,12 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from core_inputs import MACHINE, MEASUREMENT, measured
+from core_inputs import COUNTS, MACHINE, MEASUREMENT, measured
 
 from ridgepoint.archive import Archive
+from ridgepoint.counts import RegionCounts, Traffic
+from ridgepoint.estimate import Estimate
+from ridgepoint.measurement import TimedRegion
 from ridgepoint.pipeline_file import examples
 
 MEMO = """\
@@ -78,7 +82,7 @@ def refused(result, *words):
 
 def test_the_memo_s_numbers_from_a_file(pipeline):
     """Times, an efficiency, references and units lead to 460 devices."""
-    found = shown(pipeline(MEMO, "--json"))["pipelines"][0]
+    found = shown(pipeline(MEMO, "--json"))
     composites = {one["equation"]: one for one in found["composites"]}
 
     assert [one["time_s"] for one in found["stages"]] == pytest.approx([4, 1, 3, 1, 4])
@@ -111,7 +115,7 @@ def test_every_example_works_as_it_is(pipeline, name):
     folder = pipeline.folder / "figures"
     found = shown(pipeline(text, "--json", "--figures", folder))
     drawn = {path.name for path in folder.rglob("*.svg")}
-    assert found["kind"] == "pipeline"
+    assert found["kind"] == ("observation" if name == "observation" else "pipeline")
     assert {"pipeline.svg", "roofline.svg", "time.svg", "devices.svg", "sensitivity.svg"} <= drawn
 
 
@@ -124,7 +128,7 @@ def test_the_example_without_a_name_is_the_imaging_pipeline(cli):
 def test_published_loads_become_devices_of_another_machine(pipeline):
     """Loads are rates: work of one second; the sum of times is the number for the stages."""
     text = pipeline.cli("pipeline", "--example", "sdp-low")[1]
-    found = shown(pipeline(text, "--machine", "h200", "--json"))["pipelines"][0]
+    found = shown(pipeline(text, "--machine", "h200", "--json"))
     imaging = sum(one["work"] for one in found["stages"])
 
     assert found["machine"]["name"] == "h200"
@@ -159,7 +163,7 @@ def test_a_measured_stage_has_its_work_bytes_and_time_from_the_archive(pipeline)
     with Archive(pipeline.cli.archive) as archive:
         number = archive.keep_machine(MACHINE)
         archive.keep_measurement(MEASUREMENT, number)
-    found = shown(pipeline("[stages.run]\nmeasurement = 2\n", "--json"))["pipelines"][0]
+    found = shown(pipeline("[stages.run]\nmeasurement = 2\n", "--json"))
     stage = found["stages"][0]
 
     assert found["machine"]["name"] == MACHINE.name
@@ -174,7 +178,7 @@ def test_times_of_another_machine_are_doubted(pipeline):
     with Archive(pipeline.cli.archive) as archive:
         archive.keep_measurement(MEASUREMENT, archive.keep_machine(MACHINE))
     text = 'machine = "h200"\n[stages.run]\nmeasurement = 2\n'
-    found = shown(pipeline(text, "--json"))["pipelines"][0]
+    found = shown(pipeline(text, "--json"))
 
     assert "other-machine" in {one["code"] for one in found["cautions"]}
 
@@ -182,7 +186,7 @@ def test_times_of_another_machine_are_doubted(pipeline):
 def test_a_pure_copy_is_taken_where_it_is_said(pipeline):
     """It takes time and does no work."""
     text = MEMO + '[stages.turn]\nkind = "copy"\nwork = "0 flop"\nbytes = "250 GB"\ntime = "2 s"\n'
-    stage = shown(pipeline(text, "--json"))["pipelines"][0]["stages"][-1]
+    stage = shown(pipeline(text, "--json"))["stages"][-1]
 
     assert (stage["intensity"], stage["bound_s"], stage["performance_per_s"]) == (0, 1, 0)
 
@@ -190,7 +194,7 @@ def test_a_pure_copy_is_taken_where_it_is_said(pipeline):
 def test_a_pure_loop_makes_eq_7_infinite_and_nothing_else(pipeline):
     """Null, since JSON has no infinity."""
     text = MEMO + '[stages.loop]\nkind = "compute"\nwork = "4 Tflop"\nbytes = "0 B"\n'
-    found = shown(pipeline(text, "--json", "-o", pipeline.folder / "p.svg"))["pipelines"][0]
+    found = shown(pipeline(text, "--json", "-o", pipeline.folder / "p.svg"))
 
     assert found["stages"][-1]["intensity"] is None
     assert [one["intensity"] is None for one in found["composites"]] == [False, True, False, False]
@@ -199,7 +203,7 @@ def test_a_pure_loop_makes_eq_7_infinite_and_nothing_else(pipeline):
 def test_major_cycles_give_the_repeats(pipeline):
     """Five cycles: 8, 7 and 6."""
     text = "major_cycles = 5\n" + MEMO.replace('time = "4 s"', 'time = "4 s"\nrepeat = "invert"')
-    found = shown(pipeline(text, "--json"))["pipelines"][0]
+    found = shown(pipeline(text, "--json"))
 
     assert found["stages"][0]["time_s"] == 32
 
@@ -213,11 +217,39 @@ def test_an_observation_of_two_files(pipeline):
     )
     found = shown(pipeline(text, "--json"))["observation"]
 
-    assert found["time_s"] == pytest.approx(15)
-    assert found["devices"] == pytest.approx(459.755, abs=5e-4)
-    assert [one["devices_to_fit"] for one in found["legroom"]] == pytest.approx(
+    assert found["time_s"]["median"] == pytest.approx(15)
+    assert found["devices"]["median"] == pytest.approx(459.755, abs=5e-4)
+    assert [one["devices_to_fit"]["median"] for one in found["legroom"]] == pytest.approx(
         [15 / 60 / 0.8, 15 / 60 / 0.9]
     )
+
+
+def test_a_region_is_a_stage_of_its_own(pipeline):
+    """Its own work, bytes and time, out of a measured program."""
+    moved = Traffic(level="dram", read_bytes=10**9, write_bytes=None)
+    region = RegionCounts(name="fft", counts=COUNTS, traffic=(moved,))
+    timed = TimedRegion(name="fft", entries=1, runtime_s=Estimate([0.5]), busy_s=Estimate([0.5]))
+    counted = replace(MEASUREMENT.counted, regions=(region,))
+    whole = replace(MEASUREMENT, counted=counted, timed_regions=(timed,))
+    with Archive(pipeline.cli.archive) as archive:
+        archive.keep_measurement(whole, archive.keep_machine(MACHINE))
+    text = '[stages.fft]\nmeasurement = 2\nregion = "fft"\n'
+    found = shown(pipeline(text, "--json"))
+
+    assert found["stages"][0]["time_s"] == 0.5
+    assert found["stages"][0]["moved_bytes"] == 1e9
+    assert "reads-only" in {one["code"] for one in found["cautions"]}
+
+
+def test_a_machine_s_file_is_looked_for_beside_the_pipeline(
+    pipeline, monkeypatch, tmp_path_factory
+):
+    """Wherever the command is run."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    text = 'precision = "fp64"\nmachine = "machine.json"\n' + STAGE
+    found = shown(pipeline(text, "--json"))
+
+    assert found["machine"]["name"] == MACHINE.name
 
 
 # --- bad input ----------------------------------------------------------------------------------

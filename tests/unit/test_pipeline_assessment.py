@@ -274,16 +274,29 @@ def test_the_weighted_time_and_the_legroom():
         period_s=15.0,
     )
 
-    assert found.time_s == pytest.approx(13.5)
+    assert found.time_s.median == pytest.approx(13.5)
     assert found.load_per_s == pytest.approx(1.25 * LOAD)
-    assert found.devices == pytest.approx(1.25 * 459.755, abs=1e-3)
-    assert found.most_devices == pytest.approx(2 * 459.755, abs=1e-3)
-    assert found.devices_to_fit(0.9) == pytest.approx(1)
-    assert found.devices_to_fit(0.8) == pytest.approx(9 / 8)
+    assert found.devices.median == pytest.approx(1.25 * 459.755, abs=1e-3)
+    assert found.most_devices.median == pytest.approx(2 * 459.755, abs=1e-3)
+    assert found.devices_to_fit(0.9).median == pytest.approx(1)
+    assert found.devices_to_fit(0.8).median == pytest.approx(9 / 8)
     second = replace(found, is_of_a_second=True)
-    assert second.time_s == pytest.approx(13.5 * 15)
-    assert second.devices_to_fit(0.9) == pytest.approx(15)
-    assert replace(second, period_s=None).devices_to_fit(0.9) == pytest.approx(15)
+    assert second.time_s.median == pytest.approx(13.5 * 15)
+    assert second.devices_to_fit(0.9).median == pytest.approx(15)
+    assert replace(second, period_s=None).devices_to_fit(0.9).median == pytest.approx(15)
+
+
+def test_intervals_of_independent_pipelines_add_up_in_squares():
+    """Halves of 0.3 and 0.4 of a second, to either side: 0.5 x 0.5."""
+    shares = []
+    for width in (0.3, 0.4):
+        timed = Estimate([1.0], interval=(1 - width, 1 + width))
+        one = assess(Pipeline(name="p", stages=(stage("s", 1e9, 1e9, time_s=timed),)), GPU)
+        exact = replace(one, time_s=timed)
+        shares.append(Share(assessment=exact, weight=0.5))
+    found = Observation(shares=tuple(shares)).time_s
+
+    assert (found.low, found.high) == (pytest.approx(0.75), pytest.approx(1.25))
 
 
 def test_weights_that_do_not_add_up_are_refused():
@@ -365,3 +378,12 @@ def test_what_was_counted_tells_the_kinds_apart():
     assert [(each.kind, each.is_measured) for each in found] == [("parallelism", True)]
     assert found[0].gain == found[0].pipeline_gain
     assert 1 < found[0].gain <= 8
+
+
+def test_memory_affinity_is_said_of_machines_with_several_nodes():
+    """Only where a ceiling was measured of a part."""
+    part = replace(ceiling("dram", 100e9), name="load", part="NUMA node 0")
+    machine = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), part)
+    kinds = {one.kind for one in pipeline_advice(assess(memo(), machine)) if one.stage == "fft"}
+
+    assert {"affinity", "prefetch", "fewer-bytes"} <= kinds

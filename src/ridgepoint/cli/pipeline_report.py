@@ -23,13 +23,18 @@ Shown = tuple[Assessment, Sensitivity, Sequence[StageAdvice], Assignment | None]
 
 
 def report(shown: Sequence[Shown], observation: Observation | None) -> dict[str, Any]:
-    """Return the pipelines of a file as one document."""
-    return {
+    """Return what a file holds as one document: a pipeline, or an observation of several."""
+    head = {
         "schema": SCHEMA,
-        "kind": "pipeline",
+        "kind": "pipeline" if observation is None else "observation",
         "uncertainty": {"method": "Monte Carlo", "draws": DRAWS, "seed": SEED, "interval": 0.95},
+    }
+    if observation is None:
+        return {**head, **_pipeline(*shown[0])}
+    return {
+        **head,
         "pipelines": [_pipeline(*one) for one in shown],
-        "observation": None if observation is None else _observation(observation),
+        "observation": _observation(observation),
     }
 
 
@@ -124,24 +129,33 @@ def _assignment(found: Assignment) -> dict[str, Any]:
 def _observation(found: Observation) -> dict[str, Any]:
     return {
         "pipelines": [
-            {"name": one.assessment.pipeline.name, "weight": one.weight, "time_s": one.time_s}
+            {
+                "name": one.assessment.pipeline.name,
+                "weight": one.weight,
+                "time_s": _estimate(one.time_s),
+            }
             for one in found.shares
         ],
-        "time_s": found.time_s,
+        "time_s": _estimate(found.time_s),
         "period_s": found.period_s,
         "is_of_a_second": found.is_of_a_second,
         "load_per_s": found.load_per_s,
-        "devices": found.devices,
-        "most_devices": found.most_devices,
+        "devices": _devices(found.devices),
+        "most_devices": _devices(found.most_devices),
         "legroom": [
             {
                 "share": share,
-                "devices_to_fit": found.devices_to_fit(share),
-                "devices": None if found.devices is None else found.devices / share,
+                "devices_to_fit": _devices(found.devices_to_fit(share)),
+                "devices": _devices(_over(found.devices, share)),
+                "most_devices": _devices(_over(found.most_devices, share)),
             }
             for share in found.legroom
         ],
     }
+
+
+def _over(needed: Estimate | None, share: float) -> Estimate | None:
+    return None if needed is None else needed.map(lambda devices: devices / share)
 
 
 def _devices(needed: Estimate | None) -> dict[str, Any] | None:

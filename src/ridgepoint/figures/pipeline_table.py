@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import mul
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -145,8 +147,9 @@ def _devices(found: Assessment, product: Product | None) -> list[str]:
     if needed is None or found.load_per_s is None:
         return []
     load = format_si(found.load_per_s, f"{work_unit(found)}/s")
+    lack = " (no interval: single values)" if needed.low is None else ""
     lines = [
-        f"devices for {load}, Eq. (10): {rounded_up(needed.median)}{_whole_interval(needed)}",
+        f"devices for {load}, Eq. (10): {_whole(needed)}{lack}",
         f"with a legroom of {percent(LEGROOM[0])} to {percent(LEGROOM[1])}: "
         f"{rounded_up(needed.median / LEGROOM[0])} to {rounded_up(needed.median / LEGROOM[1])}",
     ]
@@ -160,10 +163,11 @@ def _devices(found: Assessment, product: Product | None) -> list[str]:
     return lines
 
 
-def _whole_interval(needed: Estimate) -> str:
+def _whole(needed: Estimate) -> str:
     if needed.low is None or needed.high is None:
-        return " (no interval: single values)"
-    return f" (95 %: {rounded_up(needed.low)} to {rounded_up(needed.high)})"
+        return f"{rounded_up(needed.median)}"
+    ends = f"{rounded_up(needed.low)} to {rounded_up(needed.high)}"
+    return f"{rounded_up(needed.median)} (95 %: {ends})"
 
 
 def _spread(estimate: Estimate, unit: str) -> str:
@@ -237,35 +241,44 @@ def observation_table(found: Observation) -> RenderableType:
         table.add_row(
             printable(one.assessment.pipeline.name),
             f"{one.weight:g}",
-            format_si(one.time_s, "s"),
+            format_si(one.time_s.median, "s"),
             "unknown" if load is None else format_si(load, f"{work_unit(one.assessment)}/s"),
             percent(one.assessment.compute_efficiency.median),
             "unknown" if needed is None else f"{needed.median:.4g}",
         )
+    lines = [*_time_of(found), *_devices_of(found)]
+    return Group(Text("observation", style="bold"), table, *map(Text, lines))
+
+
+def _time_of(found: Observation) -> list[str]:
+    """Return Eq. (12), and the devices with which the stages end in time."""
     of = "each second of the observation" if found.is_of_a_second else "the observation"
     if found.period_s is not None:
         of = f"{format_si(found.period_s, 's')} of observation"
-    lines = [f"time of the stages for {of} on one device, Eq. (12): {format_si(found.time_s, 's')}"]
+    lines = [f"time of the stages for {of} on one device, Eq. (12): {_spread(found.time_s, 's')}"]
     for share in found.legroom:
-        needed_to_fit = found.devices_to_fit(share)
-        if needed_to_fit is not None:
-            lines.append(
-                f"devices that end them in {percent(share)} of it: {rounded_up(needed_to_fit)}"
-            )
-    if found.devices is None or found.most_devices is None:
-        lines.append("devices for the whole load: unknown, since a pipeline has no load")
-    else:
-        mean, most = found.devices, found.most_devices
-        lines += [
-            f"devices for the whole load, Eq. (10), weighted: {rounded_up(mean)}; at every moment: "
-            f"{rounded_up(most)}",
-            *(
-                f"with a legroom of {percent(share)}: {rounded_up(mean / share)}; at every moment: "
-                f"{rounded_up(most / share)}"
-                for share in found.legroom
-            ),
-        ]
-    return Group(Text("observation", style="bold"), table, *map(Text, lines))
+        needed = found.devices_to_fit(share)
+        if needed is not None:
+            lines.append(f"devices that end them in {percent(share)} of it: {_whole(needed)}")
+    return lines
+
+
+def _devices_of(found: Observation) -> list[str]:
+    """Return Eq. (10) for all pipelines together."""
+    mean, most = found.devices, found.most_devices
+    if mean is None or most is None:
+        return ["devices for the whole load: unknown, since a pipeline has no load"]
+    lines = [
+        f"devices for the whole load, Eq. (10), weighted: {_whole(mean)}",
+        f"at every moment, by the pipeline that needs most: {_whole(most)}",
+    ]
+    for share in found.legroom:
+        roomy = [one.map(partial(mul, 1 / share)) for one in (mean, most)]
+        lines.append(
+            f"with a legroom of {percent(share)}: {_whole(roomy[0])}; at every moment: "
+            f"{_whole(roomy[1])}"
+        )
+    return lines
 
 
 def loads_table(published: Mapping[str, Product], source: str) -> RenderableType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ridgepoint.estimate import Estimate
 from ridgepoint.models.pipeline_assessment import Assessment
 
 LEGROOM = (0.8, 0.9)
@@ -28,10 +29,9 @@ class Share:
     weight: float
 
     @property
-    def time_s(self) -> float:
+    def time_s(self) -> Estimate:
         """T_j: host time included where it is known."""
-        found = self.assessment.total_s or self.assessment.time_s
-        return found.median
+        return self.assessment.total_s or self.assessment.time_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,43 +70,54 @@ class Observation:
             raise ValueError(f"legroom must be in (0, 1], got {self.legroom!r}")
 
     @property
-    def time_s(self) -> float:
+    def time_s(self) -> Estimate:
         """T_sdp of Eq. (12): the weighted time of one device, for the period or for a second."""
         times = (self.period_s or 1.0) if self.is_of_a_second else 1.0
-        return times * sum(one.weight * one.time_s for one in self.shares)
+        return _sum([(times * one.weight, one.time_s) for one in self.shares])
 
     @property
     def load_per_s(self) -> float | None:
         """Weighted load, flop/s; None: a pipeline has none."""
-        return self._weighted([one.assessment.load_per_s for one in self.shares])
+        loads = [(one.weight, one.assessment.load_per_s) for one in self.shares]
+        known = [weight * load for weight, load in loads if load is not None]
+        return sum(known) if len(known) == len(loads) else None
 
     @property
-    def devices(self) -> float | None:
+    def devices(self) -> Estimate | None:
         """Devices that the weighted load keeps busy; None: not known."""
-        return self._weighted(self._each())
+        each = self._each()
+        if each is None:
+            return None
+        weights = [one.weight for one in self.shares]
+        return _sum(list(zip(weights, each, strict=True)))
 
     @property
-    def most_devices(self) -> float | None:
+    def most_devices(self) -> Estimate | None:
         """Devices of the pipeline that needs most: what keeps up at every moment."""
-        each = [one for one in self._each() if one is not None]
-        return max(each) if len(each) == len(self.shares) else None
+        each = self._each()
+        return None if each is None else max(each, key=lambda one: one.median)
 
-    def devices_to_fit(self, legroom: float) -> float | None:
+    def devices_to_fit(self, legroom: float) -> Estimate | None:
         """Return the devices with which the stages end in a share of the period; None: unknown."""
         period = self.period_s or (1.0 if self.is_of_a_second else None)
-        return None if period is None else self.time_s / (legroom * period)
+        if period is None:
+            return None
+        return self.time_s.map(lambda seconds: seconds / (legroom * period))
 
-    def _each(self) -> list[float | None]:
+    def _each(self) -> list[Estimate] | None:
         needed = [one.assessment.devices for one in self.shares]
-        return [None if one is None else one.median for one in needed]
+        known = [one for one in needed if one is not None]
+        return known if len(known) == len(needed) else None
 
-    def _weighted(self, values: list[float | None]) -> float | None:
-        total = 0.0
-        for share, value in zip(self.shares, values, strict=True):
-            if value is None:
-                return None
-            total += share.weight * value
-        return total
+
+def _sum(parts: list[tuple[float, Estimate]]) -> Estimate:
+    """Return a weighted sum; of independent parts, the ends of intervals add up in squares."""
+    point = math.fsum(weight * part.median for weight, part in parts)
+    below = [weight * (part.median - part.low) for weight, part in parts if part.low is not None]
+    above = [weight * (part.high - part.median) for weight, part in parts if part.high is not None]
+    if not below:
+        return Estimate([point])
+    return Estimate([point], interval=(point - math.hypot(*below), point + math.hypot(*above)))
 
 
 def require_weights(weights: list[float]) -> None:

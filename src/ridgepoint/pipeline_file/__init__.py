@@ -324,7 +324,8 @@ def _bounded(section: Section, case: Case) -> Case:
         try:
             series(alone, case.machine, cores=case.cores)
         except RidgepointError as error:
-            raise section.table("stages").wrong(stage.name, error.reason, error.remedy) from error
+            reason = f"{error.what}: {error.reason}"
+            raise section.table("stages").wrong(stage.name, reason, error.remedy) from error
     return case
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ridgepoint.archive import Archive
 from ridgepoint.errors import RidgepointError
@@ -57,7 +58,9 @@ def _named(section: Section, key: str, value: object, archive: Archive, precisio
         if isinstance(value, int) and not isinstance(value, bool):
             return archive.machine(value)
         if isinstance(value, str):
-            return open_machine(value)
+            beside = Path(section.file).parent / value
+            is_beside = value.lower().endswith(".json") and beside.is_file()
+            return open_machine(str(beside) if is_beside else value)
     except RidgepointError as error:
         raise section.wrong(key, error.reason, error.remedy) from error
     if not isinstance(value, dict) or key != "machine":

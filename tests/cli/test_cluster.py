@@ -1,0 +1,100 @@
+"""Measured clusters on the command line: listed, shown, drawn from, and standing for machines."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+from cluster_inputs import CLUSTER
+from core_inputs import ceiling
+
+from ridgepoint.archive import Archive
+from ridgepoint.documents import decode, encode
+from ridgepoint.measured_cluster import MeasuredCluster
+
+
+@pytest.fixture
+def kept(cli):
+    """Keep a cluster whose slowest node computes 10 Gflop/s in fp32 too; return its number."""
+    node = CLUSTER.slowest_node
+    able = replace(node, ceilings=(*node.ceilings, ceiling("fp32", 20e9)))
+    with Archive(cli.archive) as archive:
+        return archive.keep_cluster(replace(CLUSTER, slowest_node=able))
+
+
+def test_a_cluster_is_listed_as_one(cli, kept):
+    """With its nodes' names."""
+    status, out, _ = cli("list")
+
+    assert status == 0
+    assert "cluster" in out
+    assert "ada and 2 more" in out
+
+
+def test_a_cluster_is_shown_by_its_number_and_by_its_file(cli, kept):
+    """The same either way."""
+    path = cli.folder / "cluster.json"
+    _, document, _ = cli("show", kept, "--json")
+    path.write_text(document)
+
+    status, by_number, _ = cli("show", kept)
+    assert status == 0
+    assert by_number.startswith("ada and 2 more: 3 nodes, 6 ranks")
+    assert cli("show", path)[:2] == (0, by_number)
+    assert cli("show")[:2] == (0, by_number)
+    assert json.loads(document)["kind"] == "cluster"
+    with Archive(cli.archive) as archive:
+        assert decode(document, MeasuredCluster, origin="a test") == archive.cluster(kept)
+
+
+def test_a_damaged_file_of_a_cluster_is_refused_by_name(cli):
+    """One line, with the field."""
+    path = cli.folder / "cluster.json"
+    path.write_bytes(encode(CLUSTER).replace(b'"ranks":2', b'"ranks":"two"', 1))
+
+    status, _, err = cli("show", path)
+    assert status == 2
+    assert "as a cluster" in err
+    assert "ranks" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_cluster_has_no_kind_of_work(cli, kept):
+    """It has ceilings of all."""
+    status, _, err = cli("show", kept, "--work", "bops")
+
+    assert status == 2
+    assert "shown with all its ceilings" in err
+
+
+@pytest.mark.parametrize("command", ["ridgeline", "scale"])
+def test_a_cluster_stands_for_its_slowest_node(cli, kept, command):
+    """Its link is the slowest one's 11 MB/s: all pairs had too small messages to say more."""
+    words = {
+        "ridgeline": ["ridgeline", "--batch", "1,64"],
+        "scale": ["scale", "linpack", "--size", "1000"],
+    }[command]
+
+    status, out, err = cli(*words, "--machine", kept)
+    assert status == 0, err
+    assert "11 MB/s" in out
+
+
+def test_a_number_that_is_not_kept_is_refused(cli):
+    """As everywhere."""
+    status, _, err = cli("ridgeline", "--machine", "77")
+
+    assert status == 2
+    assert "cannot find" in err
+    assert "77" in err
+
+
+def test_a_rank_that_mpi_does_not_know_refuses_to_measure_alone(cli, monkeypatch):
+    """A launcher says two processes; without mpi4py nobody can be found."""
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+
+    status, _, err = cli("machine", "--quick")
+    assert status == 2
+    assert "cannot use MPI: mpi4py does not work here" in err

@@ -20,14 +20,13 @@ _BESIDE = Path(sys.executable).with_name("mpirun")
 _COMMAND = "import sys; from ridgepoint.cli.main import entry; entry()"
 
 
-@pytest.fixture
-def mpirun(tmp_path):
-    """Return what starts ranks of Python code; the archive is in a folder of its own."""
+def launcher_of(archive):
+    """Return what starts ranks of Python code, with an archive."""
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     found = str(_BESIDE) if _BESIDE.exists() else shutil.which("mpirun")
     if found is None:
         pytest.skip("there is no mpirun")
-    environment = {**os.environ, "RIDGEPOINT_ARCHIVE": str(tmp_path / "archive.sqlite3")}
+    environment = {**os.environ, "RIDGEPOINT_ARCHIVE": str(archive)}
     rooted = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 
     def start(ranks, code, *arguments):
@@ -44,16 +43,31 @@ def mpirun(tmp_path):
     return start
 
 
+@pytest.fixture
+def mpirun(tmp_path):
+    """Return what starts ranks of Python code; the archive is in a folder of its own."""
+    return launcher_of(tmp_path / "archive.sqlite3")
+
+
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory):
+    """Measure with two ranks on this host; return the document, the messages, and the archive."""
+    archive = tmp_path_factory.mktemp("two") / "archive.sqlite3"
+    start = launcher_of(archive)
+    status, out, err = finished(start(2, _COMMAND, "machine", "--quick", "--json"))
+    assert status == 0, err
+    return out, err, archive
+
+
 def finished(process):
     """Return status, standard output and standard error."""
     out, err = process.communicate(timeout=150)
     return process.returncode, out, err
 
 
-def test_two_ranks_measure_the_paths_within_their_node(mpirun, tmp_path):
-    """Rank 0 alone speaks and keeps; nothing crossed a network, and that is said."""
-    status, out, err = finished(mpirun(2, _COMMAND, "machine", "--quick", "--json"))
-    assert status == 0, err
+def test_two_ranks_measure_the_paths_within_their_node(two_ranks):
+    """Nothing crossed a network, and that is said."""
+    out, _, _ = two_ranks
 
     cluster = decode(out, MeasuredCluster, origin="the output")
     assert [node.ranks for node in cluster.nodes] == [2]
@@ -69,18 +83,21 @@ def test_two_ranks_measure_the_paths_within_their_node(mpirun, tmp_path):
         "all-to-all",
     }
     assert all(exchange.nodes == 1 and exchange.ranks == 2 for exchange in cluster.network)
+
+
+def test_rank_0_alone_speaks_and_keeps(two_ranks):
+    """One document, one record."""
+    out, err, path = two_ranks
+
     assert err.count("kept as") == 1
-    with Archive(tmp_path / "archive.sqlite3") as archive:
+    with Archive(path) as archive:
         assert [record.kind for record in archive.records()] == ["cluster"]
-        assert archive.cluster(1) == cluster
+        assert archive.cluster(1) == decode(out, MeasuredCluster, origin="the output")
 
 
-def test_ceilings_are_those_of_the_node_not_of_one_bound_core(mpirun):
+def test_ceilings_are_those_of_the_node_not_of_one_bound_core(two_ranks):
     """Launchers bind a rank to a core or a few."""
-    status, out, err = finished(mpirun(2, _COMMAND, "machine", "--quick", "--json"))
-    assert status == 0, err
-
-    node = json.loads(out)["nodes"][0]["machine"]
+    node = json.loads(two_ranks[0])["nodes"][0]["machine"]
     assert node["host"]["cores"] == len(os.sched_getaffinity(0))
 
 

@@ -1,95 +1,106 @@
-"""The models against programs on several hosts of this machine, whose ceilings are measured.
+"""Distributed programs over hosts with links of a known rate, made on this machine."""
 
-Neighbours on the machine disturb what is timed. A sweep that misses is done again, and what was
-missed is printed: a model that is wrong misses every time.
-"""
-
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from core_inputs import ceiling, machine_of
 
+from ridgepoint.cluster import profiling
+from ridgepoint.cluster.driver import DistributedProgram, Plan
+from ridgepoint.cluster.jobs import Jobs
+from ridgepoint.cluster.launcher import find_launcher
+from ridgepoint.errors import CannotMeasure, ProgramFailed
+from ridgepoint.models.distributed import judge, nodes_on_ridgeline, nodes_together
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
 TOOLS = Path(__file__).parents[1] / "tools"
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "distributed.py"
-_TRIALS = 3
+sys.path.insert(0, str(TOOLS))
+from network_hosts import network_hosts, why_not  # noqa: E402
 
-pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.hardware]
+pytestmark = [pytest.mark.network, pytest.mark.valgrind, pytest.mark.slow]
 
-
-def measured(part, path, *, rounds):
-    """Run a part of the benchmark; return its rows."""
-    words = [sys.executable, BENCHMARK, part, "--rounds", str(rounds), "-o", path]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=900)
-    if done.returncode != 0 and "cannot measure on several hosts" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
-    print(done.stdout)
-    return json.loads(path.read_text())
+RATE_BYTES_PER_S = 200e6 / 8
+HEADERS = 0.06
+"""Of Ethernet, IP and TCP; less where the kernel hands over several packets as one."""
+START_BYTES = 1_000_000
+"""What the launcher and MPI exchange to begin and end."""
 
 
-def first_without_misses(part, path, misses_of, *, rounds):
-    """Measure until nothing is missed; return what the last trial missed."""
-    misses = []
-    for trial in range(_TRIALS):
-        misses = misses_of(measured(part, path, rounds=rounds))
-        if not misses:
-            break
-        print(f"trial {trial + 1} missed: {'; '.join(misses)}")
-    return misses
+@pytest.fixture(scope="module")
+def launcher():
+    """Make two hosts with links of 200 Mbit/s, and give what starts ranks on them in turn."""
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    with network_hosts(2, "200mbit") as text:
+        yield text
 
 
-def _training_misses(rows):
-    crossing = rows[0]["crossing"]
-    misses = [
-        f"batch {row['batch']}: {row['off']:+.0%} off the model"
-        for row in rows
-        if abs(row["off"]) > 0.15
-    ]
-    misses += [
-        f"batch {row['batch']}: faster than all at once"
-        for row in rows
-        if row["step_s"] < 0.95 * row["full_overlap_s"]
-    ]
-    if not 0.75 < crossing["measured"] / crossing["predicted"] < 1.33:
-        misses.append(f"crossing at {crossing['measured']}, predicted {crossing['predicted']}")
-    if abs(rows[0]["stream_bytes_per_s"] / rows[0]["link_bytes_per_s"] - 1) > 0.05:
-        misses.append("MPI reaches another bandwidth than a plain stream")
-    return misses
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    """Return the compiled tests/programs/mpi_calls.c."""
+    mpicc = profiling.compiler(Path(sys.executable).parent)
+    if mpicc is None:
+        pytest.skip("there is no mpicc: pip install 'ridgepoint[mpi]'")
+    path = tmp_path_factory.mktemp("mpi") / "mpi_calls"
+    subprocess.run([mpicc, "-O1", "-pthread", PROGRAMS / "mpi_calls.c", "-o", path], check=True)
+    return str(path)
 
 
-def test_training_step_takes_what_the_model_says(tmp_path):
-    """Within 15 % over batches that go from network-bound to compute-bound.
+@pytest.fixture(scope="module")
+def program(launcher, calls):
+    """Return what measures a mode of the program on four ranks over the hosts."""
 
-    The crossing is interpolated between batches a factor of two apart, from medians that share
-    the machine's noise: within a third. The link is held to a stream that no MPI is in, and that
-    to the rate of the link: 400 Mbit/s, of which Ethernet and TCP/IP take 1 - 1448/1514.
-    """
-    path = tmp_path / "mlp.json"
-    misses = first_without_misses("mlp", path, _training_misses, rounds=2)
-    rows = json.loads(path.read_text())
+    def measure(*mode, timeout_s=120.0):
+        plan = Plan(command=(calls, *mode), repeat=2, output="discard", timeout_s=timeout_s)
+        jobs = Jobs(launcher=find_launcher(4, text=launcher))
+        return DistributedProgram(plan, jobs).measure()
 
-    assert not misses
-    assert rows[0]["compute_s"] < rows[0]["network_s"] / 4
-    assert rows[-1]["compute_s"] > rows[-1]["network_s"]
-    assert rows[0]["stream_bytes_per_s"] == pytest.approx(400e6 / 8 * 1448 / 1514, rel=0.05)
+    return measure
 
 
-def _matrix_misses(rows):
-    return [
-        f"{row['link']}, nodes of {row['duty']} core: fastest on {row['best']}, "
-        f"predicted {row['predicted_best']}"
-        for row in rows
-        if row["best"] != row["predicted_best"]
-    ]
+def test_interfaces_carry_what_mpi_is_asked_to_send_and_headers(program):
+    """Neighbours are on the other host: 2 x 10 MB leave each. The link is what bounds it."""
+    measured = program("stream")
+    whole = measured.distributed
+    node = machine_of(
+        *(ceiling("fp64", 4e9 * cores, threads=cores) for cores in (1, 2)),
+        ceiling("dram", 1e10, threads=2),
+        ceiling("network", RATE_BYTES_PER_S, threads=2),
+        cores=2,
+    )
+    verdict = judge(measured, nodes_together(node, 2))
+
+    assert [(one.host, one.ranks) for one in whole.nodes] == [("rp1", (0, 2)), ("rp2", (1, 3))]
+    assert [one.sent_bytes for one in whole.ranks] == [10_000_000] * 4
+    assert [one.received_bytes for one in whole.ranks] == [10_000_000] * 4
+    for one in whole.nodes:
+        assert one.sent_to_others_bytes == 20_000_000
+        most = 20_000_000 * (1 + HEADERS) + START_BYTES
+        assert 20_000_000 <= one.sent_bytes.median <= most
+        assert 20_000_000 <= one.received_bytes.median <= most
+    # 20 MB at 25 MB/s: no run can be faster, but for what a link lets through in a burst.
+    assert measured.timed.runtime_s.median > 0.9 * 0.8
+    assert verdict.limit == "network"
+    _, nodes = nodes_on_ridgeline(measured, nodes_together(node, 2))
+    assert nodes.labels == ("rp1", "rp2")
 
 
-def test_matrix_product_is_fastest_on_as_many_nodes_as_predicted(tmp_path):
-    """The slower the link that all share, the fewer: one, two and three are found."""
-    path = tmp_path / "matrix.json"
-    misses = first_without_misses("matrix", path, _matrix_misses, rounds=3)
-    rows = json.loads(path.read_text())
+@pytest.mark.parametrize(
+    ("how", "message", "error"),
+    [
+        ("signal", "rank 1 on rp2: SIGKILL ended it", ProgramFailed),
+        # The launcher may end it, as others notice, before its status is known.
+        ("status", "rank 1 on rp2: it (exited with status 7|ended without)", ProgramFailed),
+        ("hang", r"rank \d on rp\d: it ran longer than 5 s", CannotMeasure),
+    ],
+)
+def test_a_rank_that_fails_on_another_host_is_named_with_it(program, calls, how, message, error):
+    """And nothing is left on any host."""
+    with pytest.raises(error, match=message):
+        program("die", how, timeout_s=5.0)
 
-    assert not misses
-    assert {row["predicted_best"] for row in rows if row["duty"] < 1} >= {1, 2}
+    left = subprocess.run(["pgrep", "-f", calls], capture_output=True, text=True)
+    assert left.stdout == ""

@@ -76,6 +76,16 @@ static void messages(void) {
     MPI_Send(buffer, 1000, MPI_CHAR, MPI_PROC_NULL, 0, WORLD);
 }
 
+/* Each rank sends its right neighbour ten messages of a million byte. */
+static void stream(void) {
+    char *out = calloc(1, 1000000), *in = malloc(1000000);
+    for (int i = 0; i < 10; i++)
+        MPI_Sendrecv(out, 1000000, MPI_CHAR, (rank + 1) % size, 0, in, 1000000, MPI_CHAR,
+                     (rank + size - 1) % size, 0, WORLD, IGNORED);
+    free(out);
+    free(in);
+}
+
 /* Each of four threads sends and receives a thousand messages of 24 byte. */
 static void *talking(void *number) {
     double out[3] = {0}, in[3];
@@ -119,6 +129,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(WORLD, &size);
     if (!strcmp(mode, "collectives")) collectives();
     if (!strcmp(mode, "messages")) messages();
+    if (!strcmp(mode, "stream")) stream();
     if (!strcmp(mode, "threads") && provided == MPI_THREAD_MULTIPLE) threads();
     if (!strcmp(mode, "unbalanced")) unbalanced();
     if (!strcmp(mode, "die")) dying(argv[2]);

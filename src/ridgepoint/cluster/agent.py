@@ -151,7 +151,21 @@ def _time(task: Task, report: Report) -> Report:
     with own_standard_input() as stdin, _Folders(task) as folders:
         watches = report.local_rank == 0
         before = interfaces.read() if watches else {}
-        done = folders.run(resolve(task.command), task.output, stdin)
+        try:
+            done = folders.run(resolve(task.command), task.output, stdin)
+        except SystemExit:
+            # Others notice that a rank is gone, abort, and the launcher ends all, before this
+            # one could tell that it was the first.
+            left_s = folders.left_s()
+            if left_s is None:
+                raise
+            failure = Failure(
+                reason="it ended without MPI_Finalize",
+                remedy="see what it says itself",
+                status=1,
+                at_s=left_s,
+            )
+            return msgspec.structs.replace(report, failure=failure)
         after = interfaces.read() if watches else {}
         _require_success(task, done.exit_status)
         return msgspec.structs.replace(
@@ -244,6 +258,13 @@ class _Folders:
 
     def __exit__(self, *unused: object) -> None:
         self._outer.cleanup()
+
+    def left_s(self) -> float | None:
+        """Return when the program ended without MPI_Finalize, s since 1970; None: it did not."""
+        written = sorted(self.profiles.glob("*.mpi"))
+        if written and not all(each.is_finalized for each in profiling.read(self.profiles)):
+            return min(path.stat().st_mtime for path in written)
+        return None
 
     def run(self, command: Sequence[str], output: Output, stdin: StandardInput) -> Run:
         """Run a command to its end, with MPI profiled if the task says so."""

@@ -98,8 +98,7 @@ def _measured(
     except CannotMeasure:
         raise  # all ranks know
     except (Interrupted, KeyboardInterrupt) as error:
-        # Whoever ends the job tells every rank.
-        world.abort(str(error) or "interrupted: run it again" if world.is_root else None)
+        world.leave(str(error) or "interrupted: nothing was kept; run it again")
     except BaseException as error:
         if not isinstance(error, RidgepointError):
             traceback.print_exc(file=sys.stderr)

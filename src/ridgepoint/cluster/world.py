@@ -168,12 +168,17 @@ class World:
         """End what watches the time."""
         self._watchdog.close()
 
-    def abort(self, line: str | None) -> NoReturn:
-        """Say why, unless somebody else does, and end all ranks."""
-        if line is not None:
-            print(f"ridgepoint: {' '.join(line.split())}", file=sys.stderr, flush=True)
+    def abort(self, line: str) -> NoReturn:
+        """Say why, and end all ranks."""
+        print(f"ridgepoint: {' '.join(line.split())}", file=sys.stderr, flush=True)
         self._end(2)
         raise AssertionError("unreachable")
+
+    def leave(self, line: str) -> NoReturn:
+        """End this rank, as whoever ends the job told every rank to; rank 0 says why."""
+        if self.is_root:
+            print(f"ridgepoint: {' '.join(line.split())}", file=sys.stderr, flush=True)
+        os._exit(2)
 
     def _sleep_until(self, ready: Callable[[], Any]) -> Any:
         # A rank that spins takes a core, and the memory and the links behind it, from those that

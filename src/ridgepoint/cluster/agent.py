@@ -197,7 +197,7 @@ def _count(task: Task, report: Report) -> Report:
     return msgspec.structs.replace(
         report,
         **_of_run(runs[-1]),
-        counted=_short(counted),
+        counted=_own(task, report, _short(counted)),
         profiles=profiles,
         idle=_idle(task) if report.local_rank == 0 else None,
     )
@@ -225,6 +225,13 @@ def _short(counted: Counted) -> Counted:
     """Return counts without lines, and without the functions that did least: they must travel."""
     kept = counted.functions[:_MOST_FUNCTIONS]
     return replace(counted, functions=tuple(replace(each, lines=()) for each in kept))
+
+
+def _own(task: Task, report: Report, counted: Counted) -> Counted:
+    """Return counts without what is the whole node's, but on its first rank."""
+    if task.meter == "engine" or report.local_rank == 0:
+        return counted
+    return replace(counted, traffic=(), energy_j=None)
 
 
 def _meter(task: Task) -> Meter:

@@ -184,6 +184,15 @@ class DistributedProgram:
                     reason=reason,
                     remedy=remedy,
                 )
+        if self._plan.meter == "perf":
+            self._cautions.append(
+                Caution(
+                    "whole-processes",
+                    "hardware counters counted each process from start to exit, MPI's own start "
+                    "included, and the memory traffic of the whole nodes meanwhile",
+                    "give the program more to do, or count with --meter engine",
+                )
+            )
         libraries = {one.host: one.library for one in reports if one.library is not None}
         self._task = msgspec.structs.replace(self._task, libraries=libraries)
         lacking = next((one for one in reports if one.lacks_profile is not None), None)

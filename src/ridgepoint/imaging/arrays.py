@@ -1,0 +1,92 @@
+"""The few things that make code run on NumPy, CuPy and others: arrays bring their functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = Any
+"""An array of the array API: of NumPy, or of CuPy in the memory of a GPU."""
+
+
+def namespace(*arrays: Array) -> Any:
+    """Return the functions of the library that arrays are of.
+
+    Raises
+    ------
+    TypeError
+        If they are of several libraries, or of one without the array API.
+    """
+    found = {id(one): one for one in map(_namespace, arrays)}
+    if len(found) != 1:
+        raise TypeError("arrays must be of one library")
+    return next(iter(found.values()))
+
+
+def _namespace(array: Array) -> Any:
+    if isinstance(array, np.ndarray):
+        return np  # those before NumPy 2 do not say it themselves
+    try:
+        return array.__array_namespace__()
+    except AttributeError:
+        raise TypeError(f"array API wanted, got {type(array).__name__}") from None
+
+
+def to_host(array: Array) -> npt.NDArray[np.float64]:
+    """Return a copy of an array for NumPy, wherever its memory is."""
+    own = array.get() if hasattr(array, "get") else array  # CuPy copies only when told to
+    return np.array(own, dtype=np.float64)
+
+
+def peak_of(image: Array) -> tuple[int, int]:
+    """Return the place of the largest pixel."""
+    xp = namespace(image)
+    row, column = divmod(int(xp.argmax(xp.reshape(image, (-1,)))), image.shape[1])
+    return row, column
+
+
+def overlap(
+    at: tuple[int, int], *, size: int, patch: int
+) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+    """Return where an image and a patch meet whose middle lies on a pixel of the image.
+
+    Parameters
+    ----------
+    at : tuple of int
+    size, patch : int
+        Pixels along a side of the image and of the patch; the patch's middle is at ``patch // 2``.
+
+    Returns
+    -------
+    tuple
+        The slices of the image, and those of the patch.
+    """
+    ours, theirs = [], []
+    for place in at:
+        first = place - patch // 2
+        low, high = max(first, 0), min(first + patch, size)
+        ours.append(slice(low, high))
+        theirs.append(slice(low - first, high - first))
+    return (ours[0], ours[1]), (theirs[0], theirs[1])
+
+
+def middle(image: Array, patch: int) -> Array:
+    """Return the middle of an image, so large."""
+    first = image.shape[0] // 2 - patch // 2
+    return image[first : first + patch, first : first + patch]
+
+
+def spectrum(kernel: Array) -> Array:
+    """Return the transform of a kernel whose middle is that of the image."""
+    xp = namespace(kernel)
+    return xp.fft.rfftn(xp.fft.ifftshift(kernel), axes=(0, 1))
+
+
+def convolved(image: Array, kernel_spectrum: Array) -> Array:
+    """Return an image convolved with a kernel of a known `spectrum`, around the edges."""
+    xp = namespace(image)
+    return xp.fft.irfftn(
+        xp.fft.rfftn(image, axes=(0, 1)) * kernel_spectrum, s=image.shape, axes=(0, 1)
+    )

@@ -40,13 +40,7 @@ static place_t place(MPI_Comm comm) {
     return found;
 }
 
-/* How often a rank sends in a broadcast along a binomial tree. */
-static int children(int root, place_t at) {
-    int own = (at.rank - root + at.size) % at.size, count = 0;
-    for (int64_t distance = 1; distance < at.size; distance *= 2)
-        count += own < distance && own + distance < at.size;
-    return count;
-}
+static int children(int root, place_t at) { return rp_children(root, at.rank, at.size); }
 
 static uint64_t ring_share(uint64_t bytes, place_t at, int rounds) {
     return at.size ? bytes * (uint64_t)(at.size - 1) * (uint64_t)rounds / (uint64_t)at.size : 0;

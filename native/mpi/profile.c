@@ -140,7 +140,16 @@ void rp_sent_to(thread_t *thread, int rank, MPI_Comm comm, uint64_t bytes) {
     thread->tallies[thread->call].sent += bytes;
 }
 
+int rp_children(int root, int rank, int size) {
+    int own = (rank - root + size) % size, count = 0;
+    for (int64_t distance = 1; distance < size; distance *= 2)
+        count += own < distance && own + distance < size;
+    return count;
+}
+
 void rp_begin(void) {
+    /* Bindings of Fortran that call MPI_Init come here twice. */
+    if (atomic_load(&recording)) return;
     if (!getenv("RIDGEPOINT_MPI_FOLDER")) return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);

@@ -32,6 +32,9 @@ void rp_ended(thread_t *thread);
 void rp_bytes(thread_t *thread, uint64_t sent, uint64_t received, uint64_t moved);
 void rp_sent_to(thread_t *thread, int rank, MPI_Comm comm, uint64_t bytes);
 
+/* How often a rank sends in a broadcast along a binomial tree. */
+int rp_children(int root, int rank, int size);
+
 /* From the end of MPI_Init to the beginning of MPI_Finalize. */
 void rp_begin(void);
 void rp_end(void);

@@ -1,5 +1,6 @@
 """What the library that profiles MPI sees; the bytes are derived by hand from mpi_calls.c."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -173,6 +174,38 @@ def test_programs_of_mpi4py_are_profiled(run, capfd):
         assert sent == {to: amount for to, amount in enumerate(counted[rank]) if amount}
         # 1000, 2000 and 3000 doubles.
         assert set(sent.values()) == {48_000}
+
+
+@pytest.fixture(scope="module")
+def fortran(mpicc, tmp_path_factory):
+    """Return a program of Fortran with bindings that call MPI past the interface of C."""
+    if shutil.which("gfortran") is None:
+        pytest.skip("gfortran is not installed")
+    folder = tmp_path_factory.mktemp("fortran")
+    bindings, path = folder / "libbindings.so", folder / "ring"
+    source = PROGRAMS / "mpi_bindings.c"
+    subprocess.run([mpicc, "-shared", "-fPIC", source, "-o", bindings], check=True)
+    subprocess.run(
+        [
+            *("gfortran", "-fallow-argument-mismatch", PROGRAMS / "mpi_fortran.f90"),
+            *(bindings, f"-Wl,-rpath,{folder}", "-Wl,--allow-shlib-undefined", "-o", path),
+        ],
+        check=True,
+    )
+    return str(path)
+
+
+def test_programs_of_fortran_are_profiled(run, fortran):
+    """Three messages of 800 byte and one of 200 go to the right."""
+    reports = run(3, fortran)
+
+    for rank, one in enumerate(reports):
+        (peer,) = profile(one).peers
+        assert (peer.rank, peer.messages, peer.sent_bytes) == ((rank + 1) % 3, 4, 2600)
+        assert profile(one).is_finalized
+        # The root of the tree has two leaves; 2 (3 - 1) / 3 of 800.
+        root = (1, 800, 0, 1600) if rank == 0 else (1, 0, 800, 0)
+        assert asked(one) == {"Bcast": root, "Allreduce": (1, 800, 800, 1066)}
 
 
 def test_a_compiler_that_fails_is_told_with_what_it_says(tmp_path):

@@ -150,7 +150,7 @@ def _build(mpicc: Path, made: Path) -> None:
         command = (
             *(str(mpicc), *_FLAGS, f"-I{headers}"),
             *(str(path) for path in files if path.suffix == ".c"),
-            *("-o", str(draft)),
+            *("-o", str(draft), "-ldl"),  # before glibc 2.34
         )
         status = _run(command, log)
         if status or not draft.is_file():

@@ -51,6 +51,13 @@ def test_every_rank_reports_in_order():
     assert [one.passed is None for one in reports] == [False, True, True]
 
 
+def test_programs_get_the_descriptor_by_which_mpich_speaks_to_them():
+    """Its MPI_Init fails without."""
+    reports = run(2, *python("os.fstat(int(os.environ['PMI_FD']))"))
+
+    assert [one.status for one in reports] == [0, 0]
+
+
 def test_output_of_ranks_goes_where_it_should_without_our_messages(capfd):
     """Standard output to ours, and standard error to ours."""
     run(2, *python("print('out', rank); print('err', rank, file=sys.stderr)"), output="own")

@@ -2,6 +2,8 @@
 # Starts COMMAND as ranks, as a launcher of MPI does: each is told its number, and when one fails
 # the others are ended. Usage: fake_launcher.sh RANKS COMMAND...
 n=$1; shift
+exec 7</dev/null  # as MPICH's, which speaks to its ranks through a descriptor
+export PMI_FD=7
 size=${FAKE_SIZE:-$n}
 pids=
 rank=0

@@ -172,7 +172,7 @@ def mpirun(tmp_path, monkeypatch):
         ("mpirun (Open MPI) 5.0.11", 2, None, ()),
         ("mpirun (Open MPI) 5.0.11", 5, None, ("--oversubscribe",)),
         ("mpirun (Open MPI) 5.0.11", 5, {"a": 3, "b": 2}, ("--host", "a:3,b:2")),
-        ("HYDRA build details:", 5, None, ()),
+        ("srun 23.02", 5, None, ()),
     ],
 )
 def test_open_mpi_is_told_what_it_refuses_else(mpirun, says, ranks, hosts, more):
@@ -183,6 +183,13 @@ def test_open_mpi_is_told_what_it_refuses_else(mpirun, says, ranks, hosts, more)
     assert found.command == (path, "-n", str(ranks), *more)
     assert found.shown == ("mpirun", "-n", str(ranks))
     assert found.name == says
+
+
+def test_mpich_says_its_version_in_its_second_line(mpirun):
+    """`mpirun --version` of MPICH 4.3.1 begins so."""
+    mpirun("HYDRA build details:\n    Version:                                 4.3.1")
+
+    assert find_launcher(2).name == "Hydra of MPICH 4.3.1"
 
 
 def test_root_must_tell_open_mpi_so(mpirun, monkeypatch):

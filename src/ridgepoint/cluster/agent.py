@@ -48,6 +48,9 @@ _LOCAL_SIZES = (
     "MV2_COMM_WORLD_LOCAL_SIZE",
     "SLURM_STEP_TASKS_PER_NODE",
 )
+_CHANNELS = ("PMI_FD", "HYDI_CONTROL_FD")
+"""Variables in which MPICH's launcher tells the descriptor by which a rank speaks to it."""
+
 _MOST_FUNCTIONS = 200
 _LOOK_S = 0.5
 
@@ -211,6 +214,11 @@ def _require_success(task: Task, status: int) -> None:
         require_success(task.command, status, ignore_status=task.ignore_status)
 
 
+def _open_channels() -> list[int]:
+    numbers = [number for name in _CHANNELS if (number := _number((name,))) is not None]
+    return [number for number in numbers if os.path.exists(f"/proc/self/fd/{number}")]
+
+
 def _of_run(done: Run) -> Mapping[str, float | int]:
     return {
         "wall_s": done.wall_s,
@@ -287,6 +295,7 @@ class _Folders:
             output=output,
             timeout_s=self._task.timeout_s,
             environment=variables,
+            descriptors=_open_channels(),
         )
 
 

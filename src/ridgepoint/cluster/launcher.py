@@ -169,4 +169,7 @@ def _version(path: str) -> str:
     if done.returncode:
         return ""
     lines: Sequence[str] = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    numbers = [line.split()[-1] for line in lines if line.startswith("Version:")]
+    if lines and lines[0].startswith("HYDRA") and numbers:
+        return f"Hydra of MPICH {numbers[0]}"
     return lines[0] if lines else ""

@@ -85,6 +85,7 @@ def run(
     output: Output,
     timeout_s: float | None = None,
     environment: Mapping[str, str] | None = None,
+    descriptors: Sequence[int] = (),
 ) -> Run:
     """Run a command to its end.
 
@@ -99,6 +100,8 @@ def run(
         Wall-clock limit; None: none.
     environment : mapping or None
         Variables besides this process's own.
+    descriptors : sequence of int
+        Files open here that it gets besides the standard ones.
 
     Returns
     -------
@@ -117,7 +120,8 @@ def run(
         stack.callback(stdin.finish)
         started = time.perf_counter()
         try:
-            process = _start(command, source, output, stack, {**os.environ, **(environment or {})})
+            variables = {**os.environ, **(environment or {})}
+            process = _start(command, source, output, stack, variables, descriptors=descriptors)
         finally:
             os.close(source)
         try:
@@ -148,18 +152,26 @@ def _start(
     output: Output,
     stack: contextlib.ExitStack,
     environment: Mapping[str, str],
+    *,
+    descriptors: Sequence[int],
 ) -> subprocess.Popen[bytes]:
     """Execute a command; where its output is discarded, `stack` gets what ends the reading."""
     stdout = {"own": None, "stderr": 2, "discard": subprocess.PIPE}[output]
     stderr = subprocess.PIPE if output == "discard" else None
     try:
         process = subprocess.Popen(
-            command, stdin=source, stdout=stdout, stderr=stderr, env=environment
+            command,
+            stdin=source,
+            stdout=stdout,
+            stderr=stderr,
+            env=environment,
+            pass_fds=descriptors,
         )
     except OSError as error:
         if error.errno == errno.ENOEXEC and not _is_elf(command[0]):
             # What a shell, time and execvp do with a text that names no interpreter.
-            return _start(["/bin/sh", *command], source, output, stack, environment)
+            shell = ["/bin/sh", *command]
+            return _start(shell, source, output, stack, environment, descriptors=descriptors)
         raise CannotStart(
             f"cannot run {command[0]!r}",
             reason=_why_not_executed(command[0], error),

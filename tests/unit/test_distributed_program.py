@@ -263,6 +263,18 @@ def test_nodes_together_have_all_cores_and_all_rates():
     assert nodes_together(NODE, 1) is NODE
 
 
+def test_a_link_is_no_faster_for_more_cores():
+    """Measured with one rank for each node, or with two: the faster is what it carries."""
+    links = (
+        ceiling("network", 1e4, name="one pair"),
+        ceiling("network", 8e3, name="all pairs"),
+        ceiling("network", 9e3, name="all pairs", threads=2),
+    )
+    both = nodes_together(machine_of(ceiling("fp64", 4e9, threads=8), *links, cores=8), 2)
+
+    assert [both.rate("network", cores=cores) for cores in (1, 2, 16)] == [2e4] * 3
+
+
 def test_every_node_is_on_the_ridgeline(measurement):
     """Host a: 3 Gflop, 1 GB, 4000 byte; host b: 3 Gflop, 0.5 GB, 4000 byte."""
     ridgeline, nodes = nodes_on_ridgeline(measurement, nodes_together(NODE, 2))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ridgepoint.counts import Counts, Traffic
 from ridgepoint.demand import Demand
-from ridgepoint.machine import Machine
+from ridgepoint.machine import Ceiling, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
 from ridgepoint.models.placement import cores_that_apply
@@ -101,24 +101,41 @@ def nodes_together(machine: Machine, nodes: int) -> Machine:
         One node.
     nodes : int
         > 0.
+
+    Notes
+    -----
+    Of the network's ceilings the fastest stays, for all cores: a link carries no more for more
+    cores behind it.
     """
     if nodes < 1:
         raise ValueError(f"nodes must be > 0, got {nodes!r}")
     if nodes == 1:
         return machine
+    links = [one for one in machine.ceilings if one.resource == "network" and one.rate is not None]
+    link = max(links, key=_median, default=None)
+    others = [one for one in machine.ceilings if one.resource != "network"]
+    cores = machine.host.cores * nodes
     return replace(
         machine,
         name=f"{nodes} x {machine.name}",
-        host=replace(machine.host, cores=machine.host.cores * nodes),
-        ceilings=tuple(
-            replace(
-                ceiling,
-                threads=ceiling.threads * nodes,
-                rate=None if ceiling.rate is None else ceiling.rate.map(lambda rate: rate * nodes),
-                theoretical=None if ceiling.theoretical is None else ceiling.theoretical * nodes,
-            )
-            for ceiling in machine.ceilings
+        host=replace(machine.host, cores=cores),
+        ceilings=(
+            *(_times(one, nodes, threads=one.threads * nodes) for one in others),
+            *(() if link is None else (_times(link, nodes, threads=cores),)),
         ),
+    )
+
+
+def _median(ceiling: Ceiling) -> float:
+    return 0.0 if ceiling.rate is None else ceiling.rate.median
+
+
+def _times(ceiling: Ceiling, nodes: int, *, threads: int) -> Ceiling:
+    return replace(
+        ceiling,
+        threads=threads,
+        rate=None if ceiling.rate is None else ceiling.rate.map(lambda rate: rate * nodes),
+        theoretical=None if ceiling.theoretical is None else ceiling.theoretical * nodes,
     )
 
 

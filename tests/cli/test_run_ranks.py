@@ -1,0 +1,115 @@
+"""``ridgepoint run --mpi``, with a scripted launcher."""
+
+import json
+
+import pytest
+from core_inputs import ceiling, machine_of
+from rank_inputs import ScriptedRunner, report_of, timed_run
+
+from ridgepoint.documents import encode
+
+
+@pytest.fixture
+def runner(monkeypatch):
+    """Put a scripted launcher in the place of mpirun."""
+    scripted = ScriptedRunner(timed_run())
+    monkeypatch.setattr("ridgepoint.cluster.jobs.Jobs", lambda launcher: scripted)
+    monkeypatch.setattr("ridgepoint.cluster.launcher.find_launcher", lambda *_, **__: None)
+    return scripted
+
+
+@pytest.fixture
+def node(tmp_path):
+    """Return the file of a node: 4 Gflop/s, 2 GB/s of memory, 10 kB/s of network."""
+    path = tmp_path / "node.json"
+    machine = machine_of(ceiling("fp64", 4e9), ceiling("dram", 2e9), ceiling("network", 1e4))
+    path.write_bytes(encode(machine))
+    return path
+
+
+def run(cli, node, *arguments):
+    """Measure ``true`` on three ranks."""
+    options = ("--mpi", "3", "--repeat", "2", "--machine", node, *arguments)
+    return cli("run", *options, "--", "true")
+
+
+def test_what_is_shown_is_kept_and_listed(cli, node, runner):
+    """The table at once, and again by show; one record of the whole."""
+    status, out, err = run(cli, node)
+
+    assert status == 0
+    assert "3 ranks on 2 nodes" in err
+    assert "kept as 2" in err
+    assert "3 ranks on 2 nodes" in cli("show", "2")[1]
+    assert "mpirun -n 3" in cli("list")[1]
+    assert out == ""
+
+
+def test_json_is_the_whole_and_every_rank(cli, node, runner):
+    """On standard output; the program's own output goes elsewhere."""
+    _, out, _ = run(cli, node, "--json")
+    document = json.loads(out)
+
+    assert document["work_flop"] == 6_000_000_000
+    assert document["distributed"]["limit"] == "load imbalance"
+    assert document["bound"]["machine"] == "2 x test bench"
+    assert [task.output for task in runner.tasks] == [
+        "discard",
+        "stderr",
+        "discard",
+        "discard",
+        "discard",
+    ]
+    assert json.loads(cli("show", "2", "--json")[1]) == document
+
+
+def test_the_figure_is_the_ridgeline_where_the_machine_has_a_network(cli, node, runner, tmp_path):
+    """Else the roofline, and it is said why."""
+    _, _, err = run(cli, node, "-o", tmp_path / "with.svg")
+    _, _, without = run(cli, cli.machine, "-o", tmp_path / "without.svg")
+
+    assert "Ridgeline" in (tmp_path / "with.svg").read_text()
+    assert "roofline is drawn" not in err
+    assert "Ridgeline" not in (tmp_path / "without.svg").read_text()
+    assert "has no network ceiling (network), so the roofline is drawn" in without
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--mpi", "0"), "x>=1"),
+        (("--mpi", "-3"), "x>=1"),
+        (("--mpi", "many"), "not a valid integer"),
+        (("--mpi", "2", "--functions"), "without --functions"),
+        (("--mpi", "2", "--region", "a"), "without --region"),
+        (("--mpi", "2", "--what-if", "l1=32k:8"), "without --what-if"),
+        (("--mpi", "2", "--meter", "both"), "by engine or perf"),
+        (("--mpi", "2", "--meter", "perf", "--no-traffic"), "simulate nothing"),
+        (("--launcher", "mpirun -n {ranks}"), "say how many ranks"),
+        (("--mpi", "2", "--launcher", "mpirun"), "where their number belongs"),
+        (("--mpi", "2", "--launcher", "no-such {ranks}"), "there is no 'no-such'"),
+        (("--mpi", "2", "-o", "figure.gif"), "names no format"),
+    ],
+)
+def test_wrong_uses_are_one_line_and_nothing_is_run(cli, arguments, message):
+    """What is wrong, and what to do."""
+    status, _, err = cli("run", *arguments, "--", "true")
+
+    assert status == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert not cli.archive.exists()
+
+
+def test_what_was_kept_stays_when_a_host_lacks_something(cli, node, runner):
+    """Nothing is kept of what was not measured."""
+    run(cli, node)
+    runner._prepared = tuple(
+        report_of(rank, lacks_meter=("there is no valgrind", "install it")) for rank in range(3)
+    )
+    status, _, err = run(cli, node)
+
+    assert status == 2
+    assert "engine on a: there is no valgrind; install it" in err
+    assert "Nothing is kept" not in cli("list")[1]
+    assert len(json.loads(cli("list", "--json")[1])["records"]) == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.cluster import frames, interfaces, profiling
+from ridgepoint.cluster import agent, frames, interfaces, profiling
 from ridgepoint.cluster.launcher import clean_environment, find_launcher
 from ridgepoint.cluster.sharing import shared_caches
 from ridgepoint.errors import CannotMeasure, CannotStart
@@ -267,6 +267,20 @@ def test_ranks_share_the_caches_that_their_cpus_do():
     assert shared_caches([l2, l3], ranks=1, cpus=16) == (l2, l3)
     # More ranks than CPUs take turns; the caches are those of the CPUs.
     assert shared_caches([l3], ranks=99, cpus=8)[0].size_bytes == 4 << 20
+
+
+def test_folders_of_agents_that_were_killed_are_removed_later(tmp_path):
+    """Not those of agents that run, nor fresh ones, nor what is somebody else's."""
+    gone = 1 << 22  # more than any process's number
+    names = [f"ridgepoint-rank-{gone}-a", f"ridgepoint-rank-{os.getpid()}-b", "ridgepoint-c"]
+    for name in names:
+        (tmp_path / name / "mpi").mkdir(parents=True)
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / f"ridgepoint-rank-{gone}-fresh").mkdir()
+    agent._clear_abandoned(tmp_path)
+
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*names[1:], f"ridgepoint-rank-{gone}-fresh"}
 
 
 PROFILE = """ridgepoint-mpi\t1

@@ -7,7 +7,9 @@ launcher's rank can initialise MPI once, and that is the program's to do.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -51,6 +53,8 @@ _LOCAL_SIZES = (
 _CHANNELS = ("PMI_FD", "HYDI_CONTROL_FD")
 """Variables in which MPICH's launcher tells the descriptor by which a rank speaks to it."""
 
+_FOLDER = "ridgepoint-rank-"
+_ABANDONED_S = 3600.0
 _MOST_FUNCTIONS = 200
 _LOOK_S = 0.5
 
@@ -123,6 +127,7 @@ def _prepare(task: Task, report: Report) -> Report:
     resolve(task.command)
     if report.local_rank not in {0, None}:
         return report
+    _clear_abandoned(Path(tempfile.gettempdir()))
     lacks_profile = lacks_meter = library = None
     if task.profile:
         folder = None if task.launcher_folder is None else Path(task.launcher_folder)
@@ -140,6 +145,16 @@ def _prepare(task: Task, report: Report) -> Report:
         lacks_meter=lacks_meter,
         idle=_idle(task),
     )
+
+
+def _clear_abandoned(folder: Path) -> None:
+    """Remove what agents left that were killed; MPICH's launcher ends ranks so."""
+    for path in folder.glob(f"{_FOLDER}*"):
+        pid = path.name.removeprefix(_FOLDER).partition("-")[0]
+        with contextlib.suppress(OSError):
+            is_old = time.time() - path.stat().st_mtime > _ABANDONED_S
+            if is_old and not os.path.exists(f"/proc/{pid}"):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _idle(task: Task) -> tuple[interfaces.Passed, float] | None:
@@ -262,7 +277,7 @@ class _Folders:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._outer = tempfile.TemporaryDirectory(prefix="ridgepoint-")
+        self._outer = tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-")
         self.profiles = Path(self._outer.name) / "mpi"
         self.regions = Path(self._outer.name) / "regions"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common, datacenter, distributed, results
+from ridgepoint.cli import common, datacenter, distributed, imaging, results
 
 if TYPE_CHECKING:
     from ridgepoint.harness import MeterName
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.json",
-    help="Write the results to FILE.json.",
+    help="Write the results to FILE.json; with imaging, the pipeline to FILE.toml.",
 )
 @click.option(
     "--published",
@@ -87,7 +87,14 @@ if TYPE_CHECKING:
     "--size",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With distributed: of the program named; --list says what it counts.",
+    help="With distributed: of the program named; --list says what it counts. With imaging: "
+    "pixels along a side.  [default there: 256]",
+)
+@click.option(
+    "--gain",
+    type=float,
+    metavar="G",
+    help="With imaging: share of a peak that a minor cycle takes away.  [default: 0.1]",
 )
 @common.json_option
 @common.archive_option
@@ -108,6 +115,7 @@ def command(
     ranks: int | None,
     launcher: str | None,
     size: int | None,
+    gain: float | None,
     as_json: bool,
     archive_path: Path | None,
 ) -> int:
@@ -123,10 +131,32 @@ def command(
 
     'suite distributed [NAME]... --mpi P' runs real programs over P ranks of MPI, checks their
     results, and prints the time of a step beside what the model says of it.
+
+    'suite imaging [STAGE]...' measures the stages of a real continuum imaging pipeline. With -o
+    FILE.toml it describes them for 'ridgepoint pipeline FILE.toml'; with --figures it makes an
+    image of a known sky, draws it, and prints which sources were found.
     """
     from ridgepoint.models.validation import validate as compare
     from ridgepoint.reference import SuiteRun
 
+    if names and names[0] == imaging.NAME:
+        others = {"--meter": meter != "engine", "--validate": validate, "--full": full,
+                  "--per-cycle": per_cycle, "--from": source, "--published": published,
+                  "--mpi": ranks, "--launcher": launcher}  # fmt: skip
+        _refuse(imaging.NAME, others)
+        return imaging.command(
+            names[1:],
+            only_list=only_list,
+            state=state,
+            threads=threads,
+            size=size,
+            gain=gain,
+            folder=folder,
+            output=output,
+            as_json=as_json,
+            archive_path=archive_path,
+        )
+    _require_absent({"--gain": gain}, of="the imaging pipeline")
     family = names[0] if names and names[0] in (datacenter.NAME, distributed.NAME) else None
     if family is not None:
         _require_usual(family, state=state, meter=meter, validate=validate, per_cycle=per_cycle)
@@ -143,9 +173,8 @@ def command(
             output=output,
             as_json=as_json,
         )
-    for option, given in (("--mpi", ranks), ("--launcher", launcher), ("--size", size)):
-        if given is not None:
-            raise click.BadParameter("is of the distributed programs", param_hint=f"'{option}'")
+    absent = {"--mpi": ranks, "--launcher": launcher, "--size": size}
+    _require_absent(absent, of="the distributed programs")
     if family == datacenter.NAME:
         return datacenter.command(
             names[1:],
@@ -216,6 +245,18 @@ def _refuse(family: str, given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value:
             raise click.BadParameter(f"is nothing for {family} workloads", param_hint=f"'{option}'")
+
+
+def _require_absent(given: Mapping[str, object], *, of: str) -> None:
+    """Refuse options of another family.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    for option, value in given.items():
+        if value is not None:
+            raise click.BadParameter(f"is of {of}", param_hint=f"'{option}'")
 
 
 def _chosen(names: Sequence[str]) -> list[Workload]:

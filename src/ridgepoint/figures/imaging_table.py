@@ -1,0 +1,95 @@
+"""Measured stages of the imaging pipeline for the terminal, beside the formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.figures.layout import plain_table
+from ridgepoint.figures.words import UNKNOWN, printable, shown_intensity
+from ridgepoint.imaging.continuum import Imaged
+from ridgepoint.imaging.measuring import StageResult
+from ridgepoint.imaging.recovered import Recovered
+from ridgepoint.imaging.stages import Scene
+from ridgepoint.units import format_si
+
+
+def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
+    """Return a table of the stages, state by state; below it, what could not be measured.
+
+    Parameters
+    ----------
+    results : sequence of StageResult
+    seen : Scene
+    """
+    geometry, observation = seen.geometry, seen.observation
+    rows, channels = observation.shape
+    threads = "1 thread" if geometry.threads == 1 else f"{geometry.threads} threads"
+    head = (
+        f"{geometry.size} x {geometry.size} pixels, {rows} rows x {channels} channels = "
+        f"{observation.visibilities} visibilities, {threads}"
+    )
+    right = ("work", "/ formula", "traffic", "flop/byte", "time", "vis/s")
+    table = plain_table("stage", "caches", *right, "one execution", right=right)
+    for one in results:
+        if one.failure is None:
+            table.add_row(*map(Text, _row(one)))
+    failed = [Text(printable(f"{one.name}, {one.state}: {one.failure}"))
+              for one in results if one.failure is not None]  # fmt: skip
+    return Group(Text(head), table, *failed)
+
+
+def scene_table(seen: Scene) -> RenderableType:
+    """Return what would be measured."""
+    from ridgepoint.imaging.stages import stages
+
+    table = plain_table("stage", "one execution", "flop by formula", right=("flop by formula",))
+    for each in stages(seen):
+        table.add_row(each.name, each.summary, format_si(each.expected.flop, "", digits=3))
+    return table
+
+
+def source_table(sources: Sequence[Recovered], found: Imaged) -> RenderableType:
+    """Return a table of the sources: what they are, and what the image says.
+
+    Parameters
+    ----------
+    sources : sequence of Recovered
+    found : Imaged
+    """
+    right = ("flux", "in the image", "index", "in the image ", "off by")
+    table = plain_table("source", *right, right=right)
+    for one in sources:
+        table.add_row(
+            "extended" if one.source.fwhm else "point",
+            f"{one.source.flux_jy:.3f} Jy",
+            f"{one.flux_jy:.3f} Jy",
+            f"{one.source.index:.2f}",
+            UNKNOWN if one.index is None else f"{one.index:.2f}",
+            f"{one.offset_pixels:.2g} pixel",
+        )
+    ran = ", ".join(f"{name} {times}" for name, times in found.executions.items())
+    major, minor = found.beam.fwhm
+    foot = (
+        f"executions: {ran}; {found.minor_cycles} minor cycles; beam {major:.2f} x {minor:.2f} "
+        f"pixel; residual {found.residual.std() * 1e3:.2f} mJy/beam (dirty "
+        f"{found.dirty.std() * 1e3:.0f})"
+    )
+    return Group(table, Text(foot))
+
+
+def _row(one: StageResult) -> tuple[str, ...]:
+    work, moved, rate = one.work_flop, one.moved_bytes, one.visibilities_per_s
+    return (
+        one.name,
+        one.state,
+        UNKNOWN if work is None else format_si(work, "flop", digits=3),
+        UNKNOWN if one.work_ratio is None else f"{one.work_ratio:.2f}",
+        UNKNOWN if moved is None else format_si(moved, "B", digits=3),
+        UNKNOWN if work is None or not moved else shown_intensity(work / moved),
+        UNKNOWN if one.runtime_s is None else format_si(one.runtime_s.median, "s", digits=3),
+        "" if rate is None else format_si(rate, "", digits=3),
+        one.summary,
+    )

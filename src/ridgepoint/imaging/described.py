@@ -1,0 +1,111 @@
+"""The file that ``ridgepoint pipeline`` reads, from measured stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ridgepoint.estimate import Estimate
+from ridgepoint.imaging.continuum import Plan
+from ridgepoint.imaging.failures import CannotImage
+from ridgepoint.imaging.measuring import StageResult
+from ridgepoint.imaging.stages import MEASURED_CYCLES, Scene
+from ridgepoint.models.pipeline_formulas import major_cycles
+
+_ORDER = ("grid", "ifft", "msmfs", "fft", "degrid")
+_LOAD = "415.10557 Tflop/s"
+
+
+def executions(plan: Plan) -> Mapping[str, int]:
+    """Return how often each stage runs in the whole pipeline.
+
+    An inversion or a prediction is one image for each Taylor term; the point-spread function has
+    nearly twice as many.
+    """
+    parts, terms = major_cycles(plan.major), plan.terms
+    inverted = (parts.invert - 1) * terms + 2 * terms - 1
+    predicted = parts.predict * terms
+    minor = round(parts.deconvolve * plan.minor.iterations / MEASURED_CYCLES["msmfs"])
+    return {
+        "grid": inverted, "ifft": inverted, "msmfs": max(minor, 1), "fft": predicted,
+        "degrid": predicted,
+    }  # fmt: skip
+
+
+def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str) -> str:
+    """Return a pipeline's file, in TOML.
+
+    Parameters
+    ----------
+    results : sequence of StageResult
+        Those with cold caches count, if there are: a stage finds little that the last one left.
+    seen : Scene
+    machine : int or str
+        Number in the archive, or a file.
+
+    Raises
+    ------
+    CannotImage
+        If a stage is missing, or what it takes or does is not known.
+    """
+    states = {one.state for one in results}
+    state = "cold" if "cold" in states else "warm"
+    known = {one.name: one for one in results if one.state == state}
+    repeats, plan = executions(seen.plan), seen.plan
+    size = seen.geometry.size
+    lines = [
+        f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
+        f"{seen.observation.visibilities} visibilities, {state} caches.",
+        f"# MSMFS of {plan.terms} Taylor terms, {plan.major} major cycles of "
+        f"{plan.minor.iterations} minor cycles.",
+        f'name = "continuum imaging, {size} x {size}"',
+        f"machine = {machine if isinstance(machine, int) else _quoted(machine)}",
+        'precision = "fp64"',
+        f"cores = {seen.geometry.threads}",
+        f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',
+    ]
+    for name in _ORDER:
+        lines += ["", *_stage(name, known.get(name), repeats[name])]
+    return "\n".join(lines) + "\n"
+
+
+def _stage(name: str, result: StageResult | None, repeat: int) -> list[str]:
+    """Return the lines of a stage.
+
+    Raises
+    ------
+    CannotImage
+    """
+    if result is None:
+        raise _unknown(name, "it was not measured", "name no stages, so that all are")
+    if result.failure is not None:
+        raise _unknown(name, result.failure, "measure again")
+    if result.work_flop is None or result.moved_bytes is None or result.runtime_s is None:
+        raise _unknown(
+            name,
+            "its work, traffic or time is not known, or lost in that of its transforms",
+            "choose a larger size, or a quieter machine",
+        )
+    return [
+        f"[stages.{'deconvolve' if name == 'msmfs' else name}]  # {result.summary}",
+        f'work = "{result.work_flop:.6g} flop"',
+        f'bytes = "{result.moved_bytes:.6g} B"',
+        f"time = {_time(result.runtime_s)}",
+        f"repeat = {repeat}",
+    ]
+
+
+def _unknown(name: str, reason: str, remedy: str) -> CannotImage:
+    return CannotImage(f"cannot describe stage {name!r}", reason=reason, remedy=remedy)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _time(estimate: Estimate) -> str:
+    if estimate.n > 1:
+        return "[" + ", ".join(f'"{one:.6g} s"' for one in estimate.samples) + "]"
+    if estimate.low is None or estimate.high is None:
+        return f'"{estimate.median:.6g} s"'
+    ends = {"median": estimate.median, "low": estimate.low, "high": estimate.high}
+    return "{ " + ", ".join(f'{name} = "{one:.6g} s"' for name, one in ends.items()) + " }"

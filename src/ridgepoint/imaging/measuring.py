@@ -1,0 +1,207 @@
+"""Measure the stages of the imaging pipeline, warm and cold; say what their difference is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.errors import RidgepointError
+from ridgepoint.estimate import Estimate
+from ridgepoint.harness import REPETITIONS, measure_all, subject
+from ridgepoint.imaging.stages import Stage
+from ridgepoint.measurement import Measurement
+from ridgepoint.reference import State
+
+DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
+"""Stages that no call does alone: what one call does more than another."""
+_COUNTED_S = 0.001  # one call is as exact as many: each is the same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """What one execution of a stage takes and does.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+    state : {"warm", "cold"}
+        Of the caches.
+    threads : int
+    visibilities : int
+        0: none.
+    expected_flop : float
+    expected_bytes : float or None
+        At DRAM; None: no formula.
+    work_flop : float or None
+        Counted; None: it could not be measured.
+    moved_bytes : float or None
+        At DRAM, read and written.
+    runtime_s : Estimate or None
+    failure : str or None
+        Why it could not be measured.
+    """
+
+    name: str
+    summary: str
+    state: State
+    threads: int
+    visibilities: int
+    expected_flop: float
+    expected_bytes: float | None
+    work_flop: float | None = None
+    moved_bytes: float | None = None
+    runtime_s: Estimate | None = None
+    failure: str | None = None
+
+    @property
+    def work_ratio(self) -> float | None:
+        """Work counted over that of the formula; None: unknown."""
+        return None if self.work_flop is None else self.work_flop / self.expected_flop
+
+    @property
+    def visibilities_per_s(self) -> float | None:
+        """Throughput; None: it has no visibilities, or no time."""
+        if self.runtime_s is None or not self.visibilities:
+            return None
+        return self.visibilities / self.runtime_s.median
+
+
+def measure_stages(
+    stages: Sequence[Stage],
+    *,
+    states: Sequence[State],
+    threads: int = 1,
+    repetitions: int = REPETITIONS,
+    limit_s: float = 5.0,
+    report: Callable[[str], None] = lambda what: None,
+) -> tuple[StageResult, ...]:
+    """Measure stages; one that cannot be measured stops no other.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+    states : sequence of {"warm", "cold"}
+    threads : int
+        As the scene was made for.
+    repetitions : int
+        Samples of each runtime.
+    limit_s : float
+        What the samples of one may take.
+    report : callable
+        Called with what begins now.
+
+    Returns
+    -------
+    tuple of StageResult
+        State by state; after the stages gridding and degridding, if what they follow from was
+        measured.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the meter does not work here.
+    """
+    cases = [(stage, state) for state in states for stage in stages]
+    subjects = [
+        subject(
+            stage.function, *stage.arguments, state=state, threads=threads,
+            name=f"{stage.name}, {state}",
+        )
+        for stage, state in cases
+    ]  # fmt: skip
+    measured = measure_all(
+        subjects,
+        repetitions=repetitions,
+        limit_s=limit_s,
+        counted_s=_COUNTED_S,
+        report=report,
+    )
+    found = [
+        _result(stage, state, threads, outcome)
+        for (stage, state), outcome in zip(cases, measured, strict=True)
+    ]
+    return tuple(
+        one
+        for state in states
+        for own in [[each for each in found if each.state == state]]
+        for one in (*own, *_differences(own))
+    )
+
+
+def _result(
+    stage: Stage, state: State, threads: int, outcome: Measurement | RidgepointError
+) -> StageResult:
+    work: float | None = None
+    moved: float | None = None
+    runtime: Estimate | None = None
+    failure: str | None = None
+    if isinstance(outcome, RidgepointError):
+        failure = str(outcome)
+    else:
+        work = float(outcome.counted.counts.work_flop)
+        traffic = outcome.traffic_at("dram")
+        total = None if traffic is None else traffic.total_bytes
+        moved = None if total is None else float(total)
+        runtime = None if outcome.timed is None else outcome.timed.runtime_s
+    return StageResult(
+        name=stage.name, summary=stage.summary, state=state, threads=threads,
+        visibilities=stage.visibilities, expected_flop=stage.expected.flop,
+        expected_bytes=stage.expected.moved_bytes, work_flop=work, moved_bytes=moved,
+        runtime_s=runtime, failure=failure,
+    )  # fmt: skip
+
+
+def _differences(results: Sequence[StageResult]) -> list[StageResult]:
+    known = {one.name: one for one in results}
+    return [
+        difference(name, known[whole], known[part])
+        for name, (whole, part) in DIFFERENCES.items()
+        if whole in known and part in known
+    ]
+
+
+def difference(name: str, whole: StageResult, part: StageResult) -> StageResult:
+    """Return what one stage takes and does more than another.
+
+    Parameters
+    ----------
+    name : str
+    whole, part : StageResult
+        In the same state.
+
+    Notes
+    -----
+    The interval of its time reaches from the least difference that the two intervals allow to the
+    largest. If that may be zero, the difference is unknown.
+    """
+    return StageResult(
+        name=name,
+        summary=f"{whole.name} less {part.name}",
+        state=whole.state,
+        threads=whole.threads,
+        visibilities=whole.visibilities,
+        expected_flop=whole.expected_flop - part.expected_flop,
+        expected_bytes=_less(whole.expected_bytes, part.expected_bytes),
+        work_flop=_less(whole.work_flop, part.work_flop),
+        moved_bytes=_less(whole.moved_bytes, part.moved_bytes),
+        runtime_s=_less_time(whole.runtime_s, part.runtime_s),
+        failure=whole.failure or part.failure,
+    )
+
+
+def _less(whole: float | None, part: float | None) -> float | None:
+    if whole is None or part is None or whole <= part:
+        return None
+    return whole - part
+
+
+def _less_time(whole: Estimate | None, part: Estimate | None) -> Estimate | None:
+    if whole is None or part is None or whole.median <= part.median:
+        return None
+    median = whole.median - part.median
+    ends = (whole.low, whole.high, part.low, part.high)
+    if None in ends:
+        return Estimate([median])
+    low, high, least, most = (float(one or 0.0) for one in ends)
+    return Estimate([median], interval=(low - most, high - least)) if low > most else None

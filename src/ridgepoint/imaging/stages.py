@@ -1,0 +1,265 @@
+"""The stages of the pipeline taken apart, with data to measure each of them by itself.
+
+ducc0 grids and transforms in one call. What is not gridding is measured by the same call with three
+rows of visibilities, which need the same w-planes and so the same transforms: the difference is
+gridding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import psutil
+
+from ridgepoint.imaging import gridder
+from ridgepoint.imaging.clean import Minor, hogbom
+from ridgepoint.imaging.continuum import Imager, Plan
+from ridgepoint.imaging.failures import CannotImage
+from ridgepoint.imaging.gridder import Complexes, Floats, Geometry, Gridding
+from ridgepoint.imaging.msmfs import msmfs, prepare
+from ridgepoint.imaging.sky import Source, seeded_sky, visibilities
+from ridgepoint.imaging.telescope import Observation, observe, three_arms
+from ridgepoint.models import pipeline_formulas
+from ridgepoint.models.pipeline_formulas import Work
+
+LEAST_SIZE, MOST_SIZE = 64, 16384
+MINOR_CYCLES = 500
+"""Of one deconvolution of the whole pipeline."""
+MEASURED_CYCLES = {"hogbom": 100, "msmfs": 20}
+"""Of one call that is measured."""
+
+_ARM_M = 600.0
+_BAND_HZ = (1.2e9, 1.6e9)
+_CHANNELS = 4
+_PIXELS_PER_FRINGE = 5
+_NOISE_JY = 0.05
+_COMPLEX_BYTES = 16
+# Images that all parts hold together: of MSMFS beams of 6 pairs of scales in 3 orders, 6 smoothed
+# residuals and their temporaries, and a grid of 4 times the pixels in complex numbers.
+_IMAGES_HELD = 44
+_BYTES_PER_VISIBILITY = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A known sky, seen.
+
+    Parameters
+    ----------
+    sky : tuple of Source
+    observation : Observation
+    geometry : Geometry
+    plan : Plan
+    visibilities : ndarray of complex128, shape (rows, channels)
+        Jy, with noise.
+    weights : ndarray of float64, shape (rows, channels)
+    """
+
+    sky: tuple[Source, ...]
+    observation: Observation
+    geometry: Geometry
+    plan: Plan
+    visibilities: Complexes
+    weights: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A part of the pipeline that can be called again and again.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+        What one call does.
+    function : callable
+    arguments : tuple
+    expected : Work
+        By the formulas of `ridgepoint.models.pipeline_formulas`.
+    visibilities : int
+        That one call takes in or gives out; 0: none.
+    """
+
+    name: str
+    summary: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    expected: Work
+    visibilities: int = 0
+
+
+def scene(
+    size: int, *, threads: int = 1, gain: float = 0.1, major: int = 5, seed: int = 1
+) -> Scene:
+    """Return a sky and what the model array sees of it.
+
+    Parameters
+    ----------
+    size : int
+        Pixels along a side of the image; even, 64 to 16384. There are ``size / 4`` snapshots of
+        351 baselines in four channels, 1.2 to 1.6 GHz.
+    threads : int
+        Of the gridder.
+    gain : float
+        Of deconvolution, > 0 and <= 1.
+    major : int
+        Major cycles.
+    seed : int
+        Of sky and noise.
+
+    Raises
+    ------
+    ValueError
+        If the size is out of range.
+    CannotImage
+        If it does not fit into memory.
+    """
+    if not LEAST_SIZE <= size <= MOST_SIZE or size % 2:
+        raise ValueError(f"size must be even, {LEAST_SIZE} to {MOST_SIZE}, got {size!r}")
+    frequency_hz = np.linspace(*_BAND_HZ, _CHANNELS)
+    antennas = three_arms(_ARM_M)
+    moments = max(size // 4, 16)
+    _require_memory(size, len(antennas) * (len(antennas) - 1) // 2 * moments * _CHANNELS)
+    observation = observe(antennas, moments=moments, frequency_hz=frequency_hz)
+    cell = 1 / (_PIXELS_PER_FRINGE * observation.longest_wavelengths)
+    geometry = Geometry(size=size, cell=cell, threads=threads)
+    sky = seeded_sky(size=size, cell=cell, points=6 if size < 128 else 10, extended=2, seed=seed)
+    return Scene(
+        sky=sky,
+        observation=observation,
+        geometry=geometry,
+        plan=Plan(
+            major=major,
+            minor=Minor(gain=gain, iterations=MINOR_CYCLES, threshold_jy=_NOISE_JY / 10),
+        ),
+        visibilities=visibilities(sky, observation, noise_jy=_NOISE_JY, seed=seed),
+        weights=gridder.uniform_weights(observation, geometry),
+    )
+
+
+def _require_memory(size: int, seen: int) -> None:
+    """Refuse an image that memory does not hold.
+
+    Raises
+    ------
+    CannotImage
+    """
+    needed = _IMAGES_HELD * size * size * np.dtype(np.float64).itemsize
+    needed += _BYTES_PER_VISIBILITY * seen
+    available = psutil.virtual_memory().available
+    if needed > available:
+        raise CannotImage(
+            f"cannot image {size} x {size} pixels",
+            reason=f"it takes {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are available",
+            remedy="choose a smaller size",
+        )
+
+
+def stages(seen: Scene) -> tuple[Stage, ...]:
+    """Return the stages of a scene, with their data.
+
+    Raises
+    ------
+    CannotImage
+        If ducc0 is not installed.
+    """
+    observation, geometry = seen.observation, seen.geometry
+    used = gridder.gridding(observation, geometry)
+    return (*_inverting(seen, observation, geometry, used), *_deconvolving(seen))
+
+
+def _inverting(
+    seen: Scene, observation: Observation, geometry: Geometry, used: Gridding
+) -> tuple[Stage, ...]:
+    """Return what goes from visibilities to an image and back, and of each the transforms alone."""
+    few, several = observation.ends(), f"{used.planes} FFTs of {used.grid} x {used.grid}"
+    vis, wgt = seen.visibilities, seen.weights
+    model = _model(seen)
+    gridded = pipeline_formulas.grid(
+        visibilities=observation.visibilities, support=used.support, kernel="real", reuse="all",
+        planes=used.support,
+    )  # fmt: skip
+    transformed = pipeline_formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
+    transforms = Work(
+        flop=transformed.flop * used.planes,
+        moved_bytes=(transformed.moved_bytes or 0.0) * used.planes,
+    )
+    both = Work(
+        flop=gridded.flop + transforms.flop,
+        moved_bytes=(gridded.moved_bytes or 0.0) + (transforms.moved_bytes or 0.0),
+    )
+    n = observation.visibilities
+    return (
+        Stage(name="invert", summary="grid and transform back", function=gridder.invert,
+              arguments=(vis, wgt, observation, geometry), expected=both, visibilities=n),
+        Stage(name="ifft", summary=several, function=invert_few,
+              arguments=(vis, wgt, few, geometry), expected=transforms),
+        Stage(name="predict", summary="transform and degrid", function=gridder.predict,
+              arguments=(model, observation, geometry), expected=both, visibilities=n),
+        Stage(name="fft", summary=several, function=gridder.predict,
+              arguments=(model, few, geometry), expected=transforms),
+    )  # fmt: skip
+
+
+def invert_few(vis: Complexes, weights: Floats, few: Observation, geometry: Geometry) -> Floats:
+    """Image an observation of few rows; of more visibilities the first are taken.
+
+    All are arguments, so that caches are as cold as they are where all are imaged.
+    """
+    rows = few.shape[0]
+    return gridder.invert(vis[:rows], weights[:rows], few, geometry)
+
+
+def _model(seen: Scene) -> Floats:
+    """Return an image of the sky's points, one pixel each."""
+    size = seen.geometry.size
+    model = np.zeros((size, size))
+    for source in seen.sky:
+        row, column = (size // 2 + round(one / seen.geometry.cell) for one in (source.l, source.m))
+        model[row, column] = source.flux_jy
+    return model
+
+
+def _deconvolving(seen: Scene) -> tuple[Stage, ...]:
+    """Return so many minor cycles of either deconvolution."""
+    plan, size = seen.plan, seen.geometry.size
+    imager = Imager(seen.observation, seen.geometry, seen.weights, plan.terms)
+    ones = np.ones(seen.observation.shape, dtype=np.complex128)
+    psfs = imager.invert(ones, orders=2 * plan.terms - 1)
+    height = psfs[0][size // 2, size // 2]
+    psfs = [one / height for one in psfs]
+    dirty = imager.invert(seen.visibilities)
+    minors = {
+        name: Minor(gain=plan.minor.gain, iterations=cycles)
+        for name, cycles in MEASURED_CYCLES.items()
+    }
+    by_points = pipeline_formulas.hogbom(
+        size=size, psf=size, iterations=minors["hogbom"].iterations
+    )
+    by_scales = pipeline_formulas.msmfs(
+        size=size, psf=size, scales=len(plan.scales), terms=plan.terms,
+        iterations=minors["msmfs"].iterations,
+    )  # fmt: skip
+    return (
+        Stage(name="hogbom", summary=_cycles("hogbom"), function=hogbom,
+              arguments=(dirty[0], psfs[0], minors["hogbom"]), expected=by_points),
+        Stage(name="msmfs", summary=_cycles("msmfs"), function=msmfs,
+              arguments=(dirty, prepare(psfs, plan.scales), minors["msmfs"]),
+              expected=by_scales),
+    )  # fmt: skip
+
+
+def _cycles(name: str) -> str:
+    return f"{MEASURED_CYCLES[name]} minor cycles"
+
+
+def chosen(seen: Scene, names: Sequence[str]) -> tuple[Stage, ...]:
+    """Return the stages of these names; of none, all."""
+    return tuple(one for one in stages(seen) if not names or one.name in names)
+
+
+NAMES = ("invert", "ifft", "predict", "fft", "hogbom", "msmfs")
+"""Of the stages, in their order."""

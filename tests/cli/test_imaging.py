@@ -1,0 +1,116 @@
+"""The imaging pipeline by its command: what is listed, refused, drawn and written."""
+
+import json
+import sys
+
+import pytest
+
+from ridgepoint.estimate import Estimate
+from ridgepoint.imaging.measuring import StageResult
+
+pytest.importorskip("ducc0")
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Put literal results in the place of clocks and Valgrind."""
+
+    def results(stages, *, states, threads, report):
+        names = [one.name for one in stages] + ["grid", "degrid"]
+        return tuple(
+            StageResult(
+                name=name, summary="of a test", state=state, threads=threads, visibilities=1000,
+                expected_flop=2e9, expected_bytes=1e9, work_flop=3e9, moved_bytes=1e9,
+                runtime_s=Estimate([0.5]),
+            )
+            for state in states
+            for name in names
+        )  # fmt: skip
+
+    monkeypatch.setattr("ridgepoint.imaging.measuring.measure_stages", results)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["imaging", "gridd"], "there is no 'gridd'; there are invert, ifft, predict"),
+        (["imaging", "--size", "65"], "size must be even, 64 to 16384, got 65"),
+        (["imaging", "--size", "20000"], "size must be even, 64 to 16384"),
+        (["imaging", "--size", "0"], "'--size'"),
+        (["imaging", "--gain", "0"], "'--gain': must be > 0 and at most 1, got 0"),
+        (["imaging", "--gain", "1.5"], "got 1.5"),
+        (["imaging", "--gain", "nan"], "got nan"),
+        (["imaging", "--gain", "x"], "'--gain'"),
+        (["imaging", "--threads", "1", "--threads", "2"], "takes one number"),
+        (["imaging", "--threads", "99999"], "CPUs may be used"),
+        (["imaging", "hogbom", "-o", "p.toml"], "a pipeline needs all stages: name none"),
+        (["imaging", "-o", "missing/p.toml"], "there is no folder 'missing'"),
+        (["imaging", "--validate"], "is nothing for imaging workloads"),
+        (["imaging", "--mpi", "2"], "is nothing for imaging workloads"),
+        (["dgemm", "--gain", "0.1"], "is of the imaging pipeline"),
+    ],
+)
+def test_wrong_use_is_one_line_and_status_2(words, said, cli, monkeypatch):
+    """It says what is wrong, and measures nothing."""
+    monkeypatch.chdir(cli.folder)
+    status, out, err = cli("suite", *words)
+    assert (status, out) == (2, "")
+    assert said in err.replace("\n", " ")
+    assert "Traceback" not in err
+
+
+def test_without_ducc_it_says_what_to_install(cli, monkeypatch):
+    """In one line."""
+    monkeypatch.setitem(sys.modules, "ducc0", None)
+    status, _, err = cli("suite", "imaging", "--size", "64")
+    assert status == 2
+    assert "ducc0 is not installed; pip install 'ridgepoint[suite]'" in err
+
+
+def test_list_says_what_each_stage_does(cli):
+    """With the flop that formulas give it."""
+    status, out, _ = cli("suite", "imaging", "--size", "64", "--list")
+    assert status == 0
+    for said in ("hogbom", "9 FFTs of 132 x 132", "20 minor cycles", "1.64 M"):
+        assert said in out
+
+
+def test_figures_are_an_image_of_the_sky(cli, measured):
+    """And a table of the sources."""
+    folder = cli.folder / "figures"
+    status, out, err = cli("suite", "imaging", "--size", "64", "--figures", folder)
+    assert status == 0
+    assert (folder / "imaging.png").read_bytes().startswith(b"\x89PNG")
+    assert "invert 8, predict 7, deconvolve 6" in err.replace("\n", " ")
+    assert "extended" in err
+    assert "6 Gflop/s" not in out
+    assert "3 Gflop" in out
+
+
+def test_json_is_one_object(cli, measured):
+    """With all that is known of each stage."""
+    status, out, _ = cli("suite", "imaging", "fft", "--size", "64", "--caches", "warm", "--json")
+    document = json.loads(out)
+    assert status == 0
+    assert (document["kind"], document["size"], document["visibilities"]) == ("imaging", 64, 22464)
+    first = document["results"][0]
+    assert (first["name"], first["state"], first["work_flop"]) == ("fft", "warm", 3e9)
+
+
+def test_a_pipeline_is_written_that_the_other_command_composes(cli, measured, monkeypatch):
+    """From measured stages to devices in one command."""
+    from core_inputs import MACHINE
+
+    monkeypatch.setattr(
+        "ridgepoint.cli.common.machine_of_this_host",
+        lambda archive, shown: (archive.keep_machine(MACHINE), MACHINE),
+    )
+    path = cli.folder / "p.toml"
+    words = ("--archive", cli.archive)
+    status, _, err = cli("suite", "imaging", "--size", "64", "-o", path, *words)
+    assert status == 0
+    assert f"ridgepoint pipeline {path}" in err.replace("\n", "")
+    status, out, err = cli("pipeline", path, *words)
+    assert status == 0, err
+    assert "deconvolve x 150" in out
+    assert "devices for 415.1 Tflop/s" in out

@@ -1,0 +1,187 @@
+"""Stages of the pipeline: what they hold, what they do, and the file that composes them."""
+
+from dataclasses import replace
+
+import numpy as np
+import psutil
+import pytest
+
+from ridgepoint.archive import Archive
+from ridgepoint.estimate import Estimate
+from ridgepoint.imaging.clean import Minor
+from ridgepoint.imaging.continuum import Plan
+from ridgepoint.imaging.described import described, executions
+from ridgepoint.imaging.failures import CannotImage
+from ridgepoint.imaging.measuring import StageResult, difference, measure_stages
+from ridgepoint.imaging.stages import NAMES, chosen, scene, stages
+from ridgepoint.pipeline_file import read_pipeline
+
+pytest.importorskip("ducc0")
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """Return the smallest scene."""
+    return scene(64)
+
+
+def result(name, state="cold", **known):
+    """Return a literal result: 6 Gflop and 2 GB in 3 s."""
+    values = {
+        "summary": "of a test", "threads": 1, "visibilities": 0, "expected_flop": 4e9,
+        "expected_bytes": None, "work_flop": 6e9, "moved_bytes": 2e9, "runtime_s": Estimate([3.0]),
+        **known,
+    }  # fmt: skip
+    return StageResult(name=name, state=state, **values)
+
+
+def test_every_stage_has_its_name_and_can_be_called_again(seen):
+    """Arguments are not changed, so that the second call does the same."""
+    every = stages(seen)
+    assert tuple(one.name for one in every) == NAMES
+    for each in every:
+        first, second = each.function(*each.arguments), each.function(*each.arguments)
+        if hasattr(first, "residuals"):
+            first, second = first.residuals[0], second.residuals[0]
+        # Threads add in any order, one thread in its own.
+        np.testing.assert_array_equal(first, second)
+
+
+def test_formulas_get_the_sizes_that_the_stages_have(seen):
+    """By hand: a grid of 132 x 132 points and 9 planes, a support of 9; 16 moments."""
+    expected = {one.name: one.expected.flop for one in stages(seen)}
+    transforms = 9 * 10 * 132**2 * np.log2(132)
+    gridded = 351 * 16 * 4 * 4 * 9**3
+    assert expected["ifft"] == expected["fft"] == pytest.approx(transforms)
+    assert expected["invert"] == expected["predict"] == pytest.approx(transforms + gridded)
+    assert expected["hogbom"] == 100 * 4 * 64**2
+
+
+@pytest.mark.parametrize("size", [0, 62, 65, 16386])
+def test_sizes_out_of_range_are_refused(size):
+    """Odd ones too."""
+    with pytest.raises(ValueError, match="size must be even, 64 to 16384"):
+        scene(size)
+
+
+def test_an_image_larger_than_memory_is_refused(monkeypatch):
+    """Before anything is allocated: 44 images of 2.1 GB and 0.6 GB of visibilities."""
+    memory = psutil.virtual_memory()._replace(available=10**9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    with pytest.raises(CannotImage, match=r"takes 95\.1 GB, and 1\.0 GB are available; choose"):
+        scene(16384)
+
+
+def test_a_difference_is_what_one_does_more():
+    """Of work, traffic and time; its interval is the widest that the two allow."""
+    whole = result("invert", runtime_s=Estimate([9.0], interval=(8, 11)), visibilities=12,
+                   moved_bytes=5e9, expected_flop=5e9)  # fmt: skip
+    part = result("ifft", work_flop=1e9, runtime_s=Estimate([2.0], interval=(1.5, 2.5)))
+    found = difference("grid", whole, part)
+    assert (found.work_flop, found.moved_bytes, found.expected_flop) == (5e9, 3e9, 1e9)
+    assert found.runtime_s == Estimate([7.0], interval=(5.5, 9.5))
+    assert found.work_ratio == 5
+    assert found.visibilities_per_s == pytest.approx(12 / 7)
+
+
+def test_a_difference_lost_in_the_spread_is_unknown():
+    """It is not zero, and not negative."""
+    whole = result("invert", runtime_s=Estimate([3.0], interval=(2, 4)))
+    part = result("ifft", runtime_s=Estimate([2.0], interval=(1.5, 2.5)))
+    assert difference("grid", whole, part).runtime_s is None
+    assert difference("grid", part, whole).runtime_s is None
+    assert difference("grid", whole, part).moved_bytes is None  # the same 2 GB
+
+
+def test_a_difference_of_what_failed_says_why():
+    """It has no figures."""
+    found = difference("grid", result("invert"), result("ifft", work_flop=None, failure="no room"))
+    assert (found.failure, found.work_flop) == ("no room", None)
+
+
+def test_executions_are_those_of_the_reference_library_for_each_term():
+    """Of n = 5: 8, 7 and 6; the point-spread function of two terms has three images."""
+    plan = Plan(major=5, terms=2, minor=Minor(iterations=500))
+    found = executions(plan)
+    assert (found["grid"], found["ifft"]) == (7 * 2 + 3,) * 2
+    assert (found["fft"], found["degrid"]) == (7 * 2,) * 2
+    assert found["msmfs"] == 6 * 500 / 20
+    single = executions(replace(plan, terms=1))
+    assert (single["grid"], single["fft"]) == (8, 7)
+
+
+def test_what_is_described_can_be_composed(seen, tmp_path):
+    """By hand: five stages of 6 Gflop, 17 + 17 + 150 + 14 + 14 times."""
+    names = ("grid", "ifft", "msmfs", "fft", "degrid")
+    path = tmp_path / "a.toml"
+    results = [result(name) for name in names]
+    results[0] = result("grid", runtime_s=Estimate([3.0], interval=(2.0, 5.0)))
+    results[1] = result("ifft", runtime_s=Estimate([2.0, 3.0, 7.0]))
+    warm = [result(name, state="warm", work_flop=1.0) for name in names]
+    path.write_text(described([*warm, *results], seen, machine="h200"))
+    (case,) = read_pipeline(path, archive=Archive(tmp_path / "archive"), machine=None).cases
+    found = case.assess()
+    assert [one.name for one in case.pipeline.stages] == [
+        "grid", "ifft", "deconvolve", "fft", "degrid",
+    ]  # fmt: skip
+    assert found.devices is not None
+    total_s, total_flop = 212 * 3.0, 212 * 6e9
+    assert found.devices.median == pytest.approx(415.10557e12 * total_s / total_flop)
+
+
+def test_a_file_with_quotes_in_its_name_is_named(seen):
+    """As TOML wants it."""
+    every = [result(name) for name in ("grid", "ifft", "msmfs", "fft", "degrid")]
+    assert 'machine = "a\\"b.json"' in described(every, seen, machine='a"b.json')
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"failure": "no room"}, "'ifft': no room; measure again"),
+        ({"runtime_s": None}, "'ifft': its work, traffic or time is not known.*; choose a larger"),
+        ({"state": "warm"}, "'ifft': it was not measured; name no stages"),
+    ],
+)
+def test_what_is_not_known_is_not_described(seen, known, said):
+    """The stage is named."""
+    names = ("grid", "msmfs", "fft", "degrid")
+    with pytest.raises(CannotImage, match=said):
+        described([*map(result, names), result("ifft", **known)], seen, machine=1)
+
+
+@pytest.mark.valgrind
+def test_hogbom_is_counted_as_the_overlaps_of_its_patches(seen):
+    """2 flop for each pixel subtracted from, by a loop of its own; searching is no flop."""
+    (stage,) = chosen(seen, ["hogbom"])
+    dirty, psf, minor = stage.arguments
+    minor = replace(minor, iterations=10)
+    residual, expected = dirty.copy(), 0
+    for _ in range(10):
+        i, j = np.unravel_index(np.abs(residual).argmax(), residual.shape)
+        height = minor.gain * residual[i, j]
+        a, b = np.indices(residual.shape)
+        a, b = a - i + 32, b - j + 32
+        inside = (a >= 0) & (a < 64) & (b >= 0) & (b < 64)
+        residual[inside] -= height * psf[a[inside], b[inside]]
+        expected += 2 * int(inside.sum())
+    stage = replace(stage, arguments=(dirty, psf, minor))
+    (found,) = measure_stages([stage], states=["warm"], repetitions=3, limit_s=1)
+    assert found.failure is None
+    assert found.work_flop == pytest.approx(expected, rel=0.005)
+
+
+@pytest.mark.valgrind
+def test_stages_are_measured_and_gridding_follows(seen):
+    """Transforms do less than the textbook's, since ducc0 skips zeros; gridding more."""
+    found = {
+        one.name: one
+        for one in measure_stages(
+            chosen(seen, ["invert", "ifft"]), states=["cold"], repetitions=3, limit_s=2
+        )
+    }
+    assert set(found) == {"invert", "ifft", "grid"}
+    assert 0.4 < found["ifft"].work_ratio < 1
+    assert 1 < found["grid"].work_ratio < 5
+    read = seen.visibilities.nbytes + seen.weights.nbytes
+    assert found["invert"].moved_bytes > 0.95 * read

@@ -182,5 +182,5 @@ def test_ceilings_and_parts_come_with_the_steps():
 
     assert len(run.steps_s) == 3
     assert all(len(times) == 3 for times in run.parts_s.values())
-    assert len(run.ceilings.flop_per_s) == len(run.ceilings.link_bytes_per_s) == 10
+    assert len(run.ceilings.flop_per_s) == len(run.ceilings.link_bytes_per_s) == 20
     assert all(part <= step for part, step in zip(run.parts_s["compute"], run.steps_s, strict=True))

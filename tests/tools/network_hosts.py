@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -59,8 +60,8 @@ def network_hosts(count: int, rate: str, *, shared: bool = False) -> Iterator[st
         _nethosts("down")  # what somebody left who was killed
         try:
             _nethosts("shared" if shared else "up", str(count), rate)
-            with _in_path():
-                yield f"{SCRIPT.name} mpirun {{ranks}} {count}"
+            with _mpirun_in_path():
+                yield f"{shlex.quote(str(SCRIPT))} mpirun {{ranks}} {count}"
         finally:
             _nethosts("down")
 
@@ -96,11 +97,10 @@ def _nethosts(*words: str) -> None:
 
 
 @contextlib.contextmanager
-def _in_path() -> Iterator[None]:
-    """Let the script be found, and the mpirun beside this Python by it."""
+def _mpirun_in_path() -> Iterator[None]:
+    """Let the script find the mpirun beside this Python."""
     before = os.environ.get("PATH", "")
-    own = (str(Path(sys.executable).parent), str(SCRIPT.parent))
-    os.environ["PATH"] = os.pathsep.join((*own, before))
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
     try:
         yield
     finally:

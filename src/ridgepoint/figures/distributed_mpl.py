@@ -21,7 +21,8 @@ _FONT = 9.0
 _LETTERS = 108
 _STYLES: dict[str, dict[str, Any]] = {
     "none": {"color": INK, "linewidth": 1.6},
-    "full": {"color": INK, "linewidth": 1.0, "linestyle": (0, (4, 2))},
+    # Upon one of the next two, wherever it is.
+    "full": {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 3)), "zorder": 2.5},
     "compute": {"color": REGION_INKS["compute"], "linewidth": 1.0},
     "network": {"color": REGION_INKS["network"], "linewidth": 1.0},
 }
@@ -38,7 +39,7 @@ def draw(figure: StepsFigure, ax: Axes) -> None:
 
     for curve in figure.curves:
         style = _STYLES[curve.role]
-        ax.plot(curve.batches, curve.times_s, label=curve.label, zorder=2, **style)
+        ax.plot(curve.batches, curve.times_s, label=curve.label, **style)
     for dots, mark in zip(figure.dots, _MARKS, strict=True):
         below = [time - low for time, low in zip(dots.times_s, dots.low_s, strict=True)]
         above = [high - time for time, high in zip(dots.times_s, dots.high_s, strict=True)]
@@ -49,9 +50,9 @@ def draw(figure: StepsFigure, ax: Axes) -> None:
     ax.axvline(figure.crossing, color="#999999", linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     ax.set(xscale="log", yscale="log", xlim=_ends(figure.curves[0].batches))
     ax.annotate(
-        f"equal at {figure.crossing:,.0f}", (figure.crossing, 0), xytext=(3, 4),
+        f"equal at {figure.crossing:,.0f}", (figure.crossing, 1), xytext=(-4, -5),
         xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=_FONT - 1,
-        color="#666666",
+        color="#666666", ha="right", va="top",
     )  # fmt: skip
     ax.set_xticks(figure.dots[0].batches, [f"{batch:,.0f}" for batch in figure.dots[0].batches])
     ax.xaxis.set_minor_locator(NullLocator())

@@ -111,9 +111,10 @@ def steps_figure(
     compute, network = (np.broadcast_to(none.times_s[one], dense.shape) for one in _PARTS)
     return StepsFigure(
         title="Training step over the batch of each node",
-        subtitle=f"{nodes} nodes, layers {', '.join(map(str, step.layers))}, fp32, ring; a node "
-        f"computes {format_si(rates.flop_per_s, 'flop/s', digits=3)} and sends "
-        f"{format_si(float(node.rate('network')), 'B/s', digits=3)}, both as measured",
+        subtitle=f"{nodes} nodes, layers {', '.join(map(str, step.layers))}, {step.precision}, "
+        f"{step.algorithm}; a node's ceilings, measured: "
+        f"{format_si(rates.flop_per_s, 'flop/s', digits=3)}, "
+        f"{format_si(float(node.rate('network')), 'B/s', digits=3)} each way",
         dots=tuple(_dots(name, measured[name]) for name in ("step", *_PARTS)),
         curves=tuple(
             Curve(

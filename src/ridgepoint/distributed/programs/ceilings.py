@@ -13,12 +13,12 @@ import numpy as np
 
 from ridgepoint.distributed.programs.job import Job
 
-_SIDE = 1536
-"""Of the square matrices; large enough that blocking costs nothing, 9 MB each in fp32."""
+_SIDE = 1024
+"""Of the square matrices; large enough that blocking costs nothing, 4 MiB each in fp32."""
 _VECTOR_BYTES = 64 * 2**20
 """Of each of two vectors, which no usual last cache of one core's share holds."""
 _MESSAGE_BYTES = 4 * 2**20
-_REPEATS = 5
+_REPEATS = 10
 
 
 class Ceilings:

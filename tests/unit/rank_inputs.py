@@ -1,6 +1,5 @@
 """Literal reports of ranks, and a runner that hands them out in place of a launcher."""
 
-
 import msgspec
 
 from ridgepoint import __version__

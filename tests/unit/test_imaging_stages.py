@@ -116,7 +116,7 @@ def test_what_is_described_can_be_composed(seen, tmp_path):
     path = tmp_path / "a.toml"
     results = [result(name) for name in names]
     results[0] = result("grid", runtime_s=Estimate([3.0], interval=(2.0, 5.0)))
-    results[1] = result("ifft", runtime_s=Estimate([2.0, 3.0, 7.0]))
+    results[1] = result("ifft", runtime_s=Estimate([2.0, 3.0, 7.0]), moved_bytes=0.0)
     warm = [result(name, state="warm", work_flop=1.0) for name in names]
     path.write_text(described([*warm, *results], seen, machine="h200"))
     (case,) = read_pipeline(path, archive=Archive(tmp_path / "archive"), machine=None).cases

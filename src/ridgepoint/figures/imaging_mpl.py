@@ -26,8 +26,10 @@ def save(figure: ImagingFigure, path: str | Path, *, width_in: float = 8.0) -> N
 
     def make() -> Figure:
         from matplotlib.figure import Figure as Drawn
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        drawn = Drawn(figsize=(width_in, _HEIGHT_OVER_WIDTH * width_in), layout="constrained")
+        layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06, wspace=0.03)
+        drawn = Drawn(figsize=(width_in, _HEIGHT_OVER_WIDTH * width_in), layout=layout)
         drawn.suptitle(f"{figure.title}\n{figure.subtitle}", fontsize=_FONT + 1)
         for panel, ax in zip(figure.panels, drawn.subplots(2, 2).flat, strict=True):
             draw(figure, panel, ax)

@@ -88,8 +88,14 @@ def _row(one: StageResult) -> tuple[str, ...]:
         UNKNOWN if work is None else format_si(work, "flop", digits=3),
         UNKNOWN if one.work_ratio is None else f"{one.work_ratio:.2f}",
         UNKNOWN if moved is None else format_si(moved, "B", digits=3),
-        UNKNOWN if work is None or not moved else shown_intensity(work / moved),
+        _intensity(work, moved),
         UNKNOWN if one.runtime_s is None else format_si(one.runtime_s.median, "s", digits=3),
         "" if rate is None else format_si(rate, "", digits=3),
         one.summary,
     )
+
+
+def _intensity(work: float | None, moved: float | None) -> str:
+    if work is None or moved is None:
+        return UNKNOWN
+    return shown_intensity(work / moved) if moved else "no traffic"

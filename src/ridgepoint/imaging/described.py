@@ -85,12 +85,15 @@ def _stage(name: str, result: StageResult | None, repeat: int) -> list[str]:
             "its work, traffic or time is not known, or lost in that of its transforms",
             "choose a larger size, or a quieter machine",
         )
+    # Where a cache holds all of it, nothing need reach DRAM.
+    kind = [] if result.moved_bytes else ['kind = "compute"']
     return [
         f"[stages.{'deconvolve' if name == 'msmfs' else name}]  # {result.summary}",
         f'work = "{result.work_flop:.6g} flop"',
         f'bytes = "{result.moved_bytes:.6g} B"',
         f"time = {_time(result.runtime_s)}",
         f"repeat = {repeat}",
+        *kind,
     ]
 
 

@@ -193,11 +193,11 @@ def _inverting(
     )
     n = observation.visibilities
     return (
-        Stage(name="invert", summary="grid and transform back", function=gridder.invert,
+        Stage(name="invert", summary="grid, then FFTs", function=gridder.invert,
               arguments=(vis, wgt, observation, geometry), expected=both, visibilities=n),
         Stage(name="ifft", summary=several, function=invert_few,
               arguments=(vis, wgt, few, geometry), expected=transforms),
-        Stage(name="predict", summary="transform and degrid", function=gridder.predict,
+        Stage(name="predict", summary="FFTs, then degrid", function=gridder.predict,
               arguments=(model, observation, geometry), expected=both, visibilities=n),
         Stage(name="fft", summary=several, function=gridder.predict,
               arguments=(model, few, geometry), expected=transforms),

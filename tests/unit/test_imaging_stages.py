@@ -173,7 +173,7 @@ def test_hogbom_is_counted_as_the_overlaps_of_its_patches(seen):
 
 @pytest.mark.valgrind
 def test_stages_are_measured_and_gridding_follows(seen):
-    """Transforms do less than the textbook's, since ducc0 skips zeros; gridding more."""
+    """Transforms do less than the textbook's formula, gridding more than its own."""
     found = {
         one.name: one
         for one in measure_stages(

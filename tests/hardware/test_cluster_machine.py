@@ -15,7 +15,7 @@ from ridgepoint.archive import Archive
 from ridgepoint.documents import decode
 from ridgepoint.measured_cluster import MeasuredCluster
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.slow]
 _BESIDE = Path(sys.executable).with_name("mpirun")
 _COMMAND = "import sys; from ridgepoint.cli.main import entry; entry()"
 

@@ -14,7 +14,7 @@ from ridgepoint.cluster.launcher import find_launcher
 from ridgepoint.distributed import run_program
 from ridgepoint.errors import CannotMeasure, ProgramFailed
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.slow]
 SLOW = pytest.mark.slow  # no job starts in less than a second
 _MPIRUN = Path(sys.executable).with_name("mpirun")
 

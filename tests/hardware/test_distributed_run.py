@@ -20,7 +20,7 @@ from ridgepoint.documents import encode
 from ridgepoint.errors import CannotStart, ProgramFailed
 from ridgepoint.host import hostname
 
-pytestmark = [pytest.mark.network, pytest.mark.valgrind]
+pytestmark = [pytest.mark.network, pytest.mark.valgrind, pytest.mark.slow]
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 RIDGEPOINT = (sys.executable, "-m", "ridgepoint")

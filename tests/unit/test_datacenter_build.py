@@ -134,7 +134,8 @@ def test_an_interrupt_ends_the_compiler_and_all_that_it_started(compiler):
     log = compiler.parent / "log"
     compiler.write_text(
         '#!/bin/sh\n[ "$1" = --version ] && exec echo one\n'
-        f'touch "$TMPDIR/cc1.s"; sleep 300 & echo "$! $TMPDIR" >{log}; kill -INT $PPID; wait\n'
+        f'touch "$TMPDIR/cc1.s"; sleep 300 & echo "$! $TMPDIR" >{log}; sleep 0.5\n'
+        "kill -INT $PPID; wait\n"
     )
 
     with pytest.raises(KeyboardInterrupt):

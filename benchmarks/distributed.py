@@ -149,8 +149,8 @@ def _one_link(
 ) -> list[dict[str, Any]]:
     runs: dict[int, list[DistributedRun]] = {count: [] for count in nodes}
     own = ["--grid", "rows", "--ceilings", "--steps", "3", "--duty", str(duty)]
-    # A slow node rests most of the time: ranks share cores, and those that wait must not spin.
-    own += ["--pin"] if duty == 1 else ["--nap", "1e-4"]
+    # Ranks that wait must not spin: slow nodes share CPUs, and all share them with neighbours.
+    own += ["--nap", "1e-4", *(["--pin"] if duty == 1 else [])]
     with network_hosts(max(nodes), link, shared=True) as launcher:
         for _ in range(options.rounds):
             for count, found in runs.items():

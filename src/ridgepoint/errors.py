@@ -67,5 +67,5 @@ class ProgramFailed(RidgepointError):
         self.exit_status = exit_status
 
 
-class Interrupted(RidgepointError):
-    """The user or the system asked Ridgepoint to stop."""
+class Interrupted(KeyboardInterrupt):
+    """The system asked Ridgepoint to stop: no failure, so that nothing goes on after it."""

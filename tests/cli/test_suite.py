@@ -7,7 +7,10 @@ from figure_inputs import MACHINE
 from suite_inputs import failed, result
 
 from ridgepoint.documents import decode, encode
+from ridgepoint.errors import Interrupted
 from ridgepoint.reference import SuiteRun
+from ridgepoint.suite import cases, run_suite
+from ridgepoint.workloads import find
 
 RUN = SuiteRun(machine=MACHINE, results=(result("daxpy.llvm"), failed("daxpy.llvm", 10)))
 
@@ -92,3 +95,23 @@ def test_a_real_run_counts_what_is_known(cli):
 
     assert status == 0
     assert "1.000 (1.000)" in out
+
+
+def test_a_request_to_stop_ends_the_suite(cli, monkeypatch):
+    """It is none of the failures that stop no other case."""
+
+    def stop(*_, **__):
+        raise Interrupted("cannot go on: SIGTERM asks to stop")
+
+    def run(*_, **__):
+        run_suite(cases([find("daxpy.llvm")], states=["warm"], threads=[1]))
+
+    monkeypatch.setattr("ridgepoint.suite.pack", stop)
+    monkeypatch.setattr("ridgepoint.cli.doctor.command.callback", run)
+    status, out, err = cli("doctor")
+
+    assert (status, out) == (2, "")
+    assert err.strip() == (
+        "ridgepoint: cannot go on: SIGTERM asks to stop: "
+        "what was kept before stays kept; run it again for the rest"
+    )

@@ -30,7 +30,7 @@ def test_a_request_to_stop_is_no_failed_case(monkeypatch):
 
     def stop(case):
         begun.append(case)
-        raise Interrupted("cannot go on", reason="SIGTERM asks to stop", remedy="run it again")
+        raise Interrupted("cannot go on: SIGTERM asks to stop")
 
     monkeypatch.setattr(measuring, "_measured", stop)
 

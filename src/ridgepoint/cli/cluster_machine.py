@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.errors import CannotMeasure, Interrupted, RidgepointError
+from ridgepoint.errors import CannotMeasure, RidgepointError
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.detect import Launched
@@ -97,8 +97,8 @@ def _measured(
         return measure(world, quick=quick, caches=caches, report=report)
     except CannotMeasure:
         raise  # all ranks know
-    except (Interrupted, KeyboardInterrupt) as error:
-        world.leave(str(error) or "interrupted: nothing was kept; run it again")
+    except KeyboardInterrupt as error:
+        world.leave(f"{str(error) or 'interrupted'}: nothing was kept; run it again")
     except BaseException as error:
         if not isinstance(error, RidgepointError):
             traceback.print_exc(file=sys.stderr)

@@ -85,8 +85,10 @@ def main(argv: list[str]) -> int:
     except RidgepointError as error:
         _complain(str(error))
         return error.exit_status
-    except (KeyboardInterrupt, click.Abort):
-        _complain("interrupted: what was kept before stays kept; run it again for the rest")
+    except (KeyboardInterrupt, click.Abort) as error:
+        # click takes the one for the other.
+        said = str(error.__cause__ or error) or "interrupted"
+        _complain(f"{said}: what was kept before stays kept; run it again for the rest")
         return 2
     except OSError as error:
         # Raised by writing what we print; all else is caught where it happens.
@@ -104,11 +106,7 @@ def _complain(message: str) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise Interrupted(
-        "cannot go on",
-        reason=f"{signal.Signals(number).name} asks to stop",
-        remedy="what was kept before stays kept; run it again for the rest",
-    )
+    raise Interrupted(f"cannot go on: {signal.Signals(number).name} asks to stop")
 
 
 def entry() -> NoReturn:

@@ -11,7 +11,7 @@ from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.datacenter.build import compile_flags
 from ridgepoint.datacenter.programs import REGION, WORKLOADS, Workload, arguments
 from ridgepoint.datacenter.running import command
-from ridgepoint.errors import CannotMeasure, Interrupted, ProgramFailed, RidgepointError
+from ridgepoint.errors import CannotMeasure, ProgramFailed, RidgepointError
 from ridgepoint.measurement import Measurement
 from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
@@ -109,8 +109,6 @@ def _attempt(
 ) -> _Found | RidgepointError:
     try:
         return step(case)
-    except Interrupted:
-        raise
     except RidgepointError as error:
         return error
 

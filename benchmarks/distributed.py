@@ -2,6 +2,7 @@
 
     python benchmarks/distributed.py mlp [-o FILE.json] [--figure FILE.svg]
     python benchmarks/distributed.py matrix [-o FILE.json]
+    python benchmarks/distributed.py links [-o FILE.json]
 
 Hosts are network namespaces of this machine with links of a chosen rate; that needs root, iproute2
 and Open MPI. Each program measures its own ceilings before and after its steps, since neighbours
@@ -13,8 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -25,22 +29,73 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "tools"))
 from network_hosts import network_hosts, stream_bytes_per_s, why_not
 
 from ridgepoint.distributed import DistributedRun, NodeRates, predicted, rates_of, run_program
+from ridgepoint.documents import decode
 from ridgepoint.estimate import Estimate
+from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.nodes import Network
 from ridgepoint.units import format_si
 
 _LAYERS = "1024,1024,1024"
 _BATCHES = (64, 128, 256, 512, 1024, 2048, 4096)
 _RATE = "400mbit"
-_SLOW = 0.125
-"""Share of a core that a slow node has."""
+_PACE = 6e9
+"""flop/s of a slow node: of which four do not fill two CPUs, even if all compute at once."""
 _PLACES: tuple[dict[str, Any], ...] = (
-    {"link": "400mbit", "size": 1536, "duty": 1.0, "nodes": (1, 2)},
-    {"link": "5gbit", "size": 1536, "duty": 1.0, "nodes": (1, 2)},
-    {"link": "160mbit", "size": 1280, "duty": _SLOW, "nodes": (1, 2, 3, 4)},
-    {"link": "560mbit", "size": 1280, "duty": _SLOW, "nodes": (1, 2, 3, 4)},
-    {"link": "1400mbit", "size": 1280, "duty": _SLOW, "nodes": (1, 2, 3, 4)},
+    {"link": "400mbit", "size": 1536, "pace": None, "nodes": (1, 2)},
+    {"link": "5gbit", "size": 1536, "pace": None, "nodes": (1, 2)},
+    {"link": "160mbit", "size": 1280, "pace": _PACE, "nodes": (1, 2, 3, 4)},
+    {"link": "560mbit", "size": 1280, "pace": _PACE, "nodes": (1, 2, 3, 4)},
+    {"link": "1150mbit", "size": 1280, "pace": _PACE, "nodes": (1, 2, 3, 4)},
 )
+
+
+_LINKS_BITS_PER_S = (100e6, 400e6, 1e9, 5e9)
+_PAYLOAD = 1448 / 1514
+"""Of a frame as tc counts it: less the headers of Ethernet, IP and TCP, and TCP's time stamps."""
+
+
+def links(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure links of known rates as ``ridgepoint machine`` does; print and return rows."""
+    rows = []
+    print("link [bit/s]  carries [B/s]  plain stream   measured  95 %              off")
+    for bits_per_s in _LINKS_BITS_PER_S:
+        carries = bits_per_s / 8 * _PAYLOAD
+        for _ in range(options.rounds):
+            with network_hosts(2, f"{bits_per_s:.0f}bit") as launcher:
+                plain = stream_bytes_per_s(int(min(2 * carries, 500e6)))
+                cluster = _measured_cluster(launcher)
+            assert cluster.links is not None  # of two hosts
+            for link in cluster.links.slowest:
+                rate = link.rate
+                low, high = (math.nan if end is None else end for end in (rate.low, rate.high))
+                print(
+                    f"{format_si(bits_per_s, ''):>12}  {format_si(carries, ''):>13}"
+                    f"  {format_si(plain, ''):>12}  {format_si(rate.median, ''):>9}"
+                    f"  {format_si(low, '')} to {format_si(high, '')}"
+                    f"  {rate.median / carries - 1:+5.1%}",
+                    flush=True,
+                )
+                rows.append(
+                    {
+                        "link_bits_per_s": bits_per_s, "carries_bytes_per_s": carries,
+                        "stream_bytes_per_s": plain, "measured_bytes_per_s": rate.median,
+                    }
+                )  # fmt: skip
+    return rows
+
+
+def _measured_cluster(launcher: str) -> MeasuredCluster:
+    """Return what ``ridgepoint machine`` measures from within an MPI job of two ranks."""
+    words = [*launcher.format(ranks=2).split(), sys.executable, "-m", "ridgepoint"]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [*words, "machine", "--quick", "--json"],
+            env={**os.environ, "RIDGEPOINT_ARCHIVE": f"{folder}/archive.sqlite3"},
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=200,
+        )
+    return decode(done.stdout, MeasuredCluster, origin="the output")
 
 
 def mlp(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -145,12 +200,12 @@ def matrix(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _one_link(
-    options: argparse.Namespace, *, link: str, size: int, duty: float, nodes: tuple[int, ...]
+    options: argparse.Namespace, *, link: str, size: int, pace: float | None, nodes: tuple[int, ...]
 ) -> list[dict[str, Any]]:
     runs: dict[int, list[DistributedRun]] = {count: [] for count in nodes}
-    own = ["--grid", "rows", "--ceilings", "--steps", "3", "--duty", str(duty)]
+    own = ["--grid", "rows", "--ceilings", "--steps", "3"]
     # Ranks that wait must not spin: slow nodes share CPUs, and all share them with neighbours.
-    own += ["--nap", "1e-4", *(["--pin"] if duty == 1 else [])]
+    own += ["--nap", "1e-4", *(["--pin"] if pace is None else ["--pace", str(pace)])]
     with network_hosts(max(nodes), link, shared=True) as launcher:
         for _ in range(options.rounds):
             for count, found in runs.items():
@@ -166,7 +221,8 @@ def _one_link(
     best, expected = (min(each, key=each.__getitem__) for each in (
         {count: step.median for count, step in steps.items()}, times,
     ))  # fmt: skip
-    print(f"n = {size}, one {link} link for all, nodes of {duty:g} core; {_told(rates)}")
+    node = "nodes of 1 core" if pace is None else f"nodes of {format_si(pace, 'flop/s')} at most"
+    print(f"n = {size}, one {link} link for all, {node}; {_told(rates)}")
     print("nodes  measured  quartiles              no overlap  off")
     for count in nodes:
         step = steps[count]
@@ -177,7 +233,7 @@ def _one_link(
     print(f"fastest on {best}; predicted {expected}\n", flush=True)
     return [
         {
-            "link": link, "size": size, "duty": duty, "nodes": count,
+            "link": link, "size": size, "pace": pace, "nodes": count,
             "step_s": steps[count].median, "no_overlap_s": times[count],
             "best": best, "predicted_best": expected,
         }
@@ -222,6 +278,7 @@ def _ms(time_s: float) -> str:
 _PARTS: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
     "mlp": mlp,
     "matrix": matrix,
+    "links": links,
 }
 
 

@@ -77,8 +77,8 @@ def test_training_step_takes_what_the_model_says(tmp_path):
 
 def _matrix_misses(rows):
     misses = []
-    for link in dict.fromkeys((row["link"], row["duty"]) for row in rows):
-        own = {row["nodes"]: row for row in rows if (row["link"], row["duty"]) == link}
+    for link in dict.fromkeys((row["link"], row["pace"]) for row in rows):
+        own = {row["nodes"]: row for row in rows if (row["link"], row["pace"]) == link}
         best, expected = (own[1][key] for key in ("best", "predicted_best"))
         predicted = sorted(row["no_overlap_s"] for row in own.values())
         # Where two numbers of nodes are as good by the model, noise tells which is faster.
@@ -96,4 +96,4 @@ def test_matrix_product_is_fastest_on_as_many_nodes_as_predicted(tmp_path):
     rows = json.loads(path.read_text())
 
     assert not misses
-    assert {row["predicted_best"] for row in rows if row["duty"] < 1} == {1, 2, 3}
+    assert {row["predicted_best"] for row in rows if row["pace"]} == {1, 2, 3}

@@ -42,12 +42,13 @@ class Ceilings:
         job, dtype = self._job, {"fp32": np.float32, "fp64": np.float64}[self.precision]
         a = np.ones((_SIDE, _SIDE), dtype)
         b, c = a.copy(), np.empty_like(a)
+        flop = 2 * _SIDE**3
 
         def product() -> None:
-            with job.at_its_pace():
+            with job.at_its_pace(flop):
                 np.matmul(a, b, out=c)
 
-        self._take("flop_per_s", 2 * _SIDE**3, product)
+        self._take("flop_per_s", flop, product)
         x = np.ones(_VECTOR_BYTES // 8)
         y = x.copy()
         self._take("memory_bytes_per_s", x.nbytes + y.nbytes, lambda: float(x @ y))

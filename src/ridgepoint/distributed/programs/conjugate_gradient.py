@@ -68,7 +68,7 @@ class Block:
         padded[1:-1, 1:-1] = u
         with self._job.communicating():
             self._exchange_edges()
-        with self._job.computing():
+        with self._job.computing(9 * u.size):
             np.multiply(self.coefficients[0], u, out=into)
             for values, (down, right) in zip(self.coefficients[1:], _SIDES, strict=True):
                 rows = slice(1 + down, 1 + down + self.shape[0])
@@ -96,7 +96,7 @@ class Block:
 
     def dot(self, a: Array, b: Array) -> float:
         """Return the scalar product of two vectors, summed over all ranks."""
-        with self._job.computing():
+        with self._job.computing(2 * a.size):
             own = float(np.vdot(a, b))
         with self._job.communicating():
             return self._job.sum_of(own)
@@ -142,13 +142,13 @@ class Solver:
         self._block.apply(self._direction, self._image)
         curvature = self._block.dot(self._direction, self._image)
         length = self.square / curvature
-        with self._job.computing():
+        with self._job.computing(4 * self.x.size):
             np.multiply(self._direction, length, out=self._term)
             self.x += self._term
             np.multiply(self._image, length, out=self._term)
             self._residual -= self._term
         before, self.square = self.square, self._block.dot(self._residual, self._residual)
-        with self._job.computing():
+        with self._job.computing(2 * self.x.size):
             self._direction *= self.square / before
             self._direction += self._residual
 

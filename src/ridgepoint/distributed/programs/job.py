@@ -73,7 +73,6 @@ class Job:
         self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
         self.sent_bytes = 0
         self.clock = Clock()
-        self._slower = 1 / options.duty - 1
         if options.pin:
             usable = sorted(os.sched_getaffinity(0))
             os.sched_setaffinity(0, {usable[self.rank % len(usable)]})
@@ -112,19 +111,19 @@ class Job:
         return float(total[0])
 
     @contextlib.contextmanager
-    def computing(self) -> Iterator[None]:
-        """Time what computes."""
-        with self.clock.part("compute"), self.at_its_pace():
+    def computing(self, flop: float) -> Iterator[None]:
+        """Time what computes, so many operations on this rank."""
+        with self.clock.part("compute"), self.at_its_pace(flop):
             yield
 
     @contextlib.contextmanager
-    def at_its_pace(self) -> Iterator[None]:
+    def at_its_pace(self, flop: float) -> Iterator[None]:
         """Rest after what computes, on a node that is to be slower than it is."""
-        begin = time.process_time()
+        begin = time.perf_counter()
         yield
-        if self._slower > 0:
-            busy_s = (time.process_time() - begin) / self.options.threads
-            time.sleep(busy_s * self._slower)
+        if self.options.pace is not None:
+            left_s = flop / self.options.pace - (time.perf_counter() - begin)
+            time.sleep(max(0.0, left_s))
 
     @contextlib.contextmanager
     def communicating(self) -> Iterator[None]:
@@ -240,8 +239,8 @@ def parser(summary: str, *, steps: int) -> argparse.ArgumentParser:
         help="wait with pauses, for ranks that share CPUs; 0: without",
     )  # fmt: skip
     made.add_argument(
-        "--duty", type=share, default=1.0, metavar="SHARE",
-        help="compute during this share of the time and rest otherwise: a slower node",
+        "--pace", type=rate, metavar="FLOP/S",
+        help="rest after computing, so that a rank has this rate at most: a slower node",
     )  # fmt: skip
     return made
 
@@ -324,11 +323,11 @@ def seconds(text: str) -> float:
     return value
 
 
-def share(text: str) -> float:
-    """Return a number within (0, 1]."""
+def rate(text: str) -> float:
+    """Return a finite number > 0."""
     value = float(text)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"must be > 0 and at most 1, got {text}")
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be > 0, got {text}")
     return value
 
 

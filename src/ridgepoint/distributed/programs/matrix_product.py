@@ -93,7 +93,7 @@ class Product:
             with self._job.communicating():
                 left = self._left(begin, end)
                 right = self._right(begin, end)
-            with self._job.computing():
+            with self._job.computing(2 * self.c.size * (end - begin)):
                 np.matmul(left, right, out=self._sum)
                 self.c += self._sum
 

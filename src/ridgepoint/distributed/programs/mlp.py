@@ -112,9 +112,14 @@ def main(job: Job) -> int:
     network = Network(options.layers, options.seed)
     own = _worker(network, options, batch=batch, first=job.rank, beyond=job.rank + 1, job=job)
     scratch = np.empty_like(network.gradients)
+    flop = 6 * network.weights.size - 2 * options.layers[0] * options.layers[1] * (
+        not options.input_gradient
+    )
+    parts = bounds(batch, job.ranks)
+    own_flop = flop * (parts[job.rank + 1] - parts[job.rank])
 
     def step() -> None:
-        with job.computing():
+        with job.computing(own_flop):
             own.gradients()
         with job.communicating():
             all_reduce(job, network.gradients, scratch, options.all_reduce)
@@ -126,9 +131,6 @@ def main(job: Job) -> int:
     job.repeat(step)
     sent = job.comm.allreduce(job.sent_bytes) // options.steps
     ceilings.sample()
-    flop = 6 * network.weights.size - 2 * options.layers[0] * options.layers[1] * (
-        not options.input_gradient
-    )
     ends = sum(a + b for a, b in pairwise(options.layers))
     return job.report(
         "mlp",

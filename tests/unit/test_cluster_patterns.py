@@ -172,6 +172,17 @@ def test_a_slow_link_gets_smaller_messages_not_minutes():
     assert list(times) == [8, 1024, 8192]
 
 
+def test_a_long_way_gets_large_messages_too():
+    """Of 5 ms there and back hardly any is for the size; five sizes take 25 ms."""
+    effort = Effort(sample_s=1e-3, fewest=7, most=9, budget_s=0.2)
+    wanted = (8, 64, 512, 4096, 32768)
+
+    times = times_of(
+        patterns.ping_pong, fabric=Fabric(2, latency_s=2.5e-3), wanted=wanted, effort=effort
+    )
+    assert tuple(times) == wanted
+
+
 def test_the_smallest_message_is_always_measured():
     """However slow the link is."""
     effort = Effort(sample_s=1e-3, fewest=7, most=9, budget_s=0.2)

@@ -12,19 +12,16 @@ from ridgepoint import __version__
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings import characterize
 from ridgepoint.cluster.network import QUICK, THOROUGH, Report, measure_network
+from ridgepoint.cluster.network_doubts import network_doubts
 from ridgepoint.cluster.nodes import Roster, whole_node
 from ridgepoint.cluster.world import World
 from ridgepoint.documents import decode, encode
 from ridgepoint.errors import CannotMeasure, RidgepointError
 from ridgepoint.machine import Cache, Machine
-from ridgepoint.measured_cluster import Exchange, Links, MeasuredCluster
-from ridgepoint.units import format_si
+from ridgepoint.measured_cluster import MeasuredCluster
 
 _CEILINGS_LIMIT_S = 240.0
 _MEETING_LIMIT_S = 60.0
-
-_BUSY = 0.25
-"""Share of samples during which others took a rank's core, from which on it is said."""
 
 
 def measure_cluster(
@@ -83,8 +80,7 @@ def measure_cluster(
         cautions=(
             *_of_extent(world, quick=quick),
             *roster.cautions(),
-            *_of_links(links),
-            *_of_activity(exchanges),
+            *network_doubts(exchanges, links),
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=time.perf_counter() - started_s,
@@ -177,34 +173,4 @@ def _of_extent(world: World, *, quick: bool) -> Iterator[Caution]:
             "quick",
             "few ceilings and sizes of messages were measured, each with few samples",
             "measure without --quick before you build on them",
-        )
-
-
-def _of_links(links: Links | None) -> Iterator[Caution]:
-    if links is None:
-        return
-    usual = format_si(links.usual_bytes_per_s, "B/s", digits=3)
-    for what, rate in links.slow():
-        yield Caution(
-            "slow-link",
-            f"{what}: {format_si(rate, 'B/s', digits=3)}, where nodes here reach {usual}",
-            "see its cable, port and rate (ethtool), and what else uses it",
-        )
-    if links.measured < links.directed:
-        yield Caution(
-            "links-sampled",
-            f"of {links.directed} links between nodes {links.measured} were measured",
-            "measure a part of the nodes to see all of theirs",
-        )
-
-
-def _of_activity(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
-    left_out = sum(len(exchange.disturbed_s) for exchange in exchanges)
-    total = left_out + sum(exchange.time_s.n for exchange in exchanges)
-    if total and left_out > _BUSY * total:
-        yield Caution(
-            "other-load",
-            f"in {left_out} of {total} samples another process took a rank's core; they are "
-            "left out",
-            "end other processes, or start fewer ranks than there are cores",
         )

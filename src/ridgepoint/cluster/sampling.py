@@ -95,14 +95,8 @@ def sweep(
     trials: list[Trial] = []
     spent_s = 0.0
     for size in sizes:
-        if trials:
-            last = trials[-1]
-            # What a small message takes hardly depends on its size, unless the link is very slow.
-            is_large = last.size >= _LATENCY_BYTES or last.count == 1
-            growth = size / max(last.size, 1) if is_large else 1.0
-            expected_s = last.took_s / last.count * growth
-            if (spent_s + expected_s) * effort.fewest > effort.budget_s:
-                break
+        if trials and (spent_s + _expected_s(trials, size)) * effort.fewest > effort.budget_s:
+            break
         trial = calibrated(channel, make(size), size, sample_s=effort.sample_s)
         trials.append(trial)
         spent_s += trial.took_s
@@ -119,6 +113,18 @@ def sweep(
         trial.size: parted([(float(time_s), bool(held)) for time_s, held in of_size])
         for trial, of_size in zip(trials, np.array(rounds).transpose(1, 0, 2), strict=True)
     }
+
+
+def _expected_s(trials: Sequence[Trial], size: int) -> float:
+    """Return what one message of a size will take by those of smaller sizes, s."""
+    last = trials[-1]
+    last_s, growth = last.took_s / last.count, size / max(last.size, 1)
+    if last.size >= _LATENCY_BYTES:
+        return last_s * growth
+    # Of a small message, what is above the fastest may be for its size, the rest is latency. Ranks
+    # that share a core have milliseconds of it.
+    latency_s = min(trial.took_s / trial.count for trial in trials)
+    return latency_s + (last_s - latency_s) * growth
 
 
 def parted(samples: Sequence[tuple[float, bool]]) -> Samples:

@@ -1,0 +1,76 @@
+"""What may be wrong with a network as it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ridgepoint.caution import Caution
+from ridgepoint.measured_cluster import Exchange, Links
+from ridgepoint.units import format_si
+
+_LARGE_BYTES = 1 << 15
+"""Of a message that takes longer for its size than for the way, on most networks."""
+
+_BUSY = 0.25
+"""Share of samples during which others took a rank's core, from which on it is said."""
+
+
+def network_doubts(exchanges: Sequence[Exchange], links: Links | None) -> Iterator[Caution]:
+    """Yield the cautions of what ranks exchanged, and of the links between their nodes.
+
+    Parameters
+    ----------
+    exchanges : sequence of Exchange
+    links : Links or None
+        None: there is one node.
+    """
+    yield from _of_links(links)
+    yield from _of_sizes(exchanges)
+    yield from _of_activity(exchanges)
+
+
+def _of_links(links: Links | None) -> Iterator[Caution]:
+    if links is None:
+        return
+    usual = format_si(links.usual_bytes_per_s, "B/s", digits=3)
+    for what, rate in links.slow():
+        yield Caution(
+            "slow-link",
+            f"{what}: {format_si(rate, 'B/s', digits=3)}, where nodes here reach {usual}",
+            "see its cable, port and rate (ethtool), and what else uses it",
+        )
+    if links.measured < links.directed:
+        yield Caution(
+            "links-sampled",
+            f"of {links.directed} links between nodes {links.measured} were measured",
+            "measure a part of the nodes to see all of theirs",
+        )
+
+
+def _of_sizes(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
+    largest: dict[str, int] = {}
+    for exchange in exchanges:
+        where = "between nodes" if exchange.nodes > 1 else "within a node"
+        what = f"{exchange.pattern} {where}"
+        largest[what] = max(largest.get(what, 0), exchange.size_bytes)
+    small = {what: size for what, size in largest.items() if size < _LARGE_BYTES}
+    if small:
+        said = ", ".join(f"{what} up to {size} byte" for what, size in small.items())
+        yield Caution(
+            "small-messages",
+            f"larger messages would have taken too long: {said}; of bandwidth they tell nothing",
+            "see whether the links are slow, or ranks share a core: then let MPI give way while "
+            "it waits (mpirun --oversubscribe, or OMPI_MCA_mpi_yield_when_idle=1 with srun)",
+        )
+
+
+def _of_activity(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
+    left_out = sum(len(exchange.disturbed_s) for exchange in exchanges)
+    total = left_out + sum(exchange.time_s.n for exchange in exchanges)
+    if total and left_out > _BUSY * total:
+        yield Caution(
+            "other-load",
+            f"in {left_out} of {total} samples another process took a rank's core; they are "
+            "left out",
+            "end other processes, or start fewer ranks than there are cores",
+        )

@@ -1,9 +1,9 @@
 r"""Messages of ranks to the driver, through the launcher's standard error.
 
-Launchers pass on what ranks write in pieces of a few KiB, as they come, so that lines of several
-ranks mix. A frame is one line, shorter than such a piece; it is written when the one before has
-been read, where that can be told, so that a piece holds one frame. What is damaged all the same is
-found out by its checksum, and is missing then.
+Launchers pass on what ranks write in pieces of one to a few KiB, as they come, so that lines of
+several ranks mix. A frame is one line, shorter than such a piece; it is written when the one before
+has been read, where that can be told, so that a piece holds one frame. What is damaged all the same
+is found out by its checksum, and is missing then.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import termios
 import time
 import zlib
 
-FRAME_BYTES = 2048
-"""Of a line's payload; with its head a line stays under 4096, which pipes take in one piece."""
+FRAME_BYTES = 696
+"""Of a line's payload; with its head a line stays under 1024, the pieces of Slurm's srun."""
 
 _PATIENCE_S = 5.0
 _FRAME = re.compile(rb"@ridgepoint ([0-9a-f]+) (\d+) (\d+)/(\d+) ([0-9a-f]{8}) ([A-Za-z0-9+/=]*)@")

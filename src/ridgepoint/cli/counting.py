@@ -81,6 +81,10 @@ def meter_for(
         from ridgepoint.meters.perf import PerfMeter
 
         return PerfMeter(verify=True)
+    if name == "ncu":
+        from ridgepoint.meters.ncu import NcuMeter
+
+        return NcuMeter()
     from ridgepoint.meters.engine import MOST_GEOMETRIES, EngineMeter
 
     if len(what_if) >= MOST_GEOMETRIES:
@@ -116,8 +120,10 @@ def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:
     """
     parts = ("--region", "--function")
     unknown = [one for one in simulated if name != "both" or one in parts]
-    if name in {"callgrind", "perf", "both"} and unknown:
-        who = "the CPU's own counters know" if name != "callgrind" else "callgrind knows"
+    if name in {"callgrind", "perf", "both", "ncu"} and unknown:
+        who = {"callgrind": "callgrind knows", "ncu": "Nsight Compute knows"}.get(
+            name, "the CPU's own counters know"
+        )
         raise click.BadParameter(
             f"{who} no {', '.join(unknown)}; leave --meter out", param_hint="'--meter'"
         )

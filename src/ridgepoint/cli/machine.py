@@ -10,7 +10,8 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
-    from ridgepoint.machine import Cache
+    from ridgepoint.cli.progress import Progress
+    from ridgepoint.machine import Cache, Machine
     from ridgepoint.models.comparison import Comparison
 
 
@@ -47,11 +48,20 @@ _CONFIRMATIONS = 2
     metavar="GEOMETRY",
     help="Where the host describes its caches wrongly: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
 )
+@click.option(
+    "--device",
+    default="cpu",
+    metavar="cpu|gpu|gpu:N",
+    callback=lambda context, parameter, value: _gpu_index(value),
+    help="What to measure: this host's CPUs, its first GPU, or its GPU of this number, from 0.  "
+    "[default: cpu]",
+)
 @common.json_option
 @common.output_option("the machine's roofline")
 @common.archive_option
 def command(
     *,
+    device: int | None,
     baseline_name: str | None,
     tolerance_percent: float | None,
     explained: str | None,
@@ -71,11 +81,16 @@ def command(
     mpirun -n P ridgepoint machine measures a cluster: the machines of all nodes at once, and the
     network between them. 'ridgeline' and 'scale' take it as --machine.
 
+    --device gpu measures a GPU instead: bandwidth of its memory, and peaks by precision
+    (pip install 'ridgepoint[gpu]').
+
     With --check, a ceiling fell if its 95 % interval lies wholly below the baseline's and its
     median fell by more than the tolerance, and did so again when it was measured twice more.
     """
     from ridgepoint.cluster.detect import launched
 
+    if device is not None and (explained is not None or geometry is not None):
+        raise click.UsageError("--explain and --cache are for CPUs: leave them, or --device, out")
     job = launched()
     if job is not None:
         from ridgepoint.cli.cluster_machine import measure_cluster
@@ -83,7 +98,7 @@ def command(
         return measure_cluster(
             job,
             check=lambda: _checked_for_a_cluster(
-                geometry, outputs, alone=(baseline_name, tolerance_percent, explained)
+                geometry, outputs, alone=(baseline_name, tolerance_percent, explained, device)
             ),
             quick=quick,
             as_json=as_json,
@@ -97,7 +112,6 @@ def command(
         return _explain(explained, caches, as_json=as_json, outputs=outputs)
 
     from ridgepoint.archive import Archive
-    from ridgepoint.ceilings import characterize, measured_again
     from ridgepoint.cli.kept import named_machine
     from ridgepoint.cli.output import show_comparison, show_machine, write_machine
     from ridgepoint.models.comparison import TOLERANCE, compare
@@ -106,7 +120,8 @@ def command(
     with Archive(archive_path) as archive, common.progress() as shown:
         baseline = None if baseline_name is None else named_machine(archive, baseline_name)
         archive.require_writable()
-        machine = characterize(progress=shown.fraction, caches=caches, quick=quick)
+        subject = _Cpu(shown, caches) if device is None else _Gpu(shown, device)
+        machine = subject.measured(quick=quick)
         fell = 0
         try:
             if baseline is None:
@@ -117,7 +132,7 @@ def command(
                     names = _fallen(compare(baseline, machine, tolerance=tolerance))
                     if not names:
                         break
-                    machine = measured_again(machine, names, progress=shown.fraction, caches=caches)
+                    machine = subject.measured_again(machine, names)
                 shown.close()
                 compared = compare(baseline, machine, tolerance=tolerance)
                 fell = compared.count("fell")
@@ -126,6 +141,68 @@ def command(
         finally:
             common.say_kept(archive.keep_machine(machine))
     return 1 if fell else 0
+
+
+class _Cpu:
+    """The CPUs of this host, and how they are measured."""
+
+    def __init__(self, shown: Progress, caches: tuple[Cache, ...] | None) -> None:
+        self._shown, self._caches = shown, caches
+
+    def measured(self, *, quick: bool) -> Machine:
+        """Return the machine."""
+        from ridgepoint.ceilings import characterize
+
+        return characterize(progress=self._shown.fraction, caches=self._caches, quick=quick)
+
+    def measured_again(self, machine: Machine, names: set[tuple[str, str]]) -> Machine:
+        """Return the machine with the better of two measurements of some ceilings."""
+        from ridgepoint.ceilings import measured_again
+
+        return measured_again(machine, names, progress=self._shown.fraction, caches=self._caches)
+
+
+class _Gpu:
+    """A GPU of this host, and how it is measured."""
+
+    def __init__(self, shown: Progress, index: int) -> None:
+        from ridgepoint import gpu
+
+        self._shown, self._index, self._device = shown, index, gpu.open_device(index)
+
+    def measured(self, *, quick: bool) -> Machine:
+        """Return the machine."""
+        from ridgepoint.gpu import characterize_gpu
+        from ridgepoint.host import hostname
+
+        return characterize_gpu(
+            self._device,
+            name=f"{hostname()}-gpu{self._index}",
+            progress=self._shown.fraction,
+            quick=quick,
+        )
+
+    def measured_again(self, machine: Machine, names: set[tuple[str, str]]) -> Machine:
+        """Return the machine with the better of two measurements of some ceilings."""
+        from ridgepoint.gpu import measured_again
+
+        return measured_again(machine, names, self._device, progress=self._shown.fraction)
+
+
+def _gpu_index(text: str) -> int | None:
+    """Return which GPU a user names; None: the CPUs.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is neither.
+    """
+    kind, _, number = text.partition(":")
+    if text == "cpu":
+        return None
+    if kind != "gpu" or (text != "gpu" and not (number.isdecimal() and len(number) <= 4)):
+        raise click.BadParameter(f"must be cpu, gpu or gpu:N, such as gpu:1, got {text!r}")
+    return int(number or 0)
 
 
 def _checked(geometry: str | None, outputs: tuple[Path, ...]) -> tuple[Cache, ...] | None:
@@ -140,8 +217,8 @@ def _checked_for_a_cluster(
     """Return the same; refuse options that have a meaning for one machine alone."""
     if any(option is not None for option in alone):
         raise click.UsageError(
-            "--check, --tolerance and --explain are for one machine: leave them out, or run "
-            "without mpirun"
+            "--check, --tolerance, --explain and --device are for one machine: leave them out, or "
+            "run without mpirun"
         )
     return _checked(geometry, outputs)
 

@@ -79,9 +79,10 @@ if TYPE_CHECKING:
 @click.option(
     "--meter",
     "meter_name",
-    type=click.Choice(["engine", "perf", "auto", "both", "callgrind"]),
+    type=click.Choice(["engine", "perf", "auto", "both", "callgrind", "ncu"]),
     help="What counts: a simulation (engine), the CPU's own counters (perf), the better of the two "
-    "here (auto), or each, to compare (both).  [default: engine, or callgrind where that cannot be "
+    "here (auto), each, to compare (both); or, of kernels on a GPU, Nsight Compute (ncu).  "
+    "[default: engine, or callgrind where that cannot be "
     "built]",
 )
 @common.work_option
@@ -159,6 +160,8 @@ def _measure(
             "times the functions of a whole program: leave --counts-only, --region, --function out",
             param_hint="'--functions'",
         )
+    if meter_name == "ncu":
+        _require_gpu(machine_name, functions=functions)
     common.require_figure_endings(outputs, also=(".json",))
     resolve(program)
     chosen = None if machine_name is None else open_machine(machine_name)
@@ -207,3 +210,23 @@ def _measure(
         finally:
             common.say_kept(archive.keep_measurement(measurement, machine_id))
     return 0 if measurement.timed is None else measurement.timed.exit_status
+
+
+def _require_gpu(machine_name: str | None, *, functions: bool) -> None:
+    """Refuse to bound kernels of a GPU by this host's CPU, or to sample them there.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    if functions:
+        raise click.BadParameter(
+            "samples the CPU; --meter ncu tells kernels apart without it",
+            param_hint="'--functions'",
+        )
+    if machine_name is None:
+        raise click.BadParameter(
+            "say whose roofs bound the kernels: --machine h200, a100, or a file of 'ridgepoint "
+            "machine --device gpu --json'",
+            param_hint="'--meter'",
+        )

@@ -86,7 +86,7 @@ class _Trial:
 def characterize_gpu(
     device: Device,
     *,
-    host: str,
+    name: str,
     progress: Progress | None = None,
     quick: bool = False,
     only: Collection[tuple[str, str]] | None = None,
@@ -97,8 +97,8 @@ def characterize_gpu(
     ----------
     device : Device
         As `open_device` returns it.
-    host : str
-        Name of the machine that holds it.
+    name : str
+        What the machine is to be called: the host's name with the device's number, say.
     progress : callable or None
     quick : bool
         Fewer samples of each ceiling.
@@ -141,7 +141,7 @@ def characterize_gpu(
             trial.take(device)
     clocks_hz = [clock for trial in trials for clock in trial.clocks_hz]
     return Machine(
-        name=f"{host} GPU {facts.name}",
+        name=name,
         host=Host(
             cpu=facts.name,
             microarchitecture=facts.generation,
@@ -183,7 +183,7 @@ def measured_again(
     device, progress
         As for `characterize_gpu`.
     """
-    measured = characterize_gpu(device, host=machine.name, progress=progress, only=only)
+    measured = characterize_gpu(device, name=machine.name, progress=progress, only=only)
     again = {ceiling.key: ceiling for ceiling in measured.ceilings}
     faster = tuple(
         max((ceiling, again.get(ceiling.key, ceiling)), key=_median) for ceiling in machine.ceilings

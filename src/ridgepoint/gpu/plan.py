@@ -98,7 +98,7 @@ def _product(precision: str, facts: Facts) -> Entry:
     task = Product(precision=precision)
     if precision == "tf32":
         # Its factors are fp32 in memory, rounded to 11 bit: no work in fp32 is bounded by it.
-        return Entry(resource="fp32", name="tensor", task=task, part="rounded to TF32")
+        return Entry(resource="fp32", name="tensor", task=task, part="tensor cores in TF32")
     tensor = precision in _TENSOR_SINCE or (
         precision == "fp64" and facts.capability in _FP64_TENSOR
     )

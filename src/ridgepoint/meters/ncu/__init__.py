@@ -1,0 +1,200 @@
+"""Counts kernels of GPUs with Nsight Compute (``ncu``), where it is installed.
+
+It replays each kernel as often as its counters need, and writes a report, which it then turns
+into a table. That second step runs in the C locale; the program never notices.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from ridgepoint.counts import Counts, Traffic
+from ridgepoint.errors import CannotMeasure, InvalidDocument
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted
+from ridgepoint.meters import Launch, Meter, Selection, Unavailable
+from ridgepoint.meters.ncu import cautions as doubts
+from ridgepoint.meters.ncu.counts import Amounts, amounts_of, functions_of
+from ridgepoint.meters.ncu.metrics import QUANTITIES, Choice, asked, first_choice, without
+from ridgepoint.meters.ncu.refusals import check, missing_metrics, no_kernels
+from ridgepoint.meters.ncu.rows import Launch as KernelLaunch
+from ridgepoint.meters.ncu.rows import parse_launches
+
+_OPTIONS = (
+    "--target-processes=all",
+    "--clock-control=none",  # it takes no time; and a part of a GPU (MIG) lets nobody fix its clock
+    "--force-overwrite",
+)
+_TABLE = ("--csv", "--page=details", "--print-units=base")
+_VERSION = re.compile(r"^Version (\S+)", re.MULTILINE)
+_PATIENCE_S = 60.0
+
+
+class NcuMeter:
+    """Counts with Nsight Compute; see the module."""
+
+    name = "ncu"
+    slowdown = "10 to 1000"
+    selection: Selection | None = None
+    stand_in: Meter | None = None
+    without_traffic: Meter | None = None
+
+    def why_unavailable(self) -> Unavailable | None:
+        """Return why kernels cannot be counted here, or None; what a GPU permits shows later."""
+        if shutil.which("ncu") is None:
+            return Unavailable(
+                reason="there is no ncu in PATH",
+                remedy="install Nsight Compute, which comes with CUDA, and add its folder to PATH",
+                cost="kernels of GPUs are not counted",
+            )
+        return None
+
+    def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
+        """Count the kernels of one run of a command; `caches` does not matter.
+
+        Raises
+        ------
+        CannotMeasure
+            If Nsight Compute may not or cannot count, or the program runs no kernel.
+        """
+        what = f"cannot count {command[0]!r} with Nsight Compute"
+        version = _version()
+        choice, n_runs = first_choice(), 0
+        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+            while True:
+                n_runs += 1
+                folder = Path(name) / str(n_runs)
+                folder.mkdir()
+                missing = _run(command, launch, folder, choice)
+                if not missing:
+                    break
+                choice = _replaced(what, choice, missing)
+            check(what, _log(folder))
+            launches = _launches(what, folder)
+        if not launches:
+            raise no_kernels(what)
+        amounts = [amounts_of(one, choice) for one in launches]
+        _require_known(what, amounts)
+        functions = functions_of(amounts)
+        traffic = _everywhere([one.traffic for one in functions])
+        return Counted(
+            meter=f"ncu (Nsight Compute {version})",
+            counts=Counts.total(one.counts for one in functions),
+            traffic=traffic,
+            functions=functions,
+            processes=len({one.process for one in launches}),
+            cautions=(
+                *doubts.kernels_alone(amounts),
+                *doubts.cold_caches(),
+                *doubts.tensor_cores(amounts),
+                *doubts.packed_numbers(amounts),
+                *doubts.traffic_unknown(traffic),
+                *doubts.several_runs(n_runs),
+            ),
+        )
+
+
+def _version() -> str:
+    try:
+        told = subprocess.run(
+            ("ncu", "--version"), capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        told = ""
+    found = _VERSION.search(told)
+    return "of unknown version" if found is None else found[1]
+
+
+def _run(command: Sequence[str], launch: Launch, folder: Path, choice: Choice) -> frozenset[str]:
+    """Count one run into a report; return the metrics that are not known."""
+    launch(
+        (
+            "ncu",
+            *_OPTIONS,
+            f"--metrics={asked(choice)}",
+            f"--log-file={folder / 'log'}",
+            f"--export={folder / 'report'}",
+            *command,
+        )
+    )
+    return missing_metrics(_log(folder))
+
+
+def _log(folder: Path) -> str:
+    path = folder / "log"
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _replaced(what: str, choice: Choice, missing: frozenset[str]) -> Choice:
+    """Return the next metrics to ask for.
+
+    Raises
+    ------
+    CannotMeasure
+        If nothing replaces one of them.
+    """
+    changed = without(choice, missing)
+    if isinstance(changed, str) or changed == choice:
+        name = changed if isinstance(changed, str) else min(missing)
+        raise CannotMeasure(
+            what,
+            reason=f"it knows no metric {name} here",
+            remedy="use a version of 2020 or later, on a GPU of compute capability 7.0 or later",
+        )
+    return changed
+
+
+def _launches(what: str, folder: Path) -> tuple[KernelLaunch, ...]:
+    """Return what is in the report."""
+    report = next(iter(sorted(folder.glob("report*"))), None)
+    if report is None:
+        raise CannotMeasure(
+            what,
+            reason="Nsight Compute wrote no report",
+            remedy="see whether 'ncu' counts this program by itself",
+        )
+    done = subprocess.run(
+        ("ncu", f"--import={report}", *_TABLE),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},  # else numbers are written as the user's country does
+        check=False,
+    )
+    check(what, done.stdout + done.stderr)
+    try:
+        return parse_launches(done.stdout.splitlines(keepends=True))
+    except InvalidDocument as error:
+        raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
+
+
+def _require_known(what: str, launches: Sequence[Amounts]) -> None:
+    """Refuse counts of which a part without which nothing is known is not there.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    for quantity in QUANTITIES:
+        if not quantity.required:
+            continue
+        for launch in launches:
+            if quantity.name not in launch.known:
+                raise CannotMeasure(
+                    what,
+                    reason=f"{quantity.alternatives[0][0]} of {launch.kernel!r} is not available",
+                    remedy="use a GPU of compute capability 7.0 or later, and a version for it",
+                )
+
+
+def _everywhere(parts: Sequence[Sequence[Traffic]]) -> tuple[Traffic, ...]:
+    """Return the traffic of the levels at which that of every kernel is known."""
+    known = set.intersection(*({one.level for one in part} for part in parts))
+    return Traffic.total(one for one in chain.from_iterable(parts) if one.level in known)

@@ -1,0 +1,95 @@
+"""What to doubt in what Nsight Compute counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import Traffic
+from ridgepoint.meters.ncu.counts import Amounts, time_s
+from ridgepoint.meters.ncu.metrics import OPERATIONS, TENSOR, tensor_name
+from ridgepoint.resources import PRECISIONS
+from ridgepoint.units import format_si
+
+
+def kernels_alone(launches: Sequence[Amounts]) -> Iterator[Caution]:
+    """Yield what the counts are of, and the time in kernels where it is known."""
+    in_kernels = time_s(launches)
+    lasted = (
+        ""
+        if in_kernels is None
+        else f", which take {format_si(in_kernels, 's')} one after the other under Nsight Compute"
+    )
+    yield Caution(
+        "kernels-alone",
+        f"work and traffic are those of {len(launches)} launches of kernels{lasted}; the runtime "
+        "is the program's, with its work on the CPU and its copies",
+        "give it so much to do that kernels take most of its time",
+    )
+
+
+def cold_caches() -> Iterator[Caution]:
+    """Yield a caution: kernels are counted with other caches than they run with."""
+    yield Caution(
+        "caches-emptied",
+        "each kernel is counted with empty caches, as Nsight Compute empties them: what one finds "
+        "in L2 of the one before is counted as read from DRAM, and what stays in L2 is not written",
+        "of kernels whose data fits into L2 take DRAM traffic as a rough figure",
+    )
+
+
+def tensor_cores(launches: Sequence[Amounts]) -> Iterator[Caution]:
+    """Yield a caution if work of tensor cores is not known, or of a format without a roof."""
+    unknown = [
+        precision
+        for precision in TENSOR
+        if any(launch.count(tensor_name(precision)) is None for launch in launches)
+    ]
+    if unknown:
+        yield Caution(
+            "tensor-unknown",
+            f"work of tensor cores is not known in {', '.join(unknown)}: this Nsight Compute, or "
+            "this GPU, does not count it",
+            "if the program multiplies matrices in these, W is too low; update Nsight Compute",
+        )
+    for precision in TENSOR:
+        done = sum(launch.count(tensor_name(precision)) or 0 for launch in launches)
+        if done and precision not in PRECISIONS:
+            yield Caution(
+                "left-out",
+                f"{format_si(done, 'flop')} of tensor cores in {precision} are not in W: no roof "
+                "is kept for that format",
+                "have it computed in fp32 (NVIDIA_TF32_OVERRIDE=0) to place it, or add it by hand",
+            )
+
+
+def packed_numbers(launches: Sequence[Amounts]) -> Iterator[Caution]:
+    """Yield a caution if instructions work on pairs of which one number may not matter."""
+    kinds = [operation for operation in OPERATIONS if operation.precision == "fp16"]
+    if any(launch.count(operation.kind) for launch in launches for operation in kinds):
+        yield Caution(
+            "packed",
+            "each instruction of half precision counts as two numbers, as Nsight Compute's own "
+            "roofline has it; those of bf16 count as fp16, since no metric tells them apart",
+            "of code that uses one half of each pair, half of that work was done for nothing",
+        )
+
+
+def traffic_unknown(traffic: Sequence[Traffic]) -> Iterator[Caution]:
+    """Yield a caution if the memory traffic is not known."""
+    if all(part.level != "dram" for part in traffic):
+        yield Caution(
+            "traffic-unknown",
+            "the memory traffic is not known: this Nsight Compute, or this GPU, does not count it",
+            "update Nsight Compute; GPUs that share the CPU's memory have no such counter",
+        )
+
+
+def several_runs(n_runs: int) -> Iterator[Caution]:
+    """Yield a caution if the program was run again for metrics that were not known."""
+    if n_runs > 1:
+        yield Caution(
+            "metrics-replaced",
+            f"it was started {n_runs} times, until Nsight Compute knew all metrics",
+            "nothing, if its runs are alike",
+        )

@@ -11,11 +11,14 @@ from pathlib import Path
 
 from ridgepoint.archive import Archive, default_path
 from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
+from ridgepoint.gpu import open_device
+from ridgepoint.gpu.driver import gpu_is_here
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.engine.build import engine
+from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.theory import load_theory
 from ridgepoint.theory_file import user_folder
@@ -69,6 +72,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _avx512(system),
         _counters(),
         _sampling(),
+        _gpu(),
         _compiler(),
         _temporary_folder(),
         _archive(archive_path or default_path()),
@@ -237,6 +241,35 @@ def _sampling() -> Finding:
         detail=lack.reason,
         remedy=lack.remedy,
         cost="ridgepoint run --functions counts functions and does not time them",
+    )
+
+
+def _gpu() -> Finding:
+    """Find out whether a GPU can be measured, by opening it."""
+    what = "GPU"
+    if not gpu_is_here():
+        return Finding(what=what, works=True, detail="none of NVIDIA is here: nothing is missed")
+    try:
+        name = open_device().facts.name
+    except CannotMeasure as lack:
+        return Finding(
+            what=what,
+            works=False,
+            detail=lack.reason,
+            remedy=lack.remedy,
+            cost="its roofs are not measured; --machine h200, a100 bound by a vendor's figures",
+        )
+    uncounted = NcuMeter().why_unavailable()
+    detail = f"{name}: ridgepoint machine --device gpu"
+    if uncounted is None:
+        detail += "; its kernels are counted: ridgepoint run --meter ncu"
+        return Finding(what=what, works=True, detail=detail)
+    return Finding(
+        what=what,
+        works=True,
+        detail=f"{detail}; but {uncounted.reason}",
+        remedy=uncounted.remedy,
+        cost=uncounted.cost,
     )
 
 

@@ -17,7 +17,7 @@ SIZES = Sizes(buffer_bytes=2 * 16384 * 2, passes=2, blocks=2, matrix=16)
 def no_nvidia_smi(monkeypatch):
     """Let nothing be told of a device that may be here."""
     monkeypatch.setattr(smi, "_told", lambda bus, fields: None)
-    monkeypatch.setattr(cupy_device, "_driver_is_missing", lambda: False)
+    monkeypatch.setattr(cupy_device, "driver_is_missing", lambda: False)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_no_driver_is_told_from_no_device(monkeypatch):
     old = FakeRuntimeError(35, "cudaErrorInsufficientDriver: CUDA driver version is insufficient")
     FakeCupy(count=old).install(monkeypatch)
     too_old = refusal()
-    monkeypatch.setattr(cupy_device, "_driver_is_missing", lambda: True)
+    monkeypatch.setattr(cupy_device, "driver_is_missing", lambda: True)
 
     assert "there is no NVIDIA driver (libcuda.so.1)" in refusal()
     assert "driver is older than the CUDA" in too_old

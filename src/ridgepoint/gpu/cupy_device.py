@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import numpy as np
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.gpu import smi
 from ridgepoint.gpu.device import Device, Facts, Prepared, Sizes
+from ridgepoint.gpu.driver import driver_is_missing
 from ridgepoint.gpu.kernels import (
     BLOCK_THREADS,
     CLOCK_STEPS,
@@ -75,7 +75,7 @@ def _cupy() -> Any:
             raise _damaged(error) from error
         raise MeterUnavailable(_WHAT, reason="CuPy is not installed", remedy=_INSTALL) from error
     except (ImportError, OSError, RuntimeError) as error:
-        if _driver_is_missing():
+        if driver_is_missing():
             raise _no_driver() from error
         raise _damaged(error) from error
 
@@ -96,21 +96,13 @@ def _no_driver() -> MeterUnavailable:
     )
 
 
-def _driver_is_missing() -> bool:
-    try:
-        ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return True
-    return False
-
-
 def _count(cupy: Any) -> int:
     """Return how many devices there are; say why if none can be used."""
     runtime = cupy.cuda.runtime
     try:
         n_devices = int(runtime.getDeviceCount())
     except runtime.CUDARuntimeError as error:
-        if _driver_is_missing():
+        if driver_is_missing():
             raise _no_driver() from error
         if error.status in {_INSUFFICIENT_DRIVER, _NO_DRIVER_FILE, _SYSTEM_DRIVER_MISMATCH}:
             raise MeterUnavailable(

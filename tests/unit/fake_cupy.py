@@ -163,6 +163,7 @@ class FakeDevice:
             "MemoryClockRate": 1_215_000,
             "GlobalMemoryBusWidth": 5120,
             "L2CacheSize": 40_000_000,
+            "MaxThreadsPerMultiProcessor": 2048,
         }
 
 

@@ -12,6 +12,7 @@ FACTS = Facts(
     identity="0000:65:00.0",
     capability=(9, 0),
     multiprocessors=100,
+    resident_threads=2048,
     l2_bytes=50_000_000,
     memory_bytes=100_000_000_000,
     free_bytes=90_000_000_000,

@@ -18,6 +18,7 @@ from ridgepoint.gpu.kernels import FORMATS, SOURCE, Chain, Product, Stream, pass
 ON_CPU = r"""
 #include <cmath>
 #define __global__
+#define __launch_bounds__(...)
 #define __restrict__ __restrict
 struct Place { unsigned x; };
 static Place threadIdx, blockIdx, blockDim, gridDim;
@@ -52,6 +53,7 @@ NEVER = 0x5BD1E995
 
 FOR_A_GPU = r"""
 #define __global__ __attribute__((global))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __restrict__ __restrict
 struct Place { unsigned x; };
 #define threadIdx (Place{(unsigned)__nvvm_read_ptx_sreg_tid_x()})

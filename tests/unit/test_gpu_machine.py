@@ -210,6 +210,13 @@ def test_everything_fits_together_and_no_cache_holds_a_buffer(free_bytes):
     assert sizes.buffer_bytes == sizes.passes * sizes.blocks * 256 * 4 * 16
 
 
+def test_every_block_is_resident_at_once():
+    """1536 threads on each multiprocessor, as on a GeForce: 6 blocks of 256, not 8."""
+    sizes = sizes_for(replace(FACTS, resident_threads=1536))
+
+    assert sizes.blocks == 6 * 100
+
+
 def test_fingerprint_changes_with_device_and_driver():
     """Ceilings of another card, another driver, or with ECC switched, are others."""
     others = [

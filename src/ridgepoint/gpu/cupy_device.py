@@ -200,7 +200,8 @@ class CupyDevice:
             identity=device.pci_bus_id,
             capability=(properties["major"], properties["minor"]),
             multiprocessors=properties["multiProcessorCount"],
-            l2_bytes=attributes.get("L2CacheSize"),
+            resident_threads=attributes["MaxThreadsPerMultiProcessor"],
+            l2_bytes=attributes.get("L2CacheSize") or None,
             memory_bytes=memory_bytes,
             free_bytes=free_bytes,
             memory_hz=memory_khz * 1e3 if memory_khz else None,
@@ -275,7 +276,10 @@ class CupyDevice:
     def function(self, name: str) -> Any:
         """Return a kernel, compiled for this device."""
         if self._module is None:
-            self._module = self._cupy.RawModule(code=SOURCE, options=("--std=c++14",))
+            blocks = self.facts.resident_threads // BLOCK_THREADS
+            self._module = self._cupy.RawModule(
+                code=SOURCE, options=("--std=c++14", f"-DRESIDENT_BLOCKS={blocks}")
+            )
         return self._module.get_function(name)
 
     def _pair(self, sizes: Sizes) -> tuple[Any, Any]:

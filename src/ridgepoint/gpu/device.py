@@ -21,6 +21,8 @@ class Facts:
     capability : tuple of int
         Compute capability: (9, 0) for Hopper.
     multiprocessors : int
+    resident_threads : int
+        That one of them holds at once.
     l2_bytes : int or None
     memory_bytes, free_bytes : int
     memory_hz : float or None
@@ -39,6 +41,7 @@ class Facts:
     identity: str
     capability: tuple[int, int]
     multiprocessors: int
+    resident_threads: int
     l2_bytes: int | None
     memory_bytes: int
     free_bytes: int

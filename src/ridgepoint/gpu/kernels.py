@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BLOCK_THREADS = 256
-BLOCKS_PER_MULTIPROCESSOR = 8
-"""Together 2048 threads on each multiprocessor: as many as one holds, on most GPUs."""
-
 WORD_BYTES = 16
 """What a thread loads or stores at once: the widest that there is before compute capability 10."""
 
@@ -27,13 +24,22 @@ CLOCK_STEPS = 1_000_000
 
 _UNROLLED = 16
 
+# All blocks of a launch are to be resident at once: else the last ones run alone. Left to itself,
+# NVRTC gives the load so many registers that only 6 blocks of 8 are.
+_RESIDENT = f"""
+#ifndef RESIDENT_BLOCKS
+#define RESIDENT_BLOCKS 8
+#endif
+#define RESIDENT __launch_bounds__({BLOCK_THREADS}, RESIDENT_BLOCKS)
+"""
+
 _STREAMS = """
 #define FOR_EACH_PASS \\
     const long long stride = (long long)gridDim.x * blockDim.x; \\
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x; \\
     for (long long pass = 0; pass < passes; ++pass, at += 4 * stride)
 
-extern "C" __global__ void stream_load(
+extern "C" __global__ void RESIDENT stream_load(
     const uint4* __restrict__ from, uint4* to, long long passes, unsigned int never)
 {
     uint4 sum = {never, never, never, never};
@@ -49,7 +55,7 @@ extern "C" __global__ void stream_load(
         to[(long long)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-extern "C" __global__ void stream_store(
+extern "C" __global__ void RESIDENT stream_store(
     const uint4* __restrict__ from, uint4* to, long long passes, unsigned int never)
 {
     uint4 value = {never ^ threadIdx.x, never ^ blockIdx.x, ~threadIdx.x, ~blockIdx.x};
@@ -62,7 +68,7 @@ extern "C" __global__ void stream_store(
     }
 }
 
-extern "C" __global__ void stream_copy(
+extern "C" __global__ void RESIDENT stream_copy(
     const uint4* __restrict__ from, uint4* to, long long passes, unsigned int never)
 {
     FOR_EACH_PASS {
@@ -77,7 +83,7 @@ extern "C" __global__ void stream_copy(
 """
 
 _CHAIN = """
-extern "C" __global__ void chain_{precision}(
+extern "C" __global__ void RESIDENT chain_{precision}(
     const {type}* from, {type}* to, long long passes, {type} factor, {type} term)
 {{
     const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -137,6 +143,7 @@ extern "C" __global__ void clock_rate(long long* to, long long passes, float fac
 
 SOURCE = "\n".join(
     (
+        _RESIDENT,
         _STREAMS,
         _CHAIN.format(precision="fp64", type="double", fma="fma", unrolled=_UNROLLED),
         _CHAIN.format(precision="fp32", type="float", fma="fmaf", unrolled=_UNROLLED),
@@ -144,7 +151,10 @@ SOURCE = "\n".join(
         _CLOCK,
     )
 )
-"""All kernels, in the C that NVRTC compiles without any header."""
+"""All kernels, in the C that NVRTC compiles without any header.
+
+``RESIDENT_BLOCKS`` says how many blocks a multiprocessor is to hold.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.gpu.device import Facts, Sizes
 from ridgepoint.gpu.kernels import (
-    BLOCKS_PER_MULTIPROCESSOR,
+    BLOCK_THREADS,
     Chain,
     Product,
     Stream,
@@ -113,7 +113,8 @@ def sizes_for(facts: Facts) -> Sizes:
     CannotMeasure
         If there is too little.
     """
-    blocks = BLOCKS_PER_MULTIPROCESSOR * facts.multiprocessors
+    # All of them resident at once: none begins when others have ended.
+    blocks = facts.multiprocessors * (facts.resident_threads // BLOCK_THREADS)
     share = _MOST_OF_MEMORY * facts.free_bytes
     round_bytes = blocks * pass_bytes()
     passes = int(min(_BUFFER_BYTES, share / 2) / round_bytes)

@@ -20,7 +20,8 @@ from ridgepoint.documents import encode
 from ridgepoint.errors import CannotStart, ProgramFailed
 from ridgepoint.host import hostname
 
-pytestmark = [pytest.mark.network, pytest.mark.valgrind, pytest.mark.slow]
+pytestmark = [pytest.mark.network, pytest.mark.valgrind]
+SLOW = pytest.mark.slow
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 RIDGEPOINT = (sys.executable, "-m", "ridgepoint")
@@ -66,6 +67,7 @@ def test_each_rank_has_the_work_of_its_part_within_mpi(calls):
     assert whole.ranks[0].in_mpi_s.median > whole.ranks[2].in_mpi_s.median
 
 
+@SLOW
 def test_threads_of_a_rank_count_for_it(calls):
     """Their instructions are those of many thousand calls, and they are in the region of MPI."""
     measured = program(2, calls, "threads", traffic=False).measure()
@@ -81,6 +83,7 @@ def test_a_rank_that_dies_ends_the_measurement_within_a_time_limit(calls):
         program(3, calls, "die", "signal").measure()
 
 
+@SLOW
 def test_the_status_of_ranks_is_the_programs(calls):
     """It is ignored if a user says so."""
     with pytest.raises(ProgramFailed, match="exited with status 3"):
@@ -108,6 +111,7 @@ def environment(tmp_path):
     return {**os.environ, "RIDGEPOINT_ARCHIVE": str(tmp_path / "archive.sqlite3")}
 
 
+@SLOW
 def test_the_command_line_measures_keeps_and_shows(calls, machine, tmp_path):
     """The same document is printed at once and afterwards, and a figure is drawn."""
     done = subprocess.run(
@@ -133,6 +137,7 @@ def test_the_command_line_measures_keeps_and_shows(calls, machine, tmp_path):
     assert (tmp_path / "figure.svg").stat().st_size > 1000
 
 
+@SLOW
 def test_ranks_that_mpirun_started_are_measured_by_the_first(calls, machine, tmp_path):
     """Rank 0 alone writes; the others wait."""
     launcher = find_launcher(2).command

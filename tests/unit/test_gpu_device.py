@@ -38,14 +38,14 @@ def test_facts_are_in_base_units(cupy):
 
 
 def test_stream_launches_what_it_claims(cupy):
-    """4 ms between the events; two launches, on all blocks, of all passes."""
+    """4 ms between the events; two launches and one before, on all blocks, of all passes."""
     prepared = open_device(0).prepare(Stream(operation="copy"), SIZES)
     elapsed_s = prepared.time_s(2)
     launched = [call for call in cupy.calls if call[0] == "stream_copy"]
 
     assert elapsed_s == pytest.approx(0.004)
     assert prepared.work == 2 * SIZES.buffer_bytes
-    assert [(grid, block) for _, grid, block, _ in launched] == [((2,), (256,))] * 2
+    assert [(grid, block) for _, grid, block, _ in launched] == [((2,), (256,))] * 3
     assert launched[0][3][0].nbytes == launched[0][3][1].nbytes == SIZES.buffer_bytes
     assert prepared.why_wrong() is None
 
@@ -78,7 +78,7 @@ def test_products_multiply_in_the_precision_that_they_name(cupy, precision, comp
     prepared.time_s(1)
 
     assert before is not None
-    assert cupy.compute == [compute]
+    assert cupy.compute == [compute] * 2
     assert prepared.why_wrong() is None
     assert prepared.work == 2 * 16**3
 

@@ -153,6 +153,17 @@ def test_msmfs_with_gain_one_takes_a_blob_with_a_spectrum_in_one_step(diameter):
     np.testing.assert_allclose(found.models[1], slope * shape, atol=1e-9)
 
 
+@pytest.mark.parametrize("place", [(2, 16), (16, 29), (0, 0)])
+def test_a_blob_is_taken_where_the_whole_of_it_is_inside(place):
+    """Nearer to an edge it would be cut, and its smoothed image comes from the other edge."""
+    psf = psf_of() * (np.hypot(*(np.indices((SIZE, SIZE)) - MIDDLE)) < 4)
+    dirty = np.roll(psf, (place[0] - MIDDLE, place[1] - MIDDLE), (0, 1))
+    dirty[np.abs(np.indices(dirty.shape) - np.array(place)[:, None, None]).max(axis=0) > 5] = 0
+    found = msmfs([dirty], prepare([psf], (0, 9)), Minor(gain=1, iterations=1))
+    assert found.models[0].sum() == pytest.approx(1, abs=1e-9)
+    assert found.models[0][place] == pytest.approx(1, abs=1e-9)
+
+
 def test_msmfs_with_one_scale_and_one_term_is_hogbom():
     """Away from the edges, where one goes around and the other does not."""
     psf = psf_of() * (np.hypot(*(np.indices((SIZE, SIZE)) - MIDDLE)) < 5)
@@ -236,3 +247,12 @@ def test_a_restored_point_has_its_flux_as_its_height():
     restored = restore(model, np.full_like(model, 0.5), Beam(a=0.3, b=0, c=0.3))
     assert restored[10, 20] == pytest.approx(3.5)
     assert restored[10, 21] == pytest.approx(0.5 + 3 * math.exp(-0.3))
+
+
+def test_a_restored_point_at_an_edge_stays_at_that_edge():
+    """What its beam carries beyond does not come in at the other edge."""
+    model = np.zeros((SIZE, SIZE))
+    model[0, 31] = 2
+    restored = restore(model, np.zeros_like(model), Beam(a=0.05, b=0, c=0.05))
+    away = np.hypot(*(np.indices(model.shape) - np.array((0, 31))[:, None, None]))
+    np.testing.assert_allclose(restored, 2 * np.exp(-0.05 * away**2), atol=1e-9)

@@ -8,15 +8,15 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.imaging.continuum import Plan
 from ridgepoint.imaging.failures import CannotImage
 from ridgepoint.imaging.measuring import StageResult
-from ridgepoint.imaging.stages import MEASURED_CYCLES, Scene
+from ridgepoint.imaging.stages import Scene, measured_cycles
 from ridgepoint.models.pipeline_formulas import major_cycles
 
 _ORDER = ("grid", "ifft", "msmfs", "fft", "degrid")
 _LOAD = "415.10557 Tflop/s"
 
 
-def executions(plan: Plan) -> Mapping[str, int]:
-    """Return how often each stage runs in the whole pipeline.
+def executions(plan: Plan, size: int) -> Mapping[str, int]:
+    """Return how often each measured stage runs in the whole pipeline of images of a size.
 
     An inversion or a prediction is one image for each Taylor term; the point-spread function has
     nearly twice as many.
@@ -24,7 +24,7 @@ def executions(plan: Plan) -> Mapping[str, int]:
     parts, terms = major_cycles(plan.major), plan.terms
     inverted = (parts.invert - 1) * terms + 2 * terms - 1
     predicted = parts.predict * terms
-    minor = round(parts.deconvolve * plan.minor.iterations / MEASURED_CYCLES["msmfs"])
+    minor = round(parts.deconvolve * plan.minor.iterations / measured_cycles("msmfs", size))
     return {
         "grid": inverted, "ifft": inverted, "msmfs": max(minor, 1), "fft": predicted,
         "degrid": predicted,
@@ -50,8 +50,8 @@ def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str
     states = {one.state for one in results}
     state = "cold" if "cold" in states else "warm"
     known = {one.name: one for one in results if one.state == state}
-    repeats, plan = executions(seen.plan), seen.plan
-    size = seen.geometry.size
+    plan, size = seen.plan, seen.geometry.size
+    repeats = executions(plan, size)
     lines = [
         f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
         f"{seen.observation.visibilities} visibilities, {state} caches.",

@@ -23,6 +23,7 @@ Complexes = npt.NDArray[np.complex128]
 # So narrow that ducc0 chooses one grid, whatever the number of visibilities.
 _OVERSAMPLING = {"sigma_min": 1.99, "sigma_max": 2.01}
 _STDOUT = 1
+_TILE = 8  # points; ducc0 0.42 asks for each tile of 16 whether a visibility is in it
 _CAPTURING = threading.Lock()
 
 
@@ -100,6 +101,7 @@ def invert(
     geometry: Geometry,
     *,
     verbosity: int = 0,
+    out: Floats | None = None,
 ) -> Floats:
     """Return the image of weighted visibilities: gridded, transformed, corrected, not normalised.
 
@@ -114,6 +116,8 @@ def invert(
     geometry : Geometry
     verbosity : int
         1: ducc0 says on standard output how it does it.
+    out : ndarray of float64, shape (size, size), or None
+        Takes the image; None: a new one.
 
     Returns
     -------
@@ -122,12 +126,19 @@ def invert(
     """
     image: Floats = require_ducc().vis2dirty(
         uvw=observation.uvw_m, freq=observation.frequency_hz, vis=visibilities, wgt=weights,
-        npix_x=geometry.size, npix_y=geometry.size, verbosity=verbosity, **_options(geometry),
+        npix_x=geometry.size, npix_y=geometry.size, verbosity=verbosity, dirty=out,
+        **_options(geometry),
     )  # fmt: skip
     return image
 
 
-def predict(model: Floats, observation: Observation, geometry: Geometry) -> Complexes:
+def predict(
+    model: Floats,
+    observation: Observation,
+    geometry: Geometry,
+    *,
+    out: Complexes | None = None,
+) -> Complexes:
     """Return the visibilities of a model image: transformed and degridded.
 
     Parameters
@@ -136,14 +147,17 @@ def predict(model: Floats, observation: Observation, geometry: Geometry) -> Comp
         Jy/pixel.
     observation : Observation
     geometry : Geometry
+    out : ndarray of complex128, shape (rows, channels), or None
+        Takes the visibilities; None: a new one.
 
     Returns
     -------
     ndarray of complex128, shape (rows, channels), Jy
     """
     seen: Complexes = require_ducc().dirty2vis(
-        uvw=observation.uvw_m, freq=observation.frequency_hz, dirty=model, **_options(geometry)
-    )
+        uvw=observation.uvw_m, freq=observation.frequency_hz, dirty=model, vis=out,
+        **_options(geometry),
+    )  # fmt: skip
     return seen
 
 
@@ -177,6 +191,41 @@ def gridding(observation: Observation, geometry: Geometry) -> Gridding:
         )
     grid, planes, support = map(int, found.groups())
     return Gridding(grid=grid, planes=planes, support=support)
+
+
+def same_transforms(
+    observation: Observation, geometry: Geometry, used: Gridding
+) -> tuple[Observation, npt.NDArray[np.intp]]:
+    """Return few rows of an observation that need the same transforms, and which they are.
+
+    Parameters
+    ----------
+    observation : Observation
+    geometry : Geometry
+    used : Gridding
+        How the gridder images the observation.
+
+    Notes
+    -----
+    In each w-plane ducc0 transforms those rows, or columns, of the grid alone that visibilities
+    touch. So the rows returned reach every w-plane at every u and at every v that is occupied, in
+    steps of half a tile, and have the same extremes of w.
+    """
+    scale = observation.frequency_hz / SPEED_OF_LIGHT_M_PER_S
+    uvw = observation.uvw_m * np.where(observation.uvw_m[:, 2:] < 0, -1, 1)  # w >= 0, as in ducc0
+    steps = geometry.cell * used.grid / _TILE
+    u, v = (np.floor(uvw[:, i, None] * scale * steps).astype(np.int64) for i in (0, 1))
+    w = uvw[:, 2, None] * scale
+    between = max(used.planes - used.support, 1) / max(float(np.ptp(w)), 1e-300)
+    plane = np.floor((w - w.min()) * between).astype(np.int64)
+    channels = len(scale)
+    chosen = [int(w.argmin()) // channels, int(w.argmax()) // channels]
+    for along in (u, v):
+        key = plane * (int(np.ptp(along)) + 1) + along - along.min()
+        chosen += (np.unique(key, return_index=True)[1] // channels).tolist()
+    rows = np.unique(chosen)
+    few = Observation(uvw_m=observation.uvw_m[rows].copy(), frequency_hz=observation.frequency_hz)
+    return few, rows
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ridgepoint.caution import Caution
 from ridgepoint.errors import RidgepointError
 from ridgepoint.estimate import Estimate
 from ridgepoint.harness import REPETITIONS, measure_all, subject
@@ -14,7 +15,10 @@ from ridgepoint.reference import State
 
 DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
 """Stages that no call does alone: what one call does more than another."""
-_COUNTED_S = 0.001  # one call is as exact as many: each is the same
+# Work is the same in each call; but what a call allocates lies elsewhere from call to call, so that
+# the traffic of one alone may be wrong by all that it allocates. So several are counted where they
+# are short; where they are long, their data are many times what varies.
+_COUNTED_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,8 @@ class StageResult:
     threads : int
     visibilities : int
         0: none.
+    gridded : int
+        Visibilities that were gridded to measure it.
     expected_flop : float
     expected_bytes : float or None
         At DRAM; None: no formula.
@@ -40,6 +46,7 @@ class StageResult:
     runtime_s : Estimate or None
     failure : str or None
         Why it could not be measured.
+    cautions : tuple of Caution
     """
 
     name: str
@@ -53,6 +60,8 @@ class StageResult:
     moved_bytes: float | None = None
     runtime_s: Estimate | None = None
     failure: str | None = None
+    gridded: int = 0
+    cautions: tuple[Caution, ...] = ()
 
     @property
     def work_ratio(self) -> float | None:
@@ -95,7 +104,8 @@ def measure_stages(
     -------
     tuple of StageResult
         State by state; after the stages gridding and degridding, if what they follow from was
-        measured.
+        measured. Transforms are then without the gridding of the few visibilities that they were
+        measured with.
 
     Raises
     ------
@@ -125,7 +135,7 @@ def measure_stages(
         one
         for state in states
         for own in [[each for each in found if each.state == state]]
-        for one in (*own, *_differences(own))
+        for one in _taken_apart(own)
     )
 
 
@@ -136,6 +146,7 @@ def _result(
     moved: float | None = None
     runtime: Estimate | None = None
     failure: str | None = None
+    cautions: tuple[Caution, ...] = ()
     if isinstance(outcome, RidgepointError):
         failure = str(outcome)
     else:
@@ -144,64 +155,99 @@ def _result(
         total = None if traffic is None else traffic.total_bytes
         moved = None if total is None else float(total)
         runtime = None if outcome.timed is None else outcome.timed.runtime_s
+        cautions = (*outcome.counted.cautions, *outcome.cautions)
+        cautions += () if outcome.timed is None else outcome.timed.cautions
     return StageResult(
         name=stage.name, summary=stage.summary, state=state, threads=threads,
         visibilities=stage.visibilities, expected_flop=stage.expected.flop,
         expected_bytes=stage.expected.moved_bytes, work_flop=work, moved_bytes=moved,
-        runtime_s=runtime, failure=failure,
+        runtime_s=runtime, failure=failure, gridded=stage.gridded, cautions=cautions,
     )  # fmt: skip
 
 
-def _differences(results: Sequence[StageResult]) -> list[StageResult]:
+def _taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
+    """Return results with gridding told from transforms, where both calls were measured."""
     known = {one.name: one for one in results}
-    return [
-        difference(name, known[whole], known[part])
-        for name, (whole, part) in DIFFERENCES.items()
-        if whole in known and part in known
-    ]
+    for name, (whole, part) in DIFFERENCES.items():
+        if whole in known and part in known:
+            known[name], known[part] = split(name, known[whole], known[part])
+    return list(known.values())
 
 
-def difference(name: str, whole: StageResult, part: StageResult) -> StageResult:
-    """Return what one stage takes and does more than another.
+def split(name: str, whole: StageResult, part: StageResult) -> tuple[StageResult, StageResult]:
+    """Return what gridding takes and does, and what transforms do.
 
     Parameters
     ----------
     name : str
+        Of gridding.
     whole, part : StageResult
-        In the same state.
+        The same transforms with all visibilities, and with few, in the same state.
+
+    Returns
+    -------
+    tuple of StageResult
+        Gridding of all visibilities; the transforms with none.
 
     Notes
     -----
-    The interval of its time reaches from the least difference that the two intervals allow to the
-    largest. If that may be zero, the difference is unknown.
+    Each visibility takes the same, g, and the transforms F: ``whole = F + n g, part = F + k g``. So
+    ``n g = (whole - part) / (1 - k/n)`` and ``F = part - k g``. The interval of a time reaches from
+    the least that the two intervals allow to the largest. If that may be zero, it is unknown.
     """
-    return StageResult(
+    share = part.gridded / whole.gridded if whole.gridded else 0.0
+    grid = StageResult(
         name=name,
         summary=f"{whole.name} less {part.name}",
         state=whole.state,
         threads=whole.threads,
         visibilities=whole.visibilities,
+        gridded=whole.gridded,
         expected_flop=whole.expected_flop - part.expected_flop,
-        expected_bytes=_less(whole.expected_bytes, part.expected_bytes),
-        work_flop=_less(whole.work_flop, part.work_flop),
-        moved_bytes=_less(whole.moved_bytes, part.moved_bytes),
-        runtime_s=_less_time(whole.runtime_s, part.runtime_s),
+        expected_bytes=_less(whole.expected_bytes, part.expected_bytes, 0.0),
+        work_flop=_less(whole.work_flop, part.work_flop, share),
+        moved_bytes=_less(whole.moved_bytes, part.moved_bytes, share),
+        runtime_s=_less_time(whole.runtime_s, part.runtime_s, share),
         failure=whole.failure or part.failure,
+        cautions=(*whole.cautions, *part.cautions),
     )
+    rest = replace(
+        part,
+        gridded=0,
+        work_flop=_without(part.work_flop, grid.work_flop, share),
+        moved_bytes=_without(part.moved_bytes, grid.moved_bytes, share),
+        runtime_s=_without_time(part.runtime_s, grid.runtime_s, share),
+    )
+    return grid, rest
 
 
-def _less(whole: float | None, part: float | None) -> float | None:
+def _less(whole: float | None, part: float | None, share: float) -> float | None:
     if whole is None or part is None or whole <= part:
         return None
-    return whole - part
+    return (whole - part) / (1 - share)
 
 
-def _less_time(whole: Estimate | None, part: Estimate | None) -> Estimate | None:
+def _without(part: float | None, grid: float | None, share: float) -> float | None:
+    """Return the part without its share of gridding; where gridding is lost in it, as it is."""
+    return part if part is None or grid is None else max(part - share * grid, 0.0)
+
+
+def _less_time(whole: Estimate | None, part: Estimate | None, share: float) -> Estimate | None:
     if whole is None or part is None or whole.median <= part.median:
         return None
-    median = whole.median - part.median
+    rest = 1 - share
+    median = (whole.median - part.median) / rest
     ends = (whole.low, whole.high, part.low, part.high)
     if None in ends:
         return Estimate([median])
     low, high, least, most = (float(one or 0.0) for one in ends)
-    return Estimate([median], interval=(low - most, high - least)) if low > most else None
+    if low <= most:
+        return None
+    return Estimate([median], interval=((low - most) / rest, (high - least) / rest))
+
+
+def _without_time(part: Estimate | None, grid: Estimate | None, share: float) -> Estimate | None:
+    """Return the samples less what the few visibilities take, as far as that is known."""
+    if part is None or grid is None or min(part.samples) <= share * grid.median:
+        return part
+    return Estimate([one - share * grid.median for one in part.samples])

@@ -57,6 +57,10 @@ class Basis:
         """Return the beam of two scales and the sum of two terms."""
         return self.beams[max(one, other), min(one, other), order]
 
+    def reach(self, scale: int) -> int:
+        """Return how far a blob reaches from its middle, pixel; a point does not."""
+        return math.ceil(self.scales[scale] / 2)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Component:
@@ -170,13 +174,40 @@ def msmfs(dirty: Sequence[Array], basis: Basis, minor: Minor) -> Cleaned:
        synthesis imaging in radio interferometry", A&A 532, A71, 2011,
        doi:10.1051/0004-6361/201117104.
     """
-    xp = namespace(*dirty)
+    return minor_cycles(smoothed(dirty, basis), basis, minor)
+
+
+def smoothed(dirty: Sequence[Array], basis: Basis) -> list[list[Array]]:
+    """Return every image smoothed by every blob, scale by scale: what minor cycles work on.
+
+    Raises
+    ------
+    ValueError
+        If terms or shapes are not those of the basis.
+    """
     shape = basis.blobs[0].shape
     if len(dirty) != basis.terms or any(one.shape != shape for one in dirty):
         raise ValueError(f"dirty must be {basis.terms} image(s) of {shape}")
     spectra = [spectrum(one) for one in basis.blobs]
-    smoothed = [[convolved(image, one) for image in dirty] for one in spectra]
-    models = [xp.zeros_like(image) for image in dirty]
+    return [[convolved(image, one) for image in dirty] for one in spectra]
+
+
+def minor_cycles(smoothed: list[list[Array]], basis: Basis, minor: Minor) -> Cleaned:
+    """Deconvolve smoothed images, which become the residuals; see `msmfs`.
+
+    Parameters
+    ----------
+    smoothed : list of list of array
+        By `smoothed`.
+    basis : Basis
+    minor : Minor
+
+    Raises
+    ------
+    Diverged
+    """
+    xp = namespace(*smoothed[0])
+    models = [xp.zeros_like(image) for image in smoothed[0]]
     watchdog = Watchdog()
     done, stop = minor.iterations, Stop.ITERATIONS
     for iteration in range(minor.iterations):
@@ -189,19 +220,26 @@ def msmfs(dirty: Sequence[Array], basis: Basis, minor: Minor) -> Cleaned:
         here = np.array([float(term[at]) for term in smoothed[scale]])
         terms_jy = tuple(float(one) for one in minor.gain * basis.inverses[scale] @ here)
         component = _Component(scale=scale, at=at, terms_jy=terms_jy)
-        _take_away(component, smoothed, basis, minor.patch_of(dirty[0]))
+        _take_away(component, smoothed, basis, minor.patch_of(models[0]))
         _add(component, models, basis)
     # Smoothed by a point, they are as they were.
     return Cleaned(models=tuple(models), residuals=tuple(smoothed[0]), iterations=done, stop=stop)
 
 
 def _best(smoothed: list[list[Array]], basis: Basis) -> tuple[int, tuple[int, int], float]:
-    """Return the scale and the pixel of the blob that lessens chi square most, and how much."""
+    """Return the scale and the pixel of the blob that lessens chi square most, and how much.
+
+    A blob is looked for where the whole of it lies inside of the image: nearer to an edge it would
+    be cut, and what is smoothed there comes around from the other edge.
+    """
     candidates = []
     for scale, (terms, inverse) in enumerate(zip(smoothed, basis.inverses, strict=True)):
-        lessened = _quadratic(terms, inverse)
-        at = peak_of(lessened)
-        candidates.append((float(lessened[at]), scale, at))
+        edge = basis.reach(scale)
+        inner = slice(edge, terms[0].shape[0] - edge)
+        lessened = _quadratic([one[inner, inner] for one in terms], inverse)
+        row, column = peak_of(lessened)
+        value = float(lessened[row, column])
+        candidates.append((value, scale, (row + edge, column + edge)))
     value, scale, at = max(candidates)
     return scale, at, value
 
@@ -230,7 +268,7 @@ def _take_away(
 def _add(component: _Component, models: list[Array], basis: Basis) -> None:
     """Add a component to the models."""
     shape = basis.blobs[component.scale]
-    wide = 2 * math.ceil(basis.scales[component.scale] / 2) + 1
+    wide = 2 * basis.reach(component.scale) + 1
     ours, theirs = overlap(component.at, size=int(shape.shape[0]), patch=wide)
     for model, flux_jy in zip(models, component.terms_jy, strict=True):
         model[ours] += flux_jy * middle(shape, wide)[theirs]

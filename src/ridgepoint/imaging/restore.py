@@ -11,6 +11,7 @@ from ridgepoint.imaging.arrays import Array, convolved, middle, namespace, spect
 
 _CORE = 11  # pixels along a side in which a main lobe is looked for
 _HIGH = 0.35  # of the peak: below it a main lobe is no Gaussian
+_REACH = 3  # full widths at half maximum: a Gaussian is below 2e-11 there
 _FWHM_PER_SIGMA = math.sqrt(8 * math.log(2))
 
 
@@ -72,5 +73,13 @@ def fit_beam(psf: Array) -> Beam:
 
 
 def restore(model: Array, residual: Array, beam: Beam) -> Array:
-    """Return a model seen with a beam, with the residual added, Jy/beam."""
-    return convolved(model, spectrum(beam.image(model))) + residual
+    """Return a model seen with a beam, with the residual added, Jy/beam.
+
+    What the beam carries beyond an edge is lost: it does not come in at the other one.
+    """
+    xp = namespace(model, residual)
+    size = int(model.shape[0])
+    around = math.ceil(_REACH * beam.fwhm[0])
+    padded = xp.zeros((size + around, size + around), dtype=model.dtype)
+    padded[:size, :size] = model
+    return convolved(padded, spectrum(beam.image(padded)))[:size, :size] + residual

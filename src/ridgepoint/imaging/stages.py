@@ -1,8 +1,8 @@
 """The stages of the pipeline taken apart, with data to measure each of them by itself.
 
-ducc0 grids and transforms in one call. What is not gridding is measured by the same call with three
-rows of visibilities, which need the same w-planes and so the same transforms: the difference is
-gridding.
+ducc0 grids and transforms in one call. What is not gridding is measured by the same call with few
+rows of visibilities, which need the same transforms: what more visibilities take is gridding. What
+a stage gives out goes to an argument, so that it is as cold as what it takes in.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import numpy as np
 import psutil
 
 from ridgepoint.imaging import gridder
-from ridgepoint.imaging.clean import Minor, hogbom
+from ridgepoint.imaging.arrays import Array
+from ridgepoint.imaging.clean import Cleaned, Minor, hogbom
 from ridgepoint.imaging.continuum import Imager, Plan
 from ridgepoint.imaging.failures import CannotImage
 from ridgepoint.imaging.gridder import Complexes, Floats, Geometry, Gridding
-from ridgepoint.imaging.msmfs import msmfs, prepare
+from ridgepoint.imaging.msmfs import Basis, minor_cycles, prepare, smoothed
 from ridgepoint.imaging.sky import Source, seeded_sky, visibilities
 from ridgepoint.imaging.telescope import Observation, observe, three_arms
 from ridgepoint.models import pipeline_formulas
@@ -28,15 +29,15 @@ from ridgepoint.models.pipeline_formulas import Work
 LEAST_SIZE, MOST_SIZE = 64, 16384
 MINOR_CYCLES = 500
 """Of one deconvolution of the whole pipeline."""
-MEASURED_CYCLES = {"hogbom": 100, "msmfs": 20}
-"""Of one call that is measured."""
-
 _ARM_M = 600.0
 _BAND_HZ = (1.2e9, 1.6e9)
 _CHANNELS = 4
 _PIXELS_PER_FRINGE = 5
 _NOISE_JY = 0.05
 _COMPLEX_BYTES = 16
+_MOST_CYCLES = {"hogbom": 100, "msmfs": 20}
+_LEAST_CYCLES = {"hogbom": 10, "msmfs": 4}
+_FEW_PIXELS = 256  # along a side: of larger images fewer minor cycles are measured
 # Images that all parts hold together: of MSMFS beams of 6 pairs of scales in 3 orders, 6 smoothed
 # residuals and their temporaries, and a grid of 4 times the pixels in complex numbers.
 _IMAGES_HELD = 44
@@ -80,7 +81,9 @@ class Stage:
     expected : Work
         By the formulas of `ridgepoint.models.pipeline_formulas`.
     visibilities : int
-        That one call takes in or gives out; 0: none.
+        That one call takes in or gives out; 0: none, or too few to count.
+    gridded : int
+        Visibilities that one call grids, be they few.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Stage:
     arguments: tuple[Any, ...]
     expected: Work
     visibilities: int = 0
+    gridded: int = 0
 
 
 def scene(
@@ -175,12 +179,13 @@ def _inverting(
     seen: Scene, observation: Observation, geometry: Geometry, used: Gridding
 ) -> tuple[Stage, ...]:
     """Return what goes from visibilities to an image and back, and of each the transforms alone."""
-    few, several = observation.ends(), f"{used.planes} FFTs of {used.grid} x {used.grid}"
+    few, rows = gridder.same_transforms(observation, geometry, used)
+    several = f"{used.planes} FFTs of {used.grid} x {used.grid}"
     vis, wgt = seen.visibilities, seen.weights
-    model = _model(seen)
+    model, image = _model(seen), np.ones((geometry.size, geometry.size))
     gridded = pipeline_formulas.grid(
         visibilities=observation.visibilities, support=used.support, kernel="real", reuse="all",
-        planes=used.support,
+        planes=used.support, degree=2 * used.support * _degree(used.support),
     )  # fmt: skip
     transformed = pipeline_formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
     transforms = Work(
@@ -191,26 +196,40 @@ def _inverting(
         flop=gridded.flop + transforms.flop,
         moved_bytes=(gridded.moved_bytes or 0.0) + (transforms.moved_bytes or 0.0),
     )
-    n = observation.visibilities
+    n, k = observation.visibilities, few.visibilities
     return (
-        Stage(name="invert", summary="grid, then FFTs", function=gridder.invert,
-              arguments=(vis, wgt, observation, geometry), expected=both, visibilities=n),
-        Stage(name="ifft", summary=several, function=invert_few,
-              arguments=(vis, wgt, few, geometry), expected=transforms),
-        Stage(name="predict", summary="FFTs, then degrid", function=gridder.predict,
-              arguments=(model, observation, geometry), expected=both, visibilities=n),
-        Stage(name="fft", summary=several, function=gridder.predict,
-              arguments=(model, few, geometry), expected=transforms),
+        Stage(name="invert", summary="grid, then FFTs", function=invert_to,
+              arguments=(vis, wgt, observation, geometry, image), expected=both, visibilities=n,
+              gridded=n),
+        Stage(name="ifft", summary=several, function=invert_to,
+              arguments=(vis[rows], wgt[rows], few, geometry, image), expected=transforms,
+              gridded=k),
+        Stage(name="predict", summary="FFTs, then degrid", function=predict_to,
+              arguments=(model, observation, geometry, np.ones_like(vis)), expected=both,
+              visibilities=n, gridded=n),
+        Stage(name="fft", summary=several, function=predict_to,
+              arguments=(model, few, geometry, np.ones_like(vis[rows])), expected=transforms,
+              gridded=k),
     )  # fmt: skip
 
 
-def invert_few(vis: Complexes, weights: Floats, few: Observation, geometry: Geometry) -> Floats:
-    """Image an observation of few rows; of more visibilities the first are taken.
+def _degree(support: int) -> int:
+    """Return the degree of ducc0's polynomials, one of which stands for each cell of a kernel."""
+    return support + 3 + (support + 3 + 1) % 2  # odd: even and odd powers are summed apart
 
-    All are arguments, so that caches are as cold as they are where all are imaged.
-    """
-    rows = few.shape[0]
-    return gridder.invert(vis[:rows], weights[:rows], few, geometry)
+
+def invert_to(
+    vis: Complexes, weights: Floats, observation: Observation, geometry: Geometry, image: Floats
+) -> Floats:
+    """Image visibilities into an array."""
+    return gridder.invert(vis, weights, observation, geometry, out=image)
+
+
+def predict_to(
+    model: Floats, observation: Observation, geometry: Geometry, vis: Complexes
+) -> Complexes:
+    """Predict visibilities into an array."""
+    return gridder.predict(model, observation, geometry, out=vis)
 
 
 def _model(seen: Scene) -> Floats:
@@ -233,8 +252,8 @@ def _deconvolving(seen: Scene) -> tuple[Stage, ...]:
     psfs = [one / height for one in psfs]
     dirty = imager.invert(seen.visibilities)
     minors = {
-        name: Minor(gain=plan.minor.gain, iterations=cycles)
-        for name, cycles in MEASURED_CYCLES.items()
+        name: Minor(gain=plan.minor.gain, iterations=measured_cycles(name, size))
+        for name in _MOST_CYCLES
     }
     by_points = pipeline_formulas.hogbom(
         size=size, psf=size, iterations=minors["hogbom"].iterations
@@ -243,17 +262,40 @@ def _deconvolving(seen: Scene) -> tuple[Stage, ...]:
         size=size, psf=size, scales=len(plan.scales), terms=plan.terms,
         iterations=minors["msmfs"].iterations,
     )  # fmt: skip
+    basis = prepare(psfs, plan.scales)
     return (
-        Stage(name="hogbom", summary=_cycles("hogbom"), function=hogbom,
+        Stage(name="hogbom", summary=_cycles(minors["hogbom"]), function=hogbom,
               arguments=(dirty[0], psfs[0], minors["hogbom"]), expected=by_points),
-        Stage(name="msmfs", summary=_cycles("msmfs"), function=msmfs,
-              arguments=(dirty, prepare(psfs, plan.scales), minors["msmfs"]),
-              expected=by_scales),
+        Stage(name="msmfs", summary=_cycles(minors["msmfs"]), function=msmfs_cycles,
+              arguments=(smoothed(dirty, basis), basis, minors["msmfs"]), expected=by_scales),
     )  # fmt: skip
 
 
-def _cycles(name: str) -> str:
-    return f"{MEASURED_CYCLES[name]} minor cycles"
+def msmfs_cycles(smoothed: Sequence[Sequence[Array]], basis: Basis, minor: Minor) -> Cleaned:
+    """Deconvolve what is smoothed already: minor cycles alone, on a copy.
+
+    There are hundreds of them in a deconvolution that smooths once, and few in a call.
+    """
+    return minor_cycles([[one.copy() for one in terms] for terms in smoothed], basis, minor)
+
+
+def measured_cycles(name: str, size: int) -> int:
+    """Return of how many minor cycles a call is that is measured.
+
+    All of them do the same, and counting takes long: the larger the images, the fewer.
+
+    Parameters
+    ----------
+    name : {"hogbom", "msmfs"}
+    size : int
+        Pixels along a side.
+    """
+    fewer = round(_MOST_CYCLES[name] * (_FEW_PIXELS / size) ** 2)
+    return min(max(fewer, _LEAST_CYCLES[name]), _MOST_CYCLES[name])
+
+
+def _cycles(minor: Minor) -> str:
+    return f"{minor.iterations} minor cycles"
 
 
 def chosen(seen: Scene, names: Sequence[str]) -> tuple[Stage, ...]:

@@ -3,14 +3,15 @@
 import csv
 import io
 import stat
+from itertools import chain
 
 from ridgepoint.meters.ncu.metrics import first_choice
 
 HEADER = (
     *("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream"),
     *("Block Size", "Grid Size", "Device", "CC"),
-    *("Section Name", "Metric Name", "Metric Unit", "Metric Value"),
 )
+METRIC = ("Section Name", "Metric Name", "Metric Unit", "Metric Value")
 
 # y = a x + y in fp32 on 1000 elements, by 1000 threads: by hand, 1 ffma each, 2 loads and a store.
 SAXPY = {
@@ -44,7 +45,7 @@ def asked_for():
     return [metric for metrics in first_choice().values() for metric in metrics]
 
 
-def table(*launches, leaving_out=()):
+def table(*launches, leaving_out=(), page="raw"):
     """Return what is printed of launches: kernel, and metrics; what is not told is 0.
 
     Parameters
@@ -52,18 +53,28 @@ def table(*launches, leaving_out=()):
     *launches : tuple of (str, dict)
     leaving_out : iterable of str
         Metrics that nobody knows.
+    page : str
+        ``raw``, with a column for each metric, or ``details``, with a row.
     """
+    names = list(dict.fromkeys(chain(asked_for(), *(values for _, values in launches))))
+    names = [name for name in names if name not in leaving_out]
+    rows = []
+    for number, (kernel, values) in enumerate(launches):
+        place = (number, 4711, "prog", "127.0.0.1", kernel, 1, 7)
+        place += ("(256, 1, 1)", "(4, 1, 1)", 0, "9.0")
+        told = [(name, *values.get(name, ("", "0"))) for name in names]
+        if page == "details":
+            rows += [(*place, "Command line profiler metrics", *each) for each in told]
+        else:
+            rows.append((*place, *(value for _, _, value in told)))
+    units = {name: unit for _, values in launches for name, (unit, _) in values.items()}
+    head = (*HEADER, *METRIC) if page == "details" else (*HEADER, *names)
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow(HEADER)
-    for number, (kernel, values) in enumerate(launches):
-        known = {metric: ("", "0") for metric in asked_for()} | values
-        for metric, (unit, value) in known.items():
-            if metric not in leaving_out:
-                place = (number, 4711, "prog", "127.0.0.1", kernel, 1, 7)
-                size = ("(256, 1, 1)", "(4, 1, 1)", 0, "9.0")
-                section = "Command line profiler metrics"
-                writer.writerow((*place, *size, section, metric, unit, value))
+    writer.writerow(head)
+    if page == "raw":
+        writer.writerow([""] * len(HEADER) + [units.get(name, "") for name in names])
+    writer.writerows(rows)
     return text.getvalue()
 
 

@@ -37,9 +37,19 @@ def counted(tmp_path, monkeypatch):
     return count
 
 
+def parsed(text, *metrics):
+    """Return the launches of a table, with these metrics or those that are asked for first."""
+    return parse_launches(text.splitlines(keepends=True), metrics=metrics or asked_for())
+
+
 def test_real_capture_is_read():
     """Of saxpy on 2^24 floats: it reads two arrays, and a store of each warp is 4 sectors."""
-    (kernel,) = parse_launches((DATA / "saxpy.csv").read_text().splitlines(keepends=True))
+    metrics = (
+        "dram__bytes_op_read.sum",
+        "gpu__time_duration.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    )
+    (kernel,) = parsed((DATA / "saxpy.csv").read_text(), *metrics)
     read = kernel.values["dram__bytes_op_read.sum"]
 
     assert kernel.kernel == "unnamed>::saxpy_kernel(float, const float *, float *, int)"
@@ -49,12 +59,11 @@ def test_real_capture_is_read():
     assert kernel.values["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] * 32 == 4 * 2**24
 
 
-def test_units_are_decimal():
+@pytest.mark.parametrize("page", ["raw", "details"])
+def test_units_are_decimal(page):
     """A Kbyte of Nsight Compute is 1000 byte; what a device cannot count is not there."""
-    text = table(
-        ("k", {"dram__bytes_read.sum": ("Kbyte", "1.5"), "dram__bytes_write.sum": ("", "n/a")})
-    )
-    (kernel,) = parse_launches(text.splitlines(keepends=True))
+    values = {"dram__bytes_read.sum": ("Kbyte", "1.5"), "dram__bytes_write.sum": ("", "n/a")}
+    (kernel,) = parsed(table(("k", values), page=page))
 
     assert kernel.values["dram__bytes_read.sum"] == 1500
     assert "dram__bytes_write.sum" not in kernel.values
@@ -63,8 +72,8 @@ def test_units_are_decimal():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no columns"),
-        ('"ID","Kernel Name"\n"0","k"\n', "no columns"),
+        ("", "no table"),
+        ('"ID","Kernel Name"\n"0","k"\n', "no table"),
         (table(("k", {"lts__t_bytes.sum": ("furlong", "1")})), "'furlong'"),
         (table(("k", {"lts__t_bytes.sum": ("byte", "many")})), "'many'"),
     ],
@@ -72,7 +81,19 @@ def test_units_are_decimal():
 def test_tables_that_are_not_understood_are_refused(text, said):
     """Never a zero in place of what could not be read."""
     with pytest.raises(InvalidDocument, match=said):
-        parse_launches(text.splitlines(keepends=True))
+        parsed(text)
+
+
+@pytest.mark.parametrize("page", ["raw", "details"])
+def test_what_was_not_asked_for_is_passed_over(page):
+    """Newer versions print much else, in units of its own; messages stand around the table."""
+    values = SAXPY | {"sm__throughput.avg.pct": ("%", "22.3"), "device__name": ("", "NVIDIA")}
+    text = table(("k", values), ("k", values), page=page)
+    launches = parsed(f"==PROF== Connected\nhello, world\n{text}\n==PROF== Disconnected\n")
+
+    assert len(launches) == 2
+    assert launches[0].values["dram__bytes_read.sum"] == 8192
+    assert "sm__throughput.avg.pct" not in launches[0].values
 
 
 def test_work_is_counted_by_precision(counted):
@@ -85,9 +106,10 @@ def test_work_is_counted_by_precision(counted):
     assert result.meter == "ncu (Nsight Compute 2024.3.2.0)"
 
 
-def test_traffic_is_split_by_direction(counted):
+@pytest.mark.parametrize("page", ["raw", "details"])
+def test_traffic_is_split_by_direction(counted, page):
     """L1: 12000 byte, of which 4000 are stored; L2: 250 sectors of 32 byte are read."""
-    result = counted(table=table(("saxpy", SAXPY)))
+    result = counted(table=table(("saxpy", SAXPY), page=page))
 
     assert result.traffic == (
         Traffic(level="l1", read_bytes=8000, write_bytes=4000),

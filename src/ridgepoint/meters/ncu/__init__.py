@@ -32,7 +32,7 @@ _OPTIONS = (
     "--clock-control=none",  # it takes no time; and a part of a GPU (MIG) lets nobody fix its clock
     "--force-overwrite",
 )
-_TABLE = ("--csv", "--page=details", "--print-units=base")
+_TABLE = ("--csv", "--page=raw", "--print-units=base")
 _VERSION = re.compile(r"^Version (\S+)", re.MULTILINE)
 _PATIENCE_S = 60.0
 
@@ -77,7 +77,7 @@ class NcuMeter:
                     break
                 choice = _replaced(what, choice, missing)
             check(what, _log(folder))
-            launches = _launches(what, folder)
+            launches = _launches(what, folder, choice)
         if not launches:
             raise no_kernels(what)
         amounts = [amounts_of(one, choice) for one in launches]
@@ -151,7 +151,7 @@ def _replaced(what: str, choice: Choice, missing: frozenset[str]) -> Choice:
     return changed
 
 
-def _launches(what: str, folder: Path) -> tuple[KernelLaunch, ...]:
+def _launches(what: str, folder: Path, choice: Choice) -> tuple[KernelLaunch, ...]:
     """Return what is in the report."""
     report = next(iter(sorted(folder.glob("report*"))), None)
     if report is None:
@@ -170,7 +170,9 @@ def _launches(what: str, folder: Path) -> tuple[KernelLaunch, ...]:
     )
     check(what, done.stdout + done.stderr)
     try:
-        return parse_launches(done.stdout.splitlines(keepends=True))
+        return parse_launches(
+            done.stdout.splitlines(keepends=True), metrics=frozenset(chain(*choice.values()))
+        )
     except InvalidDocument as error:
         raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
 

@@ -1,14 +1,20 @@
-"""Reads what ``ncu --csv`` prints: one row for each metric of each launch of a kernel."""
+"""Reads the tables of ``ncu --csv``.
+
+The page ``raw`` has a row for each launch of a kernel and a column for each metric, with the units
+in a row of their own; the page ``details`` has a row for each metric of each launch. Versions
+differ in what they print where, so both are understood.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ridgepoint.errors import InvalidDocument
 
-_WANTED = ("ID", "Process ID", "Kernel Name", "Metric Name", "Metric Unit", "Metric Value")
+_LAUNCH = ("Process ID", "ID", "Kernel Name")
+_METRIC = ("Metric Name", "Metric Unit", "Metric Value")
 
 # Nsight Compute's prefixes are decimal: 1 Kbyte is 1000 byte.
 _UNITS = {
@@ -48,7 +54,11 @@ class Launch:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def parse_launches(lines: Iterable[str]) -> tuple[Launch, ...]:
+Cell = tuple[tuple[str, ...], str, str, str]
+"""A launch (process, number, kernel), a metric, its unit and its value, as they are printed."""
+
+
+def parse_launches(lines: Iterable[str], *, metrics: Collection[str]) -> tuple[Launch, ...]:
     """Return the launches, in their order.
 
     Parameters
@@ -56,35 +66,58 @@ def parse_launches(lines: Iterable[str]) -> tuple[Launch, ...]:
     lines : iterable of str
         What was printed in the C locale; what precedes the table (messages, a program's output)
         is passed over.
+    metrics : collection of str
+        Those that are wanted.
 
     Raises
     ------
     InvalidDocument
         If there is no table, or one that is not understood.
     """
-    wide = iter(lines)
-    header = next((row for row in csv.reader(_from_header(wide))), None)
-    if header is None or any(name not in header for name in _WANTED):
-        raise _not_understood("its table has no columns of kernels, metrics and values")
-    columns = [header.index(name) for name in _WANTED]
-    launches: dict[tuple[str, str], Launch] = {}
-    for row in csv.reader(wide):
-        if len(row) < len(header):
-            continue  # messages, and empty lines, may follow
-        number, process, kernel, metric, unit, text = (row[column] for column in columns)
-        launch = launches.setdefault((process, number), Launch(kernel=kernel, process=process))
-        value = _value(text, unit)
-        if metric and value is not None:
+    rows = csv.reader(_from_header(lines))
+    header = next(rows, [])
+    if any(name not in header for name in _LAUNCH):
+        raise _not_understood("it printed no table of kernels")
+    # Messages, and empty lines, may follow.
+    whole = (row for row in rows if len(row) == len(header))
+    cells = _by_metric(header, whole) if _METRIC[0] in header else _by_launch(header, whole)
+    launches: dict[tuple[str, ...], Launch] = {}
+    for place, metric, unit, text in cells:
+        process, _, kernel = place
+        launch = launches.setdefault(place, Launch(kernel=kernel, process=process))
+        value = _value(text, unit) if metric in metrics else None
+        if value is not None:
             launch.values[metric] = value
     return tuple(launches.values())
 
 
-def _from_header(lines: Iterable[str]) -> Iterable[str]:
-    """Yield the header's line alone; what follows stays to be read."""
+def _from_header(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of the table."""
+    found = False
     for line in lines:
-        if line.startswith('"ID"'):
+        found = found or line.startswith('"ID"')
+        if found:
             yield line
-            return
+
+
+def _by_metric(header: list[str], rows: Iterable[list[str]]) -> Iterator[Cell]:
+    """Yield the cells of the page ``details``."""
+    place = [header.index(name) for name in _LAUNCH]
+    metric, unit, value = (header.index(name) for name in _METRIC)
+    for row in rows:
+        yield tuple(row[column] for column in place), row[metric], row[unit], row[value]
+
+
+def _by_launch(header: list[str], rows: Iterable[list[str]]) -> Iterator[Cell]:
+    """Yield the cells of the page ``raw``."""
+    place = [header.index(name) for name in _LAUNCH]
+    units = [""] * len(header)
+    for row in rows:
+        if not row[header.index("ID")]:
+            units = row
+            continue
+        for metric, unit, value in zip(header, units, row, strict=True):
+            yield tuple(row[column] for column in place), metric, unit, value
 
 
 def _value(text: str, unit: str) -> float | None:

@@ -80,9 +80,25 @@ def test_a_cluster_stands_for_its_slowest_node(cli, kept, command):
     assert "11 MB/s" in out
 
 
-def test_a_number_that_is_not_kept_is_refused(cli):
+def test_runs_plots_and_pipelines_are_bounded_by_its_slowest_node(cli, kept, meter):
+    """Its name is in each."""
+    example = cli.folder / "imaging.toml"
+    example.write_text(cli("pipeline", "--example")[1])
+
+    done = cli("run", "--machine", kept, "--repeat", 1, "--", "true")
+    plotted, piped = (cli(*words, "--machine", kept) for words in (["plot"], ["pipeline", example]))
+
+    assert "attainable    5 Gflop/s on 1 core of none, ada and 2 more" in done[2]
+    assert "ada and 2 more" in plotted[1], plotted[2]
+    assert "ada and 2 more" in piped[1], piped[2]
+
+
+@pytest.mark.parametrize("command", ["ridgeline", "plot"])
+def test_a_number_that_is_not_kept_is_refused(cli, command):
     """As everywhere."""
-    status, _, err = cli("ridgeline", "--machine", "77")
+    if command == "plot":
+        cli.run("--", "true")
+    status, _, err = cli(command, "--machine", "77")
 
     assert status == 2
     assert "cannot find" in err

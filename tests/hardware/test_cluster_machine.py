@@ -126,6 +126,17 @@ def test_what_the_command_line_refuses_is_said_once(mpirun):
     assert "Traceback" not in err
 
 
+def test_an_option_that_is_none_is_refused_once():
+    """Before there is any MPI."""
+    first, second = (
+        alone(_COMMAND, rank=rank, arguments=["machine", "--nonsense"]) for rank in (0, 1)
+    )
+
+    assert (first.returncode, second.returncode) == (2, 2)
+    assert "No such option" in first.stderr
+    assert second.stderr == ""
+
+
 def test_an_archive_that_cannot_be_written_is_refused_at_once(mpirun, tmp_path):
     """Before anything long begins, and all ranks end."""
     (tmp_path / "archive.sqlite3").mkdir()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ridgepoint.archive import Archive, Record
 from ridgepoint.errors import ArchiveRefused
 from ridgepoint.library import open_machine
@@ -68,8 +70,14 @@ def named_machine(archive: Archive, text: str) -> Machine:
     return open_machine(text)
 
 
-def machine_of(text: str) -> Machine:
-    """Return the machine that a user names, from the archive in use if it is a number.
+def machine_of(text: str, archive_path: Path | None = None) -> Machine:
+    """Return the machine that a user names, from an archive if it is a number.
+
+    Parameters
+    ----------
+    text : str
+    archive_path : Path or None
+        None: the archive in use.
 
     Raises
     ------
@@ -78,5 +86,5 @@ def machine_of(text: str) -> Machine:
     """
     if not text.isdecimal():
         return open_machine(text)
-    with Archive() as archive:
+    with Archive(archive_path) as archive:
         return named_machine(archive, text)

@@ -80,7 +80,11 @@ def main(argv: list[str]) -> int:
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
-        error.show()
+        from ridgepoint.cluster.detect import launched
+
+        # Every rank of MPI would say the same.
+        if (here := launched()) is None or here.rank == 0:
+            error.show()
         return 2
     except RidgepointError as error:
         _complain(str(error))

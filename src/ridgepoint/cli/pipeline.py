@@ -27,9 +27,9 @@ _EXAMPLE = "imaging"
 @click.option(
     "--machine",
     "machine_name",
-    metavar="FILE|NAME",
-    help="Bound by this machine in place of the file's: h200, a100, mi300x, ... or a file of "
-    "'ridgepoint machine --json'.",
+    metavar="FILE|NAME|ID",
+    help="Bound by this machine in place of the file's: h200, a100, mi300x, ..., a file of "
+    "'ridgepoint machine --json', or a number of 'ridgepoint list'.",
 )
 @click.option(
     "--example",
@@ -98,10 +98,10 @@ def command(
 
 def _cases(file: Path, machine_name: str | None, archive_path: Path | None) -> Cases:
     from ridgepoint.archive import Archive
-    from ridgepoint.library import open_machine
+    from ridgepoint.cli.kept import machine_of
     from ridgepoint.pipeline_file import read_pipeline
 
-    machine = None if machine_name is None else open_machine(machine_name)
+    machine = None if machine_name is None else machine_of(machine_name, archive_path)
     return read_pipeline(file, archive=Archive(archive_path), machine=machine)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option(
     "--machine",
     "machine_name",
-    metavar="FILE|NAME",
+    metavar="FILE|NAME|ID",
     help="Draw on this machine's roofline.  [default: the first measurement's]",
 )
 @common.work_option
@@ -44,7 +44,7 @@ def command(
     On the terminal, or with -o to a file. The number of a machine alone draws its roofs.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import kept_measurement, last_record
+    from ridgepoint.cli.kept import kept_measurement, last_record, named_machine
     from ridgepoint.cli.output import (
         save_figure,
         show_miss_curve,
@@ -52,12 +52,11 @@ def command(
         write_miss_curve,
     )
     from ridgepoint.figures.roofline import roofline_figure, subject
-    from ridgepoint.library import open_machine
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
         records = [archive.record(one) for one in ids] or [last_record(archive, "measurement")]
-        machine = None if machine_name is None else open_machine(machine_name)
+        machine = None if machine_name is None else named_machine(archive, machine_name)
         measurements = []
         for record in records:
             if record.kind == "machine":

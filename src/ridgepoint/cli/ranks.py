@@ -133,18 +133,17 @@ def run_ranks(
         The program's status.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import machine_for
+    from ridgepoint.cli.kept import machine_for, machine_of
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
-    from ridgepoint.library import open_machine
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
 
     _require_none(of_one_process)
     common.require_figure_endings(outputs, also=(".json",))
-    chosen = None if machine_name is None else open_machine(machine_name)
+    chosen = None if machine_name is None else machine_of(machine_name, archive_path)
     plan = Plan(
         command=resolve(program),
         meter=_meter(meter_name, no_traffic=no_traffic),

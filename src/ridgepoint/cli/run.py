@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 @click.option(
     "--machine",
     "machine_name",
-    metavar="FILE|NAME",
+    metavar="FILE|NAME|ID",
     help="Bound by this machine, and simulate its caches: a file of 'ridgepoint machine --json', "
-    "or a published one.",
+    "a published one, or a number of 'ridgepoint list' (of a cluster: its slowest node).",
 )
 @click.option(
     "--cache",
@@ -146,9 +146,9 @@ def _measure(
     """Measure a program on this machine."""
     from ridgepoint.archive import Archive
     from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters
+    from ridgepoint.cli.kept import machine_of
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.host import usable_cpus
-    from ridgepoint.library import open_machine
     from ridgepoint.meters.perf.choice import AutoMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
@@ -164,7 +164,7 @@ def _measure(
         _require_gpu(machine_name, functions=functions)
     common.require_figure_endings(outputs, also=(".json",))
     resolve(program)
-    chosen = None if machine_name is None else open_machine(machine_name)
+    chosen = None if machine_name is None else machine_of(machine_name, archive_path)
     caches = caches_to_simulate(geometry, chosen)
     with Archive(archive_path) as archive, common.progress() as shown:
         meter = meter_for(

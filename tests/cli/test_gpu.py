@@ -70,6 +70,21 @@ def test_measured_gpu_bounds_kernels(cli, gpu, tmp_path, monkeypatch):
     assert [one["name"] for one in report["functions"]] == ["product", "saxpy"]
 
 
+def test_kept_gpu_bounds_kernels_by_its_number(cli, gpu, tmp_path, monkeypatch):
+    """It is not kept a second time."""
+    cli("machine", "--device", "gpu")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    install(folder, monkeypatch, table=table(("saxpy", SAXPY)))
+    status, _, err = cli("run", "--meter", "ncu", "--machine", "1", "--repeat", "1", "--", "true")
+
+    assert status == 0
+    assert "saxpy" in err
+    assert "NVIDIA Made-Up 100" in err
+    with Archive(cli.archive) as archive:
+        assert len(archive.records("machine")) == 1
+
+
 def test_kept_gpu_is_shown_drawn_and_compared(cli, gpu):
     """What works for machines works for this one."""
     cli("machine", "--device", "gpu")

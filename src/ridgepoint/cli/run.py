@@ -226,7 +226,7 @@ def _require_gpu(machine_name: str | None, *, functions: bool) -> None:
         )
     if machine_name is None:
         raise click.BadParameter(
-            "say whose roofs bound the kernels: --machine h200, a100, or a file of 'ridgepoint "
-            "machine --device gpu --json'",
+            "say whose roofs bound the kernels: --machine h200, a100, or the number under which "
+            "'ridgepoint machine --device gpu' kept yours",
             param_hint="'--meter'",
         )

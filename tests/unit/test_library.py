@@ -97,6 +97,32 @@ def test_the_figures_are_the_published_ones(name, resource, cores, rate):
     assert load(name).rate(resource, cores=cores) == pytest.approx(rate, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "resource", "units", "per_clock", "clock_hz"),
+    [
+        # Multiprocessors, what each does in a clock (an FMA is 2), and the clock under that load.
+        ("a100", "fp64", 108, 128, 1.41e9),
+        ("a100", "fp32", 108, 128, 1.41e9),
+        ("a100", "fp16", 108, 2048, 1.41e9),
+        ("a100", "int8", 108, 4096, 1.41e9),
+        ("h200", "fp64", 132, 256, 1.98e9),
+        ("h200", "fp32", 132, 256, 1.98e9),
+        ("h200", "bf16", 132, 4096, 1.83e9),
+        ("mi300x", "fp64", 304, 256, 2.1e9),
+        ("mi300x", "fp32", 304, 256, 2.1e9),
+        ("mi300x", "bf16", 304, 2048, 2.1e9),
+        ("mi300x", "int8", 304, 4096, 2.1e9),
+        # Bytes of the memory's width, and bits a second on each of its wires.
+        ("a100", "dram", 5120 / 8, 1, 3.186e9),
+        ("h200", "dram", 6144 / 8, 1, 6.25e9),
+        ("mi300x", "dram", 8192 / 8, 1, 5.2e9),
+    ],
+)
+def test_vendors_figures_are_those_of_units_and_clock(name, resource, units, per_clock, clock_hz):
+    """To the digits that data sheets round to."""
+    assert load(name).rate(resource) == pytest.approx(units * per_clock * clock_hz, rel=0.01)
+
+
 def test_the_lower_ceilings_of_the_e5645_do_not_bound():
     """ILP 21.6 and SIMD 43.2 GBOPS are drawn under the peak of 86.4, Eq. (8)."""
     ceilings = {c.name: c.rate.median for c in load("e5645").ceilings if c.resource == "bop"}

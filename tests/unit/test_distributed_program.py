@@ -1,5 +1,7 @@
 """A distributed program measured with a scripted launcher; every sum is by hand."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from core_inputs import ceiling, machine_of
@@ -241,6 +243,19 @@ def test_what_takes_most_bounds_it(in_mpi_s, network, limit):
 
     assert verdict.limit == limit
     assert verdict.network_s == pytest.approx(4000 / network)
+
+
+def test_without_a_rate_of_the_network_waiting_is_not_told_from_it():
+    """All of 1.9 s is in MPI; between ranks of one node there is no network to be told from."""
+    measured = measure(ScriptedRunner(timed_run(in_mpi_s=(1.9, 1.9, 1.9))), repeat=1)
+    whole = measured.distributed
+    one_node = replace(whole, nodes=(replace(whole.nodes[0], ranks=(0, 1, 2)),))
+    node = machine_of(ceiling("fp64", 4e9), ceiling("dram", 2e9))
+
+    across = judge(measured, nodes_together(node, 2))
+    assert (across.limit, across.network_s) == ("MPI", None)
+    within = judge(replace(measured, distributed=one_node), node)
+    assert (within.limit, within.network_s) == ("waiting", 0.0)
 
 
 def test_a_roof_that_is_far_away_explains_no_time():

@@ -30,6 +30,8 @@ _SAYS = {
     "network": "the network bounds it: its bytes take half of the time in MPI or more",
     "load imbalance": "load imbalance bounds it: ranks wait for those that have more to do",
     "waiting": "waiting bounds it: messages take far longer than the network needs for their bytes",
+    "MPI": "messages bound it, and whether the network or waiting for each other is not known: "
+    "bound it by a machine with the network's rate ('mpirun -n 2 ridgepoint machine' measures it)",
     "ranks": "the work of the ranks bounds it, and no measured roof explains its time",
 }
 

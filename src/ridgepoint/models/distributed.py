@@ -20,9 +20,9 @@ from ridgepoint.models.work import Metric, work_by_resource
 from ridgepoint.ranks import Distributed, RankNode
 from ridgepoint.resources import RESOURCES
 
-Limit = Literal["compute", "memory", "network", "load imbalance", "waiting", "ranks"]
-"""``waiting``: for messages that take longer than the network needs for their bytes. ``ranks``:
-the work of the ranks, which no ceiling explains."""
+Limit = Literal["compute", "memory", "network", "load imbalance", "waiting", "MPI", "ranks"]
+"""``waiting``: for messages that take longer than the network needs for their bytes. ``MPI``: the
+network or waiting; its rate is not known. ``ranks``: their work, which no ceiling explains."""
 
 _HALF = 0.5
 _EXPLAINS = 0.10
@@ -175,7 +175,11 @@ def judge(measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
         for each in nodes
         if each.bound is not None and "network" in each.bound.times_s
     ]
-    network_s = max(network, default=None)
+    network_s: float | None = None
+    if not whole.crosses_network:
+        network_s = 0.0
+    elif len(network) == len(nodes):
+        network_s = max(network)
     split = division(whole)
     return Verdict(
         limit=_limit(split, nodes, network_s), division=split, nodes=nodes, network_s=network_s
@@ -192,9 +196,9 @@ def _limit(
         return _limit_outside(split, nodes)
     if split.imbalance_s >= split.inside_s:
         return "load imbalance"
-    if network_s is not None and network_s >= _HALF * split.inside_s:
-        return "network"
-    return "waiting"
+    if network_s is None:
+        return "MPI"
+    return "network" if network_s >= _HALF * split.inside_s else "waiting"
 
 
 def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:

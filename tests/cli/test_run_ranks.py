@@ -1,11 +1,14 @@
 """``ridgepoint run --mpi``, with a scripted launcher."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from cluster_inputs import CLUSTER
 from core_inputs import ceiling, machine_of
 from rank_inputs import ScriptedRunner, report_of, timed_run
 
+from ridgepoint.archive import Archive
 from ridgepoint.documents import encode
 
 
@@ -72,6 +75,22 @@ def test_the_figure_is_the_ridgeline_where_the_machine_has_a_network(cli, node, 
     assert "roofline is drawn" not in err
     assert "Ridgeline" not in (tmp_path / "without.svg").read_text()
     assert "has no network ceiling (network), so the roofline is drawn" in without
+
+
+def test_a_kept_cluster_of_these_hosts_bounds_without_being_named(cli, runner):
+    """The last one that has all of them: 11 MB/s of network; one of other hosts is passed over."""
+    own = replace(CLUSTER, name="a and b", nodes=tuple(
+        replace(node, host=host) for node, host in zip(CLUSTER.nodes, "abc", strict=True)
+    ))  # fmt: skip
+    with Archive(cli.archive) as archive:
+        number = archive.keep_cluster(own)
+        archive.keep_cluster(CLUSTER)
+
+    status, out, err = cli("run", "--mpi", "3", "--repeat", "2", "--json", "--", "true")
+    assert status == 0, err
+    assert json.loads(out)["distributed"]["network_s"] is not None
+    with Archive(cli.archive) as archive:
+        assert archive.records("measurement")[-1].machine_id == number
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from ridgepoint.archive import Archive, Record
@@ -54,6 +55,26 @@ def machine_for(measurement: Measurement, machine: Machine) -> Machine:
     from ridgepoint.models.distributed import nodes_together
 
     return nodes_together(machine, len(measurement.distributed.nodes))
+
+
+def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine] | None:
+    """Return the slowest node of the cluster that was measured last on all these hosts, and its id.
+
+    Parameters
+    ----------
+    archive : Archive
+    hosts : collection of str
+
+    Returns
+    -------
+    tuple of int and Machine, or None
+        None: there is none.
+    """
+    for record in reversed(archive.records("cluster")):
+        cluster = archive.cluster(record.id)
+        if set(hosts) <= {node.host for node in cluster.nodes}:
+            return record.id, cluster.slowest()
+    return None
 
 
 def named_machine(archive: Archive, text: str) -> Machine:

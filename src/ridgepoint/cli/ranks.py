@@ -133,7 +133,7 @@ def run_ranks(
         The program's status.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import machine_for, machine_of
+    from ridgepoint.cli.kept import kept_cluster, machine_for, machine_of
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
@@ -159,8 +159,9 @@ def run_ranks(
     with Archive(archive_path) as archive, common.progress() as shown:
         archive.require_writable()
         distributed = DistributedProgram(plan, Jobs(launcher=launcher), progress=shown.step)
-        distributed.prepare()
-        machine_id, node = common.machine_to_bound_by(archive, chosen, shown)
+        hosts = {rank.host for rank in distributed.prepare()}
+        known = kept_cluster(archive, hosts) if chosen is None and len(hosts) > 1 else None
+        machine_id, node = known or common.machine_to_bound_by(archive, chosen, shown)
         measurement = distributed.measure()
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.

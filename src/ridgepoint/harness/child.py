@@ -89,10 +89,13 @@ def prepare(task: Task) -> Function:
 def count(task: Task, function: Function) -> None:
     """Make the calls, marked to be counted."""
     with without_garbage_collection():
+        # All data are there before the first call: were they made in between, what calls allocate
+        # would lie elsewhere in the many than in the few, and its traffic would remain.
+        regions = []
         for name, calls in ((task.few, FEW), (task.many, FEW + task.calls)):
             replicas = [task.arguments.unpack() for _ in range(calls if task.cold else 1)]
-            loop = loop_over(function, replicas)
-            rounds = 1 if task.cold else calls
+            regions.append((name, loop_over(function, replicas), 1 if task.cold else calls))
+        for name, loop, rounds in regions:
             # Caches are emptied when the inner region begins, and when it ends: what it writes back
             # then belongs to both. Warm calls are those that follow the few.
             with region(name), region(REGION):

@@ -85,7 +85,9 @@ def test_gridding_is_told_from_transforms():
     assert (grid.work_flop, rest.work_flop) == (400, 60)
     assert (grid.moved_bytes, rest.moved_bytes) == (5, 0)
     assert (grid.expected_flop, grid.work_ratio) == (1e9, 400 / 1e9)
-    assert grid.runtime_s == Estimate([8.75], interval=(7, 11.75))
+    assert grid.runtime_s is not None
+    known = (grid.runtime_s.low, grid.runtime_s.median, grid.runtime_s.high)
+    assert known == pytest.approx((7, 8.75, 11.75))
     assert rest.runtime_s == Estimate([0.25])
     assert grid.visibilities_per_s == pytest.approx(100 / 8.75)
 
@@ -199,9 +201,10 @@ def test_what_is_measured_cold_reads_its_data_once_and_writes_its_image(seen):
     n, picture = 351 * 16, 64 * 64 * 8
     data = n * (4 * 16 + 4 * 8 + 3 * 8)
     assert set(found) == {*names, "grid"}
-    assert found["invert"] == pytest.approx(data + 2 * picture, rel=0.1)
+    # The one call counted may find its own grid elsewhere, of 132 x 132 points.
+    assert 0.98 < found["invert"] / (data + 2 * picture) < 1 + 132**2 * 16 / data
+    assert 0.98 < found["grid"] / data < 1 + 132**2 * 16 / data
     assert found["ifft"] == pytest.approx(2 * picture, rel=0.25)
-    assert found["grid"] == pytest.approx(data, rel=0.1)
     assert found["hogbom"] == pytest.approx(2 * picture, rel=0.25)
 
 

@@ -7,13 +7,21 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.figures.layout import plain_table
+from ridgepoint.caution import Caution
+from ridgepoint.figures.layout import caution_list, plain_table
 from ridgepoint.figures.words import UNKNOWN, printable, shown_intensity
 from ridgepoint.imaging.continuum import Imaged
 from ridgepoint.imaging.measuring import StageResult
 from ridgepoint.imaging.recovered import Recovered
 from ridgepoint.imaging.stages import Scene
 from ridgepoint.units import format_si
+
+# Doubts of what is counted are the same in all stages; those of a time are its interval.
+_TOLD = ("avx2-path", "zeros", "few-replicas", "work-varies")
+_LEGEND = """\
+work / formula: of grid and degrid, cells and kernel; of FFTs, 10 N^2 log2 N, and ducc0 leaves out
+rows that nobody needs; of hogbom with a search that is no flop; of msmfs, the reference library's
+traffic: at DRAM; cold is what a call is given, and not what it makes itself and a cache can hold"""
 
 
 def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
@@ -38,7 +46,15 @@ def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
             table.add_row(*map(Text, _row(one)))
     failed = [Text(printable(f"{one.name}, {one.state}: {one.failure}"))
               for one in results if one.failure is not None]  # fmt: skip
-    return Group(Text(head), table, *failed)
+    doubts = [caution for one in results for caution in one.cautions if caution.code in _TOLD]
+    parts: list[RenderableType] = [Text(head), table, Text(_LEGEND), *failed]
+    if doubts:
+        parts.append(caution_list(doubts, files=_libraries(doubts)))
+    return Group(*parts)
+
+
+def _libraries(doubts: Sequence[Caution]) -> list[str]:
+    return [word.rstrip(",") for one in doubts for word in one.seen.split() if ".so" in word]
 
 
 def scene_table(seen: Scene) -> RenderableType:

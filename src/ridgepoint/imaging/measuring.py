@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,10 +16,13 @@ from ridgepoint.reference import State
 
 DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
 """Stages that no call does alone: what one call does more than another."""
-# Work is the same in each call; but what a call allocates lies elsewhere from call to call, so that
-# the traffic of one alone may be wrong by all that it allocates. So several are counted where they
-# are short; where they are long, their data are many times what varies.
+# Work is the same in each call; but what a call allocates may lie elsewhere from call to call, and
+# that is in the traffic of one alone. So several are counted where they are short.
 _COUNTED_S = 0.1
+_SLOWER = 45  # times as long as by itself a call takes while it is counted
+_UNCOUNTED = 4  # calls that lead to those that are counted
+_START_S = 8.0
+_LONG_S = 600.0  # from here on stages are measured one by one, so that it is seen how far it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +124,20 @@ def measure_stages(
         )
         for stage, state in cases
     ]  # fmt: skip
-    measured = measure_all(
-        subjects,
-        repetitions=repetitions,
-        limit_s=limit_s,
-        counted_s=_COUNTED_S,
-        report=report,
-    )
+    duration_s = expected_s(stages) * len(states)
+    report(f"measuring takes about {_minutes(duration_s)}")
+    groups = [[one] for one in subjects] if duration_s > _LONG_S else [subjects]
+    measured = [
+        outcome
+        for i, group in enumerate(groups)
+        for outcome in measure_all(
+            group,
+            repetitions=repetitions,
+            limit_s=limit_s,
+            counted_s=_COUNTED_S,
+            report=report if len(groups) == 1 else _numbered(report, i + 1, len(groups)),
+        )
+    ]
     found = [
         _result(stage, state, threads, outcome)
         for (stage, state), outcome in zip(cases, measured, strict=True)
@@ -137,6 +148,25 @@ def measure_stages(
         for own in [[each for each in found if each.state == state]]
         for one in _taken_apart(own)
     )
+
+
+def expected_s(stages: Sequence[Stage]) -> float:
+    """Call every stage once; return about how long measuring takes in one state, s."""
+    total_s = _START_S
+    for stage in stages:
+        begin = time.perf_counter()
+        stage.function(*stage.arguments)
+        call_s = time.perf_counter() - begin
+        total_s += _SLOWER * (_UNCOUNTED * call_s + max(call_s, _COUNTED_S))
+    return total_s
+
+
+def _minutes(seconds: float) -> str:
+    return "a minute" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def _numbered(report: Callable[[str], None], i: int, n: int) -> Callable[[str], None]:
+    return lambda what: report(f"{what} ({i} of {n})")
 
 
 def _result(

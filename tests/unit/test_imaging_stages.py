@@ -142,6 +142,11 @@ def test_what_is_described_can_be_composed(seen, tmp_path):
         "grid", "ifft", "deconvolve", "fft", "degrid",
     ]  # fmt: skip
     assert found.devices is not None
+    # Grids of 9 planes of 132 x 132 points; 6 deconvolutions of 2 terms, in 150 executions.
+    image = 64 * 64 * 8
+    assert [one.output_bytes for one in case.pipeline.stages] == pytest.approx(
+        [9 * 132**2 * 16, image, 12 * image / 150, 9 * 132**2 * 16, 351 * 16 * 4 * 16], rel=1e-5
+    )
     total_s, total_flop = 212 * 3.0, 212 * 6e9
     assert found.devices.median == pytest.approx(415.10557e12 * total_s / total_flop)
 

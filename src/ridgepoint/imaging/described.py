@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ridgepoint.estimate import Estimate
+from ridgepoint.imaging import gridder
 from ridgepoint.imaging.continuum import Plan
 from ridgepoint.imaging.failures import CannotImage
 from ridgepoint.imaging.measuring import StageResult
@@ -31,6 +34,23 @@ def executions(plan: Plan, size: int) -> Mapping[str, int]:
     }  # fmt: skip
 
 
+def handed_on(seen: Scene) -> Mapping[str, float]:
+    """Return what one execution of each measured stage gives to the next one, bytes.
+
+    Grids of all w-planes to the transforms, from them an image; models once in a deconvolution;
+    visibilities.
+    """
+    used = gridder.gridding(seen.observation, seen.geometry)
+    image = seen.geometry.size**2 * np.dtype(np.float64).itemsize
+    grids = float(used.planes * used.grid**2 * np.dtype(np.complex128).itemsize)
+    models = major_cycles(seen.plan.major).deconvolve * seen.plan.terms * image
+    return {
+        "grid": grids, "ifft": float(image),
+        "msmfs": models / executions(seen.plan, seen.geometry.size)["msmfs"],
+        "fft": grids, "degrid": float(seen.visibilities.nbytes),
+    }  # fmt: skip
+
+
 def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str) -> str:
     """Return a pipeline's file, in TOML.
 
@@ -51,7 +71,7 @@ def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str
     state = "cold" if "cold" in states else "warm"
     known = {one.name: one for one in results if one.state == state}
     plan, size = seen.plan, seen.geometry.size
-    repeats = executions(plan, size)
+    repeats, output = executions(plan, size), handed_on(seen)
     lines = [
         f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
         f"{seen.observation.visibilities} visibilities, {state} caches.",
@@ -64,11 +84,11 @@ def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str
         f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',
     ]
     for name in _ORDER:
-        lines += ["", *_stage(name, known.get(name), repeats[name])]
+        lines += ["", *_stage(name, known.get(name), repeats[name], output[name])]
     return "\n".join(lines) + "\n"
 
 
-def _stage(name: str, result: StageResult | None, repeat: int) -> list[str]:
+def _stage(name: str, result: StageResult | None, repeat: int, output: float) -> list[str]:
     """Return the lines of a stage.
 
     Raises
@@ -93,6 +113,7 @@ def _stage(name: str, result: StageResult | None, repeat: int) -> list[str]:
         f'bytes = "{result.moved_bytes:.6g} B"',
         f"time = {_time(result.runtime_s)}",
         f"repeat = {repeat}",
+        f'output = "{output:.6g} B"',
         *kind,
     ]
 

@@ -11,6 +11,7 @@ from ridgepoint.imaging.continuum import Imager, Plan, image
 from ridgepoint.imaging.failures import CannotImage
 from ridgepoint.imaging.gridder import Geometry, gridding, invert, predict, uniform_weights
 from ridgepoint.imaging.sky import Source, seeded_sky, visibilities
+from ridgepoint.imaging.stages import scene
 from ridgepoint.imaging.telescope import Observation, observe, three_arms
 from ridgepoint.models.pipeline_formulas import major_cycles
 
@@ -182,6 +183,20 @@ def test_the_residual_is_near_the_noise(imaged, observation, geometry):
     alone = Imager(observation, geometry, weights, 1).invert(noise)[0]
     assert found.residual.std() < 1.5 * alone.std()
     assert found.dirty.std() > 50 * alone.std()
+
+
+def test_what_is_left_of_a_scene_is_its_noise():
+    """Near extended sources too: nowhere more than five times what the noise alone leaves."""
+    seen = scene(SIZE)
+    noise = visibilities([], seen.observation, noise_jy=0.05, seed=7)
+    imager = Imager(seen.observation, seen.geometry, seen.weights, 1)
+    alone = imager.invert(noise)[0].std()
+    assert seen.plan.minor.threshold_jy == pytest.approx(3 * alone, rel=0.05)
+    found = image(
+        seen.visibilities, seen.observation, seen.geometry, seen.plan, weights=seen.weights
+    )
+    assert found.residual.std() < 1.2 * alone
+    assert np.abs(found.residual).max() < 5 * alone
 
 
 @pytest.mark.parametrize(("flux", "wide"), [(2.0, 0), (10.0, 7)])

@@ -7,6 +7,7 @@ a stage gives out goes to an argument, so that it is as cold as what it takes in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ _BAND_HZ = (1.2e9, 1.6e9)
 _CHANNELS = 4
 _PIXELS_PER_FRINGE = 5
 _NOISE_JY = 0.05
+_THRESHOLD = 3.0  # times the noise of the image
 _COMPLEX_BYTES = 16
 _MOST_CYCLES = {"hogbom": 100, "msmfs": 20}
 _LEAST_CYCLES = {"hogbom": 10, "msmfs": 4}
@@ -131,16 +133,19 @@ def scene(
     cell = 1 / (_PIXELS_PER_FRINGE * observation.longest_wavelengths)
     geometry = Geometry(size=size, cell=cell, threads=threads)
     sky = seeded_sky(size=size, cell=cell, points=6 if size < 128 else 10, extended=2, seed=seed)
+    weights = gridder.uniform_weights(observation, geometry)
+    # What a deconvolution leaves at extended sources is as high as where it stops.
+    threshold_jy = _THRESHOLD * _NOISE_JY * math.sqrt((weights**2).sum()) / float(weights.sum())
     return Scene(
         sky=sky,
         observation=observation,
         geometry=geometry,
         plan=Plan(
             major=major,
-            minor=Minor(gain=gain, iterations=MINOR_CYCLES, threshold_jy=_NOISE_JY / 10),
+            minor=Minor(gain=gain, iterations=MINOR_CYCLES, threshold_jy=threshold_jy),
         ),
         visibilities=visibilities(sky, observation, noise_jy=_NOISE_JY, seed=seed),
-        weights=gridder.uniform_weights(observation, geometry),
+        weights=weights,
     )
 
 

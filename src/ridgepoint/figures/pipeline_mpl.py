@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH_IN = 7.0
+_SAME_PLACE = 0.005  # of the axis: two marks there are one
 _FONT = 8.5
 _GREY = "#666666"
 _HOST = "#BBBBBB"
@@ -170,15 +171,20 @@ def _name_dots(dots: tuple[StageDot, ...], ax: Axes) -> None:
 def _draw_composites(figure: PipelineRoofline, ax: Axes) -> None:
     """Draw the composites on the roof, each with its name above, in steps where they are near."""
     row, last = 0, -math.inf
+    places: dict[float, tuple[tuple[float, float], list[str]]] = {}
     for mark in sorted(figure.composites, key=lambda one: one.at[0]):
-        x, y = mark.at
+        place = float(ax.transAxes.inverted().transform(ax.transData.transform(mark.at))[0])
+        same = next((one for one in places if abs(one - place) < _SAME_PLACE), place)
+        places.setdefault(same, (mark.at, []))[1].append(mark.label)
+    for place, (at, labels) in places.items():
+        x, y = at
         ax.plot(x, y, "D", color=INK, markerfacecolor="white", markersize=5, markeredgewidth=1.1,
                 zorder=6, clip_on=False)  # fmt: skip
-        place = float(ax.transAxes.inverted().transform(ax.transData.transform(mark.at))[0])
         row = row + 1 if place - last < 0.1 else 0
         last = place
         ax.annotate(
-            mark.label, mark.at, xytext=(-14 - 5 * row, 11 + 11 * row), textcoords="offset points",
+            ", ".join(labels), at, xytext=(-14 - 5 * row, 11 + 11 * row),
+            textcoords="offset points",
             fontsize=_FONT - 0.5, ha="right", va="center", color=INK, zorder=7,
             arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": _GREY, "shrinkB": 3},
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2, "alpha": 0.8},

@@ -59,8 +59,9 @@ def test_programs_get_the_descriptor_by_which_mpich_speaks_to_them():
 
 
 def test_output_of_ranks_goes_where_it_should_without_our_messages(capfd):
-    """Standard output to ours, and standard error to ours."""
-    run(2, *python("print('out', rank); print('err', rank, file=sys.stderr)"), output="own")
+    """Standard output to ours, and standard error to ours; each a line in one piece."""
+    code = "os.write(1, b'out %d\\n' % rank); os.write(2, b'err %d\\n' % rank)"
+    run(2, *python(code), output="own")
     said = capfd.readouterr()
 
     assert sorted(said.out.split("\n")) == ["", "out 0", "out 1"]

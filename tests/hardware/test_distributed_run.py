@@ -49,6 +49,7 @@ def program(ranks, *command, **options):
     return DistributedProgram(plan, Jobs(launcher=launcher))
 
 
+@SLOW
 def test_each_rank_has_the_work_of_its_part_within_mpi(calls):
     """Rank r does 2 (r + 1) Mflop between MPI_Init and MPI_Finalize, and 2 Mflop around them."""
     measured = program(3, calls, "unbalanced", traffic=False).measure()

@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 
 from ridgepoint.imaging import gridder
-from ridgepoint.imaging.arrays import Array
+from ridgepoint.imaging.arrays import Array, namespace
 from ridgepoint.imaging.clean import Cleaned, Minor, hogbom
 from ridgepoint.imaging.continuum import Imager, Plan
 from ridgepoint.imaging.failures import CannotImage
@@ -281,7 +281,8 @@ def msmfs_cycles(smoothed: Sequence[Sequence[Array]], basis: Basis, minor: Minor
 
     There are hundreds of them in a deconvolution that smooths once, and few in a call.
     """
-    return minor_cycles([[one.copy() for one in terms] for terms in smoothed], basis, minor)
+    copies = [[namespace(one).positive(one) for one in terms] for terms in smoothed]
+    return minor_cycles(copies, basis, minor)
 
 
 def measured_cycles(name: str, size: int) -> int:

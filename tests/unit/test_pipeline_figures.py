@@ -12,6 +12,7 @@ from ridgepoint.figures.pipeline import (
     devices_figure,
     pipeline_figure,
     sensitivity_figure,
+    shown_devices,
     time_figure,
 )
 from ridgepoint.models.pipeline import Pipeline, Stage
@@ -95,3 +96,11 @@ def test_many_stages_and_extremes_can_be_drawn(tmp_path):
     assert figure.roofline.stages[3].is_infinite
     assert "loop $x_1$" in text
     assert text == (tmp_path / "b.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(178.24, "178.2"), (9999.4, "9999"), (83630.4, "83630")]
+)
+def test_many_devices_are_written_without_an_exponent(number, said):
+    """And a few to four digits."""
+    assert shown_devices(number) == said

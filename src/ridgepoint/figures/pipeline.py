@@ -21,6 +21,7 @@ from ridgepoint.models.pipeline_sensitivity import Sensitivity
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 
+_MANY = 1e4  # devices: from here on four digits need an exponent
 _MOST_ADVICE = 12
 
 
@@ -133,7 +134,7 @@ def devices_figure(found: Assessment) -> BarsFigure | None:
         bars.append(
             Bar(
                 label=one.equation,
-                text=f"{needed.median:.4g}",
+                text=shown_devices(needed.median),
                 value=needed.median,
                 low=needed.low,
                 high=needed.high,
@@ -148,6 +149,11 @@ def devices_figure(found: Assessment) -> BarsFigure | None:
         bars=tuple(bars),
         mark_label="if every stage were at its roof",
     )
+
+
+def shown_devices(number: float) -> str:
+    """Return a number of devices to four digits, or all before the point, and no exponent."""
+    return f"{number:.4g}" if number < _MANY else f"{number:.0f}"
 
 
 def sensitivity_figure(given: Sensitivity) -> BarsFigure:

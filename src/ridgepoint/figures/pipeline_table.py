@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.layout import caution_list, plain_table
-from ridgepoint.figures.pipeline import work_unit
+from ridgepoint.figures.pipeline import shown_devices, work_unit
 from ridgepoint.figures.words import (
     machine_title,
     percent,
@@ -129,13 +129,13 @@ def _composites(found: Assessment) -> RenderableType:
             percent(one.programming_efficiency.median),
             percent(one.compute_efficiency.median),
             "" if own else f"{100 * one.difference:+.1f} %",
-            *([] if not more else [_number(one), f"{one.devices_at_roof or 0.0:.4g}"]),
+            *([] if not more else [_number(one), shown_devices(one.devices_at_roof or 0.0)]),
         )
     return table
 
 
 def _number(one: Composite) -> str:
-    return "unknown" if one.devices is None else f"{one.devices.median:.4g}"
+    return "unknown" if one.devices is None else shown_devices(one.devices.median)
 
 
 def _differences(found: Assessment) -> list[str]:
@@ -244,7 +244,7 @@ def observation_table(found: Observation) -> RenderableType:
             format_si(one.time_s.median, "s"),
             "unknown" if load is None else format_si(load, f"{work_unit(one.assessment)}/s"),
             percent(one.assessment.compute_efficiency.median),
-            "unknown" if needed is None else f"{needed.median:.4g}",
+            "unknown" if needed is None else shown_devices(needed.median),
         )
     lines = [*_time_of(found), *_devices_of(found)]
     return Group(Text("observation", style="bold"), table, *map(Text, lines))

@@ -34,6 +34,7 @@ LEAST_GAIN = 1.02
 
 _MOST_BY_FMA = 2.0
 _NEAR_ROOF = 0.9
+_FAR_BELOW = 0.05  # caches, which have no roof here, may bound what is so far below
 # Codes of the advice on a measured program, by the memo's kind.
 _KIND_OF: Mapping[str, Kind] = {
     "fewer-bytes": "fewer-bytes",
@@ -156,7 +157,9 @@ def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
     seen = f"{reached} compute roof"
     yield _advice(
         found, one, "parallelism", gain, seen=seen,
-        what="vectorise, unroll with several accumulators, keep all lanes and pipes busy",
+        what="vectorise, unroll with several accumulators, keep all lanes and pipes busy"
+        + ("" if one.programming_efficiency >= _FAR_BELOW else
+           "; if it passes over data in caches again and again, fuse the passes"),
     )  # fmt: skip
     yield _advice(
         found, one, "multiply-add", min(gain, _MOST_BY_FMA), seen=seen,

@@ -15,6 +15,7 @@ sys.path.insert(0, str(TOOLS))
 from network_hosts import network_hosts, stream_bytes_per_s, why_not  # noqa: E402
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
+_TRIALS = 3
 _COMMAND = "from ridgepoint.cli.main import entry; entry()"
 
 # Of a frame of 1514 byte, as tc counts it (14 of Ethernet's header, no checksum, no preamble), 20
@@ -75,15 +76,22 @@ def by_a_way_of_its_own(sender, receiver, rate):
 
 @pytest.mark.parametrize(("rate", "bits_per_s"), [("200mbit", 200e6), ("1gbit", 1e9)])
 def test_a_link_is_measured_within_5_percent_of_what_it_can_carry(rate, bits_per_s, tmp_path):
-    """As the headers say, and as a plain TCP connection says in the same minute."""
-    carries = PAYLOAD * bits_per_s / 8
-    with network_hosts(2, rate) as launcher:
-        plain = stream_bytes_per_s()
-        cluster = measured(launcher, 2, tmp_path)
+    """As the headers say, and as a plain TCP connection says in the same minute.
 
-    rates = [link.rate.median for link in cluster.links.slowest]
-    assert rates == pytest.approx([carries] * 2, rel=0.05)
-    assert rates == pytest.approx([plain] * 2, rel=0.05)
+    Both ends share this machine with all else on it: what misses is measured again, and printed.
+    """
+    carries = PAYLOAD * bits_per_s / 8
+    for _ in range(_TRIALS):
+        with network_hosts(2, rate) as launcher:
+            plain = stream_bytes_per_s()
+            cluster = measured(launcher, 2, tmp_path)
+        rates = [link.rate.median for link in cluster.links.slowest]
+        is_near = [rates == pytest.approx([known] * 2, rel=0.05) for known in (carries, plain)]
+        if all(is_near):
+            break
+        print(f"{rates} where the link carries {carries} and a plain stream {plain}")
+
+    assert is_near == [True, True]
     assert cluster.links.slow() == ()
     assert [node.host for node in cluster.nodes] == ["rp1", "rp2"]
     assert cluster.slowest().rate("network") == pytest.approx(carries, rel=0.05)

@@ -114,3 +114,17 @@ def test_a_rank_that_mpi_does_not_know_refuses_to_measure_alone(cli, monkeypatch
     status, _, err = cli("machine", "--quick")
     assert status == 2
     assert "cannot use MPI: mpi4py does not work here" in err
+
+
+def test_the_terminal_of_a_rank_is_none(cli, kept, monkeypatch):
+    """A launcher makes one, and writes to a file what comes out of it."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    _, on_terminal, _ = cli("list")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    _, of_rank, _ = cli("list")
+
+    assert "\x1b[" in on_terminal
+    assert "\x1b[" not in of_rank

@@ -55,8 +55,17 @@ def output_option(what: str) -> Callable[[_Command], _Command]:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console that neither guesses a narrow width in a pipe nor colours one."""
+    from ridgepoint.cluster.detect import launched
+
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else 100, highlight=False)
+    # A launcher gives its ranks a terminal, wherever it writes to itself.
+    is_rank = launched() is not None
+    return Console(
+        file=stream,
+        width=None if stream.isatty() and not is_rank else 100,
+        force_terminal=False if is_rank else None,
+        highlight=False,
+    )
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.gpu import smi
-from ridgepoint.gpu.device import Device, Facts, Prepared, Sizes
+from ridgepoint.gpu.device import Facts, Prepared, Sizes
 from ridgepoint.gpu.driver import driver_is_missing
 from ridgepoint.gpu.kernels import (
     BLOCK_THREADS,
@@ -47,7 +47,7 @@ _ROUNDING = 0.02
 _NEVER = 0x5BD1E995
 
 
-def open_cupy_device(index: int) -> Device:
+def open_cupy_device(index: int) -> CupyDevice:
     """Return a GPU of this host.
 
     Raises
@@ -83,7 +83,7 @@ def _cupy() -> Any:
 def _damaged(error: Exception) -> MeterUnavailable:
     return MeterUnavailable(
         _WHAT,
-        reason=f"CuPy is installed and does not load ({_first_line(error)})",
+        reason=f"CuPy is installed and does not load ({first_line(error)})",
         remedy=f"install it anew, and one CuPy alone: {_INSTALL}",
     )
 
@@ -113,7 +113,7 @@ def _count(cupy: Any) -> int:
         if error.status != _NO_DEVICE:
             raise MeterUnavailable(
                 _WHAT,
-                reason=f"the NVIDIA driver does not start ({_first_line(error)})",
+                reason=f"the NVIDIA driver does not start ({first_line(error)})",
                 remedy="look at nvidia-smi and at dmesg",
             ) from error
         n_devices = 0
@@ -128,7 +128,7 @@ def _count(cupy: Any) -> int:
     return n_devices
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """Return what an error says, without the box that CuPy draws around it."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if line and set(line) - set("=-#*")]
@@ -139,21 +139,21 @@ class CupyDevice:
     """One GPU; see `ridgepoint.gpu.device.Device`."""
 
     def __init__(self, cupy: Any, index: int) -> None:
-        self._cupy, self._index = cupy, index
+        self.cupy, self._index = cupy, index
         self._module: Any = None
         self._buffers: tuple[Any, Any] | None = None
-        with self._current():
+        with self.current():
             self.facts = self._facts()
 
     @contextmanager
-    def _current(self) -> Iterator[None]:
+    def current(self) -> Iterator[None]:
         """Use this device, and turn what the library raises into our errors."""
-        with self._refusals(), self._cupy.cuda.Device(self._index):
+        with self._refusals(), self.cupy.cuda.Device(self._index):
             yield
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        cuda = self._cupy.cuda
+        cuda = self.cupy.cuda
         try:
             yield
         except cuda.memory.OutOfMemoryError as error:
@@ -168,7 +168,7 @@ class CupyDevice:
             if "libraries" in str(error) or "Failure finding" in str(error):
                 raise CannotMeasure(
                     _WHAT,
-                    reason=f"libraries of CUDA are missing ({_first_line(error)})",
+                    reason=f"libraries of CUDA are missing ({first_line(error)})",
                     remedy=f"{_INSTALL} brings them along",
                 ) from error
             raise self._refused(error, too_old="gpu-arch" in str(error)) from error
@@ -182,12 +182,12 @@ class CupyDevice:
             )
         return CannotMeasure(
             _WHAT,
-            reason=f"CUDA says: {_first_line(error)}",
+            reason=f"CUDA says: {first_line(error)}",
             remedy="look at nvidia-smi, and whether a smaller CuPy program runs",
         )
 
     def _facts(self) -> Facts:
-        cuda = self._cupy.cuda
+        cuda = self.cupy.cuda
         device = cuda.Device(self._index)
         properties = cuda.runtime.getDeviceProperties(self._index)
         attributes = device.attributes
@@ -206,14 +206,14 @@ class CupyDevice:
             free_bytes=free_bytes,
             memory_hz=memory_khz * 1e3 if memory_khz else None,
             bus_bits=attributes.get("GlobalMemoryBusWidth") or None,
-            software=(f"CuPy {self._cupy.__version__}", f"CUDA {library}", f"driver {driver}"),
+            software=(f"CuPy {self.cupy.__version__}", f"CUDA {library}", f"driver {driver}"),
             ecc=state.ecc,
             partitioned=state.partitioned,
         )
 
     def prepare(self, task: Task, sizes: Sizes) -> Prepared:
         """Return a task, ready; see `ridgepoint.gpu.device.Device`."""
-        with self._current():
+        with self.current():
             match task:
                 case Stream():
                     return self._stream(task, sizes)
@@ -224,8 +224,8 @@ class CupyDevice:
 
     def clock_hz(self) -> float | None:
         """Return the clock of its multiprocessors, by a chain of multiply-adds of one thread."""
-        with self._current():
-            told = self._cupy.zeros(3, dtype=self._cupy.int64)
+        with self.current():
+            told = self.cupy.zeros(3, dtype=self.cupy.int64)
             steps = np.int64(CLOCK_STEPS)
             self.function("clock_rate")(
                 (1,), (1,), (told, steps, np.float32(_FACTOR), np.float32(_TERM))
@@ -239,8 +239,8 @@ class CupyDevice:
 
     def elapsed_s(self, enqueue: Any, repeats: int) -> float:
         """Return how long repetitions took, between two events of the device."""
-        with self._current():
-            cuda = self._cupy.cuda
+        with self.current():
+            cuda = self.cupy.cuda
             began, ended = cuda.Event(), cuda.Event()
             enqueue()  # while it runs the others are queued: no gap is timed
             began.record()
@@ -254,7 +254,7 @@ class CupyDevice:
         """Return memory of the device that holds numbers in [1, 2), never zeros."""
         # uint64, whatever the precision: cuBLAS is told what the bits mean.
         words = size_bytes // 8
-        memory = self._cupy.empty(words, dtype=self._cupy.uint64)
+        memory = self.cupy.empty(words, dtype=self.cupy.uint64)
         form = FORMATS[precision]
         threads = next(n for n in (BLOCK_THREADS, 64, 8, 1) if words % n == 0)
         self.function("fill")(
@@ -267,7 +267,7 @@ class CupyDevice:
     def on_host(self, memory: Any, precision: str, n: int) -> np.ndarray[Any, Any]:
         """Return the first and the last numbers of memory of the device, as fp64."""
         words = -(-n * FORMATS[precision].item_bytes // 8)
-        with self._current():
+        with self.current():
             ends = np.concatenate([memory[:words].get(), memory[-words:].get()])
         if precision == "bf16":
             return (ends.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(float)
@@ -278,7 +278,7 @@ class CupyDevice:
         """Return a kernel, compiled for this device."""
         if self._module is None:
             blocks = self.facts.resident_threads // BLOCK_THREADS
-            self._module = self._cupy.RawModule(
+            self._module = self.cupy.RawModule(
                 code=SOURCE, options=("--std=c++14", f"-DRESIDENT_BLOCKS={blocks}")
             )
         return self._module.get_function(name)

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from nufft_by_sums import Sums
 from scipy.integrate import quad
 
 from ridgepoint.imaging import gridder
@@ -110,35 +111,6 @@ def test_any_range_of_w_will_do(heights, finufft):
     image, found = direct(observation, 0.02, *data)
     assert error(ours.invert(*data[:2]), image) < 2e-8
     assert error(ours.predict(data[2]), found) < 2e-8
-
-
-class Sums:
-    """Nonuniform FFTs by sums, of the array API alone."""
-
-    def __init__(self, xp):
-        self._xp = xp
-
-    def Plan(self, kind, modes, *, eps, isign, dtype, upsampfac):  # noqa: N802 - of the libraries
-        """Return itself, told what to do."""
-        assert (kind, isign) in ((1, 1), (2, -1))
-        assert (modes, dtype, upsampfac) == ((SIZE, SIZE), "complex128", 2.0)
-        self._kind, self._sign = kind, isign
-        return self
-
-    def setpts(self, x, y):
-        """Prepare the waves of every point along both axes."""
-        xp = self._xp
-        k = xp.asarray(np.arange(SIZE) - SIZE // 2.0)
-        unit = xp.asarray(self._sign * 1j)
-        self._rows = xp.exp(xp.reshape(x, (-1, 1)) * k * unit)
-        self._columns = xp.exp(xp.reshape(y, (-1, 1)) * k * unit)
-
-    def execute(self, data):
-        """Sum."""
-        xp = self._xp
-        if self._kind == 1:
-            return xp.matrix_transpose(self._rows * xp.reshape(data, (-1, 1))) @ self._columns
-        return xp.sum((self._rows @ data) * self._columns, axis=1)
 
 
 def test_it_keeps_to_the_array_api():

@@ -72,9 +72,11 @@ class NufftGridder:
         xp: Any = np,
         options: Mapping[str, object] | None = None,
     ) -> None:
+        self._observation, self._geometry = observation, geometry
         self._shape, self._size = observation.shape, geometry.size
-        self._epsilon, self._library, self._xp = geometry.epsilon, library, xp
+        self._library, self._xp = library, xp
         self._options = dict(options or {})
+        self._transforms: dict[int, Transform] = {}
         scale = observation.frequency_hz / SPEED_OF_LIGHT_M_PER_S
         u, v, w = (np.ravel(observation.uvw_m[:, i, None] * scale) for i in range(3))
         turned = w < 0
@@ -86,7 +88,7 @@ class NufftGridder:
         place = 2 * math.pi * geometry.cell
         self._x, self._y = xp.asarray(u * place), xp.asarray(v * place)
         self._w = xp.asarray(w)
-        self._turned = xp.asarray(turned)
+        self._turned, self._rows = xp.asarray(turned), order // observation.shape[1]
         self._order, self._back = xp.asarray(order), xp.asarray(np.argsort(order))
         # n - 1 is measured from its middle, so that planes may be twice as far apart.
         phase = -2 * math.pi * self._planes.middle
@@ -111,6 +113,23 @@ class NufftGridder:
             planes=sum(1 for one in self._slices if one.stop > one.start),
             support=self._planes.support,
         )
+
+    def same_transforms(self) -> tuple[NufftGridder, npt.NDArray[np.intp]]:
+        """Return one for few rows that need the same transforms, and which rows they are.
+
+        One for each plane, and those with the extremes of w, so that the planes are the same.
+        """
+        last = self._rows.shape[0] - 1
+        chosen = [0, last, *((one.start + one.stop) // 2 for one in self._slices)]
+        rows = np.unique(self._rows[np.minimum(chosen, last)])
+        few = Observation(
+            uvw_m=self._observation.uvw_m[rows].copy(),
+            frequency_hz=self._observation.frequency_hz,
+        )
+        again = NufftGridder(
+            few, self._geometry, library=self._library, xp=self._xp, options=self._options
+        )
+        return again, rows
 
     def array(self, values: Array) -> Array:
         """Return values as an array of the library that this works with."""
@@ -174,16 +193,18 @@ class NufftGridder:
         return self._planes.kernel(self._w[chosen] - w)
 
     def _transform(self, kind: int) -> Transform:
-        """Return a plan; the grid's fineness is fixed, so that both kinds use the same kernel.
+        """Return a plan, made when it is first asked for.
 
-        Only so are they adjoint to each other beyond epsilon.
+        The grid's fineness is fixed, so that both kinds use the same kernel: only so are they
+        adjoint to each other beyond epsilon.
         """
-        plan: Transform = self._library.Plan(
-            kind, (self._size, self._size), eps=self._epsilon,
-            isign=1 if kind == _TO_IMAGE else -1, dtype="complex128", upsampfac=OVERSAMPLING,
-            **self._options,
-        )  # fmt: skip
-        return plan
+        if kind not in self._transforms:
+            self._transforms[kind] = self._library.Plan(
+                kind, (self._size, self._size), eps=self._geometry.epsilon,
+                isign=1 if kind == _TO_IMAGE else -1, dtype="complex128",
+                upsampfac=OVERSAMPLING, **self._options,
+            )  # fmt: skip
+        return self._transforms[kind]
 
     def _in_order(self, visibilities: Array) -> Array:
         xp = self._xp

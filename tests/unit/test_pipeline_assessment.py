@@ -85,6 +85,22 @@ def test_it_says_by_how_much_a_composite_is_off_and_why():
     assert found.composite("exact").difference == 0
 
 
+def test_eq_8_agrees_where_all_roofs_are_equally_high():
+    """Two stages far beyond the ridge: one reaches a tenth of the peak, the other a hundredth."""
+    stages = tuple(
+        stage(name, 4e12, 1e9, time_s=Estimate([time_s]))
+        for name, time_s in (("a", 10), ("b", 100))
+    )
+    capped = assess(Pipeline(name="p", stages=stages), GPU).composite("capped")
+    assert capped.difference == pytest.approx(0)
+    assert "roofs of all stages are equally high" in capped.why
+    near = assess(
+        Pipeline(name="p", stages=(stage("a", 1e12, 1e12, time_s=Estimate([8.0])),
+                                   stage("b", 4e12, 1e9, time_s=Estimate([2.0])))), GPU
+    ).composite("capped")  # fmt: skip
+    assert "reach the same share" in near.why
+
+
 def test_eq_7_is_clipped_and_said_so():
     """A stage far beyond the ridge pulls the average past it."""
     found = assess(Pipeline(name="p", stages=(stage("s", 100e9, 1e9),)), GPU)

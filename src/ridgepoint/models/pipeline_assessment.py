@@ -324,7 +324,11 @@ def _why(rule: Rule, difference: float, pipeline: Pipeline, point: Series) -> st
     if rule == "by time" and beyond:
         return f"counts intensity beyond the ridge, which no roof rewards ({', '.join(beyond)})"
     if abs(difference) < _ALIKE:
-        return "agrees: all stages reach about the same share of their roofs"
+        return (
+            "agrees: the roofs of all stages are equally high, whatever share they reach"
+            if np.ptp(point.roofline_efficiency) < _ALIKE
+            else "agrees: stages reach the same share of their roofs, or what differs cancels"
+        )
     moved = point.weight - point.roof_weight
     exact = float(point.composite("exact")[1])
     most = int(np.argmax(np.abs(moved * (point.roofline_efficiency - exact))))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ridgepoint.caution import Caution
 from ridgepoint.errors import RidgepointError
 from ridgepoint.estimate import Estimate
-from ridgepoint.harness import REPETITIONS, measure_all, subject
+from ridgepoint.harness import REPETITIONS, Subject, measure_all, subject
 from ridgepoint.imaging.stages import Stage
 from ridgepoint.measurement import Measurement
 from ridgepoint.reference import State
@@ -117,21 +117,14 @@ def measure_stages(
         If the meter does not work here.
     """
     cases = [(stage, state) for state in states for stage in stages]
-    subjects = [
-        subject(
-            stage.function, *stage.arguments, state=state, threads=threads,
-            name=f"{stage.name}, {state}",
-        )
-        for stage, state in cases
-    ]  # fmt: skip
     duration_s = expected_s(stages) * len(states)
     report(f"measuring takes about {_minutes(duration_s)}")
-    groups = [[one] for one in subjects] if duration_s > _LONG_S else [subjects]
+    groups = [[one] for one in cases] if duration_s > _LONG_S else [cases]
     measured = [
         outcome
         for i, group in enumerate(groups)
         for outcome in measure_all(
-            group,
+            [_subject(stage, state, threads) for stage, state in group],
             repetitions=repetitions,
             limit_s=limit_s,
             counted_s=_COUNTED_S,
@@ -148,6 +141,14 @@ def measure_stages(
         for own in [[each for each in found if each.state == state]]
         for one in _taken_apart(own)
     )
+
+
+def _subject(stage: Stage, state: State, threads: int) -> Subject:
+    """Return a stage with a copy of its data, which lives as long as it is measured."""
+    return subject(
+        stage.function, *stage.arguments, state=state, threads=threads,
+        name=f"{stage.name}, {state}",
+    )  # fmt: skip
 
 
 def expected_s(stages: Sequence[Stage]) -> float:

@@ -69,7 +69,9 @@ class Observation:
 def three_arms(arm_m: float) -> Floats:
     """Return the antennas of a model array: three arms of nine, distances growing as n^1.716.
 
-    The pattern is that of the Very Large Array [1]; the places are the model's, not surveyed.
+    The pattern is after the Very Large Array [1]; the places are the model's, not surveyed. The
+    exponent is such that station 2 n of one configuration is station n of the next larger, whose
+    arms are 3.3 times as long: log2(3.3) = 1.71.
 
     Parameters
     ----------

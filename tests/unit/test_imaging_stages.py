@@ -8,6 +8,7 @@ import pytest
 
 from ridgepoint.archive import Archive
 from ridgepoint.estimate import Estimate
+from ridgepoint.harness import measure_all, subject
 from ridgepoint.imaging.clean import Minor
 from ridgepoint.imaging.continuum import Plan
 from ridgepoint.imaging.described import described, executions
@@ -68,10 +69,10 @@ def test_sizes_out_of_range_are_refused(size):
 
 
 def test_an_image_larger_than_memory_is_refused(monkeypatch):
-    """Before anything is allocated: 179 images of 2.15 GB and 2.3 GB of visibilities."""
+    """Before anything is allocated: 179 images of 2.15 GB, 2.3 GB of visibilities and 0.3 GB."""
     memory = psutil.virtual_memory()._replace(available=10**9)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    with pytest.raises(CannotImage, match=r"takes 386\.7 GB, and 1\.0 GB are available; choose"):
+    with pytest.raises(CannotImage, match=r"takes 387\.0 GB, and 1\.0 GB are available; choose"):
         scene(16384)
 
 
@@ -229,3 +230,26 @@ def test_each_visibility_takes_the_same_flop_wherever_it_is(seen):
     assert least < per_plane < least + 120
     assert 0.4 < found["fft"].work_ratio < 1
     assert 1 < found["degrid"].work_ratio < 1.5
+
+
+@pytest.mark.valgrind
+def test_transforms_are_those_of_the_rows_and_columns_that_anyone_needs(seen):
+    """Against ducc0's own FFT of one row, counted: 64 rows of the image, and those of the tiles.
+
+    A tile has 16 points, and a kernel reaches 5 beyond; phases of w come on top, of every pixel.
+    """
+    ducc0 = pytest.importorskip("ducc0")
+    (few,) = chosen(seen, ["fft"])
+    row = np.ones(132) + 1j * np.arange(132)
+    counted = [
+        one.counted.counts.work_flop
+        for one in measure_all([subject(ducc0.fft.c2c, row), subject(few.function, *few.arguments)],
+                               repetitions=3, limit_s=1, counted_s=1e-9)
+    ]  # fmt: skip
+    uvw, scale = few.arguments[1].uvw_m, seen.observation.frequency_hz / 299792458.0
+    v = np.where(uvw[:, 2] < 0, -uvw[:, 1], uvw[:, 1])[:, None] * scale * seen.geometry.cell
+    tiles = len(np.unique(np.floor(v * 132 / 16)))
+    gridded = few.gridded * 9131  # each takes so many, as the difference of two observations says
+    per_plane = (counted[1] - gridded) / 9
+    assert per_plane > counted[0] * (64 + 16 * (tiles - 1))
+    assert per_plane < counted[0] * (64 + 16 * (tiles + 1) + 10) + 80 * 64**2

@@ -46,6 +46,7 @@ _FEW_PIXELS = 256  # along a side: of larger images fewer minor cycles are measu
 # counted.
 _IMAGES_HELD = 44 + 5 * 27
 _BYTES_PER_VISIBILITY = 100 + 5 * 60
+_PROCESSES_BYTES = 300e6  # this one and the one that counts, without data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +160,7 @@ def _require_memory(size: int, seen: int) -> None:
     CannotImage
     """
     needed = _IMAGES_HELD * size * size * np.dtype(np.float64).itemsize
-    needed += _BYTES_PER_VISIBILITY * seen
+    needed += _BYTES_PER_VISIBILITY * seen + _PROCESSES_BYTES
     available = psutil.virtual_memory().available
     if needed > available:
         raise CannotImage(

@@ -46,7 +46,7 @@ _FEW_PIXELS = 256  # along a side: of larger images fewer minor cycles are measu
 # counted.
 _IMAGES_HELD = 44 + 5 * 27
 _BYTES_PER_VISIBILITY = 100 + 5 * 60
-_PROCESSES_BYTES = 300e6  # this one and the one that counts, without data
+_PROCESSES_BYTES = 300_000_000  # this one and the one that counts, without data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

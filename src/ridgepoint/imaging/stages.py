@@ -188,7 +188,7 @@ def _inverting(
 ) -> tuple[Stage, ...]:
     """Return what goes from visibilities to an image and back, and of each the transforms alone."""
     few, rows = gridder.same_transforms(observation, geometry, used)
-    several = f"{used.planes} FFTs of {used.grid} x {used.grid}, made in the call"
+    several = f"{used.planes} FFTs of {used.grid} x {used.grid}"
     vis, wgt = seen.visibilities, seen.weights
     model, image = _model(seen), np.ones((geometry.size, geometry.size))
     gridded = pipeline_formulas.grid(

@@ -103,7 +103,7 @@ def _stage(name: str, result: StageResult | None, repeat: int, output: float) ->
         raise _unknown(
             name,
             "its work, traffic or time is not known, or lost in that of its transforms",
-            "choose a larger size, or a quieter machine",
+            "choose a larger size, cold caches, or a quieter machine",
         )
     # Where a cache holds all of it, nothing need reach DRAM.
     kind = [] if result.moved_bytes else ['kind = "compute"']

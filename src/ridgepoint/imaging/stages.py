@@ -193,7 +193,7 @@ def _inverting(
     model, image = _model(seen), np.ones((geometry.size, geometry.size))
     gridded = pipeline_formulas.grid(
         visibilities=observation.visibilities, support=used.support, kernel="real", reuse="all",
-        planes=used.support, degree=2 * used.support * _degree(used.support),
+        planes=used.support, degree=_degree(used.support),
     )  # fmt: skip
     transformed = pipeline_formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
     transforms = Work(

@@ -75,8 +75,8 @@ def grid(
     planes : float
         w-planes that a visibility touches: S with w-gridding, 1 without.
     degree : float
-        Of the polynomial that a real kernel is evaluated with: ``2 S degree`` flop more; 0: not
-        counted.
+        Of the polynomials that a real kernel is evaluated with, one for each of its S values along
+        u and along v: ``4 S degree`` flop more in each plane; 0: not counted.
     """
     if kernel not in ("complex", "real"):
         raise ValueError(f"kernel must be 'complex' or 'real', got {kernel!r}")
@@ -85,7 +85,7 @@ def grid(
     if kernel == "complex" and degree:
         raise ValueError("degree is of a real kernel")
     cells, samples = support * support * planes, visibilities * polarisations
-    flop = (8 if kernel == "complex" else 4) * cells + 2 * support * degree
+    flop = (8 if kernel == "complex" else 4) * cells + 4 * support * degree * planes
     moved = _VISIBILITY_BYTES
     if reuse == "none":
         moved += 2 * _CELL_BYTES * cells  # the grid is read and written

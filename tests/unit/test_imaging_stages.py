@@ -9,6 +9,7 @@ import pytest
 from ridgepoint.archive import Archive
 from ridgepoint.estimate import Estimate
 from ridgepoint.harness import measure_all, subject
+from ridgepoint.imaging import measuring
 from ridgepoint.imaging.clean import Minor
 from ridgepoint.imaging.continuum import Plan
 from ridgepoint.imaging.described import described, executions
@@ -171,6 +172,26 @@ def test_what_is_not_known_is_not_described(seen, known, said):
     names = ("grid", "msmfs", "fft", "degrid")
     with pytest.raises(CannotImage, match=said):
         described([*map(result, names), result("ifft", **known)], seen, machine=1)
+
+
+def test_long_calls_get_the_time_that_they_need(seen, monkeypatch):
+    """And are measured one by one, with where it is; no call is refused as too long."""
+    asked = []
+
+    def measured(subjects, *, limit_s, report, **_):
+        asked.append((len(subjects), limit_s))
+        report("timing")
+        return [CannotImage("cannot", reason="a test", remedy="none") for _ in subjects]
+
+    monkeypatch.setattr(measuring, "measure_all", measured)
+    monkeypatch.setattr(measuring, "_call_s", lambda stage: 7.0)
+    said = []
+    found = measure_stages(
+        chosen(seen, ["hogbom", "msmfs"]), states=["warm"], limit_s=5, report=said.append
+    )
+    assert asked == [(1, 28.0), (1, 28.0)]
+    assert said == ["measuring takes about 53 minutes", "timing (1 of 2)", "timing (2 of 2)"]
+    assert [one.name for one in found] == ["hogbom", "msmfs"]
 
 
 @pytest.mark.valgrind

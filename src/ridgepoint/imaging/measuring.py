@@ -20,6 +20,7 @@ DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
 # that is in the traffic of one alone. So several are counted where they are short.
 _COUNTED_S = 0.1
 _SLOWER = 45  # times as long as by itself a call takes while it is counted
+_LEAST_CALLS = 4
 _UNCOUNTED = 4  # calls that lead to those that are counted
 _START_S = 8.0
 _LONG_S = 600.0  # from here on stages are measured one by one, so that it is seen how far it is
@@ -100,7 +101,7 @@ def measure_stages(
     repetitions : int
         Samples of each runtime.
     limit_s : float
-        What the samples of one may take.
+        What the samples of one may take; of long calls more, so that there are a few.
     report : callable
         Called with what begins now.
 
@@ -117,7 +118,8 @@ def measure_stages(
         If the meter does not work here.
     """
     cases = [(stage, state) for state in states for stage in stages]
-    duration_s = expected_s(stages) * len(states)
+    calls_s = [_call_s(stage) for stage in stages]
+    duration_s = expected_s(calls_s) * len(states)
     report(f"measuring takes about {_minutes(duration_s)}")
     groups = [[one] for one in cases] if duration_s > _LONG_S else [cases]
     measured = [
@@ -126,7 +128,7 @@ def measure_stages(
         for outcome in measure_all(
             [_subject(stage, state, threads) for stage, state in group],
             repetitions=repetitions,
-            limit_s=limit_s,
+            limit_s=max(limit_s, _LEAST_CALLS * max(calls_s)),
             counted_s=_COUNTED_S,
             report=report if len(groups) == 1 else _numbered(report, i + 1, len(groups)),
         )
@@ -151,15 +153,16 @@ def _subject(stage: Stage, state: State, threads: int) -> Subject:
     )  # fmt: skip
 
 
-def expected_s(stages: Sequence[Stage]) -> float:
-    """Call every stage once; return about how long measuring takes in one state, s."""
-    total_s = _START_S
-    for stage in stages:
-        begin = time.perf_counter()
-        stage.function(*stage.arguments)
-        call_s = time.perf_counter() - begin
-        total_s += _SLOWER * (_UNCOUNTED * call_s + max(call_s, _COUNTED_S))
-    return total_s
+def _call_s(stage: Stage) -> float:
+    begin = time.perf_counter()
+    stage.function(*stage.arguments)
+    return time.perf_counter() - begin
+
+
+def expected_s(calls_s: Sequence[float]) -> float:
+    """Return about how long measuring takes in one state, s, from what one call of each takes."""
+    counted = (_UNCOUNTED * call_s + max(call_s, _COUNTED_S) for call_s in calls_s)
+    return _START_S + _SLOWER * sum(counted)
 
 
 def _minutes(seconds: float) -> str:

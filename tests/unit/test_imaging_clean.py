@@ -1,7 +1,9 @@
 """Deconvolution, against loops over every pixel and against images made by hand."""
 
 import math
+import sys
 from itertools import product
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -215,6 +217,15 @@ def test_arrays_of_two_libraries_are_refused():
         namespace(np.ones(2), strict.ones(2))
     with pytest.raises(TypeError, match="got list"):
         namespace([1.0])
+
+
+def test_arrays_that_do_not_name_their_library_are_those_of_where_they_come_from(monkeypatch):
+    """CuPy has the functions of the array API, and its arrays do not say so: not in 14.2."""
+    cupy = ModuleType("cupy")
+    cupy.ndarray = type("ndarray", (), {"__module__": "cupy"})
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert namespace(cupy.ndarray(), cupy.ndarray()) is cupy
+    assert namespace(np.ones(2)) is np
 
 
 def test_the_beam_of_a_gaussian_is_that_gaussian():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,10 @@ import numpy.typing as npt
 
 Array = Any
 """An array of the array API: of NumPy, or of CuPy in the memory of a GPU."""
+
+_SILENT = ("numpy", "cupy")
+"""Libraries with the functions of the array API whose arrays do not say so: NumPy before 2, CuPy
+up to 14 at least."""
 
 
 def namespace(*arrays: Array) -> Any:
@@ -26,8 +31,9 @@ def namespace(*arrays: Array) -> Any:
 
 
 def _namespace(array: Array) -> Any:
-    if isinstance(array, np.ndarray):
-        return np  # those before NumPy 2 do not say it themselves
+    library = type(array).__module__.partition(".")[0]
+    if library in _SILENT:
+        return sys.modules[library]
     try:
         return array.__array_namespace__()
     except AttributeError:
@@ -36,8 +42,13 @@ def _namespace(array: Array) -> Any:
 
 def to_host(array: Array) -> npt.NDArray[np.float64]:
     """Return a copy of an array for NumPy, wherever its memory is."""
+    return np.array(on_host(array), dtype=np.float64)
+
+
+def on_host(array: Array) -> npt.NDArray[Any]:
+    """Return an array for NumPy, itself if it is one."""
     own = array.get() if hasattr(array, "get") else array  # CuPy copies only when told to
-    return np.array(own, dtype=np.float64)
+    return np.asarray(own)
 
 
 def peak_of(image: Array) -> tuple[int, int]:

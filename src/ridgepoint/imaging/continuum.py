@@ -9,16 +9,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ridgepoint.imaging import gridder
-from ridgepoint.imaging.arrays import Array, to_host
+from ridgepoint.imaging.arrays import Array, namespace, on_host
 from ridgepoint.imaging.clean import Cleaned, Minor, hogbom
-from ridgepoint.imaging.gridder import Complexes, Floats, Geometry
+from ridgepoint.imaging.gridder import (
+    Complexes,
+    DuccGridder,
+    Floats,
+    Geometry,
+    Gridder,
+    uniform_weights,
+)
 from ridgepoint.imaging.msmfs import Basis, msmfs, prepare
 from ridgepoint.imaging.restore import Beam, fit_beam, restore
 from ridgepoint.imaging.telescope import Observation
 
 Algorithm = Literal["hogbom", "msmfs"]
-Transfer = Callable[[Floats], Any]
+Transfer = Callable[[Array], Any]
 """Copies an image to where deconvolution runs; ``cupy.asarray`` for a GPU."""
 
 
@@ -96,36 +102,55 @@ class Imager:
     geometry : Geometry
     weights : ndarray of float64, shape (rows, channels)
     terms : int
+    gridder : Gridder or None
+        For this observation and geometry, whose arrays all others are; None: that of ducc0.
     """
 
     def __init__(
-        self, observation: Observation, geometry: Geometry, weights: Floats, terms: int
+        self,
+        observation: Observation,
+        geometry: Geometry,
+        weights: Floats,
+        terms: int,
+        *,
+        gridder: Gridder | None = None,
     ) -> None:
-        self.observation, self.geometry, self.weights = observation, geometry, weights
-        self.terms = terms
+        self.observation, self.geometry, self.terms = observation, geometry, terms
+        self.gridder = DuccGridder(observation, geometry) if gridder is None else gridder
+        self.weights = self.gridder.array(weights)
         self.executions: Counter[str] = Counter()
 
-    def invert(self, visibilities: Complexes, *, orders: int | None = None) -> list[Floats]:
+    def invert(self, visibilities: Array, *, orders: int | None = None) -> list[Array]:
         """Return an image for each Taylor term, or so many orders, over the sum of the weights."""
         self.executions["invert"] += 1
-        total = float(self.weights.sum())
+        total = float(namespace(self.weights).sum(self.weights))
         found = []
         for order in range(self.terms if orders is None else orders):
-            weights = self.weights * self.observation.taylor(order)
-            image = gridder.invert(visibilities, weights, self.observation, self.geometry)
+            image = self.gridder.invert(visibilities, self.weights * self._taylor(order))
             image /= total
             found.append(image)
         return found
 
-    def predict(self, models: Sequence[Floats]) -> Complexes:
+    def predict(self, models: Sequence[Array]) -> Array:
         """Return the visibilities of a model of Taylor terms."""
         self.executions["predict"] += 1
-        seen = np.zeros(self.observation.shape, dtype=np.complex128)
-        for order, model in enumerate(models):
-            term = gridder.predict(model, self.observation, self.geometry)
-            term *= self.observation.taylor(order)
+        seen = self.gridder.predict(models[0])
+        for order, model in enumerate(models[1:], start=1):
+            term = self.gridder.predict(model)
+            term *= self._taylor(order)
             seen += term
         return seen
+
+    def responses(self, orders: int) -> list[Array]:
+        """Return the point-spread functions of so many orders: the first is 1 in the middle."""
+        ones = self.gridder.array(np.ones(self.observation.shape, dtype=np.complex128))
+        found = self.invert(ones, orders=orders)
+        at = self.geometry.size // 2
+        height = float(found[0][at, at])
+        return [one / height for one in found]  # 1, but for what gridding rounds
+
+    def _taylor(self, order: int) -> Array:
+        return self.gridder.array(self.observation.taylor(order))
 
 
 def image(
@@ -135,7 +160,8 @@ def image(
     plan: Plan,
     *,
     weights: Floats | None = None,
-    transfer: Transfer = np.asarray,
+    gridder: Gridder | None = None,
+    transfer: Transfer | None = None,
     report: Callable[[str], None] = lambda what: None,
 ) -> Imaged:
     """Image an observation: invert, deconvolve, predict, subtract, again and again; restore.
@@ -149,8 +175,10 @@ def image(
     plan : Plan
     weights : ndarray of float64 or None
         None: uniform ones.
-    transfer : callable
-        Copies an image to where deconvolution runs.
+    gridder : Gridder or None
+        For this observation and geometry; None: that of ducc0.
+    transfer : callable or None
+        Copies an image to where deconvolution runs; None: that is where the gridder works.
     report : callable
         Called with what begins now.
 
@@ -172,33 +200,34 @@ def image(
     if visibilities.shape != observation.shape:
         raise ValueError(f"visibilities must be {observation.shape}, got {visibilities.shape}")
     if weights is None:
-        weights = gridder.uniform_weights(observation, geometry)
-    imager = Imager(observation, geometry, weights, plan.images)
+        weights = uniform_weights(observation, geometry)
+    imager = Imager(observation, geometry, weights, plan.images, gridder=gridder)
+    taken = imager.gridder.array
+    seen = taken(visibilities)
     report("point-spread function")
-    ones = np.ones(observation.shape, dtype=np.complex128)
-    psfs = imager.invert(ones, orders=2 * plan.images - 1)
-    height = float(psfs[0][geometry.size // 2, geometry.size // 2])
-    psfs = [one / height for one in psfs]  # 1, but for what gridding rounds
+    psfs = imager.responses(2 * plan.images - 1)
     beam = fit_beam(psfs[0])
-    deconvolver = Deconvolver(plan, [transfer(one) for one in psfs])
-    models = [np.zeros_like(psfs[0]) for _ in range(plan.images)]
-    first: Floats | None = None
+    moved = transfer or (lambda image: image)
+    deconvolver = Deconvolver(plan, [moved(one) for one in psfs])
+    models = [namespace(psfs[0]).zeros_like(psfs[0]) for _ in range(plan.images)]
+    first: Array | None = None
     minor_cycles = 0
     for cycle in range(1 + (plan.major if plan.major > 1 else 0)):
         report(f"major cycle {cycle}")
-        residuals = imager.invert(visibilities - imager.predict(models))
+        residuals = imager.invert(seen - imager.predict(models))
         first = residuals[0] if first is None else first
         imager.executions["deconvolve"] += 1
-        cleaned = deconvolver([transfer(one) for one in residuals])
+        cleaned = deconvolver([moved(one) for one in residuals])
         minor_cycles += cleaned.iterations
         pairs = zip(models, cleaned.models, strict=True)
-        models = [model + to_host(more) for model, more in pairs]
+        models = [model + taken(more) for model, more in pairs]
     report("restoring")
-    residual = imager.invert(visibilities - imager.predict(models))[0]
+    residual = imager.invert(seen - imager.predict(models))[0]
+    restored = restore(models[0], residual, beam)
     assert first is not None  # the loop runs once at least
     return Imaged(
-        psf=psfs[0], dirty=first, models=tuple(models), residual=residual,
-        restored=restore(models[0], residual, beam), beam=beam,
+        psf=on_host(psfs[0]), dirty=on_host(first), models=tuple(map(on_host, models)),
+        residual=on_host(residual), restored=on_host(restored), beam=beam,
         executions=dict(imager.executions), minor_cycles=minor_cycles,
     )  # fmt: skip
 

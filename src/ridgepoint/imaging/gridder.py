@@ -9,11 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.imaging.arrays import Array, on_host
 from ridgepoint.imaging.failures import CannotImage
 from ridgepoint.imaging.telescope import SPEED_OF_LIGHT_M_PER_S, Observation
 
@@ -73,6 +74,44 @@ class Gridding:
     grid: int
     planes: int
     support: int
+
+
+class Gridder(Protocol):
+    """Images and predicts one observation in one geometry, by arrays of one library."""
+
+    def array(self, values: Array) -> Array:
+        """Return values as an array of that library."""
+
+    def invert(self, visibilities: Array, weights: Array) -> Array:
+        """Return the image of weighted visibilities, not normalised."""
+
+    def predict(self, model: Array) -> Array:
+        """Return the visibilities of a model image."""
+
+
+class DuccGridder:
+    """The gridder of ducc0; see `invert` and `predict` of this module.
+
+    Parameters
+    ----------
+    observation : Observation
+    geometry : Geometry
+    """
+
+    def __init__(self, observation: Observation, geometry: Geometry) -> None:
+        self._observation, self._geometry = observation, geometry
+
+    def array(self, values: Array) -> npt.NDArray[Any]:
+        """Return values as an array of NumPy."""
+        return on_host(values)
+
+    def invert(self, visibilities: Complexes, weights: Floats) -> Floats:
+        """Return the image of weighted visibilities, not normalised."""
+        return invert(visibilities, weights, self._observation, self._geometry)
+
+    def predict(self, model: Floats) -> Complexes:
+        """Return the visibilities of a model image."""
+        return predict(model, self._observation, self._geometry)
 
 
 def require_ducc() -> Any:

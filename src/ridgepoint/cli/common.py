@@ -53,6 +53,34 @@ def output_option(what: str) -> Callable[[_Command], _Command]:
     )
 
 
+def device_option(what: str) -> Callable[[_Command], _Command]:
+    """Return the option for a GPU; its number comes as ``device``, and None for the CPUs."""
+    return click.option(
+        "--device",
+        default="cpu",
+        metavar="cpu|gpu|gpu:N",
+        callback=lambda context, parameter, value: _gpu_index(value),
+        help=f"{what}: this host's CPUs, its first GPU, or its GPU of this number, from 0.  "
+        "[default: cpu]",
+    )
+
+
+def _gpu_index(text: str) -> int | None:
+    """Return which GPU a user names; None: the CPUs.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is neither.
+    """
+    kind, _, number = text.partition(":")
+    if text == "cpu":
+        return None
+    if kind != "gpu" or (text != "gpu" and not (number.isdecimal() and len(number) <= 4)):
+        raise click.BadParameter(f"must be cpu, gpu or gpu:N, such as gpu:1, got {text!r}")
+    return int(number or 0)
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console that neither guesses a narrow width in a pipe nor colours one."""
     from ridgepoint.cluster.detect import launched

@@ -12,6 +12,7 @@ import click
 from ridgepoint.cli import common, results
 
 if TYPE_CHECKING:
+    from ridgepoint.imaging.continuum import Imaged
     from ridgepoint.imaging.measuring import StageResult
     from ridgepoint.imaging.stages import Scene
 
@@ -28,6 +29,7 @@ def command(
     names: Sequence[str],
     *,
     only_list: bool,
+    device: int | None,
     state: str,
     threads: Sequence[int],
     size: int | None,
@@ -41,17 +43,31 @@ def command(
     from ridgepoint.imaging.gridder import require_ducc
 
     _require_names(names, output)
+    if device is not None:
+        _require_for_a_gpu(state, threads)
     number = _threads(threads)
     if output is not None:
         common.require_folder(output)
     if gain is not None and not 0 < gain <= 1:
         raise click.BadParameter(f"must be > 0 and at most 1, got {gain:g}", param_hint="'--gain'")
-    require_ducc()
-    seen = _scene(_SIZE if size is None else size, threads=number, gain=gain or 0.1)
-    if only_list:
-        from ridgepoint.figures.imaging_table import scene_table
+    size, gain = _SIZE if size is None else size, gain or 0.1
+    if device is not None:
+        from ridgepoint.cli.imaging_device import on_device
+        from ridgepoint.gpu.arrays import open_arrays
 
-        common.console().print(scene_table(seen))
+        return on_device(
+            open_arrays(device),
+            lambda: _scene(size, threads=1, gain=gain, on_host=False),
+            names=names, only_list=only_list, folder=folder, output=output, as_json=as_json,
+            archive_path=archive_path,
+        )  # fmt: skip
+    require_ducc()
+    seen = _scene(size, threads=number, gain=gain)
+    if only_list:
+        from ridgepoint.figures.imaging_table import stages_table
+        from ridgepoint.imaging.stages import stages
+
+        common.console().print(stages_table(stages(seen)))
         return 0
     if folder is not None:
         _draw(seen, results.folder(folder))
@@ -80,6 +96,15 @@ def _require_names(names: Sequence[str], output: Path | None) -> None:
         )
 
 
+def _require_for_a_gpu(state: str, threads: Sequence[int]) -> None:
+    if threads:
+        raise click.BadParameter(
+            "is for CPUs: leave it, or --device, out", param_hint="'--threads'"
+        )
+    if state == "cold":
+        raise click.BadParameter("on a GPU stages are timed warm alone", param_hint="'--caches'")
+
+
 def _threads(threads: Sequence[int]) -> int:
     from ridgepoint.host import usable_cpus
 
@@ -90,11 +115,11 @@ def _threads(threads: Sequence[int]) -> int:
     return threads[0] if threads else 1
 
 
-def _scene(size: int, *, threads: int, gain: float) -> Scene:
+def _scene(size: int, *, threads: int, gain: float, on_host: bool = True) -> Scene:
     from ridgepoint.imaging.stages import scene
 
     try:
-        return scene(size, threads=threads, gain=gain)
+        return scene(size, threads=threads, gain=gain, on_host=on_host)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="'--size'") from error
 
@@ -122,43 +147,61 @@ def _measured(names: Sequence[str], seen: Scene, state: str) -> tuple[StageResul
 
 def _show(measured: Sequence[StageResult], seen: Scene, *, as_json: bool) -> None:
     if as_json:
-        from ridgepoint.documents import plain, render
-
-        document = {
-            "schema": _SCHEMA,
-            "kind": NAME,
-            "size": seen.geometry.size,
-            "visibilities": seen.observation.visibilities,
-            "results": [plain(one) for one in measured],
-        }
-        sys.stdout.write(render(document))
+        write_json(measured, seen)
         return
     from ridgepoint.figures.imaging_table import stage_table
 
     common.console().print(stage_table(measured, seen))
 
 
+def write_json(measured: Sequence[StageResult], seen: Scene, *, device: str | None = None) -> None:
+    """Print one JSON object; it names the device, if it is another than this host's CPUs."""
+    from ridgepoint.documents import plain, render
+
+    document = {
+        "schema": _SCHEMA,
+        "kind": NAME,
+        "size": seen.geometry.size,
+        "visibilities": seen.observation.visibilities,
+        **({} if device is None else {"device": device}),
+        "results": [plain(one) for one in measured],
+    }
+    sys.stdout.write(render(document))
+
+
 def _describe(measured: Sequence[StageResult], seen: Scene, machine: int, path: Path) -> None:
-    from ridgepoint.figures.files import replace_file
     from ridgepoint.imaging.described import described
 
-    text = described(measured, seen, machine=machine)
+    write_pipeline(described(measured, seen, machine=machine), path)
+
+
+def write_pipeline(text: str, path: Path) -> None:
+    """Write a pipeline's file, and say what to do with it."""
+    from ridgepoint.figures.files import replace_file
+
     replace_file(path, text.encode(), what="the pipeline")
     print(f"ridgepoint: to compose it: ridgepoint pipeline {path}", file=sys.stderr)
 
 
 def _draw(seen: Scene, folder: Path) -> None:
     """Image the scene; draw what comes out, and print which sources were found."""
-    from ridgepoint.figures.imaging import imaging_figure
-    from ridgepoint.figures.imaging_mpl import save
-    from ridgepoint.figures.imaging_table import source_table
     from ridgepoint.imaging.continuum import image
-    from ridgepoint.imaging.recovered import recovered
 
     with common.progress() as shown:
         found = image(
             seen.visibilities, seen.observation, seen.geometry, seen.plan,
             weights=seen.weights, report=shown.step,
         )  # fmt: skip
-    save(imaging_figure(seen, found), folder / FIGURE)
+    show_image(seen, found, folder)
+
+
+def show_image(seen: Scene, found: Imaged, folder: Path | None) -> None:
+    """Print which sources were found; draw what came out, if there is a folder."""
+    from ridgepoint.figures.imaging import imaging_figure
+    from ridgepoint.figures.imaging_mpl import save
+    from ridgepoint.figures.imaging_table import source_table
+    from ridgepoint.imaging.recovered import recovered
+
+    if folder is not None:
+        save(imaging_figure(seen, found), folder / FIGURE)
     common.console(stderr=True).print(source_table(recovered(seen, found), found))

@@ -48,14 +48,7 @@ _CONFIRMATIONS = 2
     metavar="GEOMETRY",
     help="Where the host describes its caches wrongly: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
 )
-@click.option(
-    "--device",
-    default="cpu",
-    metavar="cpu|gpu|gpu:N",
-    callback=lambda context, parameter, value: _gpu_index(value),
-    help="What to measure: this host's CPUs, its first GPU, or its GPU of this number, from 0.  "
-    "[default: cpu]",
-)
+@common.device_option("What to measure")
 @common.json_option
 @common.output_option("the machine's roofline")
 @common.archive_option
@@ -187,22 +180,6 @@ class _Gpu:
         from ridgepoint.gpu import measured_again
 
         return measured_again(machine, names, self._device, progress=self._shown.fraction)
-
-
-def _gpu_index(text: str) -> int | None:
-    """Return which GPU a user names; None: the CPUs.
-
-    Raises
-    ------
-    click.BadParameter
-        If it is neither.
-    """
-    kind, _, number = text.partition(":")
-    if text == "cpu":
-        return None
-    if kind != "gpu" or (text != "gpu" and not (number.isdecimal() and len(number) <= 4)):
-        raise click.BadParameter(f"must be cpu, gpu or gpu:N, such as gpu:1, got {text!r}")
-    return int(number or 0)
 
 
 def _checked(geometry: str | None, outputs: tuple[Path, ...]) -> tuple[Cache, ...] | None:

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     metavar="G",
     help="With imaging: share of a peak that a minor cycle takes away.  [default: 0.1]",
 )
+@common.device_option("With imaging: where it runs")
 @common.json_option
 @common.archive_option
 def command(
@@ -116,6 +117,7 @@ def command(
     launcher: str | None,
     size: int | None,
     gain: float | None,
+    device: int | None,
     as_json: bool,
     archive_path: Path | None,
 ) -> int:
@@ -134,7 +136,8 @@ def command(
 
     'suite imaging [STAGE]...' measures the stages of a real continuum imaging pipeline. With -o
     FILE.toml it describes them for 'ridgepoint pipeline FILE.toml'; with --figures it makes an
-    image of a known sky, draws it, and prints which sources were found.
+    image of a known sky, draws it, and prints which sources were found. With --device gpu all of
+    that runs on a GPU.
     """
     from ridgepoint.models.validation import validate as compare
     from ridgepoint.reference import SuiteRun
@@ -147,6 +150,7 @@ def command(
         return imaging.command(
             names[1:],
             only_list=only_list,
+            device=device,
             state=state,
             threads=threads,
             size=size,
@@ -156,7 +160,7 @@ def command(
             as_json=as_json,
             archive_path=archive_path,
         )
-    _require_absent({"--gain": gain}, of="the imaging pipeline")
+    _require_absent({"--gain": gain, "--device": device}, of="the imaging pipeline")
     family = names[0] if names and names[0] in (datacenter.NAME, distributed.NAME) else None
     if family is not None:
         _require_usual(family, state=state, meter=meter, validate=validate, per_cycle=per_cycle)

@@ -13,7 +13,7 @@ from ridgepoint.figures.words import UNKNOWN, printable, shown_intensity
 from ridgepoint.imaging.continuum import Imaged
 from ridgepoint.imaging.measuring import StageResult
 from ridgepoint.imaging.recovered import Recovered
-from ridgepoint.imaging.stages import Scene
+from ridgepoint.imaging.stages import Scene, Stage
 from ridgepoint.units import format_si
 
 # Doubts of what is counted are the same in all stages; those of a time are its interval.
@@ -22,6 +22,10 @@ _LEGEND = """\
 work / formula: of grid and degrid, cells and kernel; of FFTs, 10 N^2 log2 N, and ducc0 leaves out
 rows that nobody needs; of hogbom with a search that is no flop; of msmfs, the reference library's
 traffic: at DRAM; cold is what a call is given, and not what it makes itself and a cache can hold"""
+
+_ON_DEVICE = """\
+warm, by the device's own clock, with what it waits for the host; nothing is counted there: work is
+that of the formulas, traffic is unknown"""
 
 
 def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
@@ -32,20 +36,14 @@ def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
     results : sequence of StageResult
     seen : Scene
     """
-    geometry, observation = seen.geometry, seen.observation
-    rows, channels = observation.shape
-    threads = "1 thread" if geometry.threads == 1 else f"{geometry.threads} threads"
-    head = (
-        f"{geometry.size} x {geometry.size} pixels, {rows} rows x {channels} channels = "
-        f"{observation.visibilities} visibilities, {threads}"
-    )
+    number = seen.geometry.threads
+    head = _head(seen, "1 thread" if number == 1 else f"{number} threads")
     right = ("work", "/ formula", "traffic", "flop/byte", "time", "vis/s")
     table = plain_table("stage", "caches", *right, "one execution", right=right)
     for one in results:
         if one.failure is None:
             table.add_row(*map(Text, _row(one)))
-    failed = [Text(printable(f"{one.name}, {one.state}: {one.failure}"))
-              for one in results if one.failure is not None]  # fmt: skip
+    failed = _failed(results)
     doubts = [caution for one in results for caution in one.cautions if caution.code in _TOLD]
     parts: list[RenderableType] = [Text(head), table, Text(_LEGEND), *failed]
     if doubts:
@@ -53,16 +51,58 @@ def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
     return Group(*parts)
 
 
+def device_table(results: Sequence[StageResult], seen: Scene, *, name: str) -> RenderableType:
+    """Return a table of the stages on a GPU, where nothing is counted.
+
+    Parameters
+    ----------
+    results : sequence of StageResult
+    seen : Scene
+    name : str
+        Of the GPU.
+    """
+    right = ("work by formula", "time", "flop/s", "vis/s")
+    table = plain_table("stage", *right, "one execution", right=right)
+    for one in results:
+        if one.failure is None:
+            known, rate = one.runtime_s, one.visibilities_per_s
+            table.add_row(
+                one.name,
+                format_si(one.expected_flop, "flop", digits=3),
+                UNKNOWN if known is None else format_si(known.median, "s", digits=3),
+                UNKNOWN if known is None
+                else format_si(one.expected_flop / known.median, "", digits=3),
+                "" if rate is None else format_si(rate, "", digits=3),
+                one.summary,
+            )  # fmt: skip
+    return Group(Text(_head(seen, printable(name))), table, Text(_ON_DEVICE), *_failed(results))
+
+
+def _head(seen: Scene, where: str) -> str:
+    rows, channels = seen.observation.shape
+    size = seen.geometry.size
+    return (
+        f"{size} x {size} pixels, {rows} rows x {channels} channels = "
+        f"{seen.observation.visibilities} visibilities, {where}"
+    )
+
+
+def _failed(results: Sequence[StageResult]) -> list[Text]:
+    return [
+        Text(printable(f"{one.name}, {one.state}: {one.failure}"))
+        for one in results
+        if one.failure is not None
+    ]
+
+
 def _libraries(doubts: Sequence[Caution]) -> list[str]:
     return [word.rstrip(",") for one in doubts for word in one.seen.split() if ".so" in word]
 
 
-def scene_table(seen: Scene) -> RenderableType:
+def stages_table(stages: Sequence[Stage]) -> RenderableType:
     """Return what would be measured."""
-    from ridgepoint.imaging.stages import stages
-
     table = plain_table("stage", "one execution", "flop by formula", right=("flop by formula",))
-    for each in stages(seen):
+    for each in stages:
         table.add_row(each.name, each.summary, format_si(each.expected.flop, "", digits=3))
     return table
 

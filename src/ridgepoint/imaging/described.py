@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.imaging import gridder
 from ridgepoint.imaging.continuum import Plan
 from ridgepoint.imaging.failures import CannotImage
+from ridgepoint.imaging.gridder import Gridding
 from ridgepoint.imaging.measuring import StageResult
 from ridgepoint.imaging.stages import Scene, measured_cycles
 from ridgepoint.models.pipeline_formulas import major_cycles
@@ -34,13 +36,12 @@ def executions(plan: Plan, size: int) -> Mapping[str, int]:
     }  # fmt: skip
 
 
-def handed_on(seen: Scene) -> Mapping[str, float]:
+def handed_on(seen: Scene, used: Gridding) -> Mapping[str, float]:
     """Return what one execution of each measured stage gives to the next one, bytes.
 
     Grids of all w-planes to the transforms, from them an image; models once in a deconvolution;
     visibilities.
     """
-    used = gridder.gridding(seen.observation, seen.geometry)
     image = seen.geometry.size**2 * np.dtype(np.float64).itemsize
     grids = float(used.planes * used.grid**2 * np.dtype(np.complex128).itemsize)
     models = major_cycles(seen.plan.major).deconvolve * seen.plan.terms * image
@@ -51,7 +52,13 @@ def handed_on(seen: Scene) -> Mapping[str, float]:
     }  # fmt: skip
 
 
-def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str) -> str:
+def described(
+    results: Sequence[StageResult],
+    seen: Scene,
+    *,
+    machine: int | str,
+    on_device: Gridding | None = None,
+) -> str:
     """Return a pipeline's file, in TOML.
 
     Parameters
@@ -61,6 +68,9 @@ def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str
     seen : Scene
     machine : int or str
         Number in the archive, or a file.
+    on_device : Gridding or None
+        How a GPU gridded, where nothing counts: work and bytes are those of the formulas then.
+        None: ducc0 gridded, and both were counted.
 
     Raises
     ------
@@ -71,12 +81,15 @@ def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str
     state = "cold" if "cold" in states else "warm"
     known = {one.name: one for one in results if one.state == state}
     plan, size = seen.plan, seen.geometry.size
-    repeats, output = executions(plan, size), handed_on(seen)
+    used = on_device or gridder.gridding(seen.observation, seen.geometry)
+    repeats, output = executions(plan, size), handed_on(seen, used)
+    assumed = "# On a GPU. Work and bytes are not counted: they are those of formulas."
     lines = [
         f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
         f"{seen.observation.visibilities} visibilities, {state} caches.",
         f"# MSMFS of {plan.terms} Taylor terms, {plan.major} major cycles of "
         f"{plan.minor.iterations} minor cycles.",
+        *([assumed] if on_device else []),
         f'name = "continuum imaging, {size} x {size}"',
         f"machine = {machine if isinstance(machine, int) else _quoted(machine)}",
         'precision = "fp64"',
@@ -84,7 +97,10 @@ def described(results: Sequence[StageResult], seen: Scene, *, machine: int | str
         f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',
     ]
     for name in _ORDER:
-        lines += ["", *_stage(name, known.get(name), repeats[name], output[name])]
+        one = known.get(name)
+        if one is not None and on_device is not None:
+            one = replace(one, work_flop=one.expected_flop, moved_bytes=one.expected_bytes)
+        lines += ["", *_stage(name, one, repeats[name], output[name])]
     return "\n".join(lines) + "\n"
 
 

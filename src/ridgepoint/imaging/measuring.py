@@ -141,7 +141,7 @@ def measure_stages(
         one
         for state in states
         for own in [[each for each in found if each.state == state]]
-        for one in _taken_apart(own)
+        for one in taken_apart(own)
     )
 
 
@@ -199,7 +199,7 @@ def _result(
     )  # fmt: skip
 
 
-def _taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
+def taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
     """Return results with gridding told from transforms, where both calls were measured."""
     known = {one.name: one for one in results}
     for name, (whole, part) in DIFFERENCES.items():

@@ -47,6 +47,8 @@ _FEW_PIXELS = 256  # along a side: of larger images fewer minor cycles are measu
 _IMAGES_HELD = 44 + 5 * 27
 _BYTES_PER_VISIBILITY = 100 + 5 * 60
 _PROCESSES_BYTES = 300_000_000  # this one and the one that counts, without data
+# Where a device does all that: what it gives back, and what is drawn of it.
+_IMAGES_TAKEN, _BYTES_PER_VISIBILITY_SENT = 16, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,13 @@ class Stage:
 
 
 def scene(
-    size: int, *, threads: int = 1, gain: float = 0.1, major: int = 5, seed: int = 1
+    size: int,
+    *,
+    threads: int = 1,
+    gain: float = 0.1,
+    major: int = 5,
+    seed: int = 1,
+    on_host: bool = True,
 ) -> Scene:
     """Return a sky and what the model array sees of it.
 
@@ -118,6 +126,8 @@ def scene(
         Major cycles.
     seed : int
         Of sky and noise.
+    on_host : bool
+        Whether this host's memory is to hold all that imaging needs; else a device's does.
 
     Raises
     ------
@@ -131,7 +141,13 @@ def scene(
     frequency_hz = np.linspace(*_BAND_HZ, _CHANNELS)
     antennas = three_arms(_ARM_M)
     moments = max(size // 4, 16)
-    _require_memory(size, len(antennas) * (len(antennas) - 1) // 2 * moments * _CHANNELS)
+    number = len(antennas) * (len(antennas) - 1) // 2 * moments * _CHANNELS
+    needed = memory_bytes(size, number, images=_IMAGES_TAKEN, each=_BYTES_PER_VISIBILITY_SENT)
+    if on_host:
+        needed = _PROCESSES_BYTES + memory_bytes(
+            size, number, images=_IMAGES_HELD, each=_BYTES_PER_VISIBILITY
+        )
+    require_memory(size, needed, available=psutil.virtual_memory().available)
     observation = observe(antennas, moments=moments, frequency_hz=frequency_hz)
     cell = 1 / (_PIXELS_PER_FRINGE * observation.longest_wavelengths)
     geometry = Geometry(size=size, cell=cell, threads=threads)
@@ -152,16 +168,25 @@ def scene(
     )
 
 
-def _require_memory(size: int, seen: int) -> None:
+def memory_bytes(size: int, number: int, *, images: int, each: int) -> int:
+    """Return what so many images take, and so many bytes for each of a number of visibilities."""
+    return images * size * size * np.dtype(np.float64).itemsize + each * number
+
+
+def require_memory(size: int, needed: int, *, available: int) -> None:
     """Refuse an image that memory does not hold.
+
+    Parameters
+    ----------
+    size : int
+        Pixels along a side.
+    needed, available : int
+        Byte.
 
     Raises
     ------
     CannotImage
     """
-    needed = _IMAGES_HELD * size * size * np.dtype(np.float64).itemsize
-    needed += _BYTES_PER_VISIBILITY * seen + _PROCESSES_BYTES
-    available = psutil.virtual_memory().available
     if needed > available:
         raise CannotImage(
             f"cannot image {size} x {size} pixels",
@@ -180,7 +205,8 @@ def stages(seen: Scene) -> tuple[Stage, ...]:
     """
     observation, geometry = seen.observation, seen.geometry
     used = gridder.gridding(observation, geometry)
-    return (*_inverting(seen, observation, geometry, used), *_deconvolving(seen))
+    imager = Imager(observation, geometry, seen.weights, seen.plan.terms)
+    return (*_inverting(seen, observation, geometry, used), *deconvolving(seen, imager))
 
 
 def _inverting(
@@ -190,20 +216,8 @@ def _inverting(
     few, rows = gridder.same_transforms(observation, geometry, used)
     several = f"{used.planes} FFTs of {used.grid} x {used.grid}"
     vis, wgt = seen.visibilities, seen.weights
-    model, image = _model(seen), np.ones((geometry.size, geometry.size))
-    gridded = pipeline_formulas.grid(
-        visibilities=observation.visibilities, support=used.support, kernel="real", reuse="all",
-        planes=used.support, degree=_degree(used.support),
-    )  # fmt: skip
-    transformed = pipeline_formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
-    transforms = Work(
-        flop=transformed.flop * used.planes,
-        moved_bytes=(transformed.moved_bytes or 0.0) * used.planes,
-    )
-    both = Work(
-        flop=gridded.flop + transforms.flop,
-        moved_bytes=(gridded.moved_bytes or 0.0) + (transforms.moved_bytes or 0.0),
-    )
+    model, image = points_of(seen), np.ones((geometry.size, geometry.size))
+    both, transforms = gridding_work(observation.visibilities, used)
     n, k = observation.visibilities, few.visibilities
     return (
         Stage(name="invert", summary="grid, then FFTs", function=invert_to,
@@ -219,6 +233,24 @@ def _inverting(
               arguments=(model, few, geometry, np.ones_like(vis[rows])), expected=transforms,
               gridded=k),
     )  # fmt: skip
+
+
+def gridding_work(visibilities: int, used: Gridding) -> tuple[Work, Work]:
+    """Return the work of gridding with its transforms, and of the transforms alone, by formula."""
+    gridded = pipeline_formulas.grid(
+        visibilities=visibilities, support=used.support, kernel="real", reuse="all",
+        planes=used.support, degree=_degree(used.support),
+    )  # fmt: skip
+    transformed = pipeline_formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
+    transforms = Work(
+        flop=transformed.flop * used.planes,
+        moved_bytes=(transformed.moved_bytes or 0.0) * used.planes,
+    )
+    both = Work(
+        flop=gridded.flop + transforms.flop,
+        moved_bytes=(gridded.moved_bytes or 0.0) + (transforms.moved_bytes or 0.0),
+    )
+    return both, transforms
 
 
 def _degree(support: int) -> int:
@@ -240,7 +272,7 @@ def predict_to(
     return gridder.predict(model, observation, geometry, out=vis)
 
 
-def _model(seen: Scene) -> Floats:
+def points_of(seen: Scene) -> Floats:
     """Return an image of the sky's points, one pixel each."""
     size = seen.geometry.size
     model = np.zeros((size, size))
@@ -250,15 +282,11 @@ def _model(seen: Scene) -> Floats:
     return model
 
 
-def _deconvolving(seen: Scene) -> tuple[Stage, ...]:
-    """Return so many minor cycles of either deconvolution."""
+def deconvolving(seen: Scene, imager: Imager) -> tuple[Stage, ...]:
+    """Return so many minor cycles of either deconvolution, where the imager's gridder works."""
     plan, size = seen.plan, seen.geometry.size
-    imager = Imager(seen.observation, seen.geometry, seen.weights, plan.terms)
-    ones = np.ones(seen.observation.shape, dtype=np.complex128)
-    psfs = imager.invert(ones, orders=2 * plan.terms - 1)
-    height = psfs[0][size // 2, size // 2]
-    psfs = [one / height for one in psfs]
-    dirty = imager.invert(seen.visibilities)
+    psfs = imager.responses(2 * plan.terms - 1)
+    dirty = imager.invert(imager.gridder.array(seen.visibilities))
     minors = {
         name: Minor(gain=plan.minor.gain, iterations=measured_cycles(name, size))
         for name in _MOST_CYCLES

@@ -1,0 +1,74 @@
+"""The imaging pipeline on a GPU: image a known sky there, time every stage, describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ridgepoint.cli import common, results
+
+if TYPE_CHECKING:
+    from ridgepoint.gpu.arrays import Arrays
+    from ridgepoint.imaging.stages import Scene
+
+
+def on_device(
+    device: Arrays,
+    scene: Callable[[], Scene],
+    *,
+    names: Sequence[str],
+    only_list: bool,
+    folder: Path | None,
+    output: Path | None,
+    as_json: bool,
+    archive_path: Path | None,
+) -> int:
+    """Do what ``ridgepoint suite imaging --device gpu`` was asked for; return the exit status."""
+    from ridgepoint.cli.imaging import show_image, write_json, write_pipeline
+    from ridgepoint.figures.imaging_table import device_table, stages_table
+    from ridgepoint.imaging.described import described
+    from ridgepoint.imaging.device import gridder_on, image_on, stages_on, time_stages
+
+    seen = scene()
+    gridder = gridder_on(device, seen)
+    if only_list:
+        common.console().print(stages_table(stages_on(device, seen, gridder)))
+        return 0
+    figures = None if folder is None else results.folder(folder)
+    machine = None if output is None else _machine(device, archive_path)
+    with common.progress() as shown:
+        found = image_on(device, seen, gridder, report=shown.step)
+        shown.close()
+        show_image(seen, found, figures)
+        stages = [one for one in stages_on(device, seen, gridder) if one.name in names or not names]
+        timed = time_stages(stages, device, report=shown.step)
+    facts = device.device.facts
+    # A pipeline that cannot be described shall not cost the user what was measured.
+    try:
+        if as_json:
+            write_json(timed, seen, device=facts.name)
+        else:
+            common.console().print(device_table(timed, seen, name=facts.name))
+    finally:
+        if output is not None and machine is not None:
+            text = described(timed, seen, machine=machine, on_device=gridder.gridding)
+            write_pipeline(text, output)
+    return 2 if any(one.failure is not None for one in timed) else 0
+
+
+def _machine(device: Arrays, archive_path: Path | None) -> int:
+    """Return the number of this GPU as a machine: kept, or measured and kept now."""
+    from ridgepoint.archive import Archive
+    from ridgepoint.gpu import characterize_gpu, gpu_fingerprint
+    from ridgepoint.host import hostname
+
+    facts = device.device.facts
+    with Archive(archive_path) as archive, common.progress() as shown:
+        for quick in (False, True):
+            kept = archive.latest_machine(gpu_fingerprint(facts, quick=quick))
+            if kept is not None:
+                return kept[0]
+        name = f"{hostname()}-gpu{device.index}"
+        machine = characterize_gpu(device.device, name=name, progress=shown.fraction)
+        return archive.keep_machine(machine)

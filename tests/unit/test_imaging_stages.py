@@ -216,6 +216,7 @@ def test_hogbom_is_counted_as_the_overlaps_of_its_patches(seen):
 
 
 @pytest.mark.valgrind
+@pytest.mark.slow
 def test_what_is_measured_cold_reads_its_data_once_and_writes_its_image(seen):
     """By hand: visibilities, weights and coordinates are read; the image is read and written.
 

@@ -2,6 +2,8 @@
 
 import ctypes
 import re
+from re import _constants as sre
+from re._parser import parse
 
 import pytest
 from hypothesis import given
@@ -39,10 +41,41 @@ WHOLE = st.lists(_sequences(PATTERNS), min_size=1, max_size=2).map("|".join).fil
 NAMES = st.text(alphabet=LETTERS + "().[]|*+?\\-z", max_size=8)
 
 
-def from_pattern(expression):
-    """Draw names that match an expression, of ASCII but for the end of a C string."""
-    alphabet = st.characters(min_codepoint=1, max_codepoint=127)
-    return st.from_regex(re.compile(expression, re.DOTALL), fullmatch=True, alphabet=alphabet)
+def made_from(draw, tree):
+    """Draw a name that matches a pattern, along the tree as which Python reads it.
+
+    Hypothesis' own `from_regex` looks whether Python matches what it made, and that may take
+    exponentially long.
+    """
+    return "".join(_MADE[operation](draw, argument) for operation, argument in tree)
+
+
+def _of_class(draw, items):
+    """Draw one of ASCII, but for the end of a C string, that a class has or has not."""
+    listed = set()
+    for operation, argument in items:
+        if operation is sre.LITERAL:
+            listed.add(argument)
+        elif operation is sre.RANGE:
+            listed.update(range(argument[0], argument[1] + 1))
+    is_negated = items[0][0] is sre.NEGATE
+    return chr(draw(st.sampled_from([c for c in range(1, 128) if (c in listed) != is_negated])))
+
+
+def _repeats(draw, argument):
+    least, most, tree = argument
+    return "".join(made_from(draw, tree) for _ in range(draw(st.integers(least, min(most, 3)))))
+
+
+_MADE = {
+    sre.LITERAL: lambda draw, code: chr(code),
+    sre.NOT_LITERAL: lambda draw, code: _of_class(draw, [(sre.NEGATE, None), (sre.LITERAL, code)]),
+    sre.ANY: lambda draw, _: _of_class(draw, [(sre.NEGATE, None)]),
+    sre.IN: _of_class,
+    sre.BRANCH: lambda draw, argument: made_from(draw, draw(st.sampled_from(argument[1]))),
+    sre.SUBPATTERN: lambda draw, argument: made_from(draw, argument[-1]),
+    sre.MAX_REPEAT: _repeats,
+}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +99,7 @@ def test_a_name_matches_where_python_matches_it_whole(pattern, expression, name)
 @given(WHOLE, st.data())
 def test_names_made_from_a_pattern_match_it(pattern, expression, data):
     """Random names seldom match: these always do."""
-    name = data.draw(from_pattern(expression))
+    name = made_from(data.draw, parse(expression, re.DOTALL))
 
     assert pattern.pattern_matches(expression.encode(), name.encode())
 

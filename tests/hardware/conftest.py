@@ -2,10 +2,12 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from ridgepoint.cluster import profiling
 from ridgepoint.machine import Cache
 from ridgepoint.meters import Run, sampling
 from ridgepoint.meters.engine import EngineMeter
@@ -111,3 +113,15 @@ def _can_sample():
     """Skip where the kernel samples no programs."""
     if (lack := sampling.why_unavailable()) is not None:
         pytest.skip(f"{lack.reason}; {lack.remedy}")
+
+
+@pytest.fixture(scope="session")
+def calls(tmp_path_factory):
+    """Return the compiled tests/programs/mpi_calls.c."""
+    mpicc = profiling.compiler(Path(sys.executable).parent)
+    if mpicc is None:
+        pytest.skip("there is no mpicc: pip install 'ridgepoint[mpi]'")
+    path = tmp_path_factory.mktemp("mpi") / "mpi_calls"
+    command = [mpicc, "-O1", "-ffp-contract=off", "-pthread", PROGRAMS / "mpi_calls.c"]
+    subprocess.run([*command, "-o", path], check=True)
+    return str(path)

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from core_inputs import ceiling, machine_of
 
-from ridgepoint.cluster import profiling
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
 from ridgepoint.errors import CannotMeasure, ProgramFailed
 from ridgepoint.models.distributed import judge, nodes_on_ridgeline, nodes_together
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
 TOOLS = Path(__file__).parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))
 from network_hosts import network_hosts, why_not  # noqa: E402
@@ -36,17 +34,6 @@ def launcher():
         pytest.skip(reason)
     with network_hosts(2, "200mbit") as text:
         yield text
-
-
-@pytest.fixture(scope="module")
-def calls(tmp_path_factory):
-    """Return the compiled tests/programs/mpi_calls.c."""
-    mpicc = profiling.compiler(Path(sys.executable).parent)
-    if mpicc is None:
-        pytest.skip("there is no mpicc: pip install 'ridgepoint[mpi]'")
-    path = tmp_path_factory.mktemp("mpi") / "mpi_calls"
-    subprocess.run([mpicc, "-O1", "-pthread", PROGRAMS / "mpi_calls.c", "-o", path], check=True)
-    return str(path)
 
 
 @pytest.fixture(scope="module")

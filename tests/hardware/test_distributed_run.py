@@ -6,13 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 from core_inputs import ceiling, machine_of
 
-from ridgepoint.cluster import profiling
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
@@ -23,20 +21,7 @@ from ridgepoint.host import hostname
 pytestmark = [pytest.mark.network, pytest.mark.valgrind]
 SLOW = pytest.mark.slow
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
 RIDGEPOINT = (sys.executable, "-m", "ridgepoint")
-
-
-@pytest.fixture(scope="module")
-def calls(tmp_path_factory):
-    """Return the compiled tests/programs/mpi_calls.c."""
-    mpicc = profiling.compiler(Path(sys.executable).parent)
-    if mpicc is None:
-        pytest.skip("there is no mpicc: pip install 'ridgepoint[mpi]'")
-    path = tmp_path_factory.mktemp("mpi") / "mpi_calls"
-    command = [mpicc, "-O1", "-ffp-contract=off", "-pthread", PROGRAMS / "mpi_calls.c"]
-    subprocess.run([*command, "-o", path], check=True)
-    return str(path)
 
 
 def program(ranks, *command, **options):

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 from core_inputs import ceiling, machine_of
 
-from ridgepoint.cluster import profiling
 from ridgepoint.documents import decode, encode
 from ridgepoint.measured_cluster import MeasuredCluster
 
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS / "tools"))
-from slurm_hosts import slurm_hosts, why_not  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from slurm_hosts import slurm_hosts, why_not
 
 pytestmark = [pytest.mark.network, pytest.mark.valgrind, pytest.mark.slow]
 _RIDGEPOINT = (sys.executable, "-m", "ridgepoint")
@@ -49,17 +47,6 @@ def ran(hosts, tmp_path):
         return done.stdout
 
     return run
-
-
-@pytest.fixture(scope="module")
-def calls(tmp_path_factory):
-    """Return the compiled tests/programs/mpi_calls.c."""
-    mpicc = profiling.compiler(Path(sys.executable).parent)
-    if mpicc is None:
-        pytest.skip("there is no mpicc: pip install 'ridgepoint[mpi]'")
-    path = tmp_path_factory.mktemp("mpi") / "mpi_calls"
-    subprocess.run([mpicc, "-O1", TESTS / "programs" / "mpi_calls.c", "-o", path], check=True)
-    return path
 
 
 @pytest.fixture

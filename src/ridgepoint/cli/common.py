@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console
@@ -17,6 +17,9 @@ from ridgepoint.archive import Archive
 from ridgepoint.cli.progress import Progress
 from ridgepoint.errors import RidgepointError
 from ridgepoint.machine import Cache, Machine
+
+if TYPE_CHECKING:
+    from ridgepoint.gpu.device import Device
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -122,13 +125,50 @@ def machine_of_this_host(
     from ridgepoint.host import System, fingerprint
 
     system = System()
-    for quick in (False, True):
-        kept = archive.latest_machine(fingerprint(system, __version__, quick=quick))
+    fingerprints = [fingerprint(system, __version__, quick=quick) for quick in (False, True)]
+
+    def measured() -> Machine:
+        from ridgepoint.ceilings import characterize
+
+        return characterize(progress=shown.fraction)
+
+    return _kept_or_measured(archive, fingerprints, measured, knowing=knowing)
+
+
+def machine_of_gpu(
+    archive: Archive, shown: Progress, device: Device, index: int
+) -> tuple[int, Machine]:
+    """Return a GPU's kept machine, or measure and keep it."""
+    from ridgepoint.gpu import characterize_gpu, gpu_fingerprint
+
+    fingerprints = [gpu_fingerprint(device.facts, quick=quick) for quick in (False, True)]
+    return _kept_or_measured(
+        archive,
+        fingerprints,
+        lambda: characterize_gpu(device, name=gpu_name(index), progress=shown.fraction),
+    )
+
+
+def gpu_name(index: int) -> str:
+    """Return what the machine of a GPU of this host is called."""
+    from ridgepoint.host import hostname
+
+    return f"{hostname()}-gpu{index}"
+
+
+def _kept_or_measured(
+    archive: Archive,
+    fingerprints: Sequence[str],
+    measured: Callable[[], Machine],
+    *,
+    knowing: str | None = None,
+) -> tuple[int, Machine]:
+    """Return the first machine that is kept under a fingerprint, or measure one and keep it."""
+    for each in fingerprints:
+        kept = archive.latest_machine(each)
         if kept is not None and (knowing is None or kept[1].knows(knowing)):
             return kept
-    from ridgepoint.ceilings import characterize
-
-    machine = characterize(progress=shown.fraction)
+    machine = measured()
     return archive.keep_machine(machine), machine
 
 

@@ -60,15 +60,6 @@ def on_device(
 def _machine(device: Arrays, archive_path: Path | None) -> int:
     """Return the number of this GPU as a machine: kept, or measured and kept now."""
     from ridgepoint.archive import Archive
-    from ridgepoint.gpu import characterize_gpu, gpu_fingerprint
-    from ridgepoint.host import hostname
 
-    facts = device.device.facts
     with Archive(archive_path) as archive, common.progress() as shown:
-        for quick in (False, True):
-            kept = archive.latest_machine(gpu_fingerprint(facts, quick=quick))
-            if kept is not None:
-                return kept[0]
-        name = f"{hostname()}-gpu{device.index}"
-        machine = characterize_gpu(device.device, name=name, progress=shown.fraction)
-        return archive.keep_machine(machine)
+        return common.machine_of_gpu(archive, shown, device.device, device.index)[0]

@@ -72,7 +72,7 @@ def command(
     'ridgepoint run' uses the machine kept last for as long as it does not change.
 
     mpirun -n P ridgepoint machine measures a cluster: the machines of all nodes at once, and the
-    network between them. 'ridgeline' and 'scale' take it as --machine.
+    network between them. Wherever a machine is meant, --machine takes it.
 
     --device gpu measures a GPU instead: bandwidth of its memory, and peaks by precision
     (pip install 'ridgepoint[gpu]').
@@ -166,11 +166,10 @@ class _Gpu:
     def measured(self, *, quick: bool) -> Machine:
         """Return the machine."""
         from ridgepoint.gpu import characterize_gpu
-        from ridgepoint.host import hostname
 
         return characterize_gpu(
             self._device,
-            name=f"{hostname()}-gpu{self._index}",
+            name=common.gpu_name(self._index),
             progress=self._shown.fraction,
             quick=quick,
         )

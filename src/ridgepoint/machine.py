@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.caution import Caution
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
@@ -214,6 +215,9 @@ class Machine:
     name : str
     host : Host
     caches : tuple of Cache
+        Those that a program gets here: as the system describes them where measurement agrees, as
+        measured where it does not, or as the user gave them. Ceilings were measured with them,
+        and a program's traffic is simulated with them.
     ceilings : tuple of Ceiling
     cautions : tuple of Caution
         Doubts about the machine as a whole.
@@ -225,6 +229,12 @@ class Machine:
         What must not change for the ceilings to stay valid; None for published machines.
     source : str or None
         Publication, for machines that were not measured here.
+    stated_caches : tuple of Cache or None
+        As the system describes them; None: not kept apart from `caches`.
+    capacities : tuple of Capacity
+        Of each level, as measured: one core alone, then all together.
+    latency_curves : tuple of LatencyCurve
+        What `capacities` follow from.
     """
 
     name: str
@@ -236,6 +246,9 @@ class Machine:
     elapsed_s: float | None = None
     fingerprint: str | None = None
     source: str | None = None
+    stated_caches: tuple[Cache, ...] | None = None
+    capacities: tuple[Capacity, ...] = ()
+    latency_curves: tuple[LatencyCurve, ...] = ()
 
     def __post_init__(self) -> None:
         seen = set()

@@ -13,7 +13,9 @@ from ridgepoint.caution import Caution
 from ridgepoint.ceilings import doubts
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Pool
-from ridgepoint.ceilings.session import QUICK, THOROUGH, Outcome, Progress, every_task, measure
+from ridgepoint.ceilings.rounds import QUICK, THOROUGH, Progress
+from ridgepoint.ceilings.session import Outcome, measure
+from ridgepoint.ceilings.survey import Survey, surveyed
 from ridgepoint.ceilings.trial import Trial
 from ridgepoint.estimate import Estimate
 from ridgepoint.host import System, fingerprint, hostname, usable_cpus
@@ -31,6 +33,7 @@ def characterize(
     caches: Sequence[Cache] | None = None,
     quick: bool = False,
     only: Collection[tuple[str, str]] | None = None,
+    survey: Survey | None = None,
 ) -> Machine:
     """Measure this machine's ceilings.
 
@@ -40,11 +43,14 @@ def characterize(
     system : System or None
         The host's description; None: this host's.
     caches : sequence of Cache or None
-        Where the host describes its caches wrongly, or not; None: as it describes them.
+        To be taken for this host's, whatever is measured; None: as the host describes them, or,
+        where a program gets others, as measured.
     quick : bool
-        Only the ceilings that bound most programs, in about 5 s.
+        Only the ceilings that bound most programs, in 5 s.
     only : collection of (str, str) or None
         Resources and names of the ceilings that are wanted; None: all.
+    survey : Survey or None
+        Of the caches, from before; None: they are measured.
 
     Returns
     -------
@@ -63,23 +69,26 @@ def characterize(
     Each sample is one run of a kernel of about 1 ms on pinned threads that start together; the
     rate is all threads' work over the time from the first start to the last end. The whole set is
     gone through 25 times, one sample each, so that what drifts meanwhile shows in every interval.
-    Then the ceilings that are not settled (`samples.Judged.is_settled`) are measured again, as
-    long as 25 s have not passed.
+    Then the ceilings that are not settled (`samples.Judged.is_settled`) are measured again. All of
+    it ends when the budget does (`rounds.Effort`), whatever the machine: there are fewer samples
+    then, and ceilings that had none say so.
     """
     started = time.perf_counter()
     system = system or System()
-    known_caches = system.caches if caches is None else tuple(caches)
     # Before anything long begins: a user's file may be refused.
     compiler = Compiler()
     theory = load_theory(compiler.microarchitecture, cpu=system.cpu)
 
-    tasks = [
-        task
-        for task in every_task(system, compiler, known_caches)
-        if (only is None or task.key in only) and (task.essential or not quick)
-    ]
-    effort = QUICK if quick else THOROUGH
-    outcome = measure(system, compiler, tasks, effort=effort, theory=theory, report=progress)
+    outcome = measure(
+        system,
+        compiler,
+        lambda task: (only is None or task.key in only) and (task.essential or not quick),
+        effort=QUICK if quick else THOROUGH,
+        caches=caches,
+        survey=survey,
+        theory=theory,
+        report=progress,
+    )
     ceilings = (
         *(measured(trial, outcome.pool) for trial in outcome.trials),
         *(_ceiling(task, cautions=(caution,)) for task, caution in outcome.refused),
@@ -96,7 +105,7 @@ def characterize(
             virtualized=system.virtualized,
             memory_bytes=system.memory_bytes,
         ),
-        caches=known_caches,
+        caches=outcome.survey.caches,
         ceilings=ceilings,
         cautions=(
             *doubts.of_effort(quick=quick),
@@ -104,12 +113,16 @@ def characterize(
             *doubts.of_clock(frequencies),
             *doubts.of_limit(limit, n_cpus),
             *doubts.of_activity(outcome.before, outcome.after),
-            *doubts.of_caches(known_caches, ceilings),
+            *outcome.survey.cautions,
+            *doubts.of_caches(outcome.survey.caches, ceilings),
             *doubts.of_pages(_dram_shares(outcome)),
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=time.perf_counter() - started,
         fingerprint=fingerprint(system, __version__, quick=quick) if only is None else None,
+        stated_caches=outcome.survey.stated,
+        capacities=outcome.survey.capacities,
+        latency_curves=outcome.survey.curves,
     )
 
 
@@ -118,7 +131,6 @@ def measured_again(
     only: Collection[tuple[str, str]],
     *,
     progress: Progress | None = None,
-    caches: Sequence[Cache] | None = None,
 ) -> Machine:
     """Return a machine with some of its ceilings measured a second time.
 
@@ -131,12 +143,16 @@ def measured_again(
         This one, as `characterize` measured it.
     only : collection of (str, str)
         Resources and names.
-    progress, caches
-        As for `characterize`.
+    progress : callable or None
+
+    Notes
+    -----
+    Its caches are not measured again: the ceilings are those of the same.
     """
+    known = surveyed(machine)
     again = {
         ceiling.key: ceiling
-        for ceiling in characterize(progress=progress, caches=caches, only=only).ceilings
+        for ceiling in characterize(progress=progress, only=only, survey=known).ceilings
     }
     faster = tuple(
         max((ceiling, again.get(ceiling.key, ceiling)), key=_median) for ceiling in machine.ceilings

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT
 
 _HUGE_BYTES = 2 << 20
+_PATTERN_BYTES = 1 << 20
+"""Of random numbers, over and over: nothing that hardware does depends on such a distance."""
 
 
 class Buffer:
@@ -48,8 +50,10 @@ class Buffer:
                 self._memory.madvise(mmap.MADV_HUGEPAGE)
         # Never zeros: untouched or zero memory is faster than memory.
         numbers = self._array(np.float64)
-        np.random.default_rng(seed).random(out=numbers)
-        numbers += 1.0
+        pattern = 1.0 + np.random.default_rng(seed).random(_PATTERN_BYTES // numbers.itemsize)
+        whole = len(numbers) // len(pattern) * len(pattern)
+        numbers[:whole].reshape(-1, len(pattern))[:] = pattern
+        numbers[whole:] = pattern[: len(numbers) - whole]
 
     def _array(self, dtype: type[Any]) -> npt.NDArray[Any]:
         count = self.length // np.dtype(dtype).itemsize
@@ -59,9 +63,10 @@ class Buffer:
         """Return the first bytes as an array that can be written."""
         return self._array(np.uint8)[:length]
 
-    def place(self, operands: Sequence[float], precision: str) -> None:
-        """Write operands at the start, each filling one `VECTOR_ALIGNMENT`."""
+    def place(self, operands: Sequence[float], precision: str, *, offset_bytes: int = 0) -> None:
+        """Write operands from an offset on, each filling one `VECTOR_ALIGNMENT`."""
         view = self._array(np.float32 if precision == "fp32" else np.float64)
+        view = view[offset_bytes // view.itemsize :]
         per_operand = VECTOR_ALIGNMENT // view.itemsize
         for slot, operand in enumerate(operands):
             view[slot * per_operand : (slot + 1) * per_operand] = operand

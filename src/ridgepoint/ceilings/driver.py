@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ridgepoint.ceilings.buffer import Buffer
@@ -49,8 +50,14 @@ _FIRST_RUNS = 15
 _FIRST_LOOKS = 600
 """With which a core begins to be known: 0.1 s."""
 
-_QUIETEST = 0.98
-"""Quantile of all looks that stands for an unshared core: above it are slips of the clock."""
+_PLATEAU = 0.1
+"""Share of all looks that found as much as an unshared core has: an unshared core's looks are
+alike, and slips of the clock, which may be more than one in fifty, are not."""
+
+_GROWN = 1.05
+
+_ALIKE = 0.02
+"""Share by which looks at an unshared core differ."""
 
 # What `drive` is told of a core, and what it tells: fields of eight bytes each.
 _CORE = (
@@ -226,19 +233,51 @@ class Span:
     migrated: bool
 
 
+def plateau(ascending: Sequence[float]) -> float:
+    """Return the highest value that a tenth of all are alike to; 0 if there is none.
+
+    Parameters
+    ----------
+    ascending : sequence of float
+
+    Examples
+    --------
+    Two slips of the clock in twenty looks, which are not alike:
+
+    >>> plateau(sorted([7.0] * 8 + [9.8, 9.9] * 5) + [12.0, 13.0])
+    9.9
+    """
+    needed = max(1, round(_PLATEAU * len(ascending)))
+    index = len(ascending)
+    while index > 0:
+        highest = ascending[index - 1]
+        alike = index - bisect.bisect_left(ascending, (1 - _ALIKE) * highest, 0, index)
+        if alike >= needed:
+            return highest
+        index = bisect.bisect_left(ascending, highest, 0, index)
+    return ascending[-1] if ascending else 0.0
+
+
 class Issues:
     """Issue slots that all looks found free on cores of one kind."""
 
     def __init__(self) -> None:
         self._seen: list[float] = []
+        self._plateau, self._of = 0.0, 0
 
     def add(self, issue: float) -> None:
         """Take note of a look. Threads may do so at the same time."""
         bisect.insort(self._seen, issue)
 
     def unshared(self) -> float:
-        """Return the issue of a core that nobody else uses; 0 before the first look."""
-        return self._seen[int(_QUIETEST * len(self._seen))] if self._seen else 0.0
+        """Return the issue of a core that nobody else uses; 0 before the first look.
+
+        It is the highest that a tenth of all looks come up to, within 2 % below it: a plateau.
+        """
+        # A few looks more among many do not move it.
+        if len(self._seen) >= _GROWN * self._of:
+            self._plateau, self._of = plateau(self._seen), len(self._seen)
+        return self._plateau
 
 
 class Core:
@@ -274,7 +313,7 @@ class Core:
     def run(
         self,
         kernel: Function,
-        data: Buffer,
+        data: int,
         *,
         size_bytes: int,
         repeats: int,
@@ -289,7 +328,8 @@ class Core:
         Parameters
         ----------
         kernel : Function
-        data : Buffer
+        data : int
+            Address.
         size_bytes, repeats, warm_repeats : int
         warmer : Function or None
             What runs before, over the same data; None: the kernel itself.
@@ -305,7 +345,7 @@ class Core:
         core = (ctypes.c_int64 * len(_CORE))(*self._fields, limit, _LOOKS if patient else 1)
         self._driver.drive(
             barrier, threads, (warmer or kernel).address, warm_repeats, kernel.address,
-            data.address, size_bytes, repeats, ctypes.addressof(core),
+            data, size_bytes, repeats, ctypes.addressof(core),
             ctypes.addressof(self._times),
         )  # fmt: skip
         begin, end, cpu_begin, cpu_end, clock_ns, after_ns, brief_ns, before_ns, *cpus = self._times
@@ -331,7 +371,7 @@ class Core:
         data = Buffer(WORKING_BYTES, 0)
         data.place(CLOCK.operands, CLOCK.claim.precision)
         one_cycle_s, addition_s = (
-            min(self._seconds(function, where, _CLOCK_REPEATS) for _ in range(_FIRST_RUNS))
+            min(self._seconds(function, where.address, _CLOCK_REPEATS) for _ in range(_FIRST_RUNS))
             / (kernel.work_per_repeat * _CLOCK_REPEATS)
             for kernel, function, where in (
                 (CLOCK, self._driver.clock, data),
@@ -340,9 +380,9 @@ class Core:
         )
         self._addition_cycles = cycles_of_addition(one_cycle_s, addition_s)
         for _ in range(_FIRST_LOOKS):
-            self._seconds(self._driver.clock, data, 1)
+            self._seconds(self._driver.clock, data.address, 1)
 
-    def _seconds(self, function: Function, data: Buffer, repeats: int) -> float:
+    def _seconds(self, function: Function, data: int, repeats: int) -> float:
         alone = ctypes.c_int64()
         span = self.run(
             function, data, size_bytes=0, warm_repeats=repeats, repeats=repeats,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from ridgepoint.ceilings import measured
 from ridgepoint.ceilings.plan import Task
+from ridgepoint.ceilings.rounds import Effort, Progress
 from ridgepoint.ceilings.samples import Sample
-from ridgepoint.ceilings.session import Effort, Progress, every_task, measure
+from ridgepoint.ceilings.session import every_task, measure
 from ridgepoint.ceilings.trial import Contest
 from ridgepoint.ceilings.verify import loop_listing
 from ridgepoint.errors import RidgepointError
@@ -20,7 +21,7 @@ from ridgepoint.machine import Cache, Ceiling
 from ridgepoint.theory import Figure, Theory, load_theory
 from ridgepoint.units import format_si
 
-_EFFORT = Effort(rounds=25, fewest_rounds=10, sample_s=0.005, budget_s=8.0)
+_EFFORT = Effort(rounds=25, first_rounds=10, curve_rounds=3, sample_s=0.005, budget_s=15.0)
 _ALMOST = 0.95
 """Of theory: below it, there is something to explain."""
 
@@ -77,10 +78,16 @@ def explain(
     system = system or System()
     compiler = Compiler()
     theory = load_theory(compiler.microarchitecture, cpu=system.cpu)
-    tasks = every_task(system, compiler, system.caches if caches is None else caches)
-    wanted = named_task(text, tasks)
-    chosen = [task for task in tasks if task.key == wanted]
-    outcome = measure(system, compiler, chosen, effort=_EFFORT, theory=theory, report=progress)
+    wanted = named_task(text, every_task(system, compiler, caches or system.caches))
+    outcome = measure(
+        system,
+        compiler,
+        lambda task: task.key == wanted,
+        effort=_EFFORT,
+        caches=caches,
+        theory=theory,
+        report=progress,
+    )
     if not outcome.contests:
         _, caution = outcome.refused[0]
         raise RidgepointError(

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.caution import Caution
 from ridgepoint.ceilings.places import Place
 from ridgepoint.kernels import bandwidth as streams
 from ridgepoint.kernels import basic
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.dot import Kind, dot_peak, dot_widths
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
-from ridgepoint.kernels.isa import Architecture, Isa
+from ridgepoint.kernels.isa import Isa
 from ridgepoint.kernels.kernel import Kernel, width_name
 from ridgepoint.kernels.peak import MIXES, mix, peak
 from ridgepoint.kernels.random_access import (
@@ -23,13 +24,27 @@ from ridgepoint.kernels.random_access import (
     gather_widths,
 )
 from ridgepoint.machine import Cache
+from ridgepoint.units import format_size
 
-_DRAM_OVER_CACHES = 4
+DRAM_OVER_CACHES = 4
 """DRAM is measured with this many times the last cache, so that next to nothing stays in it."""
+
+_LEAST_OVER_CACHES = 2
+"""With less than that DRAM is not measured: of what comes back after so many other bytes, a cache
+that replaces at random still has a seventh."""
 
 _LEAST_DRAM = 64 << 20
 _BEYOND_ANY_CACHE = 2 << 30
 """Bytes that main memory is measured with where the caches are not known."""
+
+_BEYOND_BEFORE = 1.25
+"""Data of a level over what the one before holds: with less, that one answers."""
+
+_MOST_ARRANGED = 128 << 20
+"""Of main memory that is arranged for random accesses, which takes long."""
+
+_STREAMED_OVER_L2 = 8
+"""L3 is streamed over in at most this many times what L2 holds: beyond, all is L3's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +64,8 @@ class Task:
         Bytes read and written per byte counted, for memory levels.
     essential : bool
         Whether a quick measurement has it, too.
+    refusal : Caution or None
+        Why it cannot be measured; None: it can.
     """
 
     resource: str
@@ -58,6 +75,7 @@ class Task:
     extent_bytes: int
     shares: tuple[float, float] | None = None
     essential: bool = False
+    refusal: Caution | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -76,9 +94,24 @@ class Task:
         room = self.extent_bytes - (kernel.streams - 1) * kernel.padding_bytes
         return room // kernel.streams // kernel.quantum_bytes * kernel.quantum_bytes
 
-    def work(self, kernel: Kernel) -> float:
-        """Return the work of one repeat on one thread: flop, or bytes as a program counts."""
-        return kernel.work_per_repeat + kernel.streams * self.size_bytes(kernel)
+    def work(self, kernel: Kernel, *, size_bytes: int | None = None) -> float:
+        """Return the work of one repeat on one thread: flop, or bytes as a program counts.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        size_bytes : int or None
+            Length of each stream; None: all that fits the buffer.
+        """
+        size = self.size_bytes(kernel) if size_bytes is None else size_bytes
+        return kernel.work_per_repeat + kernel.streams * size
+
+    def is_windowed(self, kernel: Kernel) -> bool:
+        """Return whether a sample streams over a part of the buffer, and the next over another.
+
+        In main memory: all of it would take as long as many samples.
+        """
+        return self.resource == "dram" and kernel.streams > 0
 
 
 def buffer_bytes(
@@ -99,10 +132,10 @@ def buffer_bytes(
     -----
     Three quarters of L1, so that what else a core touches fits beside it. Half of L2 and a
     quarter of L3 of each thread's part: far more than the level before, far less than the level
-    itself. An L3 that is small beside L2 (exclusive ones are) takes three L2 or three quarters.
-    Random accesses take no more than three L2, which is beyond L2 too: a neighbour on a shared L3
-    drives out what is not touched for long. Main memory takes four times all the last caches in
-    reach.
+    itself, and eight times L2 at most: a long pass takes long. An L3 that is small beside L2
+    (exclusive ones are) takes three L2 or three quarters. Random accesses take no more than three
+    L2, which is beyond L2 too: a neighbour on a shared L3 drives out what is not touched for long.
+    Main memory takes four times all the last caches in reach.
     """
 
     def part(cache: Cache) -> int:
@@ -113,7 +146,7 @@ def buffer_bytes(
             return max(_BEYOND_ANY_CACHE // len(place.cpus), _LEAST_DRAM)
         last = caches[max(caches)]
         instances = -(-len(place.cpus) // place.sharers(last))
-        total = _DRAM_OVER_CACHES * last.size_bytes * instances
+        total = DRAM_OVER_CACHES * last.size_bytes * instances
         return max(total // len(place.cpus), _LEAST_DRAM)
     number = int(level[1:])
     if number == 1:
@@ -122,10 +155,18 @@ def buffer_bytes(
         return part(caches[number]) // 2
     before, last_part = part(caches[number - 1]), part(caches[number])
     least = min(3 * before, last_part * 3 // 4)
-    return least if at_random else max(last_part // 4, least)
+    return least if at_random else max(min(last_part // 4, _STREAMED_OVER_L2 * before), least)
 
 
-def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tuple[Task, ...]:
+def plan(
+    caches: dict[int, Cache],
+    places: Sequence[Place],
+    *,
+    isa: Isa,
+    together: dict[int, Cache] | None = None,
+    most: dict[int, Cache] | None = None,
+    dram_bytes: int | None = None,
+) -> tuple[Task, ...]:
     """Return every ceiling of a machine, place by place.
 
     Parameters
@@ -135,7 +176,16 @@ def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tupl
     places : sequence of Place
     isa : Isa
         Of the CPU.
+    together : dict of int to Cache or None
+        The same, as they are when all cores are busy. None: they are no others.
+    most : dict of int to Cache or None
+        The same, as large as they may be at times: main memory lies beyond them. None: they do
+        not vary.
+    dram_bytes : int or None
+        What all threads together may use of main memory, if that is twice the last caches at
+        least; else they use what they need. None: as much as they need.
     """
+    beyond = caches if most is None else most
     computing = (*_floats(isa), *_integers(isa), *_low_precision(isa), *_basic_operations(isa))
     tasks = []
     for place in places:
@@ -152,21 +202,74 @@ def plan(caches: dict[int, Cache], places: Sequence[Place], *, isa: Isa) -> tupl
                 for resource, name, candidates in computing
             ]
         levels = () if place.memory_only else tuple(f"l{n}" for n in caches if n <= 3)
-        for level in (*levels, "dram"):
-            for name, candidates, shares in _accesses(level, isa):
-                at_random = candidates[0].fill is not None
-                tasks.append(
-                    Task(
-                        resource=level,
-                        name=name,
-                        place=place,
-                        candidates=candidates,
-                        extent_bytes=buffer_bytes(level, caches, place, at_random=at_random),
-                        shares=shares,
-                        essential=_moves_most(level, name, place),
-                    )
-                )
+        sizes = together if together is not None and len(place.cpus) > 1 else caches
+        for level in levels:
+            refusal = _why_no_room(level, sizes, place)
+            for access in _accesses(level, isa):
+                at_random = access[1][0].fill is not None
+                size = buffer_bytes(level, sizes, place, at_random=at_random)
+                tasks.append(_of_memory(level, access, place, extent_bytes=size, refusal=refusal))
+        dram = _dram_bytes(beyond, place, allowed=dram_bytes)
+        for access in _accesses("dram", isa):
+            at_random = access[1][0].fill is not None
+            size = _arranged_bytes(beyond, place, dram) if at_random else dram
+            tasks.append(_of_memory("dram", access, place, extent_bytes=size))
     return tuple(tasks)
+
+
+def _of_memory(
+    level: str,
+    access: _Accessing,
+    place: Place,
+    *,
+    extent_bytes: int,
+    refusal: Caution | None = None,
+) -> Task:
+    name, candidates, shares = access
+    return Task(
+        resource=level,
+        name=name,
+        place=place,
+        candidates=candidates,
+        extent_bytes=extent_bytes,
+        shares=shares,
+        essential=_moves_most(level, name, place),
+        refusal=refusal,
+    )
+
+
+def _why_no_room(level: str, caches: dict[int, Cache], place: Place) -> Caution | None:
+    """Return why there is no data that lies in a level and not in the one before, or None."""
+    number = int(level[1:])
+    if number == 1 or number < max(caches):
+        return None
+    before, last = caches[number - 1], caches[number]
+    part = last.size_bytes // place.sharers(last)
+    if buffer_bytes(level, caches, place) >= _BEYOND_BEFORE * before.size_bytes:
+        return None
+    return Caution(
+        "no-room",
+        f"a core's part of L{number} is {format_size(part)} with {len(place.cpus)} busy, and its "
+        f"L{number - 1} holds {format_size(before.size_bytes)}",
+        "what leaves the one is not found in the other: take this ceiling as unknown here",
+    )
+
+
+def _dram_bytes(caches: dict[int, Cache], place: Place, *, allowed: int | None) -> int:
+    """Return what each thread streams over in main memory."""
+    wanted = buffer_bytes("dram", caches, place)
+    least = max(wanted * _LEAST_OVER_CACHES // DRAM_OVER_CACHES, _LEAST_DRAM)
+    if allowed is None:
+        return wanted
+    each = allowed // len(place.cpus)
+    return wanted if each < least else min(wanted, each)
+
+
+def _arranged_bytes(caches: dict[int, Cache], place: Place, streamed_bytes: int) -> int:
+    """Return what each thread accesses at random in main memory: as little as is beyond caches."""
+    wanted = buffer_bytes("dram", caches, place)
+    least = max(wanted * _LEAST_OVER_CACHES // DRAM_OVER_CACHES, _LEAST_DRAM)
+    return max(min(streamed_bytes, _MOST_ARRANGED), least)
 
 
 def _moves_most(level: str, name: str, place: Place) -> bool:
@@ -240,7 +343,7 @@ def _integers(isa: Isa) -> Iterator[_Computing]:
 def _low_precision(isa: Isa) -> Iterator[_Computing]:
     """Yield dot products, and arithmetic of half precision, where they are one instruction."""
     kinds: tuple[Kind, ...] = ("bf16", "fp16", "int8")
-    if (architecture := _architecture(isa)) is None:
+    if (architecture := isa.known_architecture) is None:
         return
     for kind in kinds:
         for width in dot_widths(kind, isa.vector_widths, isa.has, architecture=architecture):
@@ -286,9 +389,11 @@ def _compare(width_bits: int) -> Kernel:
     return integer_peak("compare", integer="int64", width_bits=width_bits)
 
 
-def _accesses(
-    level: str, isa: Isa
-) -> Iterator[tuple[str, tuple[Kernel, ...], tuple[float, float]]]:
+_Accessing = tuple[str, tuple[Kernel, ...], tuple[float, float]]
+"""Name, candidates and shares of a way to access a memory level."""
+
+
+def _accesses(level: str, isa: Isa) -> Iterator[_Accessing]:
     """Yield name, candidates and shares of every way to access a memory level."""
     widths = isa.vector_widths
     patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
@@ -299,11 +404,5 @@ def _accesses(
         gathers = (0, *gather_widths(widths, isa.has))
         kernels = tuple(gather(width_bits=width) for width in gathers)
         yield "gather", kernels, gather_shares(level)
-    if (architecture := _architecture(isa)) is not None:
+    if (architecture := isa.known_architecture) is not None:
         yield "chase", (chase(architecture=architecture),), chase_shares(level)
-
-
-def _architecture(isa: Isa) -> Architecture | None:
-    """Return the architecture, if the kernels that have no general form know it."""
-    known: tuple[Architecture, ...] = ("x86_64", "aarch64")
-    return next((each for each in known if each == isa.architecture), None)

@@ -3,59 +3,51 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.ceilings.driver import CLOCK, PROBE, STEADY_CLOCK
+from ridgepoint.ceilings.latency import LONGEST_BYTES
 from ridgepoint.ceilings.places import Place, places
 from ridgepoint.ceilings.plan import Task, plan
 from ridgepoint.ceilings.pool import Pool
-from ridgepoint.ceilings.trial import READER, Codes, Contest, Trial, prepare
+from ridgepoint.ceilings.rounds import Clock, Effort, Progress, Run
+from ridgepoint.ceilings.survey import Survey, Surveyor
+from ridgepoint.ceilings.trial import READER, Codes, Contest, Trial
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import Activity, System, data_caches, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.isa import Isa
+from ridgepoint.kernels.latency import visit
 from ridgepoint.machine import Cache
 from ridgepoint.theory import Theory
 
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, steps done, and steps in all."""
-
-_MEMORY_SHARE = 0.7
+MEMORY_SHARE = 1 / 3
 """Of the memory that can be had: the rest is the program's, and everyone else's."""
 
-_PREPARING = 3
-"""Steps that preparing a ceiling counts for in the progress; a sample counts for one."""
+_BUFFERS = 3
+"""Of main memory on each thread, at most: one to stream over, two for random accesses."""
 
+_TOUCHING_SHARE = 0.1
+"""Of the budget, for the memory that a core streams over."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How long a machine is measured.
+_SURVEY_SHARE = 0.2
+"""Of the budget, until which the caches are measured at first."""
 
-    Parameters
-    ----------
-    rounds : int
-        Times that the whole set is gone through, one sample of each ceiling a time: a slow drift
-        then shows in every interval.
-    fewest_rounds : int
-        However long they take: fewer samples have no interval.
-    sample_s : float
-        Time of one sample.
-    budget_s : float
-        No round begins later than this after the start.
-    """
+_LAST_SURVEY_SHARE = 0.03
+"""Of the budget, which they may take again at the end, beyond it."""
 
-    rounds: int
-    fewest_rounds: int
-    sample_s: float
-    budget_s: float
-
-
-THOROUGH = Effort(rounds=25, fewest_rounds=8, sample_s=0.001, budget_s=25.0)
-QUICK = Effort(rounds=9, fewest_rounds=7, sample_s=0.0005, budget_s=3.0)
+_ANY_CACHES = {
+    level: Cache(
+        level=level, kind="unified", size_bytes=1 << (15 + 5 * level), line_bytes=64, ways=8
+    )
+    for level in (1, 2, 3)
+}
+"""Whose kernels are compiled where the system describes no caches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +64,8 @@ class Outcome:
         Tasks without a rate, and why.
     before, after : Activity
         Of the host's CPUs.
+    survey : Survey
+        Of the host's caches.
     """
 
     pool: Pool
@@ -79,6 +73,7 @@ class Outcome:
     refused: list[tuple[Task, Caution]]
     before: Activity
     after: Activity
+    survey: Survey
 
     @property
     def trials(self) -> list[Trial]:
@@ -113,21 +108,27 @@ def every_task(system: System, compiler: Compiler, caches: Sequence[Cache]) -> t
     caches : sequence of Cache
         As the host describes them, or as the user does; empty: unknown.
     """
-    isa = Isa(
+    where = places(system.topology, limit=system.cpu_limit)
+    return plan(data_caches(caches), where, isa=_isa(compiler))
+
+
+def _isa(compiler: Compiler) -> Isa:
+    return Isa(
         architecture=compiler.architecture, has=compiler.has, vector_bits=compiler.vector_bits
     )
-    where = places(system.topology, limit=system.cpu_limit)
-    return plan(data_caches(caches), where, isa=isa)
 
 
 def measure(
     system: System,
     compiler: Compiler,
-    tasks: Sequence[Task],
+    wanted: Callable[[Task], bool],
     *,
     effort: Effort,
+    caches: Sequence[Cache] | None = None,
+    survey: Survey | None = None,
     theory: Theory | None = None,
     report: Progress | None = None,
+    clock: Clock = time.perf_counter,
 ) -> Outcome:
     """Measure ceilings of this host.
 
@@ -135,47 +136,114 @@ def measure(
     ----------
     system : System
     compiler : Compiler
-    tasks : sequence of Task
+    wanted : callable
+        Whether a ceiling is wanted.
     effort : Effort
+    caches : sequence of Cache or None
+        As the user describes them; None: the host does.
+    survey : Survey or None
+        Of the caches, from before; None: they are measured, if a ceiling of theirs is wanted.
     theory : Theory or None
         Of this CPU: what reaches it need not be measured again.
     report : callable or None
+    clock : callable
+        By which the budget is kept.
 
     Raises
     ------
     CannotMeasure
         If no kernel can run at all.
+
+    Notes
+    -----
+    The budget begins when the kernels are compiled. What bounds most programs is prepared first,
+    and measured a few times, before anything else is prepared; then all is gone through, round by
+    round. Before each step the clock is looked at, and no step is long: a sample in main memory
+    is of a part of the buffer, buffers are as large as can be touched in time.
     """
-    started = time.perf_counter()
     before = system.activity()
     clocks = (CLOCK, STEADY_CLOCK, PROBE)
-    codes = Codes(compiler, [*clocks, READER, *(k for task in tasks for k in task.candidates)])
+    isa, where = _isa(compiler), places(system.topology, limit=system.cpu_limit)
+    stated = tuple(system.caches)
+    # Which kernels there are does not depend on sizes; which levels, on measurement perhaps.
+    known = data_caches(caches or stated) or _ANY_CACHES
+    candidates = [
+        k for task in plan(known, where, isa=isa) if wanted(task) for k in task.candidates
+    ]
+    # Only x86-64 and AArch64 have the kernel that visits.
+    visits = (
+        [visit(architecture=isa.known_architecture)] if isa.known_architecture is not None else []
+    )
+    codes = Codes(compiler, [*clocks, READER, *visits, *candidates])
     if refusal := next(filter(None, map(codes.why_refused, clocks)), None):
         raise CannotMeasure(
             "cannot measure this machine",
             reason=refusal,
             remedy="use a published or measured machine: --machine FILE",
         )
-    affordable, refused = _affordable(tasks, system.available_bytes)
+    started = clock()
     kinds = tuple(system.topology.kinds.values())
     with Pool(usable_cpus(), compiler, kinds=kinds) as pool:
-        affordable = _on_quiet_cores(affordable, pool)
-        run = _Run(
+        run = Run(
             pool=pool,
             codes=codes,
             effort=effort,
             theory=theory,
             report=report or (lambda what, done, total: None),
-            refused=refused,
+            clock=clock,
+            started=started,
         )
-        run.prepare(affordable)
-        run.take(until=started + effort.budget_s)
+        bytes_per_s = run.touching(where[0])
+        surveyor = None
+        if survey is None:
+            survey = Survey(caches=tuple(stated if caches is None else caches), stated=stated)
+            of_memory = any(wanted(task) and task.shares for task in plan(known, where, isa=isa))
+            if of_memory and visits and codes.why_refused(visits[0]) is None:
+                surveyor = Surveyor(
+                    pool=pool,
+                    visit=codes.function(visits[0]),
+                    reader=codes.function(READER),
+                    places=where,
+                    stated=stated,
+                    given=None if caches is None else tuple(caches),
+                    available_bytes=system.available_bytes,
+                    longest_bytes=int(
+                        min(bytes_per_s * effort.budget_s * _TOUCHING_SHARE, LONGEST_BYTES)
+                    ),
+                    goes_on=lambda: run.has_time(_SURVEY_SHARE),
+                )
+                run.tell("how large the caches are")
+                surveyor.take(effort.curve_rounds)
+                survey = surveyor.survey
+        _, most = survey.ends
+        available = system.available_bytes
+        tasks = plan(
+            data_caches(survey.held(threads=1)),
+            where,
+            isa=isa,
+            together=data_caches(survey.held(threads=len(usable_cpus()))),
+            most=data_caches(most),
+            dram_bytes=int(
+                min(
+                    bytes_per_s * effort.budget_s * _TOUCHING_SHARE,
+                    math.inf if available is None else available * MEMORY_SHARE / _BUFFERS,
+                )
+            ),
+        )
+        affordable, run.refused = _affordable([t for t in tasks if wanted(t)], available)
+        run.measure(_on_quiet_cores(affordable, pool))
+        if surveyor is not None:
+            surveyor.goes_on = lambda: run.has_time(1.0 + _LAST_SURVEY_SHARE)
+            run.tell("how large the caches are now")
+            surveyor.take(effort.curve_rounds)
+            survey = surveyor.survey
     return Outcome(
         pool=pool,
         contests=run.contests,
         refused=run.refused,
         before=before,
         after=system.activity(),
+        survey=survey,
     )
 
 
@@ -211,60 +279,14 @@ def _affordable(
                 else:
                     more[cpu, kernel.fill, task.extent_bytes] = task.extent_bytes
         needed = sum(longer.values()) + sum(more.values())
-        if needed > available * _MEMORY_SHARE:
-            seen = f"{needed / 1e6:.0f} MB are needed, and {available / 1e6:.0f} MB can be had"
+        if needed > available * MEMORY_SHARE:
+            seen = (
+                f"{needed / 1e6:.0f} MB are needed, and a third of the {available / 1e6:.0f} MB "
+                "that can be had is used at most"
+            )
             remedy = "free some memory, or allow more (ulimit -v, the container's limit)"
             refused.append((task, Caution("no-memory", seen, remedy)))
         else:
             streamed, arranged = longer, more
     without = {id(task) for task, _ in refused}
     return [task for task in tasks if id(task) not in without], refused
-
-
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """The contests of all tasks, from preparing to the last sample."""
-
-    pool: Pool
-    codes: Codes
-    effort: Effort
-    theory: Theory | None
-    report: Progress
-    refused: list[tuple[Task, Caution]]
-    contests: list[Contest] = field(default_factory=list)
-    steps: int = 1
-
-    def prepare(self, tasks: Sequence[Task]) -> None:
-        """Have a contest for each task that can be measured."""
-        self.steps = max(1, len(tasks) * (self.effort.rounds + _PREPARING))
-        for index, task in enumerate(tasks):
-            what = f"preparing {task.resource} {task.name}"
-            self.report(what, _PREPARING * index, self.steps)
-            figure = None if self.theory is None else self.theory.per_cycle(*task.key)
-            found = prepare(
-                task, self.pool, self.codes, sample_s=self.effort.sample_s, figure=figure
-            )
-            if isinstance(found, Caution):
-                self.refused.append((task, found))
-            else:
-                self.contests.append(found)
-
-    def take(self, *, until: float) -> None:
-        """Take every sample, round by round; then those again that are not settled."""
-        effort, n = self.effort, len(self.contests)
-        for number in range(effort.rounds):
-            if number >= effort.fewest_rounds and time.perf_counter() > until:
-                return
-            for index, contest in enumerate(self.contests):
-                what = f"round {number + 1} of {effort.rounds}: {contest.task.resource}"
-                self.report(what, (number + _PREPARING) * n + index, self.steps)
-                contest.take(self.pool)
-        for _ in range(effort.rounds):
-            for contest in self.contests:
-                if contest.best.judged.is_settled:
-                    continue
-                if time.perf_counter() > until:
-                    return
-                what = f"again, since it was disturbed: {contest.task.resource}"
-                self.report(what, self.steps, self.steps)
-                contest.take(self.pool)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
-from ridgepoint.ceilings.plan import Task
+from ridgepoint.ceilings.plan import DRAM_OVER_CACHES, Task
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.samples import Judged, Sample, judge
@@ -21,6 +22,13 @@ READER = bandwidth(LOAD, width_bits=128)
 """Brings data into a cache."""
 
 _READINGS = 3
+
+_FIRST_WINDOW = 4 << 20
+"""Bytes, of all streams, with which the length of a sample in main memory is found."""
+
+_LEAST_WINDOW = 1 << 20
+_LONGEST_FLUSH = 20
+"""Samples that it may take at most to bring what other jobs stored out of the caches."""
 
 _CALIBRATION = 0.2
 _WARMING = 0.2
@@ -70,6 +78,52 @@ class Codes:
         return self._refusals.get(kernel.ir)
 
 
+@dataclass(slots=True)
+class Windows:
+    """Parts of a buffer in main memory, taken in turn: what comes back has left the caches.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    extent_bytes : int
+        Of the buffer.
+    flush_bytes : int
+        What is streamed over before each sample.
+    begin : int
+        Where the next window begins.
+    """
+
+    kernel: Kernel
+    extent_bytes: int
+    flush_bytes: int
+    begin: int = 0
+
+    def size_for(self, wanted_bytes: float) -> int:
+        """Return the length of each stream for about so many bytes in all, within the buffer."""
+        most = self.extent_bytes - (self.kernel.streams - 1) * self.kernel.padding_bytes
+        total = min(max(wanted_bytes, _LEAST_WINDOW), most)
+        quantum = self.kernel.quantum_bytes
+        return max(int(total) // self.kernel.streams // quantum, 1) * quantum
+
+    def flush(self, job: Job) -> Job:
+        """Return the job over what other jobs' data is to make room for, and go on behind it."""
+        return self._at_next(replace(job, size_bytes=self.size_for(self.flush_bytes)))
+
+    def next(self, job: Job) -> Job:
+        """Return the job over the next window."""
+        return self._at_next(job)
+
+    def _at_next(self, job: Job) -> Job:
+        kernel = self.kernel
+        length = kernel.streams * (job.size_bytes + kernel.padding_bytes)
+        if self.begin + length > self.extent_bytes:
+            self.begin = 0
+        begin = self.begin
+        # The next one's operands want to be aligned.
+        self.begin += -(-length // mmap.PAGESIZE) * mmap.PAGESIZE
+        return replace(job, offset_bytes=begin)
+
+
 @dataclass(slots=True, eq=False)
 class Trial:
     """A task with a kernel that may serve it.
@@ -82,6 +136,8 @@ class Trial:
         With repeats for one sample's time.
     figure : Figure or None
         What theory says of one core and cycle; None: not known.
+    windows : Windows or None
+        The parts of main memory that samples take in turn; None: each takes all of its data.
     samples : list of Sample
     """
 
@@ -89,6 +145,7 @@ class Trial:
     kernel: Kernel
     job: Job
     figure: Figure | None = None
+    windows: Windows | None = None
     samples: list[Sample] = field(default_factory=list)
 
     @property
@@ -103,15 +160,23 @@ class Trial:
 
     @property
     def reached(self) -> float:
-        """The second highest rate so far: noise slows down, but for a rare slip of the clock."""
+        """The second highest rate so far: noise slows down, but for a rare slip of the clock.
+
+        0 before the first sample.
+        """
         rates = sorted((sample.rate for sample in self.samples), reverse=True)
-        return rates[min(1, len(rates) - 1)]
+        return rates[min(1, len(rates) - 1)] if rates else 0.0
 
     def take(self, pool: Pool) -> None:
         """Take one sample."""
-        place = self.task.place
-        timing = pool.run(self.job, cpus=place.cpus)
-        work = len(place.cpus) * self.task.work(self.kernel) * self.job.repeats
+        place, job = self.task.place, self.job
+        if self.windows is not None:
+            # What other jobs stored would be written back in this one's time.
+            pool.run(self.windows.flush(job), cpus=place.cpus)
+            job = self.windows.next(job)
+        timing = pool.run(job, cpus=place.cpus)
+        each = self.task.work(self.kernel, size_bytes=job.size_bytes) * job.repeats
+        work = len(place.cpus) * each
         self.samples.append(
             Sample(
                 rate=work / timing.seconds,
@@ -202,12 +267,16 @@ def prepare(
             precision=kernel.claim.precision,
             fill=kernel.fill,
         )
-        job = _calibrated(job, pool, cpus=task.place.cpus, sample_s=sample_s)
+        windows = None
+        if task.is_windowed(kernel):
+            job, windows = _windowed(job, pool, task, kernel, sample_s=sample_s)
+        else:
+            job = _calibrated(job, pool, cpus=task.place.cpus, sample_s=sample_s)
         if kernel.fill is not None and task.resource != "dram":
             # It visits part of its extent at a time, and slowly: what it is to find in a cache
             # must be brought there quickly, or neighbours drive the first out before the last.
             job = replace(job, warmer=codes.function(READER), warm_repeats=_READINGS)
-        trials.append(Trial(task=task, kernel=kernel, job=job, figure=figure))
+        trials.append(Trial(task=task, kernel=kernel, job=job, figure=figure, windows=windows))
     if trials:
         return Contest(trials)
     return Caution(
@@ -215,6 +284,20 @@ def prepare(
         reason,
         "take this ceiling as unknown here; 'ridgepoint doctor' tells more",
     )
+
+
+def _windowed(
+    job: Job, pool: Pool, task: Task, kernel: Kernel, *, sample_s: float
+) -> tuple[Job, Windows]:
+    """Return the job over windows of one sample's time, and the windows."""
+    share = task.extent_bytes // DRAM_OVER_CACHES
+    windows = Windows(kernel=kernel, extent_bytes=task.extent_bytes, flush_bytes=share)
+    first = replace(job, size_bytes=windows.size_for(_FIRST_WINDOW))
+    cpus = task.place.cpus
+    seconds = min(pool.run(windows.next(first), cpus=cpus).seconds for _ in range(_READINGS))
+    in_a_sample = kernel.streams * first.size_bytes * sample_s / seconds
+    windows.flush_bytes = min(share, int(in_a_sample * _LONGEST_FLUSH))
+    return replace(job, size_bytes=windows.size_for(in_a_sample)), windows
 
 
 def _calibrated(job: Job, pool: Pool, *, cpus: Sequence[int], sample_s: float) -> Job:

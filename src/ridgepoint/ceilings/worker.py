@@ -32,14 +32,16 @@ class Job:
     size_bytes : int
         Passed to the kernel.
     extent_bytes : int
-        Bytes of the thread's buffer that the kernel touches.
+        Bytes that the thread's buffer must have.
+    offset_bytes : int
+        Where in the buffer the kernel's data begins, a multiple of `VECTOR_ALIGNMENT`.
     repeats : int
     warm_repeats : int
         Before the time is taken: they bring in data and let the clock settle.
     warmer : Function or None
         What is repeated then; None: `function`.
     operands : tuple of float
-        Placed at the buffer's start, one per `VECTOR_ALIGNMENT`, filling it.
+        Placed where the data begins, one per `VECTOR_ALIGNMENT`, filling it.
     precision : str
         Of the operands.
     fill : callable or None
@@ -51,6 +53,7 @@ class Job:
     function: Function
     size_bytes: int
     extent_bytes: int
+    offset_bytes: int = 0
     repeats: int
     warm_repeats: int = 0
     warmer: Function | None = None
@@ -107,11 +110,11 @@ class Worker(threading.Thread):
                 self.replies.put(None)
                 continue
             if job is not self._last:
-                buffer.place(job.operands, job.precision)
+                buffer.place(job.operands, job.precision, offset_bytes=job.offset_bytes)
                 self._last = job
             span = self._core.run(
                 job.function,
-                buffer,
+                buffer.address + job.offset_bytes,
                 size_bytes=job.size_bytes,
                 repeats=job.repeats,
                 warm_repeats=job.warm_repeats,

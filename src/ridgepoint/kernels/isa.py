@@ -39,6 +39,12 @@ class Isa:
     vector_bits: int = 0
 
     @property
+    def known_architecture(self) -> Architecture | None:
+        """The architecture, if the kernels that have no general form know it."""
+        known: tuple[Architecture, ...] = ("x86_64", "aarch64")
+        return next((each for each in known if each == self.architecture), None)
+
+    @property
     def vector_widths(self) -> tuple[int, ...]:
         """Vector widths, in bit.
 

@@ -1,0 +1,383 @@
+"""Which caches a program gets: capacities fitted to latency over size, against what is stated.
+
+The accesses of a `LatencyCurve` go to lines that are drawn independently and uniformly from a
+working set of S bytes. Whatever the replacement policy, a cache that is full of lines of the set
+then holds the next one with probability C / S, where C is its capacity; so does a cache together
+with those within it, inclusive, exclusive or victim, where C is what they hold together. With
+levels of cumulative capacity C_1 < ... < C_K and the time t_k of an access that level k answers
+(t_0 = 0, C_0 = 0, memory is level K + 1), the mean time per access is
+
+    t(S) = sum over k of t_k (min(S, C_k) - min(S, C_(k-1))) / S
+
+that is, S t(S) is piecewise linear, with the knees at the capacities. For given capacities the
+times follow from linear least squares of relative residuals; the capacities are then searched.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.cache_capacity import Capacity, LatencyCurve
+from ridgepoint.caution import Caution
+from ridgepoint.machine import Cache
+from ridgepoint.units import format_size
+
+DISAGREE = 1.5
+"""Factor between a stated and a measured capacity of a cache that several cores share, from which
+on the measured one counts.
+
+Caches of dedicated machines come out between 0.75 of what is stated (small pages land in sets
+unevenly, code and page tables take their part) and all that the levels within add to an exclusive
+one, which `_is_alike` allows for. What differs by more is not the cache that the system
+describes."""
+
+DISAGREE_ALONE = 2.0
+"""The same of a cache that one core has to itself: what its other hardware thread, or another
+process that has its turn meanwhile, takes of it for a while is half of it at most."""
+
+VARIES = 1.15
+"""Ratio of the ends of a capacity's interval from which on traffic is simulated with both."""
+
+_OWN_LEVELS = 2
+"""L1 and L2 are a core's own, or of few."""
+
+_SHOWS = 1.25
+"""Ratio of two levels' latencies below which they cannot be told apart."""
+
+_SEEN_TO_END = 1.25
+"""The largest set over a capacity, from which on its end has been seen."""
+
+_MOST_LEVELS = 4
+_STARTS = 8
+_THIRDS = 3
+_FEWEST_TO_TRIM = 7
+_USUAL_WAYS = 8
+
+Floats = npt.NDArray[np.float64]
+
+
+def expected_latency(
+    sizes_bytes: npt.ArrayLike, *, capacities_bytes: Sequence[float], latencies_s: Sequence[float]
+) -> Floats:
+    """Return the mean time per access of working sets.
+
+    Parameters
+    ----------
+    sizes_bytes : array_like, shape (n,)
+    capacities_bytes : sequence of float
+        Cumulative, of each level, ascending.
+    latencies_s : sequence of float
+        One more: of each level, and of memory [s].
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        [s].
+
+    Examples
+    --------
+    Half of a set of 2 MiB in a cache of 1 MiB that answers in 1 ns, memory in 9 ns:
+
+    >>> expected_latency([2 << 20], capacities_bytes=[1 << 20], latencies_s=[1e-9, 9e-9])
+    array([5.e-09])
+    """
+    sizes = np.asarray(sizes_bytes, dtype=np.float64)
+    shares = _shares(sizes, np.asarray(capacities_bytes, dtype=np.float64))
+    return np.asarray(shares @ np.asarray(latencies_s, dtype=np.float64))
+
+
+def fit_capacities(
+    curve: LatencyCurve, *, stated: Sequence[Cache], sharers: Mapping[int, int]
+) -> tuple[Capacity, ...]:
+    """Return the capacity of each level of caches that a latency curve shows.
+
+    Parameters
+    ----------
+    curve : LatencyCurve
+    stated : sequence of Cache
+        Data caches as the system describes them, from the core outwards: there are as many levels,
+        and the search begins there. Empty: unknown; there are as many as the curve shows.
+    sharers : mapping of int to int
+        How many of the curve's threads share one cache of a level; one, where it is not named.
+
+    Returns
+    -------
+    tuple of Capacity
+        From the core outwards, of the levels that can be told from the next.
+
+    Notes
+    -----
+    The interval reaches over the fits of each round (without the extreme ones, if there are seven
+    rounds or more) and those that leave out every third size: what varied while it was measured,
+    and how well the model describes the curve.
+    """
+    sizes = np.array(curve.sizes_bytes, dtype=np.float64)
+    whole = np.array(curve.latency_s)
+    knees = _search(sizes, whole, [float(cache.size_bytes) for cache in stated])
+    fits = _varied(sizes, curve.rounds_s, whole, knees)
+    latencies = _latencies(sizes, whole, knees)
+    found: list[Capacity] = []
+    for index, knee in enumerate(knees):
+        if latencies[index + 1] < _SHOWS * latencies[index]:
+            continue
+        level = stated[index].level if stated else len(found) + 1
+        scale = sharers.get(level, 1)
+        ends = sorted(fit[index] for fit in fits)
+        is_seen = knee * _SEEN_TO_END <= sizes[-1]
+        found.append(
+            Capacity(
+                level=level,
+                threads=curve.threads,
+                size_bytes=round(knee * scale) if is_seen else None,
+                low_bytes=round(min(ends[0], knee) * scale),
+                high_bytes=round(
+                    (max(ends[-1], knee) if is_seen else max(sizes[-1], knee)) * scale
+                ),
+                latency_s=float(latencies[index]),
+            )
+        )
+    return tuple(found)
+
+
+def caches_here(
+    stated: Sequence[Cache], capacities: Iterable[Capacity]
+) -> tuple[tuple[Cache, ...], tuple[Caution, ...]]:
+    """Return the caches that a program gets, and where they are not the stated ones.
+
+    Parameters
+    ----------
+    stated : sequence of Cache
+        As the system describes them; empty: it does not.
+    capacities : iterable of Capacity
+        As measured; those of one core alone decide.
+
+    Returns
+    -------
+    tuple of Cache
+        The stated ones; where the measured capacity is another by more than `DISAGREE`, a cache
+        of that size with the same ways and lines.
+    tuple of Caution
+    """
+    alone = {each.level: each for each in capacities if each.threads == 1}
+    if not stated:
+        measured_only = tuple(
+            _resized(_unstated(each.level), each.size_bytes)
+            for each in alone.values()
+            if each.size_bytes is not None
+        )
+        return measured_only, tuple(_of_unstated(measured_only))
+    caches: list[Cache] = []
+    cautions: list[Caution] = []
+    inner = 0
+    for cache in stated:
+        measured = alone.get(cache.level) if cache.kind != "instruction" else None
+        if measured is not None and not _is_alike(cache, measured, inner):
+            cautions.append(_of_difference(cache, measured))
+            caches.append(_resized(cache, measured.size_bytes or measured.high_bytes))
+        else:
+            caches.append(cache)
+        if cache.kind != "instruction":
+            inner += caches[-1].size_bytes
+    return tuple(caches), tuple(cautions)
+
+
+def contradictions(given: Sequence[Cache], capacities: Iterable[Capacity]) -> tuple[Caution, ...]:
+    """Return where caches that a user gave are not those that were measured."""
+    _, differing = caches_here(given, capacities)
+    return tuple(
+        Caution(
+            "cache-contradicted",
+            caution.seen.replace("the system says", "--cache says"),
+            "ceilings and traffic are those of the caches that were given; leave --cache out to "
+            "have those that were measured",
+        )
+        for caution in differing
+    )
+
+
+def are_given(
+    caches: Sequence[Cache], stated: Sequence[Cache], capacities: Sequence[Capacity]
+) -> bool:
+    """Return whether a machine's caches are a user's, and not what `caches_here` returns."""
+    return caches_here(stated, capacities)[0] != tuple(caches)
+
+
+def capacity_ends(
+    caches: Sequence[Cache], stated: Sequence[Cache] | None, capacities: Sequence[Capacity]
+) -> tuple[tuple[Cache, ...], tuple[Cache, ...]] | None:
+    """Return the least and the most that a program may get of its caches, if that varies.
+
+    Parameters
+    ----------
+    caches : sequence of Cache
+        Of a machine.
+    stated : sequence of Cache or None
+        As the system describes them; None: not known apart.
+    capacities : sequence of Capacity
+        Of one core alone and of all together: their intervals count.
+
+    Returns
+    -------
+    tuple of two tuples of Cache, or None
+        None: all are as the system describes them, or as a user does, or vary by no more than
+        `VARIES`.
+    """
+    if stated is None or not capacities or are_given(caches, stated, capacities):
+        return None
+    least, most = list(caches), list(caches)
+    for index, cache in enumerate(caches):
+        measured = [each for each in capacities if each.level == cache.level]
+        if cache in stated or cache.kind == "instruction" or not measured:
+            continue
+        low = min(cache.size_bytes, *(each.low_bytes for each in measured))
+        high = max(cache.size_bytes, *(each.high_bytes for each in measured))
+        inner = max((c.size_bytes for c in least[:index] if c.kind != "instruction"), default=0)
+        if high > VARIES * low:
+            least[index] = _resized(cache, max(low, inner + cache.line_bytes))
+            most[index] = _resized(cache, high)
+    if most == list(caches) and least == most:
+        return None
+    return tuple(least), tuple(most)
+
+
+def _is_alike(cache: Cache, measured: Capacity, inner_bytes: int) -> bool:
+    """Return whether a measured capacity is what a stated cache may hold."""
+    factor = DISAGREE if cache.level > _OWN_LEVELS else DISAGREE_ALONE
+    largest = factor * (cache.size_bytes + inner_bytes)
+    if measured.size_bytes is None:
+        return measured.high_bytes <= largest
+    return cache.size_bytes / factor <= measured.size_bytes <= largest
+
+
+def _of_difference(cache: Cache, measured: Capacity) -> Caution:
+    size = measured.size_bytes
+    gets = f"{_near(measured.high_bytes)} or more" if size is None else _near(size)
+    return Caution(
+        "cache-capacity",
+        f"the system says {format_size(cache.size_bytes)} of L{cache.level}; a program here gets "
+        f"{gets} ({_near(measured.low_bytes)} to {_near(measured.high_bytes)})",
+        "ceilings and traffic are those of the measured capacity; --cache decides otherwise",
+    )
+
+
+def _of_unstated(caches: Sequence[Cache]) -> Iterable[Caution]:
+    if caches:
+        sizes = ", ".join(f"L{cache.level} {_near(cache.size_bytes)}" for cache in caches)
+        yield Caution(
+            "caches-measured",
+            f"the system does not describe the caches; by latency over size they are {sizes}; "
+            f"{_USUAL_WAYS} ways and lines of {caches[0].line_bytes} byte are assumed",
+            "give them if you know better: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+        )
+
+
+def _near(size_bytes: int) -> str:
+    """Return a measured size to two digits."""
+    unit = 1 << 20 if size_bytes >= 1 << 20 else 1 << 10
+    number = float(f"{size_bytes / unit:.2g}")
+    return f"{number:g} {'MiB' if unit > 1 << 10 else 'KiB'}"
+
+
+def _unstated(level: int) -> Cache:
+    return Cache(
+        level=level,
+        kind="data" if level == 1 else "unified",
+        size_bytes=1,
+        line_bytes=64,
+        ways=_USUAL_WAYS,
+    )
+
+
+def _resized(cache: Cache, size_bytes: int) -> Cache:
+    """Return a cache of about this size with the same ways and lines: of whole sets."""
+    a_set = (cache.ways or _USUAL_WAYS) * cache.line_bytes
+    return replace(cache, size_bytes=max(1, round(size_bytes / a_set)) * a_set)
+
+
+def _shares(sizes: Floats, capacities: Floats) -> Floats:
+    """Return the share of accesses that each level answers, shape (sizes, levels + 1)."""
+    edges = np.concatenate(([0.0], capacities, [np.inf]))
+    held = np.minimum(sizes[:, None], edges[None, :])
+    return np.asarray(np.diff(held, axis=1) / sizes[:, None])
+
+
+def _latencies(sizes: Floats, times: Floats, knees: Floats) -> Floats:
+    """Return the latencies of all levels that describe a curve best; they never fall."""
+    from scipy.optimize import nnls
+
+    # Of increments, so that they ascend; relative residuals, so that small sets count as much.
+    steps = np.cumsum(_shares(sizes, knees)[:, ::-1], axis=1)[:, ::-1] / times[:, None]
+    increments, _ = nnls(steps, np.ones_like(times))
+    return np.asarray(np.cumsum(increments))
+
+
+def _residuals(sizes: Floats, times: Floats, knees: Floats) -> Floats:
+    expected = _shares(sizes, knees) @ _latencies(sizes, times, knees)
+    return np.asarray(expected / times - 1.0)
+
+
+def _fitted(sizes: Floats, times: Floats, start: Sequence[float]) -> tuple[Floats, float]:
+    """Return the best capacities near a start, and how badly they describe the curve."""
+    from scipy.optimize import least_squares
+
+    # A knee, then each one's ratio to the one before, less 1: they ascend whatever the search does.
+    ratios = np.diff(np.log(start))
+    first = np.concatenate(([np.log(start[0])], np.log(np.expm1(np.maximum(ratios, 0.05)))))
+
+    def knees_of(parameters: Floats) -> Floats:
+        steps = np.log1p(np.exp(np.clip(parameters[1:], -20, 20)))
+        logarithms = parameters[0] + np.concatenate(([0.0], np.cumsum(steps)))
+        return np.asarray(np.exp(np.clip(logarithms, 0, 60)))
+
+    result = least_squares(
+        lambda parameters: _residuals(sizes, times, knees_of(parameters)),
+        first,
+        loss="soft_l1",
+        f_scale=0.1,
+        max_nfev=60,
+    )
+    return knees_of(result.x), float(result.cost)
+
+
+def _search(sizes: Floats, times: Floats, stated: Sequence[float]) -> Floats:
+    """Return the capacities that describe a curve best, from many starts."""
+    grid = np.geomspace(sizes[0] * 1.5, sizes[-1] / 1.5, _STARTS)
+    if stated:
+        inner = stated[:-1]
+        outer = [size for size in (*grid, stated[-1]) if size > 1.05 * max(inner, default=0.0)]
+        starts = [(*inner, last) for last in outer]
+        return min((_fitted(sizes, times, start) for start in starts), key=lambda fit: fit[1])[0]
+    best: tuple[float, Floats] | None = None
+    for n_levels in range(1, _MOST_LEVELS + 1):
+        fits = (_fitted(sizes, times, start) for start in itertools.combinations(grid, n_levels))
+        knees, cost = min(fits, key=lambda fit: fit[1])
+        # Bayes' criterion: a level more has two parameters more.
+        badness = len(sizes) * np.log(max(cost, 1e-12)) + 2 * n_levels * np.log(len(sizes))
+        latencies = _latencies(sizes, times, knees)
+        shows = bool((latencies[1:] >= _SHOWS * latencies[:-1]).all())
+        if shows and (best is None or badness < best[0]):
+            best = badness, knees
+    return np.array([]) if best is None else best[1]
+
+
+def _varied(
+    sizes: Floats, rounds: Sequence[Sequence[float]], whole: Floats, knees: Floats
+) -> list[Floats]:
+    """Return the fits of each round, and those without every third size."""
+    if not len(knees):
+        return []
+    by_round = [_fitted(sizes, np.array(times), list(knees))[0] for times in rounds]
+    if len(by_round) >= _FEWEST_TO_TRIM:
+        ordered = np.sort(np.array(by_round), axis=0)[1:-1]
+        by_round = list(ordered)
+    by_thirds = [
+        _fitted(sizes[kept], whole[kept], list(knees))[0]
+        for leave in range(_THIRDS)
+        if (kept := np.arange(len(sizes)) % _THIRDS != leave).sum() > 2 * len(knees) + 1
+    ]
+    return [*by_round, *by_thirds]

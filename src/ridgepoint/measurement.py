@@ -50,6 +50,9 @@ class Counted:
         In the order in which the program first entered them.
     alternatives : tuple of Alternative
         The same run on other caches.
+    ends : tuple of Alternative
+        The same run on the least and on the most that a program gets of these caches, where that
+        varies with the machine's neighbours.
     miss_curve : MissCurve or None
         Memory traffic over the size of a cache, of what was counted; None: not asked for.
     partial : str or None
@@ -74,6 +77,7 @@ class Counted:
     cautions: tuple[Caution, ...] = ()
     regions: tuple[RegionCounts, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    ends: tuple[Alternative, ...] = ()
     miss_curve: MissCurve | None = None
     partial: str | None = None
     selected: str | None = None

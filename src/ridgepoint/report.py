@@ -74,6 +74,7 @@ def report(
         "energy_j": counted.energy_j,
         "simulated_caches": plain(counted.caches),
         "alternatives": plain(counted.alternatives),
+        "ends": plain(counted.ends),
         "also": _also(counted.also),
         "miss_curve": plain(counted.miss_curve),
         "working_sets": (
@@ -219,4 +220,12 @@ def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, An
         "attainable_flop_per_s": placement.attainable_flop_per_s,
         "attainable_bop_per_s": placement.attainable_per_s if placement.metric == "bop" else None,
         "efficiency": placement.efficiency,
+        "ends": [
+            {
+                "limiter": None if end.bound is None else end.bound.limiter,
+                "efficiency": end.efficiency,
+                "intensity": end.intensity,
+            }
+            for end in placement.ends
+        ],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import click
 
@@ -14,7 +15,7 @@ from ridgepoint.meters import Meter
 
 
 def caches_to_simulate(geometry: str | None, machine: Machine | None) -> tuple[Cache, ...]:
-    """Return the caches that a user gives, else those of the machine that was named, else ours.
+    """Return the caches that a user gives, else those of the machine that bounds, else ours.
 
     Raises
     ------
@@ -24,6 +25,29 @@ def caches_to_simulate(geometry: str | None, machine: Machine | None) -> tuple[C
     if geometry is None and machine is not None and machine.caches:
         return machine.caches
     return common.caches_of_this_host(geometry)
+
+
+def with_ends(meter: Meter, machine: Machine, geometry: str | None) -> Meter:
+    """Return the meter; one that simulates caches does the ends of what a program gets, too.
+
+    Parameters
+    ----------
+    meter : Meter
+    machine : Machine
+        Whose caches are simulated, unless the user gives others.
+    geometry : str or None
+        Those.
+    """
+    from ridgepoint.meters.engine import EngineMeter
+    from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
+    from ridgepoint.models.cache_capacity import capacity_ends
+
+    if isinstance(meter, AutoMeter | BothMeter):
+        return replace(meter, engine=with_ends(meter.engine, machine, geometry))
+    ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities)
+    if geometry is not None or ends is None or not isinstance(meter, EngineMeter):
+        return meter
+    return replace(meter, ends=ends)
 
 
 def meter_for(

@@ -152,7 +152,7 @@ class _Cpu:
         """Return the machine with the better of two measurements of some ceilings."""
         from ridgepoint.ceilings import measured_again
 
-        return measured_again(machine, names, progress=self._shown.fraction, caches=self._caches)
+        return measured_again(machine, names, progress=self._shown.fraction)
 
 
 class _Gpu:

@@ -145,7 +145,7 @@ def _measure(
 ) -> int:
     """Measure a program on this machine."""
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters
+    from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters, with_ends
     from ridgepoint.cli.kept import machine_of
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.host import usable_cpus
@@ -165,7 +165,8 @@ def _measure(
     common.require_figure_endings(outputs, also=(".json",))
     resolve(program)
     chosen = None if machine_name is None else machine_of(machine_name, archive_path)
-    caches = caches_to_simulate(geometry, chosen)
+    if geometry is not None:
+        common.caches_of_this_host(geometry)  # refused before anything long begins
     with Archive(archive_path) as archive, common.progress() as shown:
         meter = meter_for(
             meter_name,
@@ -188,10 +189,11 @@ def _measure(
             raise click.BadParameter(
                 f"{machine.name} has {machine.cores} cores", param_hint="'--cores'"
             )
+        # Traffic and roofs are of the same caches.
         measurement = measure_program(
             program,
-            meter=meter,
-            caches=caches,
+            meter=with_ends(meter, machine, geometry),
+            caches=caches_to_simulate(geometry, machine),
             repeat=repeat,
             timeout_s=timeout_s,
             counts_only=counts_only,

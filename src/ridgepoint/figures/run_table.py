@@ -36,13 +36,19 @@ from ridgepoint.figures.work import shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.advice import TRY_BOPS, advice
-from ridgepoint.models.placement import Placement
+from ridgepoint.models.placement import Placement, at_ends
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.resources import LEVELS
-from ridgepoint.units import format_si
+from ridgepoint.units import format_si, format_size
 
 _MOST_FUNCTIONS = 10
 # Of fewer samples quartiles say nothing that the samples do not.
+_ENDS = 2
+"""The least and the most of the caches."""
+
+_ALIKE = 0.01
+"""Relative difference below which the ends of an interval are not worth a word."""
+
 _LEAST_FOR_QUARTILES = 4
 
 Row = tuple[str, str]
@@ -233,8 +239,33 @@ def _traffic(measurement: Measurement) -> Iterator[Row]:
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is not None:
-            yield head, f"{shown_name(level):<5} {_moved(part)}"
+            yield head, f"{shown_name(level):<5} {_moved(part)}{_moved_at_ends(measurement, level)}"
             head = ""
+
+
+def _moved_at_ends(measurement: Measurement, level: str) -> str:
+    """Return what would be moved with the least and with the most of the caches, if it differs."""
+    part = measurement.traffic_at(level)
+    totals = [
+        other.total_bytes
+        for end in at_ends(measurement)
+        if (other := end.traffic_at(level)) is not None
+    ]
+    known = [total for total in totals if total is not None]
+    if part is None or part.total_bytes is None or len(known) != _ENDS:
+        return ""
+    low, high = min(*known, part.total_bytes), max(*known, part.total_bytes)
+    if high <= low * (1 + _ALIKE):
+        return ""
+    sizes = " to ".join(
+        format_size(cache.size_bytes)
+        for end in measurement.counted.ends
+        for cache in end.caches[-1:]
+    )
+    return (
+        f"\n      in all {format_si(low, 'B')} to {format_si(high, 'B')}, as neighbours leave it "
+        f"{sizes} of L{measurement.counted.ends[0].caches[-1].level}"
+    )
 
 
 def _moved(part: Traffic) -> str:
@@ -286,7 +317,20 @@ def _placed(
     else:
         yield "   attainable", f"{UNKNOWN} {on}"
     known = placement.efficiency is not None
-    yield "   efficiency", percent(placement.efficiency or 0.0) if known else UNKNOWN
+    efficiency = percent(placement.efficiency or 0.0) if known else UNKNOWN
+    yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
+
+
+def _efficiency_at_ends(placement: Placement) -> str:
+    """Return the efficiency with the least and with the most of the caches, if it differs."""
+    own = placement.efficiency
+    known = [end.efficiency for end in placement.ends if end.efficiency is not None]
+    if own is None or len(known) != _ENDS:
+        return ""
+    low, high = min(*known, own), max(*known, own)
+    if high <= low * (1 + _ALIKE):
+        return ""
+    return f" ({percent(low)} to {percent(high)} with the least and the most of the caches)"
 
 
 def _performance(placement: Placement) -> str:

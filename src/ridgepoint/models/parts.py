@@ -44,6 +44,7 @@ def part_alone(
             functions=(),
             regions=(),
             alternatives=(),
+            ends=(),
             miss_curve=None,
             selected=f"{kind} {part.name!r}",
         ),

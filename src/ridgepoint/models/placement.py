@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts
@@ -21,6 +21,8 @@ from ridgepoint.units import format_size
 _SNAP_CORES = 0.05
 # A point this far above its roof is beyond the noise of both medians.
 ABOVE_ROOF = 1.02
+# Relative change of the efficiency from which on it is said what another share of the caches does.
+_MATTERS = 0.05
 # Below this share of every roof none of the roofs explains the runtime.
 _FAR_BELOW = 0.10
 _MEASURE_BOPS = (
@@ -54,6 +56,9 @@ class Placement:
         The bound's time over the runtime's median: 1 is the roof.
     cautions : tuple of Caution
         The measurement's, and those of the placement.
+    ends : tuple of Placement
+        With the least and with the most that the program may get of the caches, where that varies
+        with the machine's neighbours and was simulated.
     """
 
     cores: float
@@ -66,6 +71,7 @@ class Placement:
     attainable_per_s: float | None
     efficiency: float | None
     cautions: tuple[Caution, ...]
+    ends: tuple[Placement, ...] = ()
 
     @property
     def intensity_flop_per_byte(self) -> float | None:
@@ -151,6 +157,10 @@ def place(
     efficiency = None if runtime is None or not time_s else time_s / runtime.median
     if timed is not None and limit is not None and efficiency is not None:
         cautions += _judge(efficiency, timed.cores_busy, limit)
+    ends = tuple(
+        place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
+    )
+    cautions += _if_it_matters(measurement, limit, efficiency, ends)
     dram = measurement.traffic_at("dram")
     moved = None if dram is None else dram.total_bytes
     return Placement(
@@ -164,7 +174,63 @@ def place(
         attainable_per_s=work / time_s if work and time_s else None,
         efficiency=efficiency,
         cautions=tuple(cautions),
+        ends=ends,
     )
+
+
+def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
+    """Return the measurement with the traffic on the least and on the most of the caches.
+
+    Empty where it does not vary, or was not simulated.
+    """
+    counted = measurement.counted
+    return tuple(
+        replace(
+            measurement, counted=replace(counted, traffic=end.traffic, caches=end.caches, ends=())
+        )
+        for end in counted.ends
+    )
+
+
+def _if_it_matters(
+    measurement: Measurement,
+    limit: Bound | None,
+    efficiency: float | None,
+    ends: Sequence[Placement],
+) -> list[Caution]:
+    """Return a caution if another share of the caches would change the verdict."""
+    if limit is None or efficiency is None:
+        return []
+    changed = [
+        (end, other)
+        for end, other in zip(measurement.counted.ends, ends, strict=True)
+        if other.bound is not None
+        and other.efficiency is not None
+        and (
+            other.bound.binding != limit.binding
+            or abs(other.efficiency - efficiency) > _MATTERS * efficiency
+        )
+    ]
+    if not changed:
+        return []
+    said = "; ".join(
+        f"with {_sizes(end.caches)} {other.bound.binding} would allow "
+        f"{1 / other.efficiency:.2g} times its speed"
+        for end, other in changed
+        if other.bound is not None and other.efficiency
+    )
+    return [
+        Caution(
+            "capacity-varies",
+            f"how much of the caches the program gets depends on neighbours: {said}",
+            "take the verdict as one among these, or measure on dedicated CPUs",
+        )
+    ]
+
+
+def _sizes(caches: Sequence[Cache]) -> str:
+    last = _data(caches)[-1]
+    return f"{format_size(last.size_bytes)} of L{last.level}"
 
 
 def _cores_busy(measurement: Measurement, machine: Machine) -> float:

@@ -74,6 +74,9 @@ class EngineMeter:
         dirty is written back by then, and its own.
     alternatives : tuple of tuple of Cache
         Other caches to simulate in the same run.
+    ends : tuple of tuple of Cache
+        The least and the most that a program may get of the caches, if they vary: they are
+        simulated too, as far as the engine has room for them beside the alternatives.
     miss_curve : bool
         Whether to find the traffic over the size of the cache.
     may_be_replaced : bool
@@ -89,6 +92,7 @@ class EngineMeter:
     all_threads: bool = False
     cold: bool = False
     alternatives: tuple[tuple[Cache, ...], ...] = ()
+    ends: tuple[tuple[Cache, ...], ...] = ()
     miss_curve: bool = False
     may_be_replaced: bool = True
     report: Callable[[str], None] | None = None
@@ -124,7 +128,7 @@ class EngineMeter:
     @property
     def without_traffic(self) -> EngineMeter:
         """The engine without caches."""
-        return replace(self, simulate=False, cold=False, alternatives=(), miss_curve=False)
+        return replace(self, simulate=False, cold=False, alternatives=(), ends=(), miss_curve=False)
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why the engine cannot count here, or None; builds it if need be."""
@@ -172,7 +176,8 @@ class EngineMeter:
     def _geometries(self, caches: Sequence[Cache]) -> tuple[Geometry, ...]:
         if not self.simulate:
             return ()
-        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *self.alternatives))
+        others = (*self.alternatives, *self.ends)[: MOST_GEOMETRIES - 1]
+        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *others))
 
     def _own_options(self, geometries: Sequence[Geometry]) -> tuple[str, ...]:
         chosen = [geometry.option for geometry in geometries]
@@ -223,7 +228,8 @@ class EngineMeter:
             caches=geometries[0].caches if geometries else (),
             processes=len(written.pids),
             regions=tuple(r for r in totals.regions if not r.name.startswith(_FUNCTION_MARK)),
-            alternatives=totals.alternatives,
+            alternatives=totals.alternatives[: len(self.alternatives)],
+            ends=totals.alternatives[len(self.alternatives) :],
             miss_curve=totals.miss_curve,
             partial=_why_partial(written, run, lost_pids),
             selected=None if self.selection is None else str(self.selection),

@@ -16,6 +16,12 @@ from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
 CHASE = "chase"
 """Name of the pattern whose every load waits for the one before."""
 
+CHAIN = "chain"
+"""How a ceiling of computing is that is reached by operations that wait for each other."""
+
+_DIVIDER = frozenset(("div", "sqrt"))
+"""Operations that a core does not start in every cycle."""
+
 _LINK = "network"
 """Path of what a node exchanges with others."""
 
@@ -174,6 +180,15 @@ class Ceiling:
     def key(self) -> tuple[str, str, int, str | None]:
         """Resource, name, threads and part: what no other ceiling of a machine has."""
         return self.resource, self.name, self.threads, self.part
+
+    @property
+    def bounds_some_work_alone(self) -> bool:
+        """Whether it is of divisions, square roots, or operations that wait for each other.
+
+        A program's other work is done faster: figures do not draw it among the roofs.
+        """
+        operation, _, how = self.name.partition(" ")
+        return operation in _DIVIDER or how == CHAIN
 
     @property
     def latency_s(self) -> float | None:

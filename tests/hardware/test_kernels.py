@@ -3,10 +3,12 @@
 The product checks its kernels with iced-x86; LLVM's assembly printer is the second opinion.
 """
 
+import ctypes
 import platform
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ridgepoint.ceilings.probe import deadly
@@ -15,8 +17,8 @@ from ridgepoint.jit import Code, Compiler
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
-from ridgepoint.kernels.kernel import ENTRY, Claim
-from ridgepoint.kernels.peak import mix, peak
+from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, Claim
+from ridgepoint.kernels.peak import WORKING_BYTES, chain, mix, peak
 
 pytestmark = [
     pytest.mark.hardware,
@@ -69,6 +71,108 @@ def test_peak_loop_holds_48_operations_and_touches_no_memory(
     assert not any("(" in line for line in loop)
     assert len(loop) <= 48 + 3
     assert why_refused(function, kernel.claim) is None
+
+
+@pytest.mark.parametrize("width", [0, 128, 256, 512])
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+@pytest.mark.parametrize(("operation", "own", "added"), [("div", 4 * 12, 0), ("sqrt", 8 * 12, 12)])
+def test_loop_of_the_divider_holds_its_operations(
+    compiler, operation, own, added, precision, width
+):
+    """Twelve chains of four divisions, or of an addition and eight square roots."""
+    require(compiler, width)
+    kernel = peak(operation, precision=precision, width_bits=width)
+    function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
+    suffix = ("s" if width == 0 else "p") + {"fp64": "d", "fp32": "s"}[precision]
+    loop = loop_of(function.assembly)
+    lanes = {0: 1, 128: 2, 256: 4, 512: 8}[width] * (2 if precision == "fp32" and width else 1)
+    divided = [line for line in loop if re.match(rf"v?{operation}{suffix}\s", line)]
+
+    assert len(divided) == own
+    assert len([line for line in loop if re.match(rf"v?add{suffix}\s", line)]) == added
+    assert all(f"%{_REGISTER[width]}" in line for line in divided)
+    assert not any("(" in line for line in loop)
+    assert len(loop) <= own + added + 3
+    assert kernel.work_per_repeat == own * lanes
+    assert why_refused(function, kernel.claim) is None
+
+
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+@pytest.mark.parametrize(
+    ("operation", "mnemonic", "number"),
+    [
+        ("add", "v?add", 64),
+        ("mul", "v?mul", 64),
+        ("fma", r"vfmadd\d+", 64),
+        ("div", "v?div", 64),
+        ("sqrt", "v?(sqrt|add)", 16 + 1),
+    ],
+)
+def test_chain_is_of_one_register(compiler, operation, mnemonic, number, precision):
+    """Each scalar operation reads what the one before wrote; no other writes a register."""
+    require(compiler, 0, *(["fma"] if operation == "fma" else []))
+    kernel = chain(operation, precision=precision)
+    function = compiler.compile(kernel.ir, ENTRY)
+    loop = loop_of(function.assembly)
+    suffix = {"fp64": "sd", "fp32": "ss"}[precision]
+    own = [line for line in loop if re.match(rf"{mnemonic}{suffix}\s", line)]
+    written = {line.rsplit("%", 1)[1] for line in own}
+
+    assert len(own) == number
+    assert len(written) == 1
+    # AT&T has the result last: it must be among what is given, or be overwritten.
+    (register,) = written
+    assert all(line.count(f"%{register}") >= (1 if "fmadd" in line else 2) for line in own)
+    assert len(loop) <= number + 3
+    assert why_refused(function, kernel.claim) is None
+
+
+@pytest.mark.parametrize(("precision", "number"), [("fp64", np.float64), ("fp32", np.float32)])
+def test_quotients_come_back_to_where_they_began(compiler, precision, number):
+    """As NumPy divides, and with so many digits that no divider ends early."""
+    kernel = peak("div", precision=precision, width_bits=0)
+    a, b, *starts = map(number, kernel.operands)
+
+    assert last_values(compiler, kernel, number) == starts
+    assert all(x / a / b == x for x in starts)
+    assert all(digits(x) > 0.7 * digits(number(1 / 3)) for x in [a, b, *starts])
+    assert all(digits(x / a) > 0.7 * digits(number(1 / 3)) for x in starts)
+
+
+@pytest.mark.parametrize(("precision", "number"), [("fp64", np.float64), ("fp32", np.float32)])
+@pytest.mark.parametrize(("make", "chains", "steps"), [(peak, 12, 8), (chain, 1, 16)])
+def test_roots_begin_again_before_they_come_to_one(
+    compiler, make, chains, steps, precision, number
+):
+    """As NumPy takes them, from a number beside which the last root is nothing."""
+    kernel = make("sqrt", precision=precision, **({"width_bits": 0} if make is peak else {}))
+    large, _, *starts = map(number, kernel.operands)
+    roots = [large]
+    for _ in range(steps):
+        roots.append(np.sqrt(roots[-1]))
+
+    assert all(large + x == large for x in [roots[-1], *starts])
+    assert last_values(compiler, kernel, number) == [roots[-1]] * chains
+    assert roots[-1] > 1.001
+
+
+def digits(x):
+    """Return how many bits a number's fraction needs."""
+    fraction = int(np.frexp(np.float64(x))[0] * 2**53)
+    return 53 - (fraction & -fraction).bit_length()
+
+
+def last_values(compiler, kernel, number):
+    """Return where the chains of a scalar kernel end after 1000 repeats."""
+    function = compiler.compile(kernel.ir, ENTRY)
+    room = np.zeros((WORKING_BYTES + VECTOR_ALIGNMENT) // number().itemsize, number)
+    per_slot = VECTOR_ALIGNMENT // number().itemsize
+    slots = room[-room.ctypes.data % VECTOR_ALIGNMENT // number().itemsize :]
+    slots[: per_slot * len(kernel.operands) : per_slot] = kernel.operands
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    run(function.address)(slots.ctypes.data, 0, 1000)
+    chains = len(kernel.operands) - 2
+    return slots[per_slot * len(kernel.operands) :: per_slot][:chains].tolist()
 
 
 @pytest.mark.parametrize("width", [0, 128, 256, 512])

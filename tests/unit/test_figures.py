@@ -188,6 +188,15 @@ def test_at_most_three_lower_ceilings_and_the_lowest_stays():
     assert lower == pytest.approx([32, 16, 2])
 
 
+def test_divisions_and_chains_are_no_roofs_of_other_work():
+    """They lie far below, and neither are drawn nor widen the frame downwards."""
+    slow = tuple(peak("fp64", name, 1, 1e6) for name in ("div scalar", "sqrt 512-bit", "fma chain"))
+    with_them = figure_of(TRIAD, machine=replace(MACHINE, ceilings=(*MACHINE.ceilings, *slow)))
+
+    assert with_them.roofs == figure_of(TRIAD).roofs
+    assert with_them.y_limits == figure_of(TRIAD).y_limits
+
+
 def test_equal_ceilings_are_one_line():
     """A 256-bit FMA as fast as a 512-bit one is no second roof."""
     twin = peak("fp64", "fma 256-bit", 1, 58.7e9)

@@ -111,16 +111,17 @@ def test_node_is_measured_by_its_memory_alone():
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 4 kinds x 4 widths + 2 x 7 integers + 9 dots + 14 BOPs ...).
+    """2 core counts x (2 precisions x 6 kinds x 4 widths + 2 x 7 integers + 9 dots + 14 BOPs ...).
 
-    The kinds are add, mul, fma, and the better of two mixes of fma and add; integers add, logic
+    The kinds are add, mul, fma, div, sqrt, and the better of two mixes of fma and add; on one core
+    a chain of each of the first five in both precisions. Integers add, logic
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three widths.
     Basic operations: seven kinds, as scalars and in 512 bit.
     Memory: 3 cache levels x 7 + main memory x 9.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 4 * 4 + 2 * 7 + 9 + 14 + 3 * 7 + 9)
+    assert len(tasks) == 2 * (2 * 6 * 4 + 2 * 7 + 9 + 14 + 3 * 7 + 9) + 2 * 5
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 
@@ -148,10 +149,9 @@ def test_plan_without_avx_has_scalar_and_128_bit_alone():
     tasks = plan(ZEN4, [cores(1)], isa=x86("sse2"))
 
     assert {t.name for t in tasks if t.resource == "fp64"} == {
-        "add scalar",
-        "add 128-bit",
-        "mul scalar",
-        "mul 128-bit",
+        f"{operation} {how}"
+        for operation in ("add", "mul", "div", "sqrt")
+        for how in ("scalar", "128-bit", "chain")
     }
 
 

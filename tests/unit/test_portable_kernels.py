@@ -11,7 +11,7 @@ from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
 from ridgepoint.kernels.kernel import ENTRY
-from ridgepoint.kernels.peak import mix, peak
+from ridgepoint.kernels.peak import chain, mix, peak
 from ridgepoint.kernels.random_access import chase
 
 _V = "+m,+a,+f,+d,+v"
@@ -107,6 +107,48 @@ def test_scalar_loop_is_48_operations_a_counter_and_a_branch(
 
     assert count(loop, pattern) == 48
     assert len(loop) == 48 + 2
+    assert why_refused(code, kernel.claim) is None
+
+
+@pytest.mark.parametrize(("cpu", "width", "fp64", "fp32"), VECTORS)
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+@pytest.mark.parametrize(
+    ("operation", "own", "added", "arm", "risc_v"),
+    [
+        ("div", 48, 0, "fdiv V, (p0/m, )?V, V", r"vfdiv\.vv V, V, V"),
+        ("sqrt", 96, 12, "fsqrt V, (p0/m, )?V", r"vfsqrt\.v V, V"),
+    ],
+)
+def test_vector_loop_of_the_divider_holds_its_operations(
+    operation, own, added, arm, risc_v, precision, cpu, width, fp64, fp32
+):
+    """Twelve chains of four divisions, or of an addition and eight square roots."""
+    kernel = peak(operation, precision=precision, width_bits=width)
+    code = emitted(kernel, cpu)
+    register = fp64 if precision == "fp64" else fp32
+    loop = loop_of(code)
+
+    assert count(loop, (risc_v if cpu == "rvv" else arm).replace("V", register)) == own
+    assert count(loop, rf"v?fadd(\.vv)? {register}, {register}, {register}") == added
+    assert len(loop) == own + added + 2
+    assert why_refused(code, kernel.claim) is None
+
+
+@pytest.mark.parametrize("cpu", ["n1", "v2", "a64fx", "rvv"])
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+@pytest.mark.parametrize(
+    ("operation", "number"), [("add", 64), ("mul", 64), ("fma", 64), ("div", 64), ("sqrt", 17)]
+)
+def test_chain_writes_one_register(operation, number, precision, cpu):
+    """And each operation reads it: the last operand of Arm's multiply-add is what it adds to."""
+    kernel = chain(operation, precision=precision)
+    code = emitted(kernel, cpu)
+    operands = [line.split(" ", 1)[1].split(", ") for line in loop_of(code) if line[0] == "f"]
+
+    assert len(operands) == number
+    assert len({own[0] for own in operands}) == 1
+    assert all(own[0] in own[1:] for own in operands)
+    assert len(loop_of(code)) == number + 2
     assert why_refused(code, kernel.claim) is None
 
 

@@ -218,7 +218,7 @@ def _why_work_differs(loop: Sequence[str], claim: Claim, architecture: str) -> s
             flop += number * FLOP_PER_LANE[operation] * lanes(claim.precision, claim.width_bits)
     if not claim.instructions and flop != claim.flop:
         return f"a pass of its loop does {flop} flop, not {claim.flop}"
-    if claim.operation == "clock":
+    if claim.is_chain:
         operands = [line.split(" ", 1)[1].split(", ") for line in chain]
         result = operands[0][0]
         if any(own[0] != result or result not in own[1:] for own in operands):

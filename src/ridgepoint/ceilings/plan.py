@@ -15,7 +15,7 @@ from ridgepoint.kernels.dot import Kind, dot_peak, dot_widths
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
 from ridgepoint.kernels.isa import Isa
 from ridgepoint.kernels.kernel import Kernel, width_name
-from ridgepoint.kernels.peak import MIXES, mix, peak
+from ridgepoint.kernels.peak import MIXES, Operation, chain, mix, peak
 from ridgepoint.kernels.random_access import (
     chase,
     chase_shares,
@@ -23,7 +23,7 @@ from ridgepoint.kernels.random_access import (
     gather_shares,
     gather_widths,
 )
-from ridgepoint.machine import Cache
+from ridgepoint.machine import CHAIN, Cache
 from ridgepoint.units import format_size
 
 DRAM_OVER_CACHES = 4
@@ -200,6 +200,8 @@ def plan(
                     essential=_is_essential(resource, candidates[0], isa),
                 )
                 for resource, name, candidates in computing
+                # What waits for itself does so on each core alone.
+                if len(place.cpus) == 1 or not name.endswith(f" {CHAIN}")
             ]
         levels = () if place.memory_only else tuple(f"l{n}" for n in caches if n <= 3)
         sizes = together if together is not None and len(place.cpus) > 1 else caches
@@ -291,7 +293,7 @@ def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:
     claim = kernel.claim
     if resource == "bop":
         return claim.operation in {"mixed", "fma+add"}
-    if resource not in {"fp64", "fp32"} or claim.operation == "mul":
+    if resource not in {"fp64", "fp32"} or claim.operation not in {"add", "fma", "fma+add"}:
         return False
     scalar_fma = claim.operation == "fma" and not claim.width_bits
     return scalar_fma or claim.width_bits == max(isa.vector_widths, default=0)
@@ -303,15 +305,19 @@ _Computing = tuple[str, str, tuple[Kernel, ...]]
 
 def _floats(isa: Isa) -> Iterator[_Computing]:
     precisions: tuple[Literal["fp64", "fp32"], ...] = ("fp64", "fp32")
-    operations: tuple[Literal["add", "mul", "fma"], ...] = ("add", "mul", "fma")
+    fused: tuple[Operation, ...] = ("fma",) if isa.has_fma else ()
+    operations: tuple[Operation, ...] = ("add", "mul", *fused, "div", "sqrt")
     for precision in precisions:
-        for operation in operations if isa.has_fma else operations[:2]:
+        for operation in operations:
             for width in (0, *isa.vector_widths):
                 kernel = peak(operation, precision=precision, width_bits=width)
                 yield precision, kernel.name, (kernel,)
         for width in (0, *isa.vector_widths) if isa.has_fma else ():
             mixes = _multiply_adds(precision, width, isa)
             yield precision, f"fma+add {width_name(width)}", mixes
+        for operation in operations:
+            kernel = chain(operation, precision=precision)
+            yield precision, kernel.name, (kernel,)
 
 
 def _multiply_adds(precision: Literal["fp64", "fp32"], width: int, isa: Isa) -> tuple[Kernel, ...]:

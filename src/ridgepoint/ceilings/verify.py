@@ -118,8 +118,7 @@ def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
                 if 8 * _register_bytes(i) != bits:
                     return f"{i} is not {bits} bit wide"
         chain += own
-    one_chain = claim.operation in {"clock", "dependent"}
-    if one_chain and len({i.op0_register for i in chain}) != 1:
+    if claim.is_chain and len({i.op0_register for i in chain}) != 1:
         return "its operations are not one chain"
     if (claim.load_bytes or claim.store_bytes) and not claim.instructions:
         return None  # what moves the bytes was counted by its bytes

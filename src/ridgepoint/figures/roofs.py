@@ -46,7 +46,7 @@ def machine_frame(machine: Machine, *, metric: Metric = "flop") -> tuple[Coordin
     ] or peaks
     left = _decade_below(min(peaks) / max(slopes)) / 10
     right = _decade_above(max(peaks) / min(slopes)) * 10
-    ceilings = [c.rate.median for n in precisions for c in _rated(machine, n) if c.rate]
+    ceilings = [c.rate.median for n in precisions for c in _of_any_work(machine, n) if c.rate]
     bottom = _decade_below(min([left * min(slopes), *ceilings]))
     return (left, right), (bottom, _decade_above(max(peaks) * _HEADROOM))
 
@@ -220,6 +220,10 @@ def _rated(machine: Machine, resource: str) -> list[Ceiling]:
     return [ceiling for ceiling in machine.ceilings if ceiling.rate_of(wanted) is not None]
 
 
+def _of_any_work(machine: Machine, resource: str) -> list[Ceiling]:
+    return [c for c in _rated(machine, resource) if not c.bounds_some_work_alone]
+
+
 def _pattern(machine: Machine, resource: str, cores: float) -> str:
     """Return which pattern reached a roof, with the measured threads nearest to the cores."""
     threads = sorted({ceiling.threads for ceiling in _rated(machine, resource)})
@@ -234,11 +238,11 @@ def _lower_ceilings(
 ) -> list[tuple[str, float]]:
     """Return patterns of the first precision, well below its peak and apart from what is drawn."""
     rates: dict[str, float] = {}
-    for name in {ceiling.name for ceiling in _rated(machine, precisions[0])}:
+    for name in {ceiling.name for ceiling in _of_any_work(machine, precisions[0])}:
         same = tuple(c for c in _rated(machine, precisions[0]) if c.name == name)
         rates[name] = float(replace(machine, ceilings=same).rate(precisions[0], cores=cores))
     kept, lower = list(drawn), []
-    peak = max(rates.values())
+    peak = max(rates.values(), default=0.0)
     for name, rate in sorted(rates.items(), key=lambda item: (-item[1], item[0])):
         apart = all(max(rate, other) / min(rate, other) >= _APART for other in kept)
         if apart and rate < peak:

@@ -12,10 +12,13 @@ from typing import Literal
 Architecture = Literal["x86_64", "aarch64"]
 """For which there are kernels of instructions that LLVM has no general form of."""
 
-FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2}
+FLOP_PER_LANE = {"add": 1, "mul": 1, "fma": 2, "div": 1, "sqrt": 1}
 """Of the operations of floating-point numbers."""
 
 _BITS = {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "int64": 64, "int32": 32, "int8": 8}
+_GIVEN = {"sqrt": 1, "fma": 3}
+"""What an operation takes, where that is not two numbers."""
+
 _X86_WIDTHS = ((128, "sse2"), (256, "avx"), (512, "avx512f"))
 _WIDEST = 512
 
@@ -125,7 +128,7 @@ def instruction_pattern(
     Parameters
     ----------
     architecture : {"x86_64", "aarch64", "riscv64"}
-    operation : {"add", "mul", "fma", "xor", "compare"}
+    operation : {"add", "mul", "fma", "div", "sqrt", "xor", "compare"}
     precision : {"fp64", "fp32", "int64", "int32"}
     width_bits : int
         0: scalar.
@@ -158,39 +161,59 @@ def _x86_64(operation: str, precision: str, width_bits: int) -> str:
             "compare": f"V?PCMPGT{element}",
         }[operation]
     shape = ("P" if width_bits else "S") + ("D" if precision == "fp64" else "S")
-    return {"add": "V?ADD", "mul": "V?MUL", "fma": "VFMADD(132|213|231)"}[operation] + shape
+    name = {
+        "add": "V?ADD",
+        "mul": "V?MUL",
+        "fma": "VFMADD(132|213|231)",
+        "div": "V?DIV",
+        "sqrt": "V?SQRT",
+    }[operation]
+    return name + shape
 
 
 def _aarch64(operation: str, precision: str, width_bits: int) -> str:
     element = "d" if _BITS[precision] == 64 else "s"
     if precision.startswith("fp"):
-        name = {"add": "fadd", "mul": "fmul", "fma": "fmla" if width_bits else "fmadd"}[operation]
+        fused = "fmla" if width_bits else "fmadd"
+        name = {"add": "fadd", "mul": "fmul", "fma": fused, "div": "fdiv", "sqrt": "fsqrt"}[
+            operation
+        ]
     else:
         name = {"add": "add", "xor": "eor", "mul": "mul", "compare": "cmgt"}[operation]
     if not width_bits:
         register = element if precision.startswith("fp") else {"d": "x", "s": "w"}[element]
-        return f"{name} " + ", ".join([rf"{register}\d+"] * (4 if operation == "fma" else 3))
+        return f"{name} " + ", ".join([rf"{register}\d+"] * (1 + _GIVEN.get(operation, 2)))
+    # A vector's multiply-add overwrites what it adds to.
+    given = min(_GIVEN.get(operation, 2), 2)
     if width_bits > 128 or (operation, precision) == ("mul", "int64"):
         # Exclusive-or knows no elements: it is written with the longest.
         vector = r"z\d+\." + ("d" if operation == "xor" else element)
-        return rf"{name} {vector}, (p\d+/m, )?{vector}, {vector}"
+        return rf"{name} {vector}, (p\d+/m, )?" + ", ".join([vector] * given)
     lanes = width_bits // _BITS[precision]
     vector = r"v\d+\." + ("16b" if operation == "xor" else f"{lanes}{element}")
-    return f"{name} {vector}, {vector}, {vector}"
+    return f"{name} " + ", ".join([vector] * (1 + given))
 
 
 def _riscv64(operation: str, precision: str, width_bits: int) -> str:
     if width_bits:
+        both = r"\.vv v\d+, v\d+, v\d+"
         names = {
-            "fp": {"add": "vfadd", "mul": "vfmul", "fma": "vfmacc"},
-            "int": {"add": "vadd", "xor": "vxor", "mul": "vmul"},
+            "fp": {
+                "add": "vfadd" + both,
+                "mul": "vfmul" + both,
+                "fma": "vfmacc" + both,
+                "div": "vfdiv" + both,
+                "sqrt": r"vfsqrt\.v v\d+, v\d+",
+            },
+            "int": {"add": "vadd" + both, "xor": "vxor" + both, "mul": "vmul" + both},
         }
-        name = names[precision.rstrip("0123456789")][operation]
-        return rf"{name}\.vv v\d+, v\d+, v\d+"
+        return names[precision.rstrip("0123456789")][operation]
     if precision.startswith("fp"):
-        name = {"add": "fadd", "mul": "fmul", "fma": "fmadd"}[operation]
+        name = {"add": "fadd", "mul": "fmul", "fma": "fmadd", "div": "fdiv", "sqrt": "fsqrt"}[
+            operation
+        ]
         suffix = "d" if precision == "fp64" else "s"
-        registers = ", ".join([r"f[ast]\d+"] * (4 if operation == "fma" else 3))
+        registers = ", ".join([r"f[ast]\d+"] * (1 + _GIVEN.get(operation, 2)))
         return rf"{name}\.{suffix} {registers}"
     # Exclusive-or needs no form for 32 bit.
     short = "w" if precision == "int32" and operation != "xor" else ""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.kernels.isa import element_bits
+from ridgepoint.machine import CHAIN
 
 ENTRY = "kernel"
 """Name of the function that every kernel's IR defines: ``void kernel(ptr data, i64 size_bytes,
@@ -20,6 +21,9 @@ VECTOR_ALIGNMENT = 64
 """Bytes: the widest vector, and a cache line. `data` must be aligned to it."""
 
 
+_ONE_CHAIN = frozenset(("clock", "dependent"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """What one iteration of a kernel's innermost loop executes, to be found in its machine code.
@@ -27,7 +31,8 @@ class Claim:
     Parameters
     ----------
     operation : str
-        For example ``add``, ``mul``, ``fma``, ``fma+add``, ``load``, ``store nt`` or ``clock``.
+        For example ``add``, ``mul``, ``fma``, ``fma+add``, ``div chain``, ``load``, ``store nt`` or
+        ``clock``.
     precision : {"fp64", "fp32", "fp16", "bf16", "int8", "int32", "int64"}
         Of what is multiplied, where sums are wider.
     width_bits : int
@@ -52,6 +57,11 @@ class Claim:
     store_bytes: int = 0
     executes: tuple[tuple[str, int], ...] = ()
     instructions: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether each operation waits for the one before."""
+        return self.operation in _ONE_CHAIN or self.operation.endswith(f" {CHAIN}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
 from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
 from ridgepoint.host import System, usable_cpus
+from ridgepoint.host.tiles import why_no_tiles
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
@@ -25,6 +26,11 @@ from ridgepoint.theory_file import user_folder
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
 """Of kernels that are checked before they are timed."""
+
+_WITH_TILES = frozenset(
+    ("sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d", "diamondrapids")
+)
+"""Microarchitectures that have AMX, by LLVM's names."""
 
 _NO_COUNTERS = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
 
@@ -70,6 +76,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _engine(),
         _callgrind(),
         _avx512(system),
+        _tiles(system),
         _counters(),
         _sampling(),
         _gpu(),
@@ -195,6 +202,37 @@ def _avx512(system: System) -> Finding:
         detail="this CPU has AVX-512, and no Valgrind can run it",
         remedy="build with -mno-avx512f or -march=x86-64-v3 to count",
         cost="libraries that choose at run time (NumPy, OpenBLAS) are counted on their AVX2 path",
+    )
+
+
+def _tiles(system: System) -> Finding:
+    """Find out whether products of tiles can be measured, by asking the kernel."""
+    what, cost = "AMX", "no ceilings of AMX: a program that uses it may lie above its roof"
+    if "amx_tile" not in system.flags:
+        if _microarchitecture() not in _WITH_TILES:
+            return Finding(what=what, works=True, detail="this CPU has no AMX: nothing is missed")
+        return Finding(
+            what=what,
+            works=False,
+            detail="CPUs of this kind have AMX, and neither kernel nor hypervisor shows it",
+            remedy="run Linux 5.16 or later, on a virtual machine that is given AMX",
+            cost=cost,
+        )
+    refusal = why_no_tiles()
+    if refusal is not None:
+        return Finding(
+            what=what,
+            works=False,
+            detail=refusal,
+            remedy="run Linux 5.16 or later, and allow arch_prctl in the container's profile",
+            cost=cost,
+        )
+    kinds = [kind for kind in ("bf16", "int8", "fp16") if f"amx_{kind}" in system.flags]
+    return Finding(
+        what=what,
+        works=True,
+        detail=f"ceilings of {', '.join(kinds)} with tiles",
+        cost="programs that use AMX are timed with it, and counted without: Valgrind shows none",
     )
 
 

@@ -7,8 +7,10 @@ The bytes are those of GNU as 2.40 for the AT&T text beside them, each line asse
 import re
 
 import pytest
+from iced_x86 import Decoder
 
-from ridgepoint.meters.decode import decode, decode_each
+from ridgepoint.kernels.tiles import WHOLE, TileConfiguration
+from ridgepoint.meters.decode import classify, decode, decode_each
 
 # text, bytes, flop (None: not countable), precision, width in bits (0: scalar), fused
 ARITHMETIC = [
@@ -172,6 +174,35 @@ def test_flop_are_those_of_the_manual(*, text, code, flop, precision, width_bits
     assert operation.width_bits == width_bits
     assert operation.fma is fma
     assert operation.length == len(code) // 2
+
+
+# Sums have 6 rows of 40 byte, factors from the left 6 of 12, from the right 3 of 40.
+SMALL = TileConfiguration(rows=(0, 3, 6, 6, 0, 0, 0, 0), row_bytes=(0, 40, 12, 40, 0, 0, 0, 0))
+ODD = TileConfiguration(rows=(0, 3, 6, 5, 0, 0, 0, 0), row_bytes=(0, 40, 12, 40, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "tiles", "flop", "precision"),
+    [
+        ("tdpbf16ps %tmm1,%tmm2,%tmm3", "c4e2725cda", WHOLE, 16 * 16 * 32 * 2, "bf16"),
+        ("tdpfp16ps %tmm1,%tmm2,%tmm3", "c4e2735cda", WHOLE, 16 * 16 * 32 * 2, "fp16"),
+        # 6 x 10 sums of 3 pairs: a multiplication and an addition each
+        ("tdpbf16ps %tmm1,%tmm2,%tmm3", "c4e2725cda", SMALL, 6 * 10 * (3 * 2) * 2, "bf16"),
+        ("tdpbf16ps %tmm1,%tmm2,%tmm3", "c4e2725cda", ODD, None, None),
+        ("tdpbssd %tmm1,%tmm2,%tmm3", "c4e2735eda", WHOLE, 0, None),
+        ("tdpbssd %tmm1,%tmm2,%tmm3", "c4e2735eda", ODD, None, None),
+        # GNU as 2.40 does not know it: the bytes are those of the manual.
+        ("tcmmrlfp16ps %tmm1,%tmm2,%tmm3", "c4e2706cda", WHOLE, None, None),
+        ("tdpbf16ps %tmm1,%tmm2,%tmm3", "c4e2725cda", None, None, None),
+    ],
+)
+def test_products_of_tiles_are_weighed_by_their_configuration(text, code, tiles, flop, precision):
+    """Rows, sums in a row and factors of each sum; unknown where tiles do not match, or are not."""
+    instruction = Decoder(64, bytes.fromhex(code)).decode()
+    operation = classify(instruction, tiles)
+
+    assert operation.mnemonic.lower() == text.split()[0]
+    assert (operation.flop, operation.precision) == (flop, precision)
 
 
 @pytest.mark.parametrize(

@@ -111,17 +111,18 @@ def test_node_is_measured_by_its_memory_alone():
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 6 kinds x 4 widths + 2 x 7 integers + 9 dots + 14 BOPs ...).
+    """2 core counts x (2 precisions x 6 kinds x 4 widths + 2 x 7 integers + 12 dots + 14 BOPs ...).
 
     The kinds are add, mul, fma, div, sqrt, and the better of two mixes of fma and add; on one core
     a chain of each of the first five in both precisions. Integers add, logic
-    and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three widths.
+    and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three
+    widths and in tiles.
     Basic operations: seven kinds, as scalars and in 512 bit.
     Memory: 3 cache levels x 7 + main memory x 9.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 6 * 4 + 2 * 7 + 9 + 14 + 3 * 7 + 9) + 2 * 5
+    assert len(tasks) == 2 * (2 * 6 * 4 + 2 * 7 + 12 + 14 + 3 * 7 + 9) + 2 * 5
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 

@@ -23,6 +23,7 @@ from ridgepoint.kernels.random_access import (
     gather_shares,
     gather_widths,
 )
+from ridgepoint.kernels.tiles import has_tiles, tile_peak
 from ridgepoint.machine import CHAIN, Cache
 from ridgepoint.units import format_size
 
@@ -347,13 +348,16 @@ def _integers(isa: Isa) -> Iterator[_Computing]:
 
 
 def _low_precision(isa: Isa) -> Iterator[_Computing]:
-    """Yield dot products, and arithmetic of half precision, where they are one instruction."""
+    """Yield dot products, half precision and products of tiles, where they are one instruction."""
     kinds: tuple[Kind, ...] = ("bf16", "fp16", "int8")
     if (architecture := isa.known_architecture) is None:
         return
     for kind in kinds:
         for width in dot_widths(kind, isa.vector_widths, isa.has, architecture=architecture):
             kernel = dot_peak(kind, width_bits=width, architecture=architecture)
+            yield kind, kernel.name, (kernel,)
+        if architecture == "x86_64" and has_tiles(kind, isa.has):
+            kernel = tile_peak(kind)
             yield kind, kernel.name, (kernel,)
 
 

@@ -13,6 +13,7 @@ from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.samples import Judged, Sample, judge
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.ceilings.worker import Job
+from ridgepoint.host.tiles import why_no_tiles
 from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.bandwidth import LOAD, bandwidth
 from ridgepoint.kernels.kernel import ENTRY, Kernel
@@ -65,6 +66,9 @@ class Codes:
             if reason is not None:
                 what = f"the machine code of {kernel.name!r} is not what it claims"
                 self._refusals[ir] = f"{what}: {reason}"
+        tiled = [ir for ir, kernel in unique.items() if kernel.claim.tiles is not None]
+        if tiled and (reason := why_no_tiles()) is not None:
+            self._refusals |= dict.fromkeys(tiled, reason)
         sound = [(unique[ir], self._functions[ir]) for ir in unique if ir not in self._refusals]
         for ir, name in deadly(sound).items():
             self._refusals[ir] = f"{unique[ir].name!r} cannot be executed here: {name} ends it"

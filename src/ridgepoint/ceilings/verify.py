@@ -66,7 +66,7 @@ def why_refused(code: Code, claim: Claim) -> str | None:
     if code.architecture != "x86_64":
         return f"nothing here checks code for {code.architecture}"
     loop = innermost_loop(code.machine_code)
-    operations = [operation for i in loop if (operation := classify(i)) is not None]
+    operations = [o for i in loop if (o := classify(i, claim.tiles)) is not None]
     if not operations:
         return "it has no loop"
     found = {
@@ -85,7 +85,16 @@ def why_refused(code: Code, claim: Claim) -> str | None:
     for operation in operations:
         if reason := _why_wrong(operation, claim):
             return reason
-    return _why_others(loop, claim)
+    return _why_tiles_stay(code.machine_code, claim) or _why_others(loop, claim)
+
+
+def _why_tiles_stay(code: bytes, claim: Claim) -> str | None:
+    """Return how a kernel of tiles does not begin and end with them alone, or None."""
+    names = [o.mnemonic for i in Decoder(64, code) if (o := classify(i)) is not None]
+    for name in ("LDTILECFG", "TILERELEASE"):
+        if names.count(name) != (claim.tiles is not None):
+            return f"it has {names.count(name)} {name}"
+    return None
 
 
 def _why_others(loop: list[Instruction], claim: Claim) -> str | None:
@@ -135,6 +144,8 @@ def _register_bytes(instruction: Instruction) -> int:
 def _why_wrong(operation: Operation, claim: Claim) -> str | None:
     """Return what is wrong with one instruction of the loop, or None."""
     name = operation.mnemonic
+    if operation.flop is None:
+        return f"what {name} does in its loop cannot be counted"
     if operation.flop and (operation.precision, operation.width_bits) != (
         claim.precision,
         claim.width_bits,

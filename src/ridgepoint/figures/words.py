@@ -38,7 +38,7 @@ def shown_name(name: str) -> str:
 
 def shown_pattern(name: str) -> str:
     """Return a ceiling's pattern as the field writes it."""
-    return name.replace("fma", "FMA")
+    return name.replace("fma", "FMA").replace("amx", "AMX")
 
 
 def shown_limit(binding: str, precisions: Iterable[str]) -> str:

@@ -155,9 +155,9 @@ def dot_peak(kind: Kind, *, width_bits: int, architecture: Architecture = "x86_6
         ),
         work_per_repeat=work,
         operands=(
-            _operand(arithmetic.a),
-            _operand(arithmetic.b),
-            *(_operand(struct.pack(arithmetic.start, *start)) for start in starts),
+            operand(arithmetic.a),
+            operand(arithmetic.b),
+            *(operand(struct.pack(arithmetic.start, *start)) for start in starts),
         ),
         pseudo_code=_pseudo_code(kind, lanes),
     )
@@ -209,7 +209,7 @@ def _instruction(kind: Kind, width_bits: int, architecture: Architecture) -> tup
     return f"@llvm.x86.{name}.{width_bits}", f"<{width_bits // 32} x i32>"
 
 
-def _operand(eight_bytes: bytes) -> float:
+def operand(eight_bytes: bytes) -> float:
     """Return the double that stands for these bytes: operands reach the buffer as doubles."""
     return float(struct.unpack("<d", eight_bytes)[0])
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.kernels.isa import element_bits
 from ridgepoint.machine import CHAIN
+
+if TYPE_CHECKING:
+    from ridgepoint.kernels.tiles import TileConfiguration
 
 ENTRY = "kernel"
 """Name of the function that every kernel's IR defines: ``void kernel(ptr data, i64 size_bytes,
@@ -36,7 +39,7 @@ class Claim:
     precision : {"fp64", "fp32", "fp16", "bf16", "int8", "int32", "int64"}
         Of what is multiplied, where sums are wider.
     width_bits : int
-        Vector width; 0: scalar.
+        Vector width; 0: scalar. Of tiles a whole register.
     flop : int
         Of the loop's arithmetic, all of it at that precision and width.
     load_bytes, store_bytes : int
@@ -47,6 +50,8 @@ class Claim:
     instructions : tuple of (str, int)
         The same of others: regular expressions of mnemonics in upper case. A loop that touches
         no memory has nothing else but its counter and its jump.
+    tiles : TileConfiguration or None
+        That its products of tiles work with, which it loads and releases; None: it has none.
     """
 
     operation: str
@@ -57,6 +62,7 @@ class Claim:
     store_bytes: int = 0
     executes: tuple[tuple[str, int], ...] = ()
     instructions: tuple[tuple[str, int], ...] = ()
+    tiles: TileConfiguration | None = None
 
     @property
     def is_chain(self) -> bool:

@@ -14,7 +14,9 @@ The counting rules, all of them (those of basic operations are in `ridgepoint.me
 - x87 arithmetic, FSQRT, the remainders and the transcendental functions are 1 flop, fp80;
   FCHS, FABS, FRNDINT, FSCALE, FXTRACT, compares, loads and stores are 0.
 - Compare, min, max, absolute value, negate, round, scale, convert, move, shuffle and logic are 0.
-- AMX tiles (their shape is set at run time) and 3DNow! are *not countable*: their flop is None.
+- A product of AMX tiles is 4 flop of bf16 or fp16 per number of 32 bit of its sum and row of its
+  right factor, and none of int8. How large the tiles are is set at run time: where that is not
+  known, as in any program that is counted, AMX is *not countable*, and so is 3DNow!: flop is None.
 - A lane under an AVX-512 mask counts as executed; `masked` says that a mask was there.
 - An instruction that reads memory is one load and one that writes memory is one store, however
   many bytes it moves; one instruction may be both. Bytes count in full, as if no mask bit were
@@ -56,6 +58,8 @@ from ridgepoint.meters.bop_rules import NOTHING, basic_operations, form_of, gath
 
 if TYPE_CHECKING:
     from iced_x86._iced_x86_py import Register as RegisterId
+
+    from ridgepoint.kernels.tiles import TileConfiguration
 
 MAX_INSTRUCTION_BYTES = 15
 
@@ -125,6 +129,13 @@ _X87 = re.compile(
     r"FI?(?:ADD|SUBR?|MUL|DIVR?)|F(?:ADD|SUBR?|MUL|DIVR?)P"
     r"|FSQRT|FPREM1?|F2XM1|FSIN|FCOS|FSINCOS|FPTAN|FPATAN|FYL2X|FYL2XP1"
 )
+_TILE_PRODUCTS: dict[str, tuple[str | None, int]] = {
+    "TDPBF16PS": ("bf16", 4),
+    "TDPFP16PS": ("fp16", 4),
+    **{f"TDPB{a}{b}D": (None, 0) for a in "SU" for b in "SU"},
+}
+"""Precision and flop for each pair of 4 byte that is multiplied; integers have none."""
+
 _UNCOUNTABLE = re.compile(
     r"TDP\w+PS|TDPB[SU][SU]D|TCMM\w*|TILE(?:LOAD|STORE)\w*"
     r"|PF(?:ADD|SUBR?|MUL|N?ACC|PNACC|RCP\w*|RSQ\w*)"
@@ -237,12 +248,19 @@ _immediate_matters: set[int] = set()
 _information = InstructionInfoFactory()
 
 
-def classify(instruction: Instruction) -> Operation | None:
-    """Return what a decoded instruction does; None if it is invalid."""
+def classify(instruction: Instruction, tiles: TileConfiguration | None = None) -> Operation | None:
+    """Return what a decoded instruction does; None if it is invalid.
+
+    Parameters
+    ----------
+    instruction : Instruction
+    tiles : TileConfiguration or None
+        How large AMX's tiles are where it is executed; None: not known.
+    """
     if instruction.is_invalid:
         return None
     name = _NAMES[instruction.mnemonic]
-    operation = _arithmetic(name, instruction)
+    operation = _arithmetic(name, instruction, tiles)
     load_bytes, store_bytes, is_load, is_store = _memory(name, instruction)
     return replace(
         operation,
@@ -267,7 +285,7 @@ def classify(instruction: Instruction) -> Operation | None:
     )
 
 
-def _arithmetic(name: str, instruction: Instruction) -> Operation:
+def _arithmetic(name: str, instruction: Instruction, tiles: TileConfiguration | None) -> Operation:
     """Return the operation with its flop, precision and width, and nothing else."""
     base = Operation(mnemonic=name, length=instruction.len)
     for rule in _RULES:
@@ -284,7 +302,25 @@ def _arithmetic(name: str, instruction: Instruction) -> Operation:
         return replace(base, flop=flop, precision=precision, width_bits=8 * width)
     if _X87.fullmatch(name):
         return replace(base, flop=1, precision="fp80")
+    if tiles is not None and name in _TILE_PRODUCTS:
+        return _tile_product(base, instruction, tiles)
     return replace(base, flop=None) if _UNCOUNTABLE.fullmatch(name) else base
+
+
+def _tile_product(base: Operation, instruction: Instruction, tiles: TileConfiguration) -> Operation:
+    """Return the operation of a product of tiles as large as this."""
+    c, a, b = (register - Register.TMM0 for register in _registers(instruction))
+    multiplied = tiles.multiplied(c, a, b)
+    if multiplied is None:
+        return replace(base, flop=None)
+    precision, flop = _TILE_PRODUCTS[base.mnemonic]
+    return replace(
+        base,
+        flop=flop * multiplied,
+        precision=precision,
+        width_bits=8 * _vector_bytes(instruction) if precision else 0,
+        fma=precision is not None,
+    )
 
 
 def _registers(instruction: Instruction) -> Iterator[RegisterId]:

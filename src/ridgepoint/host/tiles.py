@@ -1,4 +1,4 @@
-"""Leave to use AMX's tiles: Linux gives it to a process that asks, since their state is large."""
+"""Permission to use AMX tiles: Linux gives it to a process that asks, for their state is large."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _XFEATURE_XTILEDATA = 18
 """Documentation/arch/x86/xstate.rst of Linux, since 5.16."""
 
 _BECAUSE = {
-    errno.EINVAL: "it does not know the request; Linux does since 5.16",
-    errno.EOPNOTSUPP: "it, or the hypervisor, does not support their state",
-    errno.ENOSPC: "a thread's alternate signal stack is too small for their state",
+    errno.EINVAL: "Linux before 5.16 does not know the request",
+    errno.EOPNOTSUPP: "the kernel, or the hypervisor, does not support them",
+    errno.ENOSPC: "the alternate signal stack of a thread is too small for their state",
 }
 _FORBIDDEN = "a sandbox (seccomp) or a policy forbids it"
 
 
 def why_no_tiles() -> str | None:
-    """Ask the kernel for leave to use tiles in this process; return why it refuses, or None.
+    """Ask the kernel to let this process use tiles; return why it refuses, or None.
 
-    Threads have the leave of their process, and so have children, until they execute a program.
+    Threads have the permission of their process. Children inherit it, programs they execute do not.
     """
     number = _refusal()
     if number == 0:
         return None
     because = _BECAUSE.get(number, _FORBIDDEN)
     return (
-        f"the kernel gives no leave to use AMX's tiles ({os.strerror(number).lower()}): {because}"
+        f"the kernel does not let this process use AMX ({os.strerror(number).lower()}): {because}"
     )
 
 
 def _refusal() -> int:
-    """Return the number of the kernel's error; 0: it gave leave."""
+    """Return the number of the kernel's error; 0: it gave permission."""
     if platform.machine() not in {"x86_64", "AMD64"} or platform.system() != "Linux":
         return errno.EINVAL
     libc = ctypes.CDLL(None, use_errno=True)

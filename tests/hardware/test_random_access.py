@@ -1,14 +1,17 @@
 """Kernels of random accesses: their data walked by hand, their code run and read."""
 
 import ctypes
+import mmap
 import platform
 import re
+import resource
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridgepoint.ceilings.buffer import Buffer
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.jit import Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY
@@ -246,6 +249,17 @@ def test_vector_gather_loop_has_no_other_access(compiler, width, number, registe
     assert len(loop) <= 5 * number + 3
     assert (kernel.claim.load_bytes, kernel.work_per_repeat) == (384, 384)
     assert why_refused(function, kernel.claim) is None
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_NOHUGEPAGE"), reason="pages have one size here")
+def test_small_pages_are_faulted_in_one_by_one():
+    """By the kernel's count of faults; and none of the buffer lies on huge pages."""
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    buffer = Buffer(16 << 20, 0, small_pages=True)
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
+
+    assert faults >= (16 << 20) // mmap.PAGESIZE
+    assert buffer.huge_share in {0.0, None}
 
 
 def test_below_l1_whole_lines_move():

@@ -1,5 +1,6 @@
 """A ceiling taken apart: which one is meant, code folded, samples drawn."""
 
+import mmap
 from dataclasses import replace
 
 import pytest
@@ -32,7 +33,8 @@ TASKS = plan(
         ("fp64 fma 512-bit", ("fp64", "fma 512-bit")),
         ("FP64  FMA 512-bit", ("fp64", "fma 512-bit")),
         ("l1/copy", ("l1", "copy")),
-        ("dram ch", ("dram", "chase")),
+        ("dram tr", ("dram", "triad")),
+        ("dram chase", ("dram", "chase")),  # another begins so
     ],
 )
 def test_ceiling_is_found_by_its_name_or_its_beginning(text, found):
@@ -45,6 +47,7 @@ def test_ceiling_is_found_by_its_name_or_its_beginning(text, found):
     [
         ("fp64 fma", "fp64 fma 256-bit"),  # several begin so
         ("l1 cpy", "l1 copy"),  # a slip
+        ("dram ch", f"dram chase {mmap.PAGESIZE // 1024} KiB pages"),  # as it is written
         ("", "fp64 add scalar"),  # nothing: all are listed
     ],
 )

@@ -1,5 +1,7 @@
 """What a machine is measured with: sizes worked out by hand for known caches."""
 
+import mmap
+
 import pytest
 
 from ridgepoint.ceilings.places import Place
@@ -94,6 +96,21 @@ def test_idle_siblings_leave_a_core_its_whole_cache():
     assert both.sharers(smt[3]) == 16
 
 
+def test_page_walks_are_measured_from_one_core_in_main_memory_alone():
+    """The same kernels over as much data, on the smallest pages."""
+    pages = f" {mmap.PAGESIZE // 1024} KiB pages"
+    tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
+    small = {t.key: t for t in tasks if any(k.small_pages for k in t.candidates)}
+    usual = {t.key: t for t in tasks if len(t.place.cpus) == 1}
+
+    assert set(small) == {("dram", f"chase{pages}"), ("dram", f"gather{pages}")}
+    for (level, name), task in small.items():
+        same = usual[level, name.removesuffix(pages)]
+        assert (len(task.place.cpus), task.essential) == (1, False)
+        assert (task.extent_bytes, task.shares) == (same.extent_bytes, same.shares)
+        assert [k.ir for k in task.candidates] == [k.ir for k in same.candidates]
+
+
 def test_unknown_caches_leave_main_memory():
     """With more than any cache holds."""
     tasks = plan({}, [cores(2)], isa=x86("sse2"))
@@ -118,11 +135,11 @@ def test_plan_of_two_avx512_cores_holds_every_ceiling():
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three
     widths and in tiles.
     Basic operations: seven kinds, as scalars and in 512 bit.
-    Memory: 3 cache levels x 7 + main memory x 9.
+    Memory: 3 cache levels x 7 + main memory x 9; on one core two ways on small pages.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 6 * 4 + 2 * 7 + 12 + 14 + 3 * 7 + 9) + 2 * 5
+    assert len(tasks) == 2 * (2 * 6 * 4 + 2 * 7 + 12 + 14 + 3 * 7 + 9) + 2 * 5 + 2
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 

@@ -169,7 +169,7 @@ def _dram_shares(outcome: Outcome) -> list[float]:
     shares = (
         outcome.pool.huge_share(trial.job, cpus=trial.task.place.cpus)
         for trial in outcome.trials
-        if trial.task.resource == "dram"
+        if trial.task.resource == "dram" and not trial.kernel.small_pages
     )
     return [share for share in shares if share is not None]
 
@@ -204,7 +204,9 @@ def _detail(trial: Trial, pool: Pool) -> str | None:
     streams = max(trial.kernel.streams, 1)
     parts.append(f"{format_size(trial.job.size_bytes * streams)} per core")
     share = pool.huge_share(trial.job, cpus=task.place.cpus)
-    if share is not None:
+    if trial.kernel.small_pages and not share:
+        parts.append("the smallest pages")
+    elif share is not None:
         parts.append("huge pages" if share >= doubts.HUGE else f"{share:.0%} on huge pages")
     return ", ".join(parts)
 

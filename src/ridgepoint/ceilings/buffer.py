@@ -29,6 +29,8 @@ class Buffer:
         Bytes.
     seed : int
         Of the random numbers in [1, 2) that it holds at first.
+    small_pages : bool
+        Whether it lies on the smallest pages, and not on huge ones where they are to be had.
 
     Raises
     ------
@@ -36,8 +38,9 @@ class Buffer:
         If there is no such memory.
     """
 
-    def __init__(self, at_least: int, seed: int) -> None:
-        page = _HUGE_BYTES if at_least >= _HUGE_BYTES else mmap.PAGESIZE
+    def __init__(self, at_least: int, seed: int, *, small_pages: bool = False) -> None:
+        huge = at_least >= _HUGE_BYTES and not small_pages
+        page = _HUGE_BYTES if huge else mmap.PAGESIZE
         self.length = -(-at_least // page) * page
         # A huge page begins at a multiple of its size, which a mapping need not.
         self._memory = mmap.mmap(-1, self.length + page, flags=mmap.MAP_PRIVATE)
@@ -47,7 +50,7 @@ class Buffer:
         if hasattr(mmap, "MADV_HUGEPAGE"):
             # A kernel without huge pages refuses: slower address translation, no more.
             with contextlib.suppress(OSError):
-                self._memory.madvise(mmap.MADV_HUGEPAGE)
+                self._memory.madvise(mmap.MADV_NOHUGEPAGE if small_pages else mmap.MADV_HUGEPAGE)
         # Never zeros: untouched or zero memory is faster than memory.
         numbers = self._array(np.float64)
         pattern = 1.0 + np.random.default_rng(seed).random(_PATTERN_BYTES // numbers.itemsize)

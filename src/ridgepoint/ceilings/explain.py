@@ -118,7 +118,7 @@ def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
     raise RidgepointError(
         f"cannot explain {text!r}",
         reason="several ceilings begin so" if begun else "this machine has no such ceiling",
-        remedy=f"take one of: {', '.join(near)}",
+        remedy=f"take one of: {', '.join(' '.join(known[name]) for name in near)}",
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ridgepoint.caution import Caution
@@ -208,12 +209,12 @@ def plan(
         sizes = together if together is not None and len(place.cpus) > 1 else caches
         for level in levels:
             refusal = _why_no_room(level, sizes, place)
-            for access in _accesses(level, isa):
+            for access in _accesses(level, isa, place):
                 at_random = access[1][0].fill is not None
                 size = buffer_bytes(level, sizes, place, at_random=at_random)
                 tasks.append(_of_memory(level, access, place, extent_bytes=size, refusal=refusal))
         dram = _dram_bytes(beyond, place, allowed=dram_bytes)
-        for access in _accesses("dram", isa):
+        for access in _accesses("dram", isa, place):
             at_random = access[1][0].fill is not None
             size = _arranged_bytes(beyond, place, dram) if at_random else dram
             tasks.append(_of_memory("dram", access, place, extent_bytes=size))
@@ -222,7 +223,7 @@ def plan(
 
 def _of_memory(
     level: str,
-    access: _Accessing,
+    access: _Access,
     place: Place,
     *,
     extent_bytes: int,
@@ -281,7 +282,7 @@ def _moves_most(level: str, name: str, place: Place) -> bool:
     Streams of main memory, load and copy of the caches, and the latency of one core: arranging
     data for random accesses takes as long as all samples.
     """
-    if name in {"chase", "gather"}:
+    if name.startswith(("chase", "gather")):
         return (level, name) == ("dram", "chase") and len(place.cpus) == 1
     return level == "dram" or name in {"load", "copy"}
 
@@ -399,19 +400,32 @@ def _compare(width_bits: int) -> Kernel:
     return integer_peak("compare", integer="int64", width_bits=width_bits)
 
 
-_Accessing = tuple[str, tuple[Kernel, ...], tuple[float, float]]
+_Access = tuple[str, tuple[Kernel, ...], tuple[float, float]]
 """Name, candidates and shares of a way to access a memory level."""
 
 
-def _accesses(level: str, isa: Isa) -> Iterator[_Accessing]:
-    """Yield name, candidates and shares of every way to access a memory level."""
+def _accesses(level: str, isa: Isa, place: Place) -> Iterator[_Access]:
+    """Yield every way to access a memory level; on small pages main memory, from one core."""
+    at_random = tuple(_at_random(level, isa))
+    yield from _streams(level, isa)
+    yield from at_random
+    if level == "dram" and len(place.cpus) == 1 and not place.memory_only:
+        pages = f"{mmap.PAGESIZE >> 10} KiB pages"
+        for name, candidates, shares in at_random:
+            yield f"{name} {pages}", tuple(replace(k, small_pages=True) for k in candidates), shares
+
+
+def _streams(level: str, isa: Isa) -> Iterator[_Access]:
     widths = isa.vector_widths
     patterns = streams.DRAM_PATTERNS if level == "dram" else streams.CACHE_PATTERNS
     for pattern in patterns:
         kernels = tuple(streams.bandwidth(pattern, width_bits=width) for width in widths)
         yield pattern.name, kernels, pattern.shares(level)
+
+
+def _at_random(level: str, isa: Isa) -> Iterator[_Access]:
     if isa.architecture == "x86_64":
-        gathers = (0, *gather_widths(widths, isa.has))
+        gathers = (0, *gather_widths(isa.vector_widths, isa.has))
         kernels = tuple(gather(width_bits=width) for width in gathers)
         yield "gather", kernels, gather_shares(level)
     if (architecture := isa.known_architecture) is not None:

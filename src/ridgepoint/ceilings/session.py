@@ -269,7 +269,7 @@ def _affordable(
         return list(tasks), []
     refused: list[tuple[Task, Caution]] = []
     streamed: dict[int, int] = {}
-    arranged: dict[tuple[int, object, int], int] = {}
+    arranged: dict[tuple[int, object, bool, int], int] = {}
     for task in sorted(tasks, key=lambda task: task.extent_bytes):
         longer, more = dict(streamed), dict(arranged)
         for cpu in task.place.cpus:
@@ -277,7 +277,8 @@ def _affordable(
                 if kernel.fill is None:
                     longer[cpu] = max(longer.get(cpu, 0), task.extent_bytes)
                 else:
-                    more[cpu, kernel.fill, task.extent_bytes] = task.extent_bytes
+                    own = cpu, kernel.fill, kernel.small_pages, task.extent_bytes
+                    more[own] = task.extent_bytes
         needed = sum(longer.values()) + sum(more.values())
         if needed > available * MEMORY_SHARE:
             seen = (

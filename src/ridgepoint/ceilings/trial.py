@@ -270,6 +270,7 @@ def prepare(
             operands=kernel.operands,
             precision=kernel.claim.precision,
             fill=kernel.fill,
+            small_pages=kernel.small_pages,
         )
         windows = None
         if task.is_windowed(kernel):

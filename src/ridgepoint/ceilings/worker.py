@@ -46,6 +46,8 @@ class Job:
         Of the operands.
     fill : callable or None
         Arranges a buffer of its own for this job; None: it runs on the numbers of all.
+    small_pages : bool
+        Whether that buffer lies on the smallest pages.
     patient : bool
         Whether each thread waits for a while until nobody shares its core.
     """
@@ -60,6 +62,7 @@ class Job:
     operands: tuple[float, ...] = ()
     precision: str = "fp64"
     fill: Fill | None = None
+    small_pages: bool = False
     patient: bool = False
 
 
@@ -69,7 +72,7 @@ class Worker(threading.Thread):
     def __init__(self, cpu: int, driver: Driver, issues: Issues) -> None:
         super().__init__(name=f"ridgepoint-cpu{cpu}", daemon=True)
         self._cpu, self._driver, self._issues = cpu, driver, issues
-        self._buffers: dict[tuple[Fill, int] | None, Buffer] = {}
+        self._buffers: dict[tuple[Fill, bool, int] | None, Buffer] = {}
         self._last: Job | None = None
         self._pinned: OSError | None = None
         self._core: Core | None = None
@@ -126,7 +129,7 @@ class Worker(threading.Thread):
             self.replies.put(span)
 
     def _make(self, job: Job) -> Buffer:
-        buffer = Buffer(job.extent_bytes, self._cpu)
+        buffer = Buffer(job.extent_bytes, self._cpu, small_pages=job.small_pages)
         if job.fill is not None:
             job.fill(buffer.view(job.extent_bytes), np.random.default_rng(self._cpu))
         self._buffers[_key(job)] = buffer
@@ -134,5 +137,5 @@ class Worker(threading.Thread):
         return buffer
 
 
-def _key(job: Job) -> tuple[Fill, int] | None:
-    return None if job.fill is None else (job.fill, job.extent_bytes)
+def _key(job: Job) -> tuple[Fill, bool, int] | None:
+    return None if job.fill is None else (job.fill, job.small_pages, job.extent_bytes)

@@ -96,6 +96,9 @@ class Kernel:
         Writes what `data` must hold before the kernel runs for the first time, over its whole
         extent (uint8, aligned to a page), with random numbers of the generator. The kernel may
         keep its place in `data` from run to run. None: any numbers will do.
+    small_pages : bool
+        Whether what `fill` writes lies on the smallest pages, so that most accesses find no
+        translation of their address. False: on huge ones, where they are to be had.
     pseudo_code : str
         What one repeat executes, for readers.
     """
@@ -109,6 +112,7 @@ class Kernel:
     operands: tuple[float, ...] = ()
     padding_bytes: int = 0
     fill: Callable[[npt.NDArray[np.uint8], np.random.Generator], None] | None = None
+    small_pages: bool = False
     pseudo_code: str = ""
 
 

@@ -22,6 +22,8 @@ CHAIN = "chain"
 _DIVIDER = frozenset(("div", "sqrt"))
 """Operations that a core does not start in every cycle."""
 
+_FLOP_OF_FMA = 2.0
+
 _LINK = "network"
 """Path of what a node exchanges with others."""
 
@@ -199,6 +201,14 @@ class Ceiling:
         if self.name != CHASE or self.rate is None:
             return None
         return 8.0 * self.threads / self.rate.median
+
+    @property
+    def operation_s(self) -> float | None:
+        """Time of one operation that the next waits for; None: this ceiling is of no chain."""
+        operation, _, how = self.name.partition(" ")
+        if how != CHAIN or self.rate is None:
+            return None
+        return (_FLOP_OF_FMA if operation == "fma" else 1.0) / self.rate.median
 
     def rate_of(self, resource: Resource) -> Estimate | None:
         """Return how fast this pattern moves a resource, or None if it says nothing of it.

@@ -188,6 +188,17 @@ def test_at_most_three_lower_ceilings_and_the_lowest_stays():
     assert lower == pytest.approx([32, 16, 2])
 
 
+def test_matrix_unit_is_the_roof_of_its_precision():
+    """Vectors of it stay as a lower ceiling."""
+    dot, amx = peak("bf16", "dot 512-bit", 1, 0.23e12), peak("bf16", "amx", 1, 3e12)
+    program = measurement(flop("bf16", 1_000_000, width=512))
+    figure = figure_of(program, machine=replace(MACHINE, ceilings=(*MACHINE.ceilings, dot, amx)))
+    roofs = {roof.role: roof.label for roof in figure.roofs if roof.resource == "bf16"}
+
+    assert roofs["outer"] == "bf16 AMX 3 Tflop/s"
+    assert roofs["lower"] == "bf16 dot 512-bit 230 Gflop/s"
+
+
 def test_divisions_and_chains_are_no_roofs_of_other_work():
     """They lie far below, and neither are drawn nor widen the frame downwards."""
     slow = tuple(peak("fp64", name, 1, 1e6) for name in ("div scalar", "sqrt 512-bit", "fma chain"))

@@ -193,3 +193,12 @@ def test_latency_is_the_time_of_a_load_that_the_next_waits_for():
 
     assert chase.latency_s == pytest.approx(20e-9)
     assert ceiling("dram", 0.8e9, name="load").latency_s is None
+
+
+def test_chain_tells_the_time_of_one_operation():
+    """Of 1.75 Gflop/s in multiply-adds, 2 flop each, one takes 1.14 ns; a division is 1 flop."""
+    fma = ceiling("fp64", 1.75e9, name="fma chain")
+
+    assert fma.operation_s == pytest.approx(1.142857e-9)
+    assert ceiling("fp64", 0.25e9, name="div chain").operation_s == pytest.approx(4e-9)
+    assert ceiling("fp64", 1.75e9, name="fma scalar").operation_s is None

@@ -237,6 +237,17 @@ def test_a_published_ceiling_has_no_interval():
     assert "samples" not in said
 
 
+def test_chains_are_shown_in_cycles():
+    """3.5 GHz over 0.25 Gflop/s are 14 cycles of a division; 1.75 Gflop/s in FMA, 2 flop, are 4."""
+    chains = tuple(
+        replace(peak("fp64", name, 1, rate), frequency_hz=3.5e9)
+        for name, rate in (("fma chain", 1.75e9), ("div chain", 0.25e9))
+    )
+    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=chains))))
+
+    assert "one before: fp64 FMA 4, fp64 div 14" in said
+
+
 def test_theory_is_shown_where_it_is_known():
     """58.8 of 60 is 98 %."""
     first = replace(MACHINE.ceilings[6], theoretical=60e9)

@@ -182,6 +182,14 @@ def _reading(machine: Machine) -> Iterator[tuple[str, str]]:
     ]
     if latencies:
         yield "latency", f"{', '.join(latencies)}: 8 byte over the rate of chase, on one core"
+    waits = [
+        f"{ceiling.resource} {shown_pattern(printable(ceiling.name.split()[0]))} "
+        f"{operation_s * ceiling.frequency_hz:.3g}"
+        for ceiling in machine.ceilings
+        if (operation_s := ceiling.operation_s) is not None and ceiling.frequency_hz is not None
+    ]
+    if waits:
+        yield "chains", f"cycles of an operation that waits for the one before: {', '.join(waits)}"
     if any(ceiling.theoretical is not None for ceiling in machine.ceilings):
         yield "theory", "clock right after the samples x a document's figure per cycle (--json)"
     if any(RESOURCES[ceiling.resource].path in LEVELS for ceiling in machine.ceilings):

@@ -57,6 +57,8 @@ class Capacity:
         was seen, so that it holds `high_bytes` or more.
     low_bytes, high_bytes : int
         Interval: of the fit, and of how it varied over the rounds.
+    sharers : int
+        How many of the threads share one cache of this level.
     latency_s : float
         Time per access to what this level holds and the levels within it do not [s].
     """
@@ -66,7 +68,13 @@ class Capacity:
     size_bytes: int | None
     low_bytes: int
     high_bytes: int
+    sharers: int = 1
     latency_s: float
+
+    @property
+    def each_bytes(self) -> float | None:
+        """What one thread's data gets of it; None: no end of it was seen."""
+        return None if self.size_bytes is None else self.size_bytes / self.sharers
 
     def __post_init__(self) -> None:
         if self.level <= 0 or self.threads <= 0 or self.latency_s <= 0:

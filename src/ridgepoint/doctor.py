@@ -9,20 +9,24 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint import __version__
 from ridgepoint.archive import Archive, default_path
 from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
 from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
-from ridgepoint.host import System, usable_cpus
+from ridgepoint.host import System, fingerprint, usable_cpus
 from ridgepoint.host.tiles import why_no_tiles
+from ridgepoint.machine import Machine
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
+from ridgepoint.models.cache_capacity import told_of_caches
 from ridgepoint.theory import load_theory
 from ridgepoint.theory_file import user_folder
+from ridgepoint.units import format_size, format_size_roughly
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
 """Of kernels that are checked before they are timed."""
@@ -72,6 +76,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _clock(),
         _kernels(system),
         _theory(system),
+        _caches(system, archive_path or default_path()),
         _huge_pages(),
         _engine(),
         _callgrind(),
@@ -140,6 +145,58 @@ def _theory(system: System) -> Finding:
             cost=cost,
         )
     return Finding(what=what, works=True, detail=f"{theory.name}: {len(theory.figures)} figures")
+
+
+def _caches(system: System, archive_path: Path) -> Finding:
+    """Set what the system says of the caches beside what was measured when the machine was kept."""
+    what = "caches"
+    stated = ", ".join(
+        f"L{cache.level} {format_size(cache.size_bytes)}"
+        for cache in system.caches
+        if cache.kind != "instruction"
+    )
+    machine = _kept(system, archive_path)
+    if machine is None or not machine.capacities:
+        return Finding(
+            what=what,
+            works=bool(stated),
+            detail=f"the system says {stated or 'nothing'}; what a program gets was not measured",
+            remedy="ridgepoint machine",
+            cost="in a virtual machine a program may get far less of a shared cache",
+        )
+    found = "; ".join(told_of_caches(machine))
+    differs = machine.stated_caches is not None and set(machine.stated_caches) != set(
+        machine.caches
+    )
+    if not differs:
+        return Finding(what=what, works=True, detail=found)
+    used = ", ".join(
+        f"L{cache.level} {format_size_roughly(cache.size_bytes)}"
+        for cache in machine.caches
+        if cache.kind != "instruction"
+    )
+    return Finding(
+        what=what,
+        works=True,
+        detail=f"{found}; ceilings and traffic are those of {used}",
+        remedy="measure again when neighbours have changed: ridgepoint machine",
+        cost="a share of a cache that neighbours use too varies",
+    )
+
+
+def _kept(system: System, archive_path: Path) -> Machine | None:
+    """Return this host's machine that was kept last; None: there is none that can be read."""
+    if not archive_path.exists():
+        return None
+    try:
+        with Archive(archive_path) as archive:
+            for quick in (False, True):
+                kept = archive.latest_machine(fingerprint(system, __version__, quick=quick))
+                if kept is not None:
+                    return kept[1]
+    except (ArchiveRefused, InvalidDocument):
+        return None  # the archive has a line of its own
+    return None
 
 
 def _huge_pages() -> Finding:

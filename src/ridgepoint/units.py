@@ -81,6 +81,20 @@ def format_size(size_bytes: int) -> str:
     return f"{size_bytes} B"
 
 
+def format_size_roughly(size_bytes: int) -> str:
+    """Return a measured size to two digits, as no more of it is known.
+
+    Examples
+    --------
+    >>> format_size_roughly(4797440), format_size_roughly(50_000), format_size_roughly(100)
+    ('4.6 MiB', '49 KiB', '100 B')
+    """
+    for factor, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size_bytes >= factor:
+            return f"{float(f'{size_bytes / factor:.2g}'):g} {name}"
+    return f"{size_bytes} B"
+
+
 def parse_size(text: str) -> int:
     """Return the bytes of a cache size such as ``"48k"``, ``"1.25 MiB"`` or ``"32m"``.
 

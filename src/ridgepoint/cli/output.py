@@ -14,6 +14,7 @@ from ridgepoint.errors import RidgepointError
 from ridgepoint.figures import explanation, miss_curve_text, run_table, tables, terminal
 from ridgepoint.figures.comparison_table import comparison as comparison_table
 from ridgepoint.figures.files import replace_file
+from ridgepoint.figures.latency import latency_figure
 from ridgepoint.figures.miss_curve import miss_curve_figure
 from ridgepoint.figures.roofline import Subject, roofline_figure, subject
 from ridgepoint.figures.samples import samples_figure
@@ -258,6 +259,24 @@ def write_miss_curve(measurement: Measurement, machine: Machine, path: Path) -> 
     from ridgepoint.figures import miss_curve_mpl
 
     miss_curve_mpl.save(miss_curve_figure(measurement, machine), path)
+
+
+def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
+    """Write a machine's latency over size to each file; without one, print it as a table.
+
+    Raises
+    ------
+    RidgepointError
+        If it was not measured, or a file cannot be written.
+    """
+    figure = latency_figure(machine)
+    if not outputs:
+        console().print(tables.latency(figure))
+        return
+    from ridgepoint.figures import latency_mpl
+
+    for path in outputs:
+        latency_mpl.save(figure, path)
 
 
 def _require_miss_curve(measurement: Measurement) -> None:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Draw one measurement's memory traffic over the size of the cache instead.",
 )
+@click.option(
+    "--latency",
+    is_flag=True,
+    help="Draw a machine's latency over the size of a working set, with its caches, instead.",
+)
 @common.output_option("the figure")
 @common.archive_option
 def command(
@@ -36,6 +41,7 @@ def command(
     machine_name: str | None,
     metric: Metric,
     miss_curve: bool,
+    latency: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
 ) -> None:
@@ -49,13 +55,17 @@ def command(
         save_figure,
         show_miss_curve,
         show_plot,
+        write_latency,
         write_miss_curve,
     )
     from ridgepoint.figures.roofline import roofline_figure, subject
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
-        records = [archive.record(one) for one in ids] or [last_record(archive, "measurement")]
+        kind = "machine" if latency else "measurement"
+        named = latency and machine_name is not None
+        records = [archive.record(one) for one in ids]
+        records = records or ([] if named else [last_record(archive, kind)])
         machine = None if machine_name is None else named_machine(archive, machine_name)
         measurements = []
         for record in records:
@@ -66,6 +76,14 @@ def command(
             measurements.append(measurement)
             machine = machine or its_machine
     assert machine is not None  # every record gave one
+    if latency:
+        if miss_curve or measurements:
+            raise click.UsageError(
+                "--latency draws a machine: give the number of one, or --machine, and neither a "
+                "program nor --miss-curve"
+            )
+        write_latency(machine, outputs)
+        return
     if miss_curve:
         if len(measurements) != 1:
             raise click.UsageError("--miss-curve draws one measurement: give one number of them")

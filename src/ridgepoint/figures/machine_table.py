@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.figures.ceiling_doubts import MARK, ceiling_doubts
+from ridgepoint.figures.latency import latency_rows, shown_capacity, shown_latency
 from ridgepoint.figures.layout import caution_list, plain_table
 from ridgepoint.figures.words import (
     UNKNOWN,
@@ -20,7 +21,7 @@ from ridgepoint.figures.words import (
     shown_pattern,
     shown_place,
 )
-from ridgepoint.machine import Cache, Ceiling, Host, Machine
+from ridgepoint.machine import Ceiling, Host, Machine
 from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si, format_size
 
@@ -53,7 +54,7 @@ def machine(machine: Machine) -> RenderableType:
         parts.append(Text("no ceiling was measured"))
     parts.append(Padding(_facts(machine), (1, 0, 0, 0)))
     if machine.caches:
-        parts.append(Padding(_caches(machine.caches), (1, 0, 0, 0)))
+        parts.append(Padding(_caches(machine), (1, 0, 0, 0)))
     doubts = [*machine.cautions, *ceiling_doubts(machine.ceilings)]
     if doubts:
         parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
@@ -196,17 +197,30 @@ def _reading(machine: Machine) -> Iterator[tuple[str, str]]:
         yield "traffic", "bytes moved per byte counted, write-allocate reads included"
 
 
-def _caches(caches: Sequence[Cache]) -> Table:
-    table = plain_table(
-        "cache", "kind", "size", "line", "ways", "shared by", right=("size", "line", "ways")
-    )
-    for cache in caches:
-        table.add_row(
-            f"L{cache.level}",
-            cache.kind,
-            format_size(cache.size_bytes),
+def _caches(machine: Machine) -> Table:
+    """Return the caches: what the system says, what was measured, and what counts."""
+    measured = bool(machine.capacities)
+    threads = sorted({capacity.threads for capacity in machine.capacities})
+    table = plain_table("cache", "size", right=("size",))
+    if measured:
+        table.add_column("system says", justify="right", overflow="fold")
+        for count in threads:
+            table.add_column(f"measured, {shown_place(count, None)}", overflow="fold")
+        table.add_column("latency", justify="right", overflow="fold")
+    for head in ("line", "ways", "shared by"):
+        table.add_column(head, justify="left" if head == "shared by" else "right", overflow="fold")
+    for cache, stated, capacities in latency_rows(machine):
+        cells = [f"L{cache.level}", format_size(cache.size_bytes)]
+        if measured:
+            by_threads = {capacity.threads: capacity for capacity in capacities}
+            alone = by_threads.get(1)
+            cells.append(UNKNOWN if stated is None else format_size(stated.size_bytes))
+            cells += [shown_capacity(by_threads.get(count)) for count in threads]
+            cells.append("" if alone is None else shown_latency(alone.latency_s))
+        cells += [
             format_size(cache.line_bytes),
             UNKNOWN if cache.ways is None else str(cache.ways),
             f"{cache.cores} CPU{'' if cache.cores == 1 else 's'}",
-        )
+        ]
+        table.add_row(*cells)
     return table

@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ridgepoint.figures.latency import LatencyFigure, shown_latency
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.machine_table import machine
 from ridgepoint.figures.run_table import run
 from ridgepoint.figures.words import one_line, printable
+from ridgepoint.units import format_size_roughly
 
 if TYPE_CHECKING:
     from ridgepoint.archive import Record
     from ridgepoint.doctor import Finding
 
-__all__ = ["doctor", "machine", "records", "run"]
+__all__ = ["doctor", "latency", "machine", "records", "run"]
 
 
 def records(
@@ -50,6 +52,27 @@ def records(
             cells.append(printable(headlines.get(record.id, "")))
         table.add_row(*map(Text, cells))
     return table
+
+
+def latency(figure: LatencyFigure) -> RenderableType:
+    """Return the time per access of every working set, a column for each curve.
+
+    Parameters
+    ----------
+    figure : LatencyFigure
+    """
+    heads = [line.label for line in figure.lines]
+    table = plain_table("working set of each core", *heads, right=heads)
+    for size in sorted({size for line in figure.lines for size in line.sizes_bytes}):
+        times = (
+            dict(zip(line.sizes_bytes, line.median_s, strict=True)).get(size)
+            for line in figure.lines
+        )
+        cells = ["" if time is None else shown_latency(time) for time in times]
+        table.add_row(*map(Text, (format_size_roughly(size), *cells)))
+    levels = ", ".join(level.label for level in figure.levels)
+    notes = [f"Caches that count: {levels}.", *figure.notes]
+    return Group(Text(figure.title, style="bold"), table, *map(Text, notes))
 
 
 def doctor(findings: Sequence[Finding]) -> RenderableType:

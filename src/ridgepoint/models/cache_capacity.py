@@ -16,7 +16,7 @@ times follow from linear least squares of relative residuals; the capacities are
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.caution import Caution
-from ridgepoint.machine import Cache
-from ridgepoint.units import format_size
+from ridgepoint.machine import Cache, Machine
+from ridgepoint.units import format_size, format_size_roughly
 
 DISAGREE = 1.5
 """Factor between a stated and a measured capacity of a cache that several cores share, from which
@@ -135,13 +135,39 @@ def fit_capacities(
                 threads=curve.threads,
                 size_bytes=round(knee * scale) if is_seen else None,
                 low_bytes=round(min(ends[0], knee) * scale),
-                high_bytes=round(
-                    (max(ends[-1], knee) if is_seen else max(sizes[-1], knee)) * scale
-                ),
+                high_bytes=round(max(ends[-1] if is_seen else sizes[-1], knee) * scale),
+                sharers=scale,
                 latency_s=float(latencies[index]),
             )
         )
     return tuple(found)
+
+
+def cumulative_of(
+    capacities: Sequence[Capacity], curve: LatencyCurve
+) -> tuple[list[float], list[float]]:
+    """Return knees of a curve in one thread's bytes, and the latencies that describe it best.
+
+    Parameters
+    ----------
+    capacities : sequence of Capacity
+        That were found from it, of shared caches too: from the core outwards.
+    curve : LatencyCurve
+
+    Returns
+    -------
+    list of float
+        [byte]; empty, if there is none whose end was seen.
+    list of float
+        One more, of memory [s].
+    """
+    knees = [each.each_bytes for each in capacities if each.each_bytes is not None]
+    if not knees:
+        return [], []
+    times = np.array(curve.latency_s)
+    sizes = np.array(curve.sizes_bytes, dtype=np.float64)
+    found = np.array(knees, dtype=np.float64)
+    return list(map(float, knees)), list(map(float, _latencies(sizes, times, found)))
 
 
 def caches_here(
@@ -173,17 +199,28 @@ def caches_here(
         return measured_only, tuple(_of_unstated(measured_only))
     caches: list[Cache] = []
     cautions: list[Caution] = []
-    inner = 0
+    inner = last = 0
     for cache in stated:
         measured = alone.get(cache.level) if cache.kind != "instruction" else None
         if measured is not None and not _is_alike(cache, measured, inner):
             cautions.append(_of_difference(cache, measured))
-            caches.append(_resized(cache, measured.size_bytes or measured.high_bytes))
+            caches.append(_resized(cache, measured.size_bytes or measured.high_bytes, beyond=last))
         else:
             caches.append(cache)
         if cache.kind != "instruction":
-            inner += caches[-1].size_bytes
+            last = caches[-1].size_bytes
+            inner += last
     return tuple(caches), tuple(cautions)
+
+
+def told_of_caches(machine: Machine) -> Iterator[str]:
+    """Yield what the system says of each data cache of a machine, and what was measured."""
+    stated = {c.level: c for c in machine.stated_caches or () if c.kind != "instruction"}
+    alone = {each.level: each for each in machine.capacities if each.threads == 1}
+    for level in sorted({*stated, *alone}):
+        says = format_size(stated[level].size_bytes) if level in stated else "nothing"
+        gets = in_words(alone[level]) if level in alone else "not told from the next level"
+        yield f"L{level}: the system says {says}, measured {gets}"
 
 
 def contradictions(given: Sequence[Cache], capacities: Iterable[Capacity]) -> tuple[Caution, ...]:
@@ -238,7 +275,7 @@ def capacity_ends(
         high = max(cache.size_bytes, *(each.high_bytes for each in measured))
         inner = max((c.size_bytes for c in least[:index] if c.kind != "instruction"), default=0)
         if high > VARIES * low:
-            least[index] = _resized(cache, max(low, inner + cache.line_bytes))
+            least[index] = _resized(cache, low, beyond=inner)
             most[index] = _resized(cache, high)
     if most == list(caches) and least == most:
         return None
@@ -255,32 +292,33 @@ def _is_alike(cache: Cache, measured: Capacity, inner_bytes: int) -> bool:
 
 
 def _of_difference(cache: Cache, measured: Capacity) -> Caution:
-    size = measured.size_bytes
-    gets = f"{_near(measured.high_bytes)} or more" if size is None else _near(size)
     return Caution(
         "cache-capacity",
         f"the system says {format_size(cache.size_bytes)} of L{cache.level}; a program here gets "
-        f"{gets} ({_near(measured.low_bytes)} to {_near(measured.high_bytes)})",
+        f"{in_words(measured)}",
         "ceilings and traffic are those of the measured capacity; --cache decides otherwise",
     )
 
 
+def in_words(capacity: Capacity) -> str:
+    """Return a measured capacity with its interval."""
+    low, high = (format_size_roughly(each) for each in (capacity.low_bytes, capacity.high_bytes))
+    if capacity.size_bytes is None:
+        return f"{high} or more"
+    return f"{format_size_roughly(capacity.size_bytes)} ({low} to {high})"
+
+
 def _of_unstated(caches: Sequence[Cache]) -> Iterable[Caution]:
     if caches:
-        sizes = ", ".join(f"L{cache.level} {_near(cache.size_bytes)}" for cache in caches)
+        sizes = ", ".join(
+            f"L{cache.level} {format_size_roughly(cache.size_bytes)}" for cache in caches
+        )
         yield Caution(
             "caches-measured",
             f"the system does not describe the caches; by latency over size they are {sizes}; "
             f"{_USUAL_WAYS} ways and lines of {caches[0].line_bytes} byte are assumed",
             "give them if you know better: --cache l1=32k:8,l2=1m:8,l3=32m:16",
         )
-
-
-def _near(size_bytes: int) -> str:
-    """Return a measured size to two digits."""
-    unit = 1 << 20 if size_bytes >= 1 << 20 else 1 << 10
-    number = float(f"{size_bytes / unit:.2g}")
-    return f"{number:g} {'MiB' if unit > 1 << 10 else 'KiB'}"
 
 
 def _unstated(level: int) -> Cache:
@@ -293,10 +331,14 @@ def _unstated(level: int) -> Cache:
     )
 
 
-def _resized(cache: Cache, size_bytes: int) -> Cache:
-    """Return a cache of about this size with the same ways and lines: of whole sets."""
+def _resized(cache: Cache, size_bytes: int, *, beyond: int = 0) -> Cache:
+    """Return a cache of about this size with the same ways and lines: of whole sets.
+
+    It is larger than what lies within it, `beyond`: no hierarchy can be simulated else.
+    """
     a_set = (cache.ways or _USUAL_WAYS) * cache.line_bytes
-    return replace(cache, size_bytes=max(1, round(size_bytes / a_set)) * a_set)
+    n_sets = max(1, round(size_bytes / a_set), beyond // a_set + 1 if beyond else 1)
+    return replace(cache, size_bytes=n_sets * a_set)
 
 
 def _shares(sizes: Floats, capacities: Floats) -> Floats:

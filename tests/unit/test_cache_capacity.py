@@ -20,6 +20,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 
 def cache(level, size_bytes, *, ways=16, cores=1):
+    """Return a data cache."""
     kind = "data" if level == 1 else "unified"
     return Cache(
         level=level, kind=kind, size_bytes=size_bytes, line_bytes=64, ways=ways, cores=cores
@@ -27,6 +28,7 @@ def cache(level, size_bytes, *, ways=16, cores=1):
 
 
 def capacity(level, size_bytes, *, low=None, high=None, threads=1):
+    """Return a measured capacity."""
     return Capacity(
         level=level,
         threads=threads,
@@ -109,6 +111,7 @@ def simulated_curve(policy, sizes, *, rng):
 
 
 def one_access(policy, small, large, line):
+    """Return the time of one access [ns]."""
     hit, gone = small.access(line)
     if hit:
         return 1.0
@@ -161,10 +164,7 @@ SIZES = tuple(int(16 * KIB * 2 ** (step / 4)) for step in range(60))
 )
 @settings(max_examples=10, deadline=None)
 def test_knees_of_a_noisy_curve_are_found_wherever_they_are(l1, l2, l3, noise):
-    """With 3 % of noise, from stated caches of which the last is 480 MiB; and the interval holds it.
-
-    The interval is not asked to hold each of the three always: that is its 95 %.
-    """
+    """With 3 % of noise, where the system says 48 KiB, 2 MiB and 480 MiB."""
     rng = random.Random(noise)
     clean = expected_latency(
         SIZES, capacities_bytes=[l1, l2, l3], latencies_s=[1.5e-9, 5e-9, 40e-9, 150e-9]
@@ -308,5 +308,5 @@ def test_ends_always_hold_what_is_simulated(sizes):
 )
 def test_impossible_curves_are_refused(wrong):
     """Sizes that do not ascend, times that are missing or no times."""
-    with pytest.raises(ValueError, match="must|needs"):
+    with pytest.raises(ValueError, match=r"must|needs"):
         LatencyCurve(threads=1, **wrong)

@@ -168,6 +168,7 @@ def plan(
     together: dict[int, Cache] | None = None,
     most: dict[int, Cache] | None = None,
     dram_bytes: int | None = None,
+    touched_bytes: int | None = None,
 ) -> tuple[Task, ...]:
     """Return every ceiling of a machine, place by place.
 
@@ -184,8 +185,10 @@ def plan(
         The same, as large as they may be at times: main memory lies beyond them. None: they do
         not vary.
     dram_bytes : int or None
-        What all threads together may use of main memory, if that is twice the last caches at
-        least; else they use what they need. None: as much as they need.
+        What all threads together may use of main memory for one pattern; None: what they need.
+    touched_bytes : int or None
+        What each of them can touch in time; None: what it needs. Where one of both is less than
+        twice the last caches, main memory cannot be measured.
     """
     beyond = caches if most is None else most
     computing = (*_floats(isa), *_integers(isa), *_low_precision(isa), *_basic_operations(isa))
@@ -213,11 +216,14 @@ def plan(
                 at_random = access[1][0].fill is not None
                 size = buffer_bytes(level, sizes, place, at_random=at_random)
                 tasks.append(_of_memory(level, access, place, extent_bytes=size, refusal=refusal))
-        dram = _dram_bytes(beyond, place, allowed=dram_bytes)
+        allowed = [size // len(place.cpus) for size in (dram_bytes,) if size is not None]
+        allowed += [] if touched_bytes is None else [touched_bytes]
+        dram = _dram_bytes(beyond, place, allowed=min(allowed, default=None))
+        far = None if dram is not None else _out_of_reach(beyond, place, min(allowed))
         for access in _accesses("dram", isa, place):
             at_random = access[1][0].fill is not None
-            size = _arranged_bytes(beyond, place, dram) if at_random else dram
-            tasks.append(_of_memory("dram", access, place, extent_bytes=size))
+            size = _arranged_bytes(beyond, place, dram or 0) if at_random else dram or 0
+            tasks.append(_of_memory("dram", access, place, extent_bytes=size, refusal=far))
     return tuple(tasks)
 
 
@@ -259,21 +265,35 @@ def _why_no_room(level: str, caches: dict[int, Cache], place: Place) -> Caution 
     )
 
 
-def _dram_bytes(caches: dict[int, Cache], place: Place, *, allowed: int | None) -> int:
-    """Return what each thread streams over in main memory."""
+def _least_beyond(caches: dict[int, Cache], place: Place) -> int:
+    """Return how much of main memory each thread has to work on at least."""
     wanted = buffer_bytes("dram", caches, place)
-    least = max(wanted * _LEAST_OVER_CACHES // DRAM_OVER_CACHES, _LEAST_DRAM)
+    return max(wanted * _LEAST_OVER_CACHES // DRAM_OVER_CACHES, _LEAST_DRAM)
+
+
+def _dram_bytes(caches: dict[int, Cache], place: Place, *, allowed: int | None) -> int | None:
+    """Return what each thread streams over in main memory; None: it is not allowed enough."""
+    wanted = buffer_bytes("dram", caches, place)
     if allowed is None:
         return wanted
-    each = allowed // len(place.cpus)
-    return wanted if each < least else min(wanted, each)
+    return None if allowed < _least_beyond(caches, place) else min(wanted, allowed)
+
+
+def _out_of_reach(caches: dict[int, Cache], place: Place, allowed: int) -> Caution:
+    """Return why main memory cannot be measured."""
+    return Caution(
+        "dram-out-of-reach",
+        f"main memory lies beyond the caches: each thread needs "
+        f"{_least_beyond(caches, place) / 1e6:.0f} MB, and can have and touch "
+        f"{allowed / 1e6:.0f} MB within the time of this measurement",
+        "measure without --quick, allow more memory, or give the caches if they are smaller: "
+        "--cache",
+    )
 
 
 def _arranged_bytes(caches: dict[int, Cache], place: Place, streamed_bytes: int) -> int:
     """Return what each thread accesses at random in main memory: as little as is beyond caches."""
-    wanted = buffer_bytes("dram", caches, place)
-    least = max(wanted * _LEAST_OVER_CACHES // DRAM_OVER_CACHES, _LEAST_DRAM)
-    return max(min(streamed_bytes, _MOST_ARRANGED), least)
+    return max(min(streamed_bytes, _MOST_ARRANGED), _least_beyond(caches, place))
 
 
 def _moves_most(level: str, name: str, place: Place) -> bool:

@@ -177,6 +177,6 @@ class Run:
         )
 
 
-def _importance(task: Task) -> tuple[bool, bool]:
-    """Return the order of what is prepared first: memory, then peaks; one core, then several."""
-    return task.shares is None, len(task.place.cpus) > 1
+def _importance(task: Task) -> tuple[bool, bool, bool]:
+    """Return the order of what is prepared first: the machine, one core of it, and its memory."""
+    return task.place.part is not None, len(task.place.cpus) > 1, task.shares is None

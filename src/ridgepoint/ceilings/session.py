@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -32,8 +31,11 @@ MEMORY_SHARE = 1 / 3
 _BUFFERS = 3
 """Of main memory on each thread, at most: one to stream over, two for random accesses."""
 
-_TOUCHING_SHARE = 0.1
+_TOUCHING_SHARE = 0.15
 """Of the budget, for the memory that a core streams over."""
+
+_VISITING_SHARE = 0.05
+"""Of the budget, for the memory that it visits to find the caches."""
 
 _SURVEY_SHARE = 0.2
 """Of the budget, until which the caches are measured at first."""
@@ -208,7 +210,7 @@ def measure(
                     given=None if caches is None else tuple(caches),
                     available_bytes=system.available_bytes,
                     longest_bytes=int(
-                        min(bytes_per_s * effort.budget_s * _TOUCHING_SHARE, LONGEST_BYTES)
+                        min(bytes_per_s * effort.budget_s * _VISITING_SHARE, LONGEST_BYTES)
                     ),
                     goes_on=lambda: run.has_time(_SURVEY_SHARE),
                 )
@@ -223,12 +225,8 @@ def measure(
             isa=isa,
             together=data_caches(survey.held(threads=len(usable_cpus()))),
             most=data_caches(most),
-            dram_bytes=int(
-                min(
-                    bytes_per_s * effort.budget_s * _TOUCHING_SHARE,
-                    math.inf if available is None else available * MEMORY_SHARE / _BUFFERS,
-                )
-            ),
+            dram_bytes=None if available is None else int(available * MEMORY_SHARE / _BUFFERS),
+            touched_bytes=int(bytes_per_s * effort.budget_s * _TOUCHING_SHARE),
         )
         affordable, run.refused = _affordable([t for t in tasks if wanted(t)], available)
         run.measure(_on_quiet_cores(affordable, pool))

@@ -148,8 +148,7 @@ class Surveyor:
                     )
         for _ in range(rounds):
             for sweep in self._sweeps:
-                if self.goes_on() or not sweep.rounds_s:
-                    sweep.take(goes_on=self.goes_on)
+                sweep.take(goes_on=self.goes_on)
 
     @property
     def survey(self) -> Survey:

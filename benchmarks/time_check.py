@@ -1,0 +1,67 @@
+"""How well simulated traffic explains the time of streams and stencils across every knee.
+
+usage: python benchmarks/time_check.py [--stated]
+
+Measures the machine (thoroughly), then prints predicted over measured time as a Markdown table.
+With --stated the caches are those that the system describes, as a tool would have them that
+believes it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+
+from ridgepoint.ceilings import characterize
+from ridgepoint.host import System
+from ridgepoint.time_check import explain_times
+from ridgepoint.units import format_si, format_size_roughly
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table, and what the ratios amount to."""
+    measured = characterize()
+    for caution in measured.cautions:
+        print(f"{caution.code}: {caution.seen}", file=sys.stderr)
+    sizes = ", ".join(
+        f"L{cache.level} {format_size_roughly(cache.size_bytes)}"
+        for cache in measured.caches
+        if cache.kind != "instruction"
+    )
+    print(f"caches: {sizes}")
+    print("| loop | data | measured | predicted | with all that may be had | by | ratio |")
+    print("|---|---|---|---|---|---|---|")
+    ratios = []
+    for row in explain_times(measured, report=lambda what: print(what, file=sys.stderr)):
+        ends = f"{format_si(row.low_s, 's', digits=3)} to {format_si(row.high_s, 's', digits=3)}"
+        ratios.append(row.ratio)
+        cells = (
+            row.kernel,
+            format_size_roughly(row.size_bytes),
+            format_si(row.runtime_s.median, "s", digits=3),
+            format_si(row.predicted_s, "s", digits=3),
+            ends,
+            row.limiter,
+            f"{row.ratio:.2f}",
+        )
+        print(f"| {' | '.join(cells)} |")
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    print(f"ratio: median {middle:.2f}, quartiles {low:.2f} to {high:.2f}, n = {len(ratios)}")
+    if "--stated" in arguments:
+        _against_stated(measured)
+
+
+def _against_stated(measured) -> None:  # noqa: ANN001
+    """Print the same with the caches that the system describes."""
+    from dataclasses import replace
+
+    believed = replace(
+        measured, caches=System().caches, stated_caches=None, capacities=(), latency_curves=()
+    )
+    rows = explain_times(believed)
+    low, middle, high = statistics.quantiles([row.ratio for row in rows], n=4)
+    print(f"as the system says: median {middle:.2f}, quartiles {low:.2f} to {high:.2f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -280,8 +280,8 @@ def _tiles(system: System) -> Finding:
     return Finding(
         what=what,
         works=True,
-        detail=f"ceilings of {', '.join(kinds)} with tiles",
-        cost="programs that use AMX are timed with it, and counted without: Valgrind shows none",
+        detail=f"ceilings of {', '.join(kinds)} with tiles; programs are timed with AMX and "
+        "counted without, since Valgrind shows them none",
     )
 
 

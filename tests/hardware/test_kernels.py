@@ -13,7 +13,7 @@ import pytest
 
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.verify import innermost_loop, why_refused
-from ridgepoint.jit import Code, Compiler
+from ridgepoint.jit import Code, Compiler, emit
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
@@ -125,6 +125,29 @@ def test_chain_is_of_one_register(compiler, operation, mnemonic, number, precisi
     assert all(line.count(f"%{register}") >= (1 if "fmadd" in line else 2) for line in own)
     assert len(loop) <= number + 3
     assert why_refused(function, kernel.claim) is None
+
+
+@pytest.mark.parametrize("operation", ["div", "sqrt"])
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+def test_dividers_are_kept_busy_before_avx_too(operation, precision):
+    """The plainest x86-64, as some hypervisors show it: two operands, one of them overwritten."""
+    kernels = [peak(operation, precision=precision, width_bits=width) for width in (0, 128)]
+    for kernel in (*kernels, chain(operation, precision=precision)):
+        code = emit(
+            kernel.ir,
+            ENTRY,
+            triple="x86_64-unknown-linux-gnu",
+            cpu="x86-64",
+            width_bits=kernel.claim.width_bits,
+        )
+        loop = loop_of(code.assembly)
+
+        assert not [line for line in loop if line.startswith("v")]
+        assert (
+            len([line for line in loop if line.startswith(operation)])
+            == (kernel.claim.executes[0][1])
+        )
+        assert why_refused(code, kernel.claim) is None
 
 
 @pytest.mark.parametrize(("precision", "number"), [("fp64", np.float64), ("fp32", np.float32)])

@@ -136,7 +136,7 @@ def _explanation(contest: Contest, ceiling: Ceiling, theory: Theory | None) -> E
                 *_about_candidates(contest),
                 *_about_data(task, trial.kernel, ceiling),
                 *_about_cycles(task, trial.kernel, ceiling, len(loop)),
-                *_about_theory(ceiling, trial.figure, theory),
+                *_about_theory(ceiling, trial.kernel, trial.figure, theory),
             )
         ),
     )
@@ -197,7 +197,9 @@ def _about_cycles(
         )
 
 
-def _about_theory(ceiling: Ceiling, figure: Figure | None, theory: Theory | None) -> Iterator[str]:
+def _about_theory(
+    ceiling: Ceiling, kernel: Kernel, figure: Figure | None, theory: Theory | None
+) -> Iterator[str]:
     """Yield what theory says, and how far the measurement is from it."""
     if figure is None or ceiling.theoretical is None or ceiling.rate is None:
         of = "this CPU" if theory is None else theory.name
@@ -209,7 +211,12 @@ def _about_theory(ceiling: Ceiling, figure: Figure | None, theory: Theory | None
         yield f"note: {figure.note}"
     attained = ceiling.rate.median / ceiling.theoretical
     yield f"{attained:.1%} of theory at the clock that was measured"
-    if attained < _ALMOST:
+    if attained < _ALMOST and kernel.claim.tiles is not None:
+        yield (
+            "a core may lower its clock while it multiplies tiles, by a seventh for example, and "
+            "have raised it again when the clock is read"
+        )
+    elif attained < _ALMOST:
         yield (
             "what holds the rest back is not known: a limit that the theory does not describe, "
             "or that this kernel does not get round"

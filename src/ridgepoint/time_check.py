@@ -99,9 +99,7 @@ def explain_times(
     ]
     ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities) or ()
     runs = [
-        run_suite(
-            chosen, repetitions=_REPETITIONS, caches=caches, limit_s=_LIMIT_S, report=report
-        )
+        run_suite(chosen, repetitions=_REPETITIONS, caches=caches, limit_s=_LIMIT_S, report=report)
         for caches in (machine.caches, *ends)
     ]
     return tuple(

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from ridgepoint.counts import Counts, Traffic
+from ridgepoint.estimate import Estimate
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.scripted import ScriptedMeter
 from ridgepoint.selftest import programs
+from ridgepoint.time_check import Explained
 
 WRITE = replace(next(each for each in programs() if each.name == "write"), needs=())
 
@@ -49,10 +51,11 @@ class Launchless(ScriptedMeter):
 def doctor(cli, monkeypatch):
     """Give the command with a meter that says what is given, of one program."""
 
-    def run(counted, *arguments, unavailable=None):
+    def run(counted, *arguments, unavailable=None, times=()):
         meter = Launchless(counted, unavailable=unavailable)
         monkeypatch.setattr("ridgepoint.selftest.default_meters", lambda report: (meter,))
         monkeypatch.setattr("ridgepoint.selftest.programs", lambda: (WRITE,))
+        monkeypatch.setattr("ridgepoint.cli.doctor.explained_times", lambda path, shown: times)
         return cli("doctor", "--selftest", *arguments)
 
     return run
@@ -126,3 +129,25 @@ def test_meter_that_does_not_work_is_listed_with_what_to_do(doctor):
     assert status == 2
     assert "not tested: scripted: there is no valgrind; install it" in out
     assert "nothing was counted" in out
+
+
+def test_times_stand_beside_what_traffic_asks_for(doctor):
+    """3 ms of 4 are three quarters; with the least of the caches 3.6 ms."""
+    row = Explained(
+        kernel="stream.triad",
+        size_bytes=24_000_000,
+        runtime_s=Estimate([4e-3]),
+        predicted_s=3e-3,
+        low_s=3e-3,
+        high_s=3.6e-3,
+        limiter="dram",
+    )
+    status, out, _ = doctor(COUNTED, times=(row,))
+    document = json.loads(doctor(COUNTED, "--json", times=(row,))[1])
+
+    assert status == 0
+    assert "stream.triad" in out
+    assert "0.75" in out
+    assert "3 ms to 3.6 ms" in out
+    assert "explains 75% of the time" in " ".join(out.split())
+    assert document["times"][0]["ratio"] == pytest.approx(0.75)

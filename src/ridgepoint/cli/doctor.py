@@ -15,7 +15,9 @@ from ridgepoint.cli import common
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ridgepoint.cli.progress import Progress
     from ridgepoint.selftest import Check, Selftest, Trial
+    from ridgepoint.time_check import Explained
 
 _WORDS = {
     "flop": "flop",
@@ -38,10 +40,12 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
     """Say what can be measured here, why the rest cannot, what to do, and what that costs.
 
     With --selftest: count built-in programs whose work and traffic are known with every meter, and
-    print measured over expected. Exit status 1 if one is not as expected.
+    print measured over expected. Exit status 1 if one is not as expected. Then time streams and
+    stencils of sizes on either side of each cache's capacity, and print how much of their time
+    their simulated traffic explains on this machine, which is measured first if none is kept.
     """
     if tests_meters:
-        return _selftest(as_json=as_json)
+        return _selftest(archive_path, as_json=as_json)
     from ridgepoint.doctor import examine
     from ridgepoint.documents import SCHEMA, plain, render
     from ridgepoint.figures import tables
@@ -55,14 +59,15 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
     return 0
 
 
-def _selftest(*, as_json: bool) -> int:
+def _selftest(archive_path: Path | None, *, as_json: bool) -> int:
     from ridgepoint.documents import render
     from ridgepoint.selftest import selftest
 
     with common.progress() as shown:
         found = selftest(progress=shown.step)
+        times = explained_times(archive_path, shown) if found.holds is not None else ()
     if as_json:
-        sys.stdout.write(render(_document(found)))
+        sys.stdout.write(render(_document(found, times)))
     else:
         out = common.console()
         if found.trials:
@@ -70,12 +75,67 @@ def _selftest(*, as_json: bool) -> int:
             out.print(_KEY, markup=False)
         for line in _conclusion(found):
             out.print(line, markup=False)
+        if times:
+            out.print()
+            out.print(_time_table(times))
+            out.print(_of_times(times), markup=False)
     if found.holds is None:
         return 2
     return 0 if found.holds else 1
 
 
-def _document(found: Selftest) -> dict[str, Any]:
+def explained_times(archive_path: Path | None, shown: Progress) -> tuple[Explained, ...]:
+    """Return how much of the time of known loops their traffic explains; nothing without engine."""
+    from ridgepoint.archive import Archive
+    from ridgepoint.errors import MeterUnavailable
+    from ridgepoint.time_check import FEW_AROUND, explain_times
+
+    with Archive(archive_path) as archive:
+        _, machine = common.machine_of_this_host(archive, shown)
+    try:
+        return explain_times(machine, around=FEW_AROUND, report=shown.step)
+    except MeterUnavailable:
+        return ()  # the trials have said so
+
+
+def _time_table(times: Sequence[Explained]) -> Table:
+    """Return predicted and measured time of each loop."""
+    from ridgepoint.figures.layout import plain_table
+    from ridgepoint.units import format_si, format_size_roughly
+
+    heads = ("data", "measured", "by its traffic", "with what varies", "ratio")
+    table = plain_table("loop", *heads, "by", right=heads)
+    for row in times:
+        measured, predicted, low, high = (
+            format_si(value, "s", digits=3)
+            for value in (row.runtime_s.median, row.predicted_s, row.low_s, row.high_s)
+        )
+        table.add_row(
+            row.kernel,
+            format_size_roughly(row.size_bytes),
+            measured,
+            predicted,
+            "" if row.low_s == row.high_s else f"{low} to {high}",
+            f"{row.ratio:.2f}",
+            row.limiter,
+        )
+    return table
+
+
+def _of_times(times: Sequence[Explained]) -> str:
+    """Return what the ratios amount to."""
+    import statistics
+
+    ratios = sorted(row.ratio for row in times)
+    return (
+        f"simulated traffic over measured bandwidth explains {statistics.median(ratios):.0%} of "
+        f"the time of these loops (median; {ratios[0]:.0%} to {ratios[-1]:.0%}): more than 100 % "
+        "means that the simulated caches are too small or a ceiling is too low, far less that they "
+        "are too large or that something else holds the loop up"
+    )
+
+
+def _document(found: Selftest, times: Sequence[Explained]) -> dict[str, Any]:
     from ridgepoint.documents import SCHEMA, plain
 
     trials = [
@@ -90,7 +150,8 @@ def _document(found: Selftest) -> dict[str, Any]:
         for trial in found.trials
     ]
     fields = plain(found) | {"holds": found.holds, "trials": trials}
-    return {"schema": SCHEMA, "kind": "selftest", **fields}
+    explained = [plain(row) | {"ratio": row.ratio} for row in times]
+    return {"schema": SCHEMA, "kind": "selftest", **fields, "times": explained}
 
 
 def _table(trials: Sequence[Trial]) -> Table:

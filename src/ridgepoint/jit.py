@@ -42,7 +42,7 @@ class Code:
         As LLVM names it: ``x86_64``, ``aarch64``, ``riscv64``.
     machine_code : bytes
     assembly : str
-        LLVM's own listing of the module.
+        LLVM's own listing of the module; empty where the machine code itself is decoded.
     """
 
     architecture: str
@@ -64,9 +64,16 @@ class Function(Code):
 
 
 class Compiler:
-    """Compiles IR and keeps the code alive as long as it lives itself."""
+    """Compiles IR and keeps the code alive as long as it lives itself.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    lists : bool
+        Whether to have LLVM's listing where the machine code itself can be decoded, too.
+    """
+
+    def __init__(self, *, lists: bool = False) -> None:
+        self._lists = lists
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         llvm.initialize_native_asmparser()  # for kernels that hold assembly
@@ -125,8 +132,13 @@ class Compiler:
     def _compiled(self, ir: str, name: str, width_bits: int) -> Function:
         machine = _machine(self._triple, self._cpu, self._features.flatten())
         module = _module(ir, name, machine, width_bits)
-        code = _code(module, name, machine)
-        engine = llvm.create_mcjit_compiler(module, machine)
+        # Compiled once: what is executed is what is looked at. Machine code of x86-64 is decoded,
+        # and a listing would take as long again.
+        elf = machine.emit_object(module)
+        is_listed = self._lists or self.architecture != "x86_64"
+        code = _code(elf, name, machine, module if is_listed else None)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(elf))
         engine.finalize_object()
         self._engines.append(engine)
         address = engine.get_function_address(name)
@@ -163,7 +175,8 @@ def emit(
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = _machine(triple, cpu, features)
-    return _code(_module(ir, name, machine, width_bits), name, machine)
+    module = _module(ir, name, machine, width_bits)
+    return _code(machine.emit_object(module), name, machine, module)
 
 
 def _architecture(triple: str) -> str:
@@ -211,9 +224,11 @@ def _attributes(triple: str, width_bits: int) -> str:
     return f"attributes #0 = {{ nounwind {extra} }}"
 
 
-def _code(module: llvm.ModuleRef, name: str, machine: llvm.TargetMachine) -> Code:
-    """Return the code of one of a module's functions, from an ELF object file."""
-    elf = ELFFile(io.BytesIO(machine.emit_object(module)))
+def _code(
+    object_file: bytes, name: str, machine: llvm.TargetMachine, module: llvm.ModuleRef | None
+) -> Code:
+    """Return the code of one of an ELF object file's functions; its listing, if it has a module."""
+    elf = ELFFile(io.BytesIO(object_file))
     table = elf.get_section_by_name(".symtab")
     assert isinstance(table, SymbolTableSection)  # every object file that LLVM writes has one
     symbols = table.get_symbol_by_name(name)
@@ -223,5 +238,5 @@ def _code(module: llvm.ModuleRef, name: str, machine: llvm.TargetMachine) -> Cod
     return Code(
         architecture=_architecture(machine.triple),
         machine_code=text[begin : begin + size],
-        assembly=str(machine.emit_assembly(module)),
+        assembly="" if module is None else str(machine.emit_assembly(module)),
     )

@@ -30,7 +30,7 @@ _LOAD = {0: "movq", 128: "movdqu", 256: "vmovdqu", 512: "vmovdqu64"}
 @pytest.fixture(scope="module")
 def compiler():
     """Give one compiler for all."""
-    return Compiler()
+    return Compiler(lists=True)
 
 
 def compiled(compiler, kernel):

@@ -32,7 +32,7 @@ _REGISTER = {0: "xmm", 128: "xmm", 256: "ymm", 512: "zmm"}
 @pytest.fixture(scope="module")
 def compiler():
     """Give one compiler for all."""
-    return Compiler()
+    return Compiler(lists=True)
 
 
 def require(compiler, width, *features):

@@ -36,7 +36,7 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 @pytest.fixture(scope="module")
 def compiler():
     """Give one compiler for all."""
-    return Compiler()
+    return Compiler(lists=True)
 
 
 def filled(kernel, size, *, seed=0):

@@ -16,6 +16,7 @@ from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
 from ridgepoint.host import System, fingerprint, usable_cpus
 from ridgepoint.host.tiles import why_no_tiles
+from ridgepoint.identity import Identity
 from ridgepoint.machine import Machine
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
@@ -24,7 +25,7 @@ from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.models.cache_capacity import told_of_caches
-from ridgepoint.theory import load_theory
+from ridgepoint.theory_choice import theory_choices
 from ridgepoint.theory_file import user_folder
 from ridgepoint.units import format_size, format_size_roughly
 
@@ -75,6 +76,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
     return (
         _clock(),
         _kernels(system),
+        _processor(system),
         _theory(system),
         _caches(system, archive_path or default_path()),
         _huge_pages(),
@@ -108,43 +110,63 @@ def _kernels(system: System) -> Finding:
             remedy=f"measure on one of {', '.join(sorted(_ARCHITECTURES))}",
             cost=cost,
         )
-    name = _microarchitecture() or "a CPU that it does not know by name"
     if not system.caches:
         return Finding(
             what=what,
             works=False,
-            detail=f"LLVM compiles for {name}, but neither /sys nor the C library tells the caches",
+            detail="neither /sys nor the C library describes the caches",
             remedy="give them: ridgepoint machine --cache l1=32k:8,l2=1m:8,l3=32m:16",
             cost="no bandwidth of the caches, only of main memory",
         )
-    return Finding(what=what, works=True, detail=f"LLVM compiles for {name}")
+    return Finding(what=what, works=True, detail="LLVM compiles for exactly this CPU")
 
 
-def _microarchitecture() -> str | None:
+def _identity(system: System) -> Identity:
     # Imported here: it loads LLVM.
     from ridgepoint.jit import Compiler
 
-    return Compiler().microarchitecture
+    return system.identity(called=Compiler().microarchitecture)
+
+
+def _processor(system: System) -> Finding:
+    """Find out which CPU this is, by its number and its features."""
+    what = "processor"
+    identity = _identity(system)
+    detail = "; ".join((f"{system.cpu}: {identity}", *identity.reasons))
+    return Finding(what=what, works=True, detail=detail)
 
 
 def _theory(system: System) -> Finding:
     what, cost = "theory", "ceilings without a per cent of theory"
-    name = _microarchitecture()
+    identity = _identity(system)
     try:
-        theory = load_theory(name, cpu=system.cpu)
+        choices = theory_choices(identity, cpu=system.cpu)
     except InvalidDocument as refusal:
         return Finding(
             what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
         )
-    if theory is None:
+    theory = choices.common
+    if theory is not None and theory.figures:
+        open_to = any(one.figures != theory.figures for one in choices.each)
+        more = "; more where the multiply-adds tell which it is" * open_to
+        detail = f"{theory.name}: {len(theory.figures)} figures{more}"
+        return Finding(what=what, works=True, detail=detail)
+    if identity.inferred:
         return Finding(
             what=what,
             works=False,
-            detail=f"no file describes {name or 'this CPU'}",
-            remedy=f"write {name or 'NAME'}.toml in {user_folder()} (docs/theory.md)",
+            detail="nothing is known of all CPUs that this may be",
+            remedy="nothing need be done: ceilings are measured all the same",
             cost=cost,
         )
-    return Finding(what=what, works=True, detail=f"{theory.name}: {len(theory.figures)} figures")
+    name = identity.names[0] if identity.names else None
+    return Finding(
+        what=what,
+        works=False,
+        detail=f"no file describes {name or 'this CPU'}",
+        remedy=f"write {name or 'NAME'}.toml in {user_folder()} (docs/theory.md)",
+        cost=cost,
+    )
 
 
 def _caches(system: System, archive_path: Path) -> Finding:

@@ -11,6 +11,7 @@ from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.caution import Caution
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
+from ridgepoint.identity import Identity
 from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
 
 CHASE = "chase"
@@ -73,7 +74,7 @@ class Host:
     cpu : str
         Model name.
     microarchitecture : str or None
-        As LLVM names it (znver4, sapphirerapids); None: unknown.
+        As LLVM names it (znver4, sapphirerapids), by its number alone; None: unknown.
     cores : int
         CPUs that a program may use here: affinity and CPU limits respected.
     frequency_hz : float or None
@@ -81,6 +82,8 @@ class Host:
     virtualized : bool or None
         Whether a hypervisor is underneath; None: unknown.
     memory_bytes : int or None
+    identity : Identity or None
+        Which CPU it is, by its features too; None: not told apart (published machines, GPUs).
     """
 
     cpu: str
@@ -89,6 +92,7 @@ class Host:
     frequency_hz: float | None
     virtualized: bool | None
     memory_bytes: int | None = None
+    identity: Identity | None = None
 
     def __post_init__(self) -> None:
         for name in ("cores", "frequency_hz", "memory_bytes"):

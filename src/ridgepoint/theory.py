@@ -8,6 +8,7 @@ ceiling's unit follows here:
     arithmetic   instructions/cycle x lanes x operations of a lane
     fma+add      (2 x fma/cycle + add/cycle) x lanes, both in the same cycles
     memory       n / max(r/load, w/store, (r + w)/total)   byte/cycle as the program counts
+    amx          operations of one product of whole tiles / cycles from one to the next
     addressing   elements of 64 bit that L1 loads/cycle    BOP/cycle, with the widest vector
     mixed        add + addressing, both in the same cycles
 
@@ -31,6 +32,7 @@ from ridgepoint.theory_file import (
     Mix,
     Operation,
     Tables,
+    Tile,
     Variant,
     Width,
     find,
@@ -44,6 +46,10 @@ _LANE_BITS = {"fp64": 64, "int64": 64, "fp16": 16}
 
 _LANE_WORK = {"fma": 2, "bf16 dot": 4, "int8 dot": 8}
 """Operations of a lane, where it is not one: dot products multiply and add two or four pairs."""
+
+_TILE_WORK = {"bf16": 16384, "fp16": 16384, "int8": 32768}
+"""Operations of one product of whole tiles of AMX, 16 rows of 64 byte each: 16 x 16 sums of 32
+products of bf16 or fp16, or of 64 of int8; a product and a sum each."""
 
 _BASIC = ("add", "logic", "compare")
 """Operations of int64 that are basic operations, one each."""
@@ -135,10 +141,36 @@ def load_theory(
     """
     if microarchitecture is None:
         return None
+    known = _collect(microarchitecture, cpu, extra or user_folder(), ())
+    return None if known is None else _theory(microarchitecture, known)
+
+
+def load_choices(
+    microarchitecture: str, *, cpu: str | None = None, extra: Path | None = None
+) -> tuple[Theory, ...]:
+    """Return every theory that a model of a microarchitecture may have.
+
+    Several where models differ and this one's name does not tell which it is: what is true of
+    all of them comes first, then each. Empty: no file describes it.
+
+    Parameters
+    ----------
+    microarchitecture, cpu, extra
+        As for `load_theory`, and raises as that.
+    """
     folder = extra or user_folder()
     known = _collect(microarchitecture, cpu, folder, ())
     if known is None:
-        return None
+        return ()
+    if not known.undecided:
+        return (_theory(microarchitecture, known),)
+    each = (
+        _collect(microarchitecture, name, folder, ()) for name in dict.fromkeys(known.undecided)
+    )
+    return tuple(_theory(microarchitecture, one) for one in (known, *each) if one is not None)
+
+
+def _theory(microarchitecture: str, known: _Known) -> Theory:
     return Theory(
         microarchitecture=microarchitecture,
         name=known.name,
@@ -149,11 +181,15 @@ def load_theory(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """What the files say of one CPU, taken together."""
+    """What the files say of one CPU, taken together.
+
+    Where its name does not tell which variant it is, `undecided` are names that do: one of each.
+    """
 
     name: str
     note: str | None
     variant_notes: tuple[str, ...]
+    undecided: tuple[str, ...]
     figures: dict[tuple[str, str], Figure]
     levels: dict[str, Level]
 
@@ -166,7 +202,7 @@ def _collect(
     if found is None:
         return None
     origin, file = found
-    base = _Known(name=file.name, note=None, variant_notes=(), figures={}, levels={})
+    base = _Known(name=file.name, note=None, variant_notes=(), undecided=(), figures={}, levels={})
     if file.same_as is not None:
         other = _collect(file.same_as, cpu, folder, (*seen, origin))
         if other is None:
@@ -177,8 +213,10 @@ def _collect(
     for part in (file, *variants):
         figures |= _arithmetic(part)
         levels |= _levels(part)
+    open_to = () if variants else tuple(v.cpus[0] for v in file.variant if v.or_measured)
     return _Known(
         name=file.name,
+        undecided=open_to or (() if variants else base.undecided),
         note=file.note,  # what is said of another CPU as a whole may be wrong of this one
         variant_notes=(*base.variant_notes, *(v.note for v in variants if v.note)),
         figures=figures,
@@ -217,6 +255,9 @@ def _arithmetic(said: Tables) -> dict[tuple[str, str], Figure]:
         for resource in _GROUPS.get(table_name, (table_name,)):
             for operation in table.__struct_encode_fields__:
                 entry = getattr(table, operation.replace("+", "_"))
+                if isinstance(entry, Tile):
+                    figures[resource, operation] = _tile(resource, entry)
+                    continue
                 for width in entry.widths if entry is not None else ():
                     name = f"{operation} {width if width == 'scalar' else f'{width}-bit'}"
                     figures[resource, name] = _operation(resource, operation, entry, width)
@@ -226,7 +267,7 @@ def _arithmetic(said: Tables) -> dict[tuple[str, str], Figure]:
 def _operation(resource: str, operation: str, entry: Operation | Mix, width: Width) -> Figure:
     """Return the figure of one operation of one width."""
     lanes = 1 if width == "scalar" else int(width) // _LANE_BITS.get(resource, 32)
-    kind = "flop" if "fp" in resource or resource == "bf16" else "op"
+    kind = _kind(resource)
     counted = f"{lanes} lane{'s' if lanes > 1 else ''}"
     if isinstance(entry, Mix):
         fma, add = entry.fma[width], entry.add[width]
@@ -242,6 +283,24 @@ def _operation(resource: str, operation: str, entry: Operation | Mix, width: Wid
         value=value,
         unit=f"{kind}/cycle",
         rule=rule,
+        source=entry.source,
+        ports=entry.ports,
+        note=entry.note,
+    )
+
+
+def _kind(resource: str) -> str:
+    """Return what is counted of a resource."""
+    return "flop" if "fp" in resource or resource == "bf16" else "op"
+
+
+def _tile(resource: str, entry: Tile) -> Figure:
+    """Return the figure of products of tiles."""
+    work, kind = _TILE_WORK[resource], _kind(resource)
+    return Figure(
+        value=work / entry.cycles,
+        unit=f"{kind}/cycle",
+        rule=f"1 product of tiles in {entry.cycles:g} cycles x {work} {kind}",
         source=entry.source,
         ports=entry.ports,
         note=entry.note,

@@ -68,11 +68,21 @@ class Mix(_Sourced, kw_only=True):
         return self.fma
 
 
+class Tile(_Sourced, kw_only=True):
+    """Cycles from one product of two whole tiles of AMX to the next."""
+
+    cycles: _Positive
+
+
 class _Float(_Strict, rename={"fma_add": "fma+add"}):
     add: Operation | None = None
     mul: Operation | None = None
     fma: Operation | None = None
     fma_add: Mix | None = None
+
+
+class _Half(_Float, rename={"fma_add": "fma+add"}):
+    amx: Tile | None = None
 
 
 class _Integer(_Strict):
@@ -83,7 +93,8 @@ class _Integer(_Strict):
 
 
 class _Dot(_Strict):
-    dot: Operation
+    dot: Operation | None = None
+    amx: Tile | None = None
 
 
 class Level(_Sourced, kw_only=True):
@@ -112,7 +123,7 @@ class Tables(_Strict):
     float: _Float | None = None
     fp64: _Float | None = None
     fp32: _Float | None = None
-    fp16: _Float | None = None
+    fp16: _Half | None = None
     bf16: _Dot | None = None
     integer: _Integer | None = None
     int64: _Integer | None = None
@@ -124,9 +135,14 @@ class Tables(_Strict):
 
 
 class Variant(Tables, kw_only=True):
-    """Figures of some models: those whose name contains one of `cpus`, in any case of letters."""
+    """Figures of some models: those whose name contains one of `cpus`, in any case of letters.
+
+    Where no variant's `cpus` are in the name, it may be any of those with `or_measured`: what the
+    multiply-adds reach tells which.
+    """
 
     cpus: Annotated[list[_Text], msgspec.Meta(min_length=1)]
+    or_measured: bool = False
     note: _Text | None = None
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from ridgepoint.archive import Archive
+from ridgepoint.identity import Identity
 
 
 def refused(result, *words):
@@ -205,7 +206,8 @@ def test_doctor_says_where_a_file_of_theory_is_wrong(cli, monkeypatch):
     folder = cli.folder / "microarchitectures"
     folder.mkdir()
     monkeypatch.setenv("RIDGEPOINT_MICROARCHITECTURES", str(folder))
-    monkeypatch.setattr("ridgepoint.doctor._microarchitecture", lambda: "examplecore")
+    example = Identity(reported="examplecore", title="examplecore", names=("examplecore",))
+    monkeypatch.setattr("ridgepoint.doctor._identity", lambda system: example)
     _, out, _ = cli("doctor", "--json")
     (unknown,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
     (folder / "examplecore.toml").write_text("name = 7")

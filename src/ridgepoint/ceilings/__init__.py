@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -22,7 +22,8 @@ from ridgepoint.host import System, fingerprint, hostname, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
 from ridgepoint.resources import resource_named
-from ridgepoint.theory import load_theory
+from ridgepoint.theory import Theory
+from ridgepoint.theory_choice import settle, theory_choices
 from ridgepoint.units import format_size
 
 
@@ -77,7 +78,8 @@ def characterize(
     system = system or System()
     # Before anything long begins: a user's file may be refused.
     compiler = Compiler()
-    theory = load_theory(compiler.microarchitecture, cpu=system.cpu)
+    identity = system.identity(called=compiler.microarchitecture)
+    choices = theory_choices(identity, cpu=system.cpu)
 
     outcome = measure(
         system,
@@ -86,11 +88,12 @@ def characterize(
         effort=QUICK if quick else THOROUGH,
         caches=caches,
         survey=survey,
-        theory=theory,
+        theory=choices.common,
         report=progress,
     )
+    settled = settle(choices, reached(outcome.trials))
     ceilings = (
-        *(measured(trial, outcome.pool) for trial in outcome.trials),
+        *(measured(trial, outcome.pool, settled.theory) for trial in outcome.trials),
         *(_ceiling(task, cautions=(caution,)) for task, caution in outcome.refused),
     )
     limit, n_cpus = system.cpu_limit, len(usable_cpus())
@@ -104,11 +107,14 @@ def characterize(
             frequency_hz=statistics.median(frequencies) if frequencies else None,
             virtualized=system.virtualized,
             memory_bytes=system.memory_bytes,
+            identity=identity,
         ),
         caches=outcome.survey.caches,
         ceilings=ceilings,
         cautions=(
             *doubts.of_effort(quick=quick),
+            *doubts.of_identity(identity),
+            *settled.cautions,
             *doubts.of_pinning(pinned=outcome.pool.is_pinned),
             *doubts.of_clock(frequencies),
             *doubts.of_limit(limit, n_cpus),
@@ -174,7 +180,18 @@ def _dram_shares(outcome: Outcome) -> list[float]:
     return [share for share in shares if share is not None]
 
 
-def measured(trial: Trial, pool: Pool) -> Ceiling:
+def reached(trials: Iterable[Trial]) -> dict[tuple[str, str], float]:
+    """Return what one core did in one cycle at best, by resource and name."""
+    best: dict[tuple[str, str], float] = {}
+    for trial in trials:
+        judged, task = trial.judged, trial.task
+        if len(task.place.cpus) == 1 and judged.frequency_hz:
+            per_cycle = judged.undisturbed.median / judged.frequency_hz
+            best[task.key] = max(per_cycle, best.get(task.key, 0.0))
+    return best
+
+
+def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
     """Return a ceiling with what its samples say, and its theory."""
     judged, task = trial.judged, trial.task
     ceiling = _ceiling(
@@ -185,12 +202,12 @@ def measured(trial: Trial, pool: Pool) -> Ceiling:
         disturbed=judged.disturbed,
         frequency_hz=judged.frequency_hz,
     )
-    figure, per_cycle = trial.figure, trial.per_cycle
-    if figure is None or per_cycle is None or judged.frequency_hz is None:
+    figure = None if theory is None else theory.per_cycle(*task.key)
+    if figure is None or judged.frequency_hz is None:
         return ceiling
     return replace(
         ceiling,
-        theoretical=per_cycle * judged.frequency_hz,
+        theoretical=figure.value * task.place.cores * judged.frequency_hz,
         theory=f"{figure.value:g} {figure.unit} on each core ({figure.rule}; {figure.source})",
     )
 

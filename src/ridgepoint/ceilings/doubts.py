@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ridgepoint.caution import Caution
 from ridgepoint.host import Activity
+from ridgepoint.identity import Identity
 from ridgepoint.machine import CHASE, Cache, Ceiling
 
 HUGE = 0.9
@@ -31,6 +32,17 @@ def of_effort(*, quick: bool) -> Iterator[Caution]:
             "quick",
             "few ceilings were measured, each with few samples",
             "measure without --quick before you build on them",
+        )
+
+
+def of_identity(identity: Identity) -> Iterator[Caution]:
+    """Yield a caution if it was inferred which CPU this is."""
+    if identity.inferred:
+        yield Caution(
+            "inferred-cpu",
+            "; ".join((str(identity), *identity.reasons)),
+            "nothing need be done: theory is only what holds of all CPUs that it may be; where "
+            "the hypervisor can be set up, let it pass the host's CPU model on",
         )
 
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ridgepoint.ceilings import measured
+from ridgepoint.ceilings import measured, reached
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.rounds import Effort, Progress
 from ridgepoint.ceilings.samples import Sample
@@ -18,7 +18,8 @@ from ridgepoint.host import System
 from ridgepoint.jit import Compiler
 from ridgepoint.kernels.kernel import Kernel
 from ridgepoint.machine import Cache, Ceiling
-from ridgepoint.theory import Figure, Theory, load_theory
+from ridgepoint.theory import Figure, Theory
+from ridgepoint.theory_choice import settle, theory_choices
 from ridgepoint.units import format_si
 
 _EFFORT = Effort(rounds=25, first_rounds=10, curve_rounds=3, sample_s=0.005, budget_s=15.0)
@@ -77,7 +78,8 @@ def explain(
     """
     system = system or System()
     compiler = Compiler()
-    theory = load_theory(compiler.microarchitecture, cpu=system.cpu)
+    identity = system.identity(called=compiler.microarchitecture)
+    choices = theory_choices(identity, cpu=system.cpu)
     wanted = named_task(text, every_task(system, compiler, caches or system.caches))
     outcome = measure(
         system,
@@ -85,7 +87,7 @@ def explain(
         lambda task: task.key == wanted,
         effort=_EFFORT,
         caches=caches,
-        theory=theory,
+        theory=choices.common,
         report=progress,
     )
     if not outcome.contests:
@@ -93,8 +95,9 @@ def explain(
         raise RidgepointError(
             f"cannot explain {' '.join(wanted)!r}", reason=caution.seen, remedy=caution.remedy
         )
+    theory = settle(choices, reached(outcome.trials)).theory
     return tuple(
-        _explanation(contest, measured(contest.best, outcome.pool), theory)
+        _explanation(contest, measured(contest.best, outcome.pool, theory), theory)
         for contest in outcome.contests
     )
 
@@ -124,19 +127,20 @@ def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
 
 def _explanation(contest: Contest, ceiling: Ceiling, theory: Theory | None) -> Explanation:
     trial, task = contest.best, contest.task
+    figure = None if theory is None else theory.per_cycle(*task.key)
     loop = loop_listing(trial.job.function)
     return Explanation(
         ceiling=ceiling,
         kernel=trial.kernel,
         loop=tuple(loop),
         samples=tuple(trial.samples),
-        figure=trial.figure,
+        figure=figure,
         remarks=tuple(
             (
                 *_about_candidates(contest),
                 *_about_data(task, trial.kernel, ceiling),
                 *_about_cycles(task, trial.kernel, ceiling, len(loop)),
-                *_about_theory(ceiling, trial.kernel, trial.figure, theory),
+                *_about_theory(ceiling, trial.kernel, figure, theory),
             )
         ),
     )

@@ -150,7 +150,8 @@ def _host_facts(host: Host) -> Iterator[tuple[str, str]]:
     virtual = {True: "yes", False: "no", None: UNKNOWN}[host.virtualized]
     clock = UNKNOWN if host.frequency_hz is None else format_si(host.frequency_hz, "Hz")
     memory = UNKNOWN if host.memory_bytes is None else format_si(host.memory_bytes, "B", digits=3)
-    kind = UNKNOWN if host.microarchitecture is None else printable(host.microarchitecture)
+    kind = host.microarchitecture if host.identity is None else str(host.identity)
+    kind = UNKNOWN if kind is None else printable(kind)
     yield "processor", f"{printable(host.cpu)} ({kind})"
     yield "cores", f"{host.cores} usable, clock {clock}, memory {memory}, virtual: {virtual}"
 

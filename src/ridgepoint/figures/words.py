@@ -109,10 +109,14 @@ def machine_title(machine: Machine) -> str:
     a published one is known by its name.
     """
     host = machine.host
-    kind = f" ({host.microarchitecture})" if host.microarchitecture else ""
-    if machine.source is None:
-        return printable(f"{host.cpu}{kind}, {machine.name}")
-    return printable(f"{machine.name}, {host.cpu}")
+    if machine.source is not None:
+        return printable(f"{machine.name}, {host.cpu}")
+    kind = host.microarchitecture if host.identity is None else host.identity.title
+    if kind is None:
+        return printable(f"{host.cpu}, {machine.name}")
+    # An Arm kernel tells no name: the kind is all that there is.
+    cpu = kind if host.cpu.startswith("unknown ") else f"{host.cpu} ({kind})"
+    return printable(f"{cpu}, {machine.name}")
 
 
 def shown_symbol(name: str) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,9 @@ from ridgepoint.host.caches import caches_in_sys, caches_in_sysconf
 from ridgepoint.host.files import Files
 from ridgepoint.host.limits import address_space_left, cpu_limit, memory_left
 from ridgepoint.host.topology import Topology, topology
+from ridgepoint.identity import Identity, Seen, identify
 from ridgepoint.machine import Cache
+from ridgepoint.processors import processors
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,30 @@ class System:
     def flags(self) -> frozenset[str]:
         """Instruction-set flags of the kernel's list."""
         return frozenset(self._cpuinfo.get("flags", self._cpuinfo.get("Features", "")).split())
+
+    def identity(self, *, called: str | None) -> Identity:
+        """Return which CPU this is, by its number and its features.
+
+        Parameters
+        ----------
+        called : str or None
+            LLVM's name of it; None: it has none.
+        """
+        told = self._cpuinfo
+        sizes = {(cache.level, cache.kind): cache.size_bytes // 1024 for cache in self.caches}
+        one_core = [sizes.get(key) for key in ((1, "data"), (1, "instruction"), (2, "unified"))]
+        keys = ("cpu family", "model", "stepping") if "vendor_id" in told else ("CPU part",)
+        return identify(
+            Seen(
+                model=self.cpu,
+                vendor=told.get("vendor_id", told.get("CPU implementer")),
+                number=_numbers([told.get(key) for key in keys]),
+                features=self.flags,
+                caches_kib=tuple(size for size in one_core if size) if all(one_core) else (),
+                called=called,
+            ),
+            processors(),
+        )
 
     @property
     def virtualized(self) -> bool | None:
@@ -116,6 +143,14 @@ class System:
     def activity(self) -> Activity:
         """Return what the usable CPUs have done until now, and for whom."""
         return activity(self._files, usable_cpus())
+
+
+def _numbers(texts: Sequence[str | None]) -> tuple[int, ...] | None:
+    """Return numbers as the kernel prints them, decimal or with 0x; None: not all are told."""
+    try:
+        return tuple(int(text or "", 0) for text in texts)
+    except ValueError:
+        return None
 
 
 def usable_cpus() -> tuple[int, ...]:

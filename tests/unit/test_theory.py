@@ -67,6 +67,7 @@ def no_files_of_the_user(monkeypatch, tmp_path):
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bf16", "dot 512-bit", 128),
         ("znver5", "AMD RYZEN AI MAX+ 395 w/ Radeon 8060S", "fp64", "fma 512-bit", 32),
         ("znver5", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "fp64", "fma 256-bit", 16),
+        ("znver5", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "fp64", "fma 512-bit", 16),
         # Basic operations: ports times 64-bit lanes; elements from L1; both.
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "add scalar", 6),
         ("znver5", "AMD EPYC 9755 128-Core Processor", "bop", "logic 512-bit", 32),
@@ -97,6 +98,18 @@ def no_files_of_the_user(monkeypatch, tmp_path):
         ("sapphirerapids", None, "fp64", "fma 512-bit", 32),
         ("sapphirerapids", None, "fp16", "fma 512-bit", 128),
         ("sapphirerapids", None, "l1", "load", 128),
+        # Intel: 1024 operations of bf16 and 2048 of int8 a cycle and core.
+        ("sapphirerapids", None, "bf16", "amx", 1024),
+        ("sapphirerapids", None, "int8", "amx", 2048),
+        ("emeraldrapids", None, "bf16", "amx", 1024),
+        ("graniterapids", None, "int8", "amx", 2048),
+        ("cooperlake", None, "fp64", "fma 512-bit", 32),
+        ("rocketlake", None, "fp64", "fma 512-bit", 16),
+        ("ampere1", None, "fp64", "fma 128-bit", 8),
+        ("ampere1a", None, "l1", "load", 32),
+        ("neoverse-n2", None, "fp64", "fma 128-bit", 8),
+        ("neoverse-n3", None, "fp32", "fma 128-bit", 16),
+        ("neoverse-v2", None, "int8", "dot 128-bit", 128),
         ("emeraldrapids", None, "fp64", "fma 512-bit", 32),
         ("graniterapids", None, "fp64", "fma 512-bit", 32),
         ("znver1", None, "fp64", "fma 128-bit", 8),
@@ -121,7 +134,9 @@ def test_the_peaks_are_the_published_ones(microarchitecture, cpu, resource, name
 @pytest.mark.parametrize(
     ("microarchitecture", "cpu", "resource", "name"),
     [
-        ("znver5", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "fp64", "fma 512-bit"),
+        ("znver5", "AMD Ryzen AI 9 HX 370 w/ Radeon 890M", "int64", "add 512-bit"),
+        ("graniterapids", None, "fp16", "amx"),
+        ("neoverse-n1", None, "bf16", "dot 128-bit"),
         ("znver5", None, "fp64", "fma 512-bit"),
         ("haswell", None, "fp64", "fma 512-bit"),
         ("haswell", None, "fp64", "fma+add 256-bit"),
@@ -242,6 +257,55 @@ def test_shipped_figures_are_in_order(microarchitecture, cpu):
         for low, high in pairs
         if low in figures and high in figures and figures[low].value > figures[high].value
     ] == []
+
+
+INSTRUCTIONS = {
+    # What the assembly of the oracle is in a file: resource, name, and work of one instruction.
+    "fmadd d": ("fp64", "fma scalar", 2),
+    "fmul d": ("fp64", "mul scalar", 1),
+    "fadd d": ("fp64", "add scalar", 1),
+    "fmla .2d": ("fp64", "fma 128-bit", 4),
+    "fmul .2d": ("fp64", "mul 128-bit", 2),
+    "fadd .2d": ("fp64", "add 128-bit", 2),
+    "fmla .4s": ("fp32", "fma 128-bit", 8),
+    "fmla .8h": ("fp16", "fma 128-bit", 16),
+    "fmul .8h": ("fp16", "mul 128-bit", 8),
+    "fadd .8h": ("fp16", "add 128-bit", 8),
+    "add x": ("int64", "add scalar", 1),
+    "eor x": ("int64", "logic scalar", 1),
+    "mul w": ("int32", "mul scalar", 1),
+    "add .2d": ("int64", "add 128-bit", 2),
+    "add .4s": ("int32", "add 128-bit", 4),
+    "eor .16b": ("int64", "logic 128-bit", 2),
+    "mul .4s": ("int32", "mul 128-bit", 4),
+    "cmgt .4s": ("int32", "compare 128-bit", 4),
+    "sdot .4s": ("int8", "dot 128-bit", 32),
+    "bfdot .4s": ("bf16", "dot 128-bit", 16),
+    "ldr q": ("l1", "load", 16),
+    "str q": ("l1", "store", 16),
+    "fmla z.d": ("fp64", "fma 256-bit", 8),
+    "fadd z.d": ("fp64", "add 256-bit", 4),
+    "add z.d": ("int64", "add 256-bit", 4),
+    "eor z.d": ("int64", "logic 256-bit", 4),
+    "ld1d z.d": ("l1", "load", 32),
+}
+
+
+def scheduled():
+    """Return CPU, instruction and cycles of one from the next, as LLVM's models have them."""
+    lines = (Path(__file__).parents[1] / "data" / "scheduling" / "aarch64.txt").read_text()
+    rows = [line.split("\t") for line in lines.splitlines() if not line.startswith("#")]
+    return [(cpu, instruction, float(cycles)) for cpu, instruction, cycles in rows]
+
+
+@pytest.mark.parametrize(("cpu", "instruction", "cycles"), scheduled())
+def test_figures_of_arm_agree_with_the_models_of_llvm(cpu, instruction, cycles):
+    """Which quote Arm's guides, and Ampere's designers; captured from llvm-mca."""
+    resource, name, work = INSTRUCTIONS[instruction]
+    figure = load_theory(cpu).per_cycle(resource, name)
+
+    if figure is not None:
+        assert figure.value == pytest.approx(work / cycles, rel=0.03)  # llvm-mca prints 0.33
 
 
 def test_a_figure_says_how_it_came_about():

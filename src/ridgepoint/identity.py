@@ -9,7 +9,7 @@ known of it is what is known of all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ridgepoint.units import format_size
@@ -134,6 +134,36 @@ class Identity:
             if self.by_caches is not None:
                 told += f", its caches those of {self.by_caches}"
         return told if self.reported is None else f"reported as {self.reported}; {told}"
+
+
+def first_processor(cpuinfo: str) -> dict[str, str]:
+    """Return the fields of the first processor in the text of /proc/cpuinfo."""
+    first = cpuinfo.split("\n\n", maxsplit=1)[0]
+    pairs = (line.split(":", 1) for line in first.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def seen_in(
+    fields: Mapping[str, str], *, caches_kib: tuple[int, ...] = (), called: str | None = None
+) -> Seen:
+    """Return what fields of /proc/cpuinfo tell of a CPU; the rest as for `Seen`."""
+    keys = ("cpu family", "model", "stepping") if "vendor_id" in fields else ("CPU part",)
+    return Seen(
+        model=fields.get("model name", ""),
+        vendor=fields.get("vendor_id", fields.get("CPU implementer")),
+        number=_numbers([fields.get(key) for key in keys]),
+        features=frozenset(fields.get("flags", fields.get("Features", "")).split()),
+        caches_kib=caches_kib,
+        called=called,
+    )
+
+
+def _numbers(texts: Sequence[str | None]) -> tuple[int, ...] | None:
+    """Return numbers as the kernel prints them, decimal or with 0x; None: not all are told."""
+    try:
+        return tuple(int(text or "", 0) for text in texts)
+    except ValueError:
+        return None
 
 
 def identify(seen: Seen, processors: Sequence[Processor]) -> Identity:

@@ -341,6 +341,20 @@ def test_a_host_without_a_pmu_says_so(tmp_path):
     assert lack.reason == "this virtual machine shows no performance-monitoring unit"
 
 
+def test_a_cpu_that_its_number_does_not_name_is_not_counted(tmp_path):
+    """A VM with Rocket Lake's number and AMX: its events are another CPU's."""
+    host = perf_host.host(
+        tmp_path,
+        {
+            "proc/cpuinfo": perf_host.cpuinfo("GenuineIntel", 6, 167, 1, "avx512f amx_tile"),
+            **perf_host.pmu("cpu", 4, perf_host.INTEL_FORMAT),
+        },
+    )
+
+    lack = PerfMeter(host=host, kernel=ScriptedKernel()).why_unavailable()
+    assert "reported as Rocket Lake; its features are those of Sapphire Rapids" in lack.reason
+
+
 def test_an_unknown_cpu_names_itself(tmp_path):
     """So that a file can be written for it."""
     host = perf_host.host(

@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import socket
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from ridgepoint.host.caches import caches_in_sys, caches_in_sysconf
 from ridgepoint.host.files import Files
 from ridgepoint.host.limits import address_space_left, cpu_limit, memory_left
 from ridgepoint.host.topology import Topology, topology
-from ridgepoint.identity import Identity, Seen, identify
+from ridgepoint.identity import Identity, first_processor, identify, seen_in
 from ridgepoint.machine import Cache
 from ridgepoint.processors import processors
 
@@ -41,9 +40,7 @@ class System:
     @cached_property
     def _cpuinfo(self) -> dict[str, str]:
         """Fields of the first processor in /proc/cpuinfo."""
-        first = (self._files.read("proc/cpuinfo") or "").split("\n\n")[0]
-        pairs = (line.split(":", 1) for line in first.splitlines() if ":" in line)
-        return {key.strip(): value.strip() for key, value in pairs}
+        return first_processor(self._files.read("proc/cpuinfo") or "")
 
     @property
     def cpu(self) -> str:
@@ -66,21 +63,10 @@ class System:
         called : str or None
             LLVM's name of it; None: it has none.
         """
-        told = self._cpuinfo
         sizes = {(cache.level, cache.kind): cache.size_bytes // 1024 for cache in self.caches}
         one_core = [sizes.get(key) for key in ((1, "data"), (1, "instruction"), (2, "unified"))]
-        keys = ("cpu family", "model", "stepping") if "vendor_id" in told else ("CPU part",)
-        return identify(
-            Seen(
-                model=self.cpu,
-                vendor=told.get("vendor_id", told.get("CPU implementer")),
-                number=_numbers([told.get(key) for key in keys]),
-                features=self.flags,
-                caches_kib=tuple(size for size in one_core if size) if all(one_core) else (),
-                called=called,
-            ),
-            processors(),
-        )
+        caches_kib = tuple(size for size in one_core if size) if all(one_core) else ()
+        return identify(seen_in(self._cpuinfo, caches_kib=caches_kib, called=called), processors())
 
     @property
     def virtualized(self) -> bool | None:
@@ -143,14 +129,6 @@ class System:
     def activity(self) -> Activity:
         """Return what the usable CPUs have done until now, and for whom."""
         return activity(self._files, usable_cpus())
-
-
-def _numbers(texts: Sequence[str | None]) -> tuple[int, ...] | None:
-    """Return numbers as the kernel prints them, decimal or with 0x; None: not all are told."""
-    try:
-        return tuple(int(text or "", 0) for text in texts)
-    except ValueError:
-        return None
 
 
 def usable_cpus() -> tuple[int, ...]:

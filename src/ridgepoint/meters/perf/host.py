@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint.identity import first_processor, identify, seen_in
+from ridgepoint.processors import processors
+
 _MIDR = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1"
 
 
@@ -54,6 +57,13 @@ class Host:
         """Whether the CPU's flags name a hypervisor; x86 alone tells."""
         flags = re.search(r"^flags\s*:(.*)$", self.read("proc/cpuinfo") or "", re.M)
         return flags is not None and "hypervisor" in flags[1].split()
+
+    @property
+    def contradiction(self) -> str | None:
+        """Why the CPU is not the one that its number says; None: it is, or nothing tells."""
+        fields = first_processor(self.read("proc/cpuinfo") or "")
+        found = identify(seen_in(fields), processors())
+        return str(found) if found.inferred and found.reported is not None else None
 
     @property
     def identity(self) -> Identity:

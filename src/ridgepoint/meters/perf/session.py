@@ -180,7 +180,7 @@ def _microarchitecture(host: Host) -> Microarchitecture:
     Raises
     ------
     MeterUnavailable
-        If it shows no PMU, or no file describes it.
+        If it shows no PMU, no file describes it, or its number is another CPU's.
     """
     what = "cannot use hardware counters"
     if not any(pmu.is_instance_of(_CORE_PMUS) for pmu in pmus(host)):
@@ -189,6 +189,12 @@ def _microarchitecture(host: Host) -> Microarchitecture:
             what,
             reason=f"{where} no performance-monitoring unit",
             remedy="ask the provider for a PMU, or use bare metal; simulation needs none",
+        )
+    if host.contradiction is not None:
+        raise MeterUnavailable(
+            what,
+            reason=f"which events this CPU has is not known: {host.contradiction}",
+            remedy=_SIMULATE,
         )
     found = find(host.identity)
     if found is None:

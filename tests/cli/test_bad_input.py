@@ -201,6 +201,31 @@ def test_doctor_names_what_each_lack_costs(cli):
     assert all((f["cost"] is None) == f["works"] for f in findings)
 
 
+def test_doctor_asks_for_no_file_of_a_cpu_that_is_none(cli, monkeypatch):
+    """Of a masked CPU it says what it may be and why, and what is known of it."""
+    masked = Identity(
+        reported="Rocket Lake",
+        title="Sapphire Rapids or later",
+        names=("sapphirerapids", "graniterapids"),
+        inferred=True,
+        reasons=("Rocket Lake has no amx_tile",),
+    )
+    hidden = Identity(reported="Common KVM processor", title=None, inferred=True)
+    monkeypatch.setattr("ridgepoint.doctor._identity", lambda system: masked)
+    _, out, _ = cli("doctor", "--json")
+    of_masked = {f["what"]: f for f in json.loads(out)["findings"]}
+    monkeypatch.setattr("ridgepoint.doctor._identity", lambda system: hidden)
+    _, out, _ = cli("doctor", "--json")
+    (theory,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
+
+    assert "reported as Rocket Lake; its features are" in of_masked["processor"]["detail"]
+    assert "Rocket Lake has no amx_tile" in of_masked["processor"]["detail"]
+    assert of_masked["theory"]["works"]
+    assert of_masked["theory"]["detail"].startswith("Sapphire Rapids or later: ")
+    assert not theory["works"]
+    assert ".toml" not in theory["remedy"]
+
+
 def test_doctor_says_where_a_file_of_theory_is_wrong(cli, monkeypatch):
     """Of the user's own; the other lines stand."""
     folder = cli.folder / "microarchitectures"

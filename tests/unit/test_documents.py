@@ -10,6 +10,7 @@ from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
 from ridgepoint.documents import decode, encode, render, to_fields
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.estimate import Estimate
+from ridgepoint.identity import Identity
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
 from ridgepoint.measurement import Context, Counted, Measurement, Timed
 from ridgepoint.resources import LEVELS, PRECISIONS, RESOURCES
@@ -53,6 +54,15 @@ def ceilings(draw):
     )
 
 
+identities = st.builds(
+    Identity,
+    reported=maybe_text,
+    title=maybe_text,
+    names=st.lists(text, max_size=3).map(tuple),
+    inferred=st.booleans(),
+    reasons=st.lists(text, max_size=2).map(tuple),
+    by_caches=maybe_text,
+)
 machines = st.builds(
     Machine,
     name=text,
@@ -64,6 +74,7 @@ machines = st.builds(
         frequency_hz=st.none() | positive,
         virtualized=st.none() | st.booleans(),
         memory_bytes=st.none() | size,
+        identity=st.none() | identities,
     ),
     caches=st.lists(caches, max_size=3).map(tuple),
     ceilings=st.lists(

@@ -5,6 +5,7 @@ from core_inputs import ceiling
 
 from ridgepoint.ceilings import doubts
 from ridgepoint.host import Activity
+from ridgepoint.identity import Identity
 from ridgepoint.machine import Cache
 
 CACHES = (
@@ -21,6 +22,25 @@ def activity(at, *, busy=0.0, steal=0.0, own=0.0, processes=None):
 def codes(found):
     """Return the codes of cautions."""
     return [caution.code for caution in found]
+
+
+def test_a_cpu_that_was_inferred_is_doubted_with_the_reasons():
+    """One that tells its number is not."""
+    known = Identity(reported="Zen 4", title="Zen 4", names=("znver4",))
+    masked = Identity(
+        reported="Rocket Lake",
+        title="Sapphire Rapids or later",
+        inferred=True,
+        reasons=("Rocket Lake has no amx_tile",),
+    )
+    (caution,) = doubts.of_identity(masked)
+
+    assert codes(doubts.of_identity(known)) == []
+    assert caution.code == "inferred-cpu"
+    assert caution.seen == (
+        "reported as Rocket Lake; its features are those of Sapphire Rapids or later; "
+        "Rocket Lake has no amx_tile"
+    )
 
 
 def test_quiet_machine_is_not_doubted():

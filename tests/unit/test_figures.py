@@ -37,6 +37,7 @@ from ridgepoint.figures.mpl import draw, save
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.terminal import render
 from ridgepoint.figures.words import machine_title, printable, program_name
+from ridgepoint.identity import Identity
 
 
 def figure_of(*measurements, machine=MACHINE):
@@ -408,6 +409,25 @@ def test_a_published_machine_is_known_by_its_name():
 
     assert machine_title(published) == "csb, AMD EPYC 9R14 96-Core Processor"
     assert machine_title(MACHINE) == "AMD EPYC 9R14 96-Core Processor (znver4), vm"
+
+
+def test_a_title_shows_what_a_cpu_is_and_not_what_its_number_says():
+    """A masked number; a kernel of Arm, which tells no name; a CPU that cannot be told."""
+    of = {"microarchitecture": "rocketlake", "cpu": "Intel(R) Xeon(R) Processor"}
+    masked = Identity(reported="Rocket Lake", title="Sapphire Rapids or later", inferred=True)
+    host = replace(MACHINE.host, **of, identity=masked)
+    arm = replace(
+        MACHINE.host,
+        cpu="unknown aarch64 CPU",
+        identity=Identity(reported="Neoverse V2", title="Neoverse V2"),
+    )
+    hidden = replace(host, identity=Identity(reported="kvm64", title=None, inferred=True))
+
+    assert machine_title(replace(MACHINE, host=host)) == (
+        "Intel(R) Xeon(R) Processor (Sapphire Rapids or later), vm"
+    )
+    assert machine_title(replace(MACHINE, host=arm)) == "Neoverse V2, vm"
+    assert machine_title(replace(MACHINE, host=hidden)) == "Intel(R) Xeon(R) Processor, vm"
 
 
 def test_a_processor_of_unknown_kind_is_named_without_it():

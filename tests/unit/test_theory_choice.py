@@ -1,9 +1,12 @@
 """Which of several theories holds, told by what one core reached."""
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridgepoint.ceilings import reached
 from ridgepoint.identity import Identity
 from ridgepoint.theory import load_choices, load_theory
 from ridgepoint.theory_choice import settle, theory_choices
@@ -143,6 +146,25 @@ def test_a_figure_is_always_one_that_a_file_says(reached):
 
     assert found in {16, 32}
     assert found == 32 or reached.get(FMA, 0) <= 16 * 1.15
+
+
+def trial(cpus, rate, *, frequency_hz=2e9, key=FMA):
+    """Return what `reached` reads of a trial."""
+    judged = SimpleNamespace(undisturbed=SimpleNamespace(median=rate), frequency_hz=frequency_hz)
+    task = SimpleNamespace(place=SimpleNamespace(cpus=cpus), key=key)
+    return SimpleNamespace(judged=judged, task=task)
+
+
+def test_what_was_reached_is_of_one_core_and_one_cycle():
+    """60 Gflop/s at 2 GHz are 30 a cycle; two cores, and an unknown clock, tell nothing."""
+    trials = [
+        trial((0,), 48e9),
+        trial((1,), 60e9),
+        trial((0, 1), 120e9),
+        trial((0,), 9e9, key=ADD, frequency_hz=None),
+    ]
+
+    assert reached(trials) == {FMA: 30.0}
 
 
 def test_a_variant_that_is_the_only_one_is_no_choice():

@@ -41,8 +41,8 @@ def of_identity(identity: Identity) -> Iterator[Caution]:
         yield Caution(
             "inferred-cpu",
             "; ".join((str(identity), *identity.reasons)),
-            "nothing need be done: theory is only what holds of all CPUs that it may be; where "
-            "the hypervisor can be set up, let it pass the host's CPU model on",
+            "theory is only what holds of every CPU that it may be; a hypervisor that passes the "
+            "host's CPU model on would tell",
         )
 
 

@@ -141,8 +141,7 @@ def load_theory(
     """
     if microarchitecture is None:
         return None
-    known = _collect(microarchitecture, cpu, extra or user_folder(), ())
-    return None if known is None else _theory(microarchitecture, known)
+    return next(iter(load_choices(microarchitecture, cpu=cpu, extra=extra)), None)
 
 
 def load_choices(
@@ -150,8 +149,8 @@ def load_choices(
 ) -> tuple[Theory, ...]:
     """Return every theory that a model of a microarchitecture may have.
 
-    Several where models differ and this one's name does not tell which it is: what is true of
-    all of them comes first, then each. Empty: no file describes it.
+    Several where models differ and this one's name does not tell which it is: what the file says
+    of any model comes first, then each. Empty: no file describes it.
 
     Parameters
     ----------

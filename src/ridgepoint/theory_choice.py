@@ -34,7 +34,7 @@ class Choices:
     Parameters
     ----------
     common : Theory or None
-        What is true of all of them; None: not even that is known.
+        What their files say of any model, as far as they agree; None: not even that is known.
     each : tuple of Theory
         One for each way in which it may be built.
     """
@@ -68,7 +68,7 @@ def theory_choices(identity: Identity, *, cpu: str) -> Choices:
     found = [load_choices(name, cpu=cpu) for name in identity.names]
     if not found or not all(found):
         return Choices(common=None, each=())
-    # The first of several choices is what is true of all of them.
+    # The first of several is what a file says of any model.
     return Choices(
         common=_common([choices[0] for choices in found], named=identity),
         each=tuple(theory for choices in found for theory in (choices[1:] or choices)),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgepoint.host import System
-from ridgepoint.identity import Identity, Seen, identify
+from ridgepoint.identity import Identity, Seen, first_processor, identify, seen_in
 from ridgepoint.meters.perf.catalogue import load_all
 from ridgepoint.processors import processors
 
@@ -245,6 +245,46 @@ def test_what_has_more_than_its_number_is_never_taken_for_it(data):
         assert set(found.names) == able
     else:
         assert features <= one.features | one.early
+
+
+@given(
+    text=st.text(max_size=80),
+    fields=st.dictionaries(
+        st.sampled_from(
+            [
+                "vendor_id",
+                "cpu family",
+                "model",
+                "stepping",
+                "CPU implementer",
+                "CPU part",
+                "flags",
+                "Features",
+                "model name",
+            ]
+        ),
+        st.sampled_from(
+            [
+                "GenuineIntel",
+                "AuthenticAMD",
+                "0x41",
+                "0xd4f",
+                "6",
+                "-1",
+                "9" * 5000,
+                "",
+                "unknown",
+                "0x",
+                "avx2 amx_tile sve",
+            ]
+        ),
+    ),
+)
+def test_any_cpuinfo_is_read_without_an_error(text, fields):
+    """A kernel, a sandbox or a hypervisor may print anything, or nothing."""
+    lines = "".join(f"{key}\t: {value}\n" for key, value in fields.items())
+
+    assert isinstance(str(identify(seen_in(first_processor(text + "\n" + lines)), TABLE)), str)
 
 
 # Linux's and the vendors' tables of counters, read apart from the table of processors.

@@ -25,17 +25,13 @@ from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.models.cache_capacity import told_of_caches
+from ridgepoint.processors import processors
 from ridgepoint.theory_choice import theory_choices
 from ridgepoint.theory_file import user_folder
 from ridgepoint.units import format_size, format_size_roughly
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
 """Of kernels that are checked before they are timed."""
-
-_WITH_TILES = frozenset(
-    ("sapphirerapids", "emeraldrapids", "graniterapids", "graniterapids-d", "diamondrapids")
-)
-"""Microarchitectures that have AMX, by LLVM's names."""
 
 _NO_COUNTERS = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
 
@@ -280,7 +276,7 @@ def _tiles(system: System) -> Finding:
     """Find out whether products of tiles can be measured, by asking the kernel."""
     what, cost = "AMX", "no ceilings of AMX: a program that uses it may lie above its roof"
     if "amx_tile" not in system.flags:
-        if _microarchitecture() not in _WITH_TILES:
+        if not _should_have_tiles(_identity(system)):
             return Finding(what=what, works=True, detail="this CPU has no AMX: nothing is missed")
         return Finding(
             what=what,
@@ -305,6 +301,12 @@ def _tiles(system: System) -> Finding:
         detail=f"ceilings of {', '.join(kinds)} with tiles; programs are timed with AMX and "
         "counted without, since Valgrind shows them none",
     )
+
+
+def _should_have_tiles(identity: Identity) -> bool:
+    """Return whether CPUs of this kind have AMX; one that was inferred has what it shows."""
+    kinds = {one.name for one in processors() if "amx_tile" in one.features}
+    return not identity.inferred and not kinds.isdisjoint(identity.names)
 
 
 def _counters() -> Finding:

@@ -90,11 +90,11 @@ def settle(choices: Choices, reached: Mapping[Key, float]) -> Settled:
     left = [one for one in choices.each if not _is_exceeded(one, fma)] or list(choices.each)
     if len(left) == 1:
         return Settled(theory=left[0])
-    widest = max(fma, key=lambda key: (fma[key], key), default=None)
-    figures = {one.per_cycle(*widest) for one in left} if widest else set()
-    values = sorted({figure.value for figure in figures if figure is not None})
-    if widest is None or None in figures or len(values) < 2:
+    telling = {key: values for key in fma if len(values := _values(left, key)) > 1}
+    if not telling:
         return Settled(theory=_among(choices, left))
+    widest = max(telling, key=lambda key: (fma[key], key))
+    values = telling[widest]
     got = fma[widest]
     near = [value for value in values if got / value >= NEAR]
     if len(near) != 1 or any(got / value > FAR for value in values if value not in near):
@@ -103,6 +103,13 @@ def settle(choices: Choices, reached: Mapping[Key, float]) -> Settled:
     return Settled(
         theory=_among(choices, taken), cautions=(_inferred(widest, got, near[0], values),)
     )
+
+
+def _values(theories: Sequence[Theory], key: Key) -> list[float]:
+    """Return the different figures that theories have of a ceiling; none if one has none."""
+    figures = [_figure(one, key) for one in theories]
+    known = [figure for figure in figures if figure is not None]
+    return sorted(set(known)) if len(known) == len(figures) else []
 
 
 def _is_exceeded(theory: Theory, reached: Mapping[Key, float]) -> bool:

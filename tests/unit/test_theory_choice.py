@@ -49,6 +49,13 @@ def value(settled, key=FMA):
     return None if figure is None else figure.value
 
 
+def test_a_wider_ceiling_that_tells_nothing_does_not_hide_one_that_does():
+    """No file says anything of fp16 on Skylake, though more of it is done in a cycle."""
+    settled = settle(of("skylake-avx512", GOOGLE), {FMA: 15.8, ("fp16", "fma 512-bit"): 60.0})
+
+    assert value(settled) == 16
+
+
 def test_two_units_are_proved_by_reaching_more_than_one_can():
     """Skylake-SP without a model's name; 24 flop/cycle are more than one unit's 16."""
     settled = settle(of("skylake-avx512", GOOGLE), {FMA: 24.0})

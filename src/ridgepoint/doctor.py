@@ -6,17 +6,15 @@ import os
 import platform
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint import __version__
+from ridgepoint import __version__, doctor_processor
 from ridgepoint.archive import Archive, default_path
 from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
+from ridgepoint.finding import Finding
 from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
 from ridgepoint.host import System, fingerprint, usable_cpus
-from ridgepoint.host.tiles import why_no_tiles
-from ridgepoint.identity import Identity
 from ridgepoint.machine import Machine
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
@@ -25,39 +23,12 @@ from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.models.cache_capacity import told_of_caches
-from ridgepoint.processors import processors
-from ridgepoint.theory_choice import theory_choices
-from ridgepoint.theory_file import user_folder
 from ridgepoint.units import format_size, format_size_roughly
 
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
 """Of kernels that are checked before they are timed."""
 
 _NO_COUNTERS = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of the doctor's table.
-
-    Parameters
-    ----------
-    what : str
-        Meter or precondition.
-    works : bool
-    detail : str
-        What was found: the version, or why it does not work.
-    remedy : str or None
-        What to do; None: nothing need be done.
-    cost : str or None
-        What the user goes without; None: nothing.
-    """
-
-    what: str
-    works: bool
-    detail: str
-    remedy: str | None = None
-    cost: str | None = None
 
 
 def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
@@ -72,14 +43,14 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
     return (
         _clock(),
         _kernels(system),
-        _processor(system),
-        _theory(system),
+        doctor_processor.processor(system),
+        doctor_processor.theory(system),
         _caches(system, archive_path or default_path()),
         _huge_pages(),
         _engine(),
         _callgrind(),
-        _avx512(system),
-        _tiles(system),
+        doctor_processor.avx512(system),
+        doctor_processor.tiles(system),
         _counters(),
         _sampling(),
         _gpu(),
@@ -115,54 +86,6 @@ def _kernels(system: System) -> Finding:
             cost="no bandwidth of the caches, only of main memory",
         )
     return Finding(what=what, works=True, detail="LLVM compiles for exactly this CPU")
-
-
-def _identity(system: System) -> Identity:
-    # Imported here: it loads LLVM.
-    from ridgepoint.jit import Compiler
-
-    return system.identity(called=Compiler().microarchitecture)
-
-
-def _processor(system: System) -> Finding:
-    """Find out which CPU this is, by its number and its features."""
-    what = "processor"
-    identity = _identity(system)
-    detail = "; ".join((f"{system.cpu}: {identity}", *identity.reasons))
-    return Finding(what=what, works=True, detail=detail)
-
-
-def _theory(system: System) -> Finding:
-    what, cost = "theory", "ceilings without a per cent of theory"
-    identity = _identity(system)
-    try:
-        choices = theory_choices(identity, cpu=system.cpu)
-    except InvalidDocument as refusal:
-        return Finding(
-            what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
-        )
-    theory = choices.common
-    if theory is not None and theory.figures:
-        open_to = any(one.figures != theory.figures for one in choices.each)
-        more = "; more where the multiply-adds tell which it is" * open_to
-        detail = f"{theory.name}: {len(theory.figures)} figures{more}"
-        return Finding(what=what, works=True, detail=detail)
-    if identity.inferred:
-        return Finding(
-            what=what,
-            works=False,
-            detail="nothing is known of all CPUs that this may be",
-            remedy="nothing need be done: ceilings are measured all the same",
-            cost=cost,
-        )
-    name = identity.names[0] if identity.names else None
-    return Finding(
-        what=what,
-        works=False,
-        detail=f"no file describes {name or 'this CPU'}",
-        remedy=f"write {name or 'NAME'}.toml in {user_folder()} (docs/theory.md)",
-        cost=cost,
-    )
 
 
 def _caches(system: System, archive_path: Path) -> Finding:
@@ -257,56 +180,6 @@ def _callgrind() -> Finding:
 
 def _lacking(what: str, lack: Unavailable) -> Finding:
     return Finding(what=what, works=False, detail=lack.reason, remedy=lack.remedy, cost=lack.cost)
-
-
-def _avx512(system: System) -> Finding:
-    what = "AVX-512 programs"
-    if "avx512f" not in system.flags:
-        return Finding(what=what, works=True, detail="this CPU has no AVX-512: nothing is missed")
-    return Finding(
-        what=what,
-        works=False,
-        detail="this CPU has AVX-512, and no Valgrind can run it",
-        remedy="build with -mno-avx512f or -march=x86-64-v3 to count",
-        cost="libraries that choose at run time (NumPy, OpenBLAS) are counted on their AVX2 path",
-    )
-
-
-def _tiles(system: System) -> Finding:
-    """Find out whether products of tiles can be measured, by asking the kernel."""
-    what, cost = "AMX", "no ceilings of AMX: a program that uses it may lie above its roof"
-    if "amx_tile" not in system.flags:
-        if not _should_have_tiles(_identity(system)):
-            return Finding(what=what, works=True, detail="this CPU has no AMX: nothing is missed")
-        return Finding(
-            what=what,
-            works=False,
-            detail="CPUs of this kind have AMX, and neither kernel nor hypervisor shows it",
-            remedy="run Linux 5.16 or later, on a virtual machine that is given AMX",
-            cost=cost,
-        )
-    refusal = why_no_tiles()
-    if refusal is not None:
-        return Finding(
-            what=what,
-            works=False,
-            detail=refusal,
-            remedy="run Linux 5.16 or later, and allow arch_prctl in the container's profile",
-            cost=cost,
-        )
-    kinds = [kind for kind in ("bf16", "int8", "fp16") if f"amx_{kind}" in system.flags]
-    return Finding(
-        what=what,
-        works=True,
-        detail=f"ceilings of {', '.join(kinds)} with tiles; programs are timed with AMX and "
-        "counted without, since Valgrind shows them none",
-    )
-
-
-def _should_have_tiles(identity: Identity) -> bool:
-    """Return whether CPUs of this kind have AMX; one that was inferred has what it shows."""
-    kinds = {one.name for one in processors() if "amx_tile" in one.features}
-    return not identity.inferred and not kinds.isdisjoint(identity.names)
 
 
 def _counters() -> Finding:

@@ -211,10 +211,10 @@ def test_doctor_asks_for_no_file_of_a_cpu_that_is_none(cli, monkeypatch):
         reasons=("Rocket Lake has no amx_tile",),
     )
     hidden = Identity(reported="Common KVM processor", title=None, inferred=True)
-    monkeypatch.setattr("ridgepoint.doctor._identity", lambda system: masked)
+    monkeypatch.setattr("ridgepoint.doctor_processor.identity_of", lambda system: masked)
     _, out, _ = cli("doctor", "--json")
     of_masked = {f["what"]: f for f in json.loads(out)["findings"]}
-    monkeypatch.setattr("ridgepoint.doctor._identity", lambda system: hidden)
+    monkeypatch.setattr("ridgepoint.doctor_processor.identity_of", lambda system: hidden)
     _, out, _ = cli("doctor", "--json")
     (theory,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
 
@@ -232,7 +232,7 @@ def test_doctor_says_where_a_file_of_theory_is_wrong(cli, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("RIDGEPOINT_MICROARCHITECTURES", str(folder))
     example = Identity(reported="examplecore", title="examplecore", names=("examplecore",))
-    monkeypatch.setattr("ridgepoint.doctor._identity", lambda system: example)
+    monkeypatch.setattr("ridgepoint.doctor_processor.identity_of", lambda system: example)
     _, out, _ = cli("doctor", "--json")
     (unknown,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
     (folder / "examplecore.toml").write_text("name = 7")

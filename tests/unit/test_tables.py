@@ -28,11 +28,11 @@ from rich.console import Console
 from ridgepoint.archive import Record
 from ridgepoint.caution import Caution
 from ridgepoint.counts import FlopCount, FunctionCounts
-from ridgepoint.doctor import Finding
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures import tables
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import percent, shown_cores
+from ridgepoint.finding import Finding
 from ridgepoint.machine import Ceiling
 from ridgepoint.models.placement import place
 

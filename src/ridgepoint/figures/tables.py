@@ -22,7 +22,7 @@ from ridgepoint.units import format_size_roughly
 
 if TYPE_CHECKING:
     from ridgepoint.archive import Record
-    from ridgepoint.doctor import Finding
+    from ridgepoint.finding import Finding
 
 __all__ = ["doctor", "latency", "machine", "records", "run"]
 

@@ -192,7 +192,7 @@ def test_a_machine_says_what_it_is():
 
     assert "AMD EPYC 9R14 96-Core Processor (znver4)" in said
     assert "2 usable, clock 3.676 GHz, memory unknown, virtual: yes" in said
-    assert "L3 unified 32 MiB 64 B unknown 2 CPUs" in said
+    assert "L3 32 MiB 64 B unknown 2 CPUs" in said
     assert "virtualized: the machine is virtual; neighbours may take part of it" in said
 
 

@@ -23,7 +23,7 @@ from ridgepoint.figures.words import (
 )
 from ridgepoint.machine import Ceiling, Host, Machine
 from ridgepoint.resources import LEVELS, RESOURCES
-from ridgepoint.units import format_si, format_size
+from ridgepoint.units import format_si, format_size, format_size_roughly
 
 # Medians and intervals of two core counts fill 80 columns.
 _COUNTS_ABREAST = 2
@@ -211,7 +211,9 @@ def _caches(machine: Machine) -> Table:
     for head in ("line", "ways", "shared by"):
         table.add_column(head, justify="left" if head == "shared by" else "right", overflow="fold")
     for cache, stated, capacities in latency_rows(machine):
-        cells = [f"L{cache.level}", format_size(cache.size_bytes)]
+        is_measured = stated is not None and stated.size_bytes != cache.size_bytes
+        shown = format_size_roughly if is_measured else format_size
+        cells = [f"L{cache.level}", shown(cache.size_bytes)]
         if measured:
             by_threads = {capacity.threads: capacity for capacity in capacities}
             alone = by_threads.get(1)

@@ -15,6 +15,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ridgepoint.presenting import use_presenter
+
 __version__ = "0.1.0"
 
 # Imported when first used: most uses need few of these, and LLVM is a heavy one.
@@ -32,6 +34,7 @@ _HOME = {
     "Estimate": "estimate",
     "Host": "machine",
     "Machine": "machine",
+    "MeasuredCluster": "measured_cluster",
     "Measurement": "measurement",
     "Placement": "models.placement",
     "Problem": "models.scaling",
@@ -42,11 +45,16 @@ _HOME = {
     "TrainingStep": "models.training",
     "bound": "models.bound",
     "characterize": "ceilings",
+    "keep": "keeping",
+    "kept_records": "keeping",
+    "load": "keeping",
+    "machine_here": "keeping",
     "measure": "harness",
     "measure_program": "program",
     "measuring": "harness.watch",
     "open_machine": "library",
     "place": "models.placement",
+    "plot": "figures.presenter",
     "region": "regions",
 }
 
@@ -58,13 +66,19 @@ if TYPE_CHECKING:
     from ridgepoint.demand import Demand as Demand
     from ridgepoint.errors import RidgepointError as RidgepointError
     from ridgepoint.estimate import Estimate as Estimate
+    from ridgepoint.figures.presenter import plot as plot
     from ridgepoint.harness import measure as measure
     from ridgepoint.harness.watch import measuring as measuring
+    from ridgepoint.keeping import keep as keep
+    from ridgepoint.keeping import kept_records as kept_records
+    from ridgepoint.keeping import load as load
+    from ridgepoint.keeping import machine_here as machine_here
     from ridgepoint.library import open_machine as open_machine
     from ridgepoint.machine import Cache as Cache
     from ridgepoint.machine import Ceiling as Ceiling
     from ridgepoint.machine import Host as Host
     from ridgepoint.machine import Machine as Machine
+    from ridgepoint.measured_cluster import MeasuredCluster as MeasuredCluster
     from ridgepoint.measurement import Measurement as Measurement
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.models.bound import Bound as Bound
@@ -82,6 +96,8 @@ if TYPE_CHECKING:
     from ridgepoint.regions import region as region
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 - every name of the table is a string
+
+use_presenter(lambda: importlib.import_module("ridgepoint.figures.presenter"))
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,9 @@ from ridgepoint.caution import Caution
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
 from ridgepoint.identity import Identity
+from ridgepoint.presenting import Presentable, amount, quoted
 from ridgepoint.resources import LEVELS, RESOURCES, Resource, resource_named
+from ridgepoint.units import format_si
 
 CHASE = "chase"
 """Name of the pattern whose every load waits for the one before."""
@@ -24,6 +26,9 @@ _DIVIDER = frozenset(("div", "sqrt"))
 """Operations that a core does not start in every cycle."""
 
 _FLOP_OF_FMA = 2.0
+
+_TELLING = ("fp64", "dram")
+"""Resources whose rates tell most of a machine."""
 
 _LINK = "network"
 """Path of what a node exchanges with others."""
@@ -235,8 +240,8 @@ class Ceiling:
         return self.rate.map(lambda rate: rate * moved) if moved > 0 else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Machine(Presentable):
     """A machine and its ceilings.
 
     Parameters
@@ -285,6 +290,16 @@ class Machine:
             if ceiling.key in seen:
                 raise ValueError(f"two ceilings are called {ceiling.key!r}")
             seen.add(ceiling.key)
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        known = [name for name in _TELLING if self.knows(name)]
+        rates = [f"{name} {format_si(float(self.rate(name)), _unit(name))}" for name in known]
+        return (
+            f"{quoted(self.name)}: {self.host.cpu}, {amount(self.cores, 'core')}, "
+            f"{amount(len(self.ceilings), 'ceiling')}{': ' if rates else ''}{', '.join(rates)}"
+        )
 
     @property
     def cores(self) -> int:
@@ -360,3 +375,7 @@ class Machine:
         for threads, most in best.items():
             capacity = np.where(q >= threads, np.maximum(capacity, most), capacity)
         return float(capacity) if capacity.ndim == 0 else capacity
+
+
+def _unit(resource: str) -> str:
+    return f"{RESOURCES[resource].unit.replace('byte', 'B')}/s"

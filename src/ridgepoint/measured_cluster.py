@@ -10,6 +10,7 @@ from ridgepoint.caution import Caution
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.presenting import Presentable, amount, quoted
 from ridgepoint.resources import RESOURCES
 
 Pattern = Literal[
@@ -286,8 +287,8 @@ def _is_below(link: Link, limit: float) -> bool:
     return (link.rate.median if high is None else high) < limit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredCluster:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MeasuredCluster(Presentable):
     """What a cluster gives, as it was measured.
 
     Parameters
@@ -328,6 +329,14 @@ class MeasuredCluster:
         hosts = [node.host for node in self.nodes]
         if not hosts or len(set(hosts)) != len(hosts):
             raise ValueError(f"nodes must have names of their own, got {hosts!r}")
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        return (
+            f"{quoted(self.name)}: {amount(len(self.nodes), 'node')}, "
+            f"{amount(self.ranks, 'rank')}, {self.mpi}"
+        )
 
     @property
     def ranks(self) -> int:

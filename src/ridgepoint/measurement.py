@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FunctionCounts, MissCurve, RegionCounts, Traffic
 from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Cache
+from ridgepoint.machine import Cache, Machine
+from ridgepoint.presenting import Brief, Presentable, amount, presenter, quoted
 from ridgepoint.ranks import Distributed
+from ridgepoint.units import format_si
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +34,8 @@ class Alternative:
     traffic: tuple[Traffic, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Counted(Brief):
     """What a meter counted in one run of a program.
 
     Parameters
@@ -180,8 +187,8 @@ class TimedFunction:
         return (high - low) / 2 / self.runtime_s.median
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampled:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sampled(Brief):
     """Native runs of a program in which a clock of CPU time told where it was, again and again.
 
     Parameters
@@ -269,8 +276,8 @@ class Context:
     frequency_hz: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Measurement(Presentable):
     """A program, measured.
 
     Parameters
@@ -302,6 +309,44 @@ class Measurement:
     protocol: Protocol | None = None
     sampled: Sampled | None = None
     distributed: Distributed | None = None
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        parts = [f"{format_si(self.counted.counts.work_flop, 'flop')}"]
+        dram = self.traffic_at("dram")
+        if dram is not None and dram.total_bytes is not None:
+            parts.append(f"{format_si(dram.total_bytes, 'B')} at DRAM")
+        if self.timed is None:
+            parts.append("not timed")
+        else:
+            runtime_s = self.timed.runtime_s
+            parts.append(f"{format_si(runtime_s.median, 's')} (n = {runtime_s.n})")
+        if self.all_cautions:
+            parts.append(amount(len(self.all_cautions), "caution"))
+        return f"{quoted(shlex.join(self.command))}: {', '.join(parts)}"
+
+    def summary(self, machine: Machine | None = None) -> str:
+        """Return the report that the command line prints, as text.
+
+        Parameters
+        ----------
+        machine : Machine or None
+            That bounds it; None: none does, and the report says only what was measured.
+        """
+        return presenter().summary(self, machine=machine)
+
+    def plot(self, *, machine: Machine | None = None, ax: Axes | None = None) -> Figure:
+        """Draw it on a machine's roofline; see `ridgepoint.plot`.
+
+        Parameters
+        ----------
+        machine : Machine or None
+            None: the one kept of this host.
+        ax : matplotlib.axes.Axes or None
+            Axes of their final size to draw on; None: new ones.
+        """
+        return presenter().plot(self, machine=machine, ax=ax)
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.presenting import Presentable, amount, quoted
 
 State = Literal["warm", "cold"]
 
@@ -79,8 +81,8 @@ class Result:
     failure: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteRun:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SuiteRun(Presentable):
     """The results of a suite, and the machine that they were found on.
 
     Parameters
@@ -91,6 +93,11 @@ class SuiteRun:
 
     machine: Machine
     results: tuple[Result, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        return _of_suite(self.machine, [each.measurement for each in self.results])
 
 
 Step = Literal["original", "ILP", "prefetch", "SIMD"]
@@ -154,8 +161,8 @@ class DatacenterResult:
     failures: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatacenterRun:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DatacenterRun(Presentable):
     """The results of the datacenter workloads, and the machine that they were found on.
 
     Parameters
@@ -166,3 +173,16 @@ class DatacenterRun:
 
     machine: Machine
     results: tuple[DatacenterResult, ...]
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        return _of_suite(self.machine, [each.measurement for each in self.results])
+
+
+def _of_suite(machine: Machine, measurements: Sequence[Measurement | None]) -> str:
+    failed = measurements.count(None)
+    return (
+        f"on {quoted(machine.name)}: {amount(len(measurements), 'result')}"
+        f"{f', {failed} of them could not be measured' if failed else ''}"
+    )

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import ridgepoint
 from ridgepoint.archive import Archive
 
 pytestmark = pytest.mark.usefixtures("meter")
@@ -216,3 +217,13 @@ def test_full_disk_behind_standard_output_is_one_line(cli):
     assert done.returncode == 2
     assert done.stderr.startswith(b"ridgepoint: cannot write the output: no space left")
     assert done.stderr.count(b"\n") == 1
+
+
+def test_python_says_what_the_command_line_says(cli):
+    """The summary of what was kept is what 'show' prints, but for the plot below it."""
+    cli.run("--", "echo", "hello")
+    _, shown, _ = cli("show", "2")
+    summary = ridgepoint.load(2).summary().splitlines()
+
+    assert len(summary) > 10
+    assert [line.rstrip() for line in shown.splitlines()[: len(summary)]] == summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.console import Console
 
-from ridgepoint import __version__
 from ridgepoint.archive import Archive
 from ridgepoint.cli.progress import Progress
 from ridgepoint.errors import RidgepointError
@@ -112,27 +111,10 @@ def progress() -> Iterator[Progress]:
 def machine_of_this_host(
     archive: Archive, shown: Progress, *, knowing: str | None = None
 ) -> tuple[int, Machine]:
-    """Return this host's kept machine, or measure and keep it.
+    """Return this host's kept machine, or measure and keep it."""
+    from ridgepoint import keeping
 
-    Parameters
-    ----------
-    archive : Archive
-    shown : Progress
-    knowing : str or None
-        A resource without whose ceiling it is of no use: one that was kept by an earlier version
-        may lack it. None: any will do.
-    """
-    from ridgepoint.host import System, fingerprint
-
-    system = System()
-    fingerprints = [fingerprint(system, __version__, quick=quick) for quick in (False, True)]
-
-    def measured() -> Machine:
-        from ridgepoint.ceilings import characterize
-
-        return characterize(progress=shown.fraction)
-
-    return _kept_or_measured(archive, fingerprints, measured, knowing=knowing)
+    return keeping.machine_of_this_host(archive, progress=shown.fraction, knowing=knowing)
 
 
 def machine_of_gpu(
@@ -140,36 +122,14 @@ def machine_of_gpu(
 ) -> tuple[int, Machine]:
     """Return a GPU's kept machine, or measure and keep it."""
     from ridgepoint.gpu import characterize_gpu, gpu_fingerprint
+    from ridgepoint.keeping import gpu_name, kept_or_measured
 
     fingerprints = [gpu_fingerprint(device.facts, quick=quick) for quick in (False, True)]
-    return _kept_or_measured(
+    return kept_or_measured(
         archive,
         fingerprints,
         lambda: characterize_gpu(device, name=gpu_name(index), progress=shown.fraction),
     )
-
-
-def gpu_name(index: int) -> str:
-    """Return what the machine of a GPU of this host is called."""
-    from ridgepoint.host import hostname
-
-    return f"{hostname()}-gpu{index}"
-
-
-def _kept_or_measured(
-    archive: Archive,
-    fingerprints: Sequence[str],
-    measured: Callable[[], Machine],
-    *,
-    knowing: str | None = None,
-) -> tuple[int, Machine]:
-    """Return the first machine that is kept under a fingerprint, or measure one and keep it."""
-    for each in fingerprints:
-        kept = archive.latest_machine(each)
-        if kept is not None and (knowing is None or kept[1].knows(knowing)):
-            return kept
-    machine = measured()
-    return archive.keep_machine(machine), machine
 
 
 def machine_to_bound_by(
@@ -178,6 +138,8 @@ def machine_to_bound_by(
     """Return the machine that a user chose, kept now if it was not; None: this host's."""
     if chosen is None:
         return machine_of_this_host(archive, shown)
+    from ridgepoint.keeping import keep_once
+
     return keep_once(archive, chosen), chosen
 
 
@@ -208,14 +170,6 @@ def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
         ),
         *(cache for cache in caches if cache.kind == "instruction"),
     )
-
-
-def keep_once(archive: Archive, machine: Machine) -> int:
-    """Return the id under which a machine is kept; keep it if it is not."""
-    for record in archive.records("machine"):
-        if record.name == machine.name and archive.machine(record.id) == machine:
-            return record.id
-    return archive.keep_machine(machine)
 
 
 def say_kept(record_id: int) -> None:

@@ -105,8 +105,8 @@ def command(
         return _explain(explained, caches, as_json=as_json, outputs=outputs)
 
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import named_machine
     from ridgepoint.cli.output import show_comparison, show_machine, write_machine
+    from ridgepoint.kept import named_machine
     from ridgepoint.models.comparison import TOLERANCE, compare
 
     tolerance = _tolerance(tolerance_percent, TOLERANCE, checks=baseline_name is not None)
@@ -166,10 +166,11 @@ class _Gpu:
     def measured(self, *, quick: bool) -> Machine:
         """Return the machine."""
         from ridgepoint.gpu import characterize_gpu
+        from ridgepoint.keeping import gpu_name
 
         return characterize_gpu(
             self._device,
-            name=common.gpu_name(self._index),
+            name=gpu_name(self._index),
             progress=self._shown.fraction,
             quick=quick,
         )

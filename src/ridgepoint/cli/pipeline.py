@@ -98,7 +98,7 @@ def command(
 
 def _cases(file: Path, machine_name: str | None, archive_path: Path | None) -> Cases:
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import machine_of
+    from ridgepoint.kept import machine_of
     from ridgepoint.pipeline_file import read_pipeline
 
     machine = None if machine_name is None else machine_of(machine_name, archive_path)

@@ -50,7 +50,6 @@ def command(
     On the terminal, or with -o to a file. The number of a machine alone draws its roofs.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import kept_measurement, last_record, named_machine
     from ridgepoint.cli.output import (
         save_figure,
         show_miss_curve,
@@ -59,6 +58,7 @@ def command(
         write_miss_curve,
     )
     from ridgepoint.figures.roofline import roofline_figure, subject
+    from ridgepoint.kept import kept_measurement, last_record, named_machine
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:

@@ -133,11 +133,11 @@ def run_ranks(
         The program's status.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import kept_cluster, machine_for, machine_of
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
+    from ridgepoint.kept import kept_cluster, machine_for, machine_of
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
 

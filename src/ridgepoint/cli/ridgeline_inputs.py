@@ -43,7 +43,7 @@ def machines_of(
     click.ClickException
         If several networks are given for anything but a sweep, or one is no rate.
     """
-    from ridgepoint.cli.kept import machine_of
+    from ridgepoint.kept import machine_of
     from ridgepoint.models.ridgeline import with_network
 
     machines = tuple(machine_of(name) for name in names or (_MACHINE,))

@@ -146,9 +146,9 @@ def _measure(
     """Measure a program on this machine."""
     from ridgepoint.archive import Archive
     from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters, with_ends
-    from ridgepoint.cli.kept import machine_of
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.host import usable_cpus
+    from ridgepoint.kept import machine_of
     from ridgepoint.meters.perf.choice import AutoMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place

@@ -97,7 +97,7 @@ class Node:
         click.ClickException, RidgepointError
             If one is impossible, or a machine is given twice.
         """
-        from ridgepoint.cli.kept import machine_of
+        from ridgepoint.kept import machine_of
 
         name = options["machine"]
         if name is not None and (options["core_rate"] or options["memory"]):

@@ -27,8 +27,8 @@ def command(target: str | None, metric: Metric, as_json: bool, archive_path: Pat
     published machine.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.kept import kept_measurement, last_record
     from ridgepoint.cli.output import show_run
+    from ridgepoint.kept import kept_measurement, last_record
     from ridgepoint.library import open_cluster, open_machine
     from ridgepoint.models.placement import place
 

@@ -98,11 +98,11 @@ def write(make: Callable[[], Figure], path: str | Path) -> None:
             reason=f"{ending!r} is no known format" if ending else "its name has no ending",
             remedy=f"let the name end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}",
         )
-    replace_file(Path(path), _picture(make, ending[1:]), what="the figure")
+    replace_file(Path(path), picture(make, ending[1:]), what="the figure")
 
 
-def _picture(make: Callable[[], Figure], kind: str) -> bytes:
-    """Return a picture as the content of a file."""
+def picture(make: Callable[[], Figure], kind: str) -> bytes:
+    """Return a picture as the content of a file of a kind, such as ``svg``; see `save`."""
     import matplotlib as mpl
 
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
@@ -152,12 +152,12 @@ def new_axes(
     right_in : float
         Room beside the axes, inches.
     """
-    from matplotlib.figure import Figure
+    from ridgepoint.figures.picture import Picture
 
     left = 0.28 + 0.055 * width_in
     across = width_in - left - right_in
     up = across * height_over_width
-    drawn = Figure(figsize=(width_in, up))
+    drawn = Picture(figsize=(width_in, up))
     axes = drawn.add_axes((left / width_in, 0.0, across / width_in, 1.0))
     top, bottom = (points / _POINTS_PER_INCH for points in draw_on(figure, axes))
     total = up + bottom + top

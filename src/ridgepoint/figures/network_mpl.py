@@ -25,10 +25,10 @@ _HEAD_IN = 1.3
 
 def draw(figure: NetworkFigure) -> Figure:
     """Return the figure drawn, 8 inches wide: a row for each panel; nothing is shown or saved."""
-    from matplotlib.figure import Figure
+    from ridgepoint.figures.picture import Picture
 
     rows = len(figure.panels)
-    drawn = Figure(figsize=(8.0, _HEAD_IN + _ROW_IN * rows), layout="constrained")
+    drawn = Picture(figsize=(8.0, _HEAD_IN + _ROW_IN * rows), layout="constrained")
     drawn.suptitle(figure.title, fontsize=11, fontweight="bold", x=0.01, ha="left", color=INK)
     plots = drawn.subplots(rows, 2, squeeze=False, sharex=True)
     for panel, (left, right) in zip(figure.panels, plots, strict=True):

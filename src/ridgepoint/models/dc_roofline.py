@@ -6,7 +6,7 @@ the paper's own stands here: the peak of Eq. (4), the ceilings of Eq. (8), the n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -186,7 +186,7 @@ class DCRoofline:
     (15840000000, 'memory access', 6.5455)
     """
 
-    machine: Machine
+    machine: Machine = field(kw_only=False)
     work: str = "bop"
     ceiling: str | None = None
     cores: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts
@@ -12,9 +12,10 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
-from ridgepoint.models.work import Metric, demand_of, work_total
+from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
+from ridgepoint.presenting import Presentable, quoted
 from ridgepoint.resources import RESOURCES
-from ridgepoint.units import format_size
+from ridgepoint.units import format_si, format_size
 
 # CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this
 # distance of a whole number it is that number.
@@ -31,8 +32,8 @@ _MEASURE_BOPS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Placement(Presentable):
     """A measured program on a machine's roofline.
 
     Parameters
@@ -59,6 +60,10 @@ class Placement:
     ends : tuple of Placement
         With the least and with the most that the program may get of the caches, where that varies
         with the machine's neighbours and was simulated.
+    measurement : Measurement or None
+        What was placed.
+    machine : Machine or None
+        Where it was placed.
     """
 
     cores: float
@@ -72,6 +77,24 @@ class Placement:
     efficiency: float | None
     cautions: tuple[Caution, ...]
     ends: tuple[Placement, ...] = ()
+    measurement: Measurement | None = field(default=None, compare=False)
+    machine: Machine | None = field(default=None, compare=False)
+
+    @property
+    def headline(self) -> str:
+        """What it says, in one line."""
+        of = "" if self.measurement is None else f"of {quoted(self.measurement.command[0])}: "
+        if self.bound is None:
+            return f"{of}no ceiling is known for anything that it asked for"
+        parts = [f"limited by {self.bound.binding}"]
+        unit = f"{WORK_UNITS[self.metric]}/s"
+        if self.attainable_per_s is not None:
+            parts.append(f"attainable {format_si(self.attainable_per_s, unit)}")
+        if self.performance_per_s is not None:
+            parts.append(f"reached {format_si(self.performance_per_s.median, unit)}")
+        if self.efficiency is not None:
+            parts.append(f"efficiency {self.efficiency:.1%}")
+        return f"{of}{', '.join(parts)}"
 
     @property
     def intensity_flop_per_byte(self) -> float | None:
@@ -175,6 +198,8 @@ def place(
         efficiency=efficiency,
         cautions=tuple(cautions),
         ends=ends,
+        measurement=measurement,
+        machine=machine,
     )
 
 

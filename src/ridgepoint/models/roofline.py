@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ import numpy.typing as npt
 from ridgepoint.demand import Amount, Demand
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import bound
+from ridgepoint.presenting import Presentable, quoted
 from ridgepoint.resources import LEVELS, RESOURCES, Direction
+from ridgepoint.units import format_si
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +36,8 @@ class Roof:
         return RESOURCES[self.resource].path == "compute"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roofline:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Roofline(Presentable):
     """The roofline of one kind of work on a machine: hierarchical, read-only or write-only.
 
     Parameters
@@ -61,10 +63,16 @@ class Roofline:
        are the read-only and write-only rooflines.
     """
 
-    machine: Machine
-    work: str
+    machine: Machine = field(kw_only=False)
+    work: str = "fp64"
     cores: float | None = None
     direction: Direction | None = None
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        roofs = [f"{roof.resource} {format_si(roof.rate, _unit(roof))}" for roof in self.roofs]
+        return f"of {quoted(self.machine.name)}: {', '.join(roofs)}"
 
     def resource(self, level: str) -> str:
         """Return the name of the traffic resource at a level, in this roofline's direction."""
@@ -117,3 +125,7 @@ class Roofline:
             raise ValueError(f"intensity must be finite and > 0, got {intensity!r}")
         demand = Demand({self.work: i, self.resource(level): 1.0})
         return i / bound(demand, self.machine, cores=self.cores).time_s
+
+
+def _unit(roof: Roof) -> str:
+    return f"{RESOURCES[roof.resource].unit.replace('byte', 'B')}/s"

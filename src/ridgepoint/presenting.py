@@ -1,0 +1,120 @@
+"""How results show themselves in Python and in notebooks, without knowing what draws them.
+
+Results are values and stand below the tables and figures that show them, so they cannot import
+these. They ask a presenter instead, whose place is here and which the package's face names
+(`use_presenter` in ``ridgepoint/__init__.py``): it is imported when something is first shown, so
+that a script that only measures never loads rich or matplotlib. Methods were chosen over formatters
+registered with IPython, since they work in every notebook, and in a script too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FEW = 3
+_LONGEST = 60
+
+
+class Presenter(Protocol):
+    """Shows results as text, HTML and figures."""
+
+    def summary(self, value: Presentable, /, **options: Any) -> str:
+        """Return a result as the command line prints it."""
+
+    def html(self, value: Presentable, /) -> str:
+        """Return a result as HTML: no network, no script, texts from outside escaped."""
+
+    def plot(self, *values: Any, **options: Any) -> Figure:
+        """Return a picture of results together."""
+
+
+_LOADERS: list[Callable[[], Presenter]] = []
+
+
+def use_presenter(load: Callable[[], Presenter]) -> None:
+    """Name what loads the presenter; it is called whenever something is shown."""
+    _LOADERS[:] = [load]
+
+
+def presenter() -> Presenter:
+    """Return the presenter in use."""
+    return _LOADERS[0]()
+
+
+class Brief:
+    """A value that Python prints in short: of long tuples and dicts it says how long they are."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{each.name}={_brief(getattr(self, each.name))}"
+            for each in fields(self)  # type: ignore[arg-type]
+            if each.repr and getattr(self, each.name) not in (None, (), {})
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, tuple | dict) and len(value) > _FEW:
+        return f"<{len(value)} entries>"
+    return repr(value)
+
+
+class Presentable:
+    """A result that shows itself: in one line, as a report, in a notebook, and as a figure."""
+
+    __slots__ = ()
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.headline}>"
+
+    def summary(self) -> str:
+        """Return the report that the command line prints, as text."""
+        return presenter().summary(self)
+
+    def plot(self, *, ax: Axes | None = None) -> Figure:
+        """Draw it; see `ridgepoint.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None
+            Axes of their final size to draw on; None: new ones.
+        """
+        return presenter().plot(self, ax=ax)
+
+    def _repr_html_(self) -> str:
+        return presenter().html(self)
+
+
+def quoted(text: str) -> str:
+    """Return a text from outside for a headline: on one line, and not too long.
+
+    Examples
+    --------
+    >>> quoted("./prog")
+    "'./prog'"
+    """
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def amount(n: int, what: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> amount(1, "core"), amount(2, "core")
+    ('1 core', '2 cores')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"

@@ -377,5 +377,10 @@ class Machine(Presentable):
         return float(capacity) if capacity.ndim == 0 else capacity
 
 
+def caches_of(machine: Machine | None) -> tuple[Cache, ...] | None:
+    """Return the caches that stand for a machine in a simulation; None: they are not known."""
+    return None if machine is None else machine.caches or None
+
+
 def _unit(resource: str) -> str:
     return f"{RESOURCES[resource].unit.replace('byte', 'B')}/s"

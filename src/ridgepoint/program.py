@@ -9,7 +9,7 @@ from ridgepoint.caution import Caution
 from ridgepoint.context import context_here
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.host import System, usable_cpus
-from ridgepoint.machine import Cache
+from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Counted, Measurement, Timed, TimedRegion
 from ridgepoint.meters import Meter, Run, Selection
 from ridgepoint.meters.engine import EngineMeter
@@ -25,6 +25,7 @@ def measure_program(
     command: Sequence[str],
     *,
     meter: Meter | None = None,
+    machine: Machine | None = None,
     caches: Sequence[Cache] | None = None,
     repeat: int | None = None,
     timeout_s: float | None = None,
@@ -44,8 +45,10 @@ def measure_program(
     meter : Meter or None
         None: the engine. Where a meter does not work, what may stand in for it counts (callgrind
         for the engine), and a caution says so.
+    machine : Machine or None
+        That is to bound it: its caches are simulated, if they are known and `caches` is None.
     caches : sequence of Cache or None
-        Geometry for the meter to simulate; None: this host's.
+        Geometry for the meter to simulate; None: the machine's, or else this host's.
     repeat : int or None
         Native runs that count; None: until the 95 % interval is within 2 % of the median (ten
         runs at least), 30 runs or 30 s.
@@ -85,6 +88,7 @@ def measure_program(
     report = progress or (lambda what, output_is_shown: None)
     resolved = resolve(command)
     meter, doubts = _working(meter or EngineMeter(cpus=len(usable_cpus())))
+    caches = caches_of(machine) if caches is None else caches
     caches = System().caches if caches is None else caches
     context = context_here()
     with own_standard_input() as stdin:

@@ -9,7 +9,7 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.errors import RidgepointError
-from ridgepoint.machine import Cache, Machine
+from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter
 
@@ -22,9 +22,8 @@ def caches_to_simulate(geometry: str | None, machine: Machine | None) -> tuple[C
     click.BadParameter
         If the text describes none.
     """
-    if geometry is None and machine is not None and machine.caches:
-        return machine.caches
-    return common.caches_of_this_host(geometry)
+    known = caches_of(machine) if geometry is None else None
+    return known or common.caches_of_this_host(geometry)
 
 
 def with_ends(meter: Meter, machine: Machine, geometry: str | None) -> Meter:

@@ -23,7 +23,7 @@ from ridgepoint.harness.native import Native, time_natively
 from ridgepoint.harness.packing import Function
 from ridgepoint.harness.subject import Subject, subject
 from ridgepoint.host import System
-from ridgepoint.machine import Cache
+from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Context, Counted, Measurement, Protocol
 from ridgepoint.reference import State
 
@@ -47,6 +47,7 @@ def measure(
     repetitions: int = REPETITIONS,
     threads: int | None = None,
     meter: MeterName | PerfMeter = "engine",
+    machine: Machine | None = None,
     caches: Sequence[Cache] | None = None,
     memory_bytes: int | None = None,
     limit_s: float = 60.0,
@@ -57,11 +58,13 @@ def measure(
     Parameters
     ----------
     function : callable
-        Of NumPy, Numba, ctypes, or plain Python. It is called many times, so it must do the same
-        every time; what it returns is thrown away. It must be possible to hand it to another
-        process: defined in a module or script, or by itself.
+        Of NumPy, PyTorch, Numba, ctypes, or plain Python. It is called many times, so it must do
+        the same every time; what it returns is thrown away. It must be possible to hand it to
+        another process: defined in a module or script, or by itself.
     *arguments : object
-        Its data as arrays, and whatever else can be pickled.
+        Its data as arrays (of NumPy, of libraries that follow the array API standard, tensors of
+        PyTorch), and whatever else can be pickled. Parameters of a PyTorch module are data too, if
+        the module is an argument or is what is called.
     state : {"warm", "cold"}
         Of the caches: the same data again and again, or a replica of them for each call, so many
         that none is in a cache any more when its turn comes.
@@ -74,8 +77,10 @@ def measure(
     meter : {"engine", "perf", "auto"} or PerfMeter
         What counts: the engine, by simulation; the CPU's own counters, in this process, after
         kernels of known work have verified them; or these if they tell all that a roofline needs.
+    machine : Machine or None
+        That is to bound it: its caches are simulated, if they are known and `caches` is None.
     caches : sequence of Cache or None
-        To be simulated; None: this host's.
+        To be simulated; None: the machine's, or else this host's.
     memory_bytes : int or None
         What replicas may take together; None: a quarter of what is available.
     limit_s : float
@@ -120,7 +125,7 @@ def measure(
         [one],
         repetitions=repetitions,
         meter=meter,
-        caches=caches,
+        caches=caches_of(machine) if caches is None else caches,
         memory_bytes=memory_bytes,
         limit_s=limit_s,
         timeout_s=timeout_s,

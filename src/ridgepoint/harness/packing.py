@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.harness.foreign_arrays import ArgumentPickler, ForeignArray
 
 Function = Callable[..., object]
 
@@ -86,8 +87,13 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
                 remedy="pass the whole array, and cut it inside of the function",
             )
     buffers: list[pickle.PickleBuffer] = []
+    structure = io.BytesIO()
     try:
-        structure = pickle.dumps(tuple(arguments), protocol=5, buffer_callback=buffers.append)
+        ArgumentPickler(structure, buffers.append).dump(tuple(arguments))
+    except ForeignArray as error:
+        raise CannotMeasure(
+            what, reason=str(error), remedy="move it there: .cpu(), or the like of its library"
+        ) from error
     except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
         raise CannotMeasure(
             what,
@@ -96,7 +102,7 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
         ) from error
     data = [np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers]
     places = (each.ctypes.data % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for each in data)
-    return Packed(structure, tuple(each.copy() for each in data), tuple(places))
+    return Packed(structure.getvalue(), tuple(each.copy() for each in data), tuple(places))
 
 
 def _is_dense(array: npt.NDArray[Any]) -> bool:

@@ -82,8 +82,8 @@ def plan(
     if not data_bytes:
         raise CannotMeasure(
             what,
-            reason="it has no arrays that could be in no cache",
-            remedy="pass its data as arguments, or measure it warm",
+            reason="its arguments hold no arrays, and only these are replicated",
+            remedy="pass its data as arguments (arrays, tensors), or measure it warm",
         )
     fillings = max(last.ways or _ASSUMED_WAYS, _LEAST_FILLS)
     wanted = -(-last.size_bytes * fillings // data_bytes)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.harness.foreign_arrays import with_own_data
 from ridgepoint.harness.packing import Function, Packed, pack, pack_function
 from ridgepoint.reference import State
 
@@ -71,6 +72,7 @@ def subject(
     name = name or str(getattr(function, "__name__", None) or type(function).__name__)
     what = f"cannot measure {name!r}"
     _require_whole(what, function)
+    function, arguments = with_own_data(function, arguments)
     return Subject(
         name=name,
         function=function,

@@ -12,10 +12,12 @@ from ridgepoint.errors import CannotMeasure
 from ridgepoint.estimate import Estimate
 from ridgepoint.measurement import Timed
 from ridgepoint.meters import Run
+from ridgepoint.meters.code_made import parse_code_made, read_code_made
+from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.address_space import Place, places
 from ridgepoint.meters.sampling.event import attribute, refusal
-from ridgepoint.meters.sampling.names import Names, parse_code_made, read_code_made
+from ridgepoint.meters.sampling.names import Names
 from ridgepoint.meters.sampling.recorder import Recording
 from ridgepoint.meters.sampling.records import (
     Executed,
@@ -26,7 +28,7 @@ from ridgepoint.meters.sampling.records import (
     records,
 )
 from ridgepoint.meters.sampling.shares import Shares, interval
-from ridgepoint.meters.sampling.symbols import Symbols, demangled, read_symbols
+from ridgepoint.meters.symbols import Symbols, read_symbols
 
 # Records as linux/perf_event.h lays them out: type, misc, size; behind all but samples the pid and
 # tid of the writer, and the time.
@@ -238,7 +240,7 @@ def test_compilers_at_run_time_name_their_code():
 
 def test_only_what_a_compiler_wrote_since_is_of_this_process(monkeypatch, tmp_path):
     """Another process may have had the number before."""
-    monkeypatch.setattr("ridgepoint.meters.sampling.names._MAPS", tmp_path)
+    monkeypatch.setattr("ridgepoint.meters.code_made._MAPS", tmp_path)
     (tmp_path / "perf-7.map").write_text("4000 20 add\n")
     written_s = (tmp_path / "perf-7.map").stat().st_mtime
 

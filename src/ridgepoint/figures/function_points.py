@@ -32,7 +32,7 @@ def functions_drawn(whole: Subject, machine: Machine) -> PartsDrawn:
     for function, timed in timed_functions(measurement):
         if function is None or hardly_any(function.counts, metric):
             continue
-        name = shown_symbol(function.name)
+        name = shown_symbol(function.name, function.object)
         if timed.relative_error <= CERTAIN:
             alone = function_alone(measurement, function, timed)
             certain.append(part_subject(name, alone, machine, metric=metric))

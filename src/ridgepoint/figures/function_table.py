@@ -67,7 +67,11 @@ def functions(
     table.columns[1].max_width = len(MADE_AT_RUN_TIME)
     for index in first:
         _add(
-            table, shown_symbol(functions[index].name), _file(functions[index]), rows[index], total
+            table,
+            shown_symbol(functions[index].name, functions[index].object),
+            _file(functions[index]),
+            rows[index],
+            total,
         )
     if rest:
         together = {name: _sum([row[name] for row in rest]) for name in total}

@@ -83,7 +83,7 @@ def _said(sampled: Sampled) -> str:
 
 def _name(timed: TimedFunction) -> str:
     if timed.name is not None:
-        return shown_symbol(timed.name)
+        return shown_symbol(timed.name, timed.object)
     if timed.object is None:
         return f"code {MADE_AT_RUN_TIME}"
     return f"in {printable(program_name((timed.object,)))}"

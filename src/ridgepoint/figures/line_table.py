@@ -75,7 +75,11 @@ def lines(
         cells.append(UNKNOWN if moved is None else format_si(moved, "B"))
         table.add_row(
             Text(f"{names[one.counts.source]}:{one.counts.line}", no_wrap=True),
-            Text(shown_symbol(one.function.name), overflow="ellipsis", no_wrap=True),
+            Text(
+                shown_symbol(one.function.name, one.function.object),
+                overflow="ellipsis",
+                no_wrap=True,
+            ),
             *cells,
         )
     return table

@@ -16,6 +16,7 @@ UNKNOWN = "unknown"
 _LONGEST_NAME = 40
 # An address in place of a symbol, with the zeros that fill it up.
 _ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
 # Brackets of a symbol, each alone; what is no bracket though it looks so stays in one piece.
 _BRACKETS = re.compile(
     r"(operator(?:\(\)|->\*?|<=>|<<=?|>>=?|[<>]=?)|\(anonymous namespace\)|[()<>])"
@@ -119,8 +120,15 @@ def machine_title(machine: Machine) -> str:
     return printable(f"{cpu}, {machine.name}")
 
 
-def shown_symbol(name: str) -> str:
+def shown_symbol(name: str, object: str | None = None) -> str:
     """Return a function's name; of a long one of C++ without types of arguments and templates.
+
+    Parameters
+    ----------
+    name : str
+        A symbol; or an address, where there is none.
+    object : str or None
+        The file that holds its code: an address there is shown with it. None: not known.
 
     Examples
     --------
@@ -128,7 +136,11 @@ def shown_symbol(name: str) -> str:
     'saxpy(float, float*)'
     >>> shown_symbol("void kernels::scale<double, 4>(std::vector<double>&, double) [clone .isra.0]")
     'void kernels::scale<…>(…) [clone .isra.0]'
+    >>> shown_symbol("0x0000000000001a20", "/usr/lib/algos.cpython-311.so")
+    'algos.cpython-311.so+0x1a20'
     """
+    if object is not None and _ADDRESS.fullmatch(name):
+        return f"{printable(object.rpartition('/')[2])}+{int(name, 16):#x}"
     short = printable(_ZEROS.sub("0x", name))
     for opening, closing in ("()", "<>"):
         if len(short) > _LONGEST_NAME:

@@ -19,11 +19,13 @@ from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.callgrind import CallgrindMeter
+from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.engine import cautions as doubts
 from ridgepoint.meters.engine.build import Engine, engine
 from ridgepoint.meters.engine.counts import Selects, Totals, count
 from ridgepoint.meters.engine.files import Written, options, writable_by_all
 from ridgepoint.meters.engine.geometry import Geometry, simulated
+from ridgepoint.meters.engine.naming import Naming
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.meters.valgrind.host import check_startable, why_unavailable
@@ -156,6 +158,7 @@ class EngineMeter:
         built = engine(report=self.report)
         check_startable(command)
         geometries = self._geometries(caches)
+        naming = Naming(since_s=from_now_s())
         with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
             directory = writable_by_all(Path(name).resolve())  # the program may change its own
             run = launch(
@@ -171,7 +174,7 @@ class EngineMeter:
         what = f"cannot count {command[0]!r} with the engine"
         check_supported(what, written.logs, executed=_executed(written), version=built.version)
         check_main_is_counted(what, written.logs, written.pids, run)
-        return self._counted(what, written, run, geometries=geometries, built=built)
+        return self._counted(what, written, run, geometries=geometries, built=built, naming=naming)
 
     def _geometries(self, caches: Sequence[Cache]) -> tuple[Geometry, ...]:
         if not self.simulate:
@@ -206,6 +209,7 @@ class EngineMeter:
         *,
         geometries: Sequence[Geometry],
         built: Engine,
+        naming: Naming,
     ) -> Counted:
         selects = self._selects()
         try:
@@ -213,6 +217,7 @@ class EngineMeter:
                 written.profiles,
                 alternatives=[geometry.caches for geometry in geometries[1:]],
                 selects=selects,
+                naming=naming,
             )
         except InvalidDocument as error:
             raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error

@@ -12,6 +12,7 @@ from ridgepoint.counts import Counts, FunctionCounts, LineCounts, MissCurve, Reg
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Alternative
+from ridgepoint.meters.engine.naming import Naming
 from ridgepoint.meters.engine.profile import Profile
 from ridgepoint.meters.engine.table import (
     BANK,
@@ -66,6 +67,7 @@ def count(
     *,
     alternatives: Sequence[Sequence[Cache]] = (),
     selects: Selects | None = None,
+    naming: Naming | None = None,
 ) -> Totals:
     """Return what the processes of a run did together.
 
@@ -79,6 +81,8 @@ def count(
     selects : callable or None
         Count only what was done while a region of such a name was active; None: all. The miss
         curve is as the engine was told to make it.
+    naming : Naming or None
+        What names code without a symbol; None: nothing does.
 
     Raises
     ------
@@ -92,7 +96,7 @@ def count(
     """
     _check_caches(profiles, len(alternatives))
     levels, line_bytes = profiles[0].levels, profiles[0].line_bytes
-    table = table_of(profiles)
+    table = table_of(profiles, naming=naming)
     chosen = [_is_chosen(names, selects) for names in table.banks]
     if selects is not None:
         table = table.within(np.array(chosen, dtype=np.bool_))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.meters.engine.naming import Naming, names_of
 from ridgepoint.meters.engine.profile import Profile, Rows
 from ridgepoint.meters.tally import Integers
 
@@ -18,10 +19,25 @@ _CALL = 0xE8
 _ENDBR64 = (0xF3, 0x0F, 0x1E, 0xFA)
 _PAGE_BYTES = 4096
 _UNNAMED = np.uint64(1 << 63)
+_GIVEN = np.uint64(1 << 62)
 
 
-def function_numbers(profile: Profile, instructions: Rows, known: dict[Function, int]) -> Integers:
+def function_numbers(
+    profile: Profile,
+    instructions: Rows,
+    known: dict[Function, int],
+    *,
+    naming: Naming | None = None,
+) -> Integers:
     """Return the number of each instruction's function, adding new functions to the known.
+
+    Parameters
+    ----------
+    profile : Profile
+    instructions : ndarray of INSTRUCTION
+    known : dict of Function to int
+    naming : Naming or None
+        What names code without a symbol; None: nothing does.
 
     Notes
     -----
@@ -33,15 +49,20 @@ def function_numbers(profile: Profile, instructions: Rows, known: dict[Function,
     named = instructions["function"] > 0
     keys = instructions["object"].astype(np.uint64) << np.uint64(32) | instructions["function"]
     entries = np.arange(len(instructions))
+    given, names = np.full(len(instructions), -1), list[str]()
     if not named.all():
-        entries = _entries(instructions)
+        given, names = names_of(profile, instructions, ~named, naming)
+        keys = np.where(given >= 0, _GIVEN | given.astype(np.uint64), keys)
+        named |= given >= 0
+        entries = _entries(instructions, named)
         keys = np.where(named, keys, _UNNAMED | entries.astype(np.uint64))
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     displaced = _Displacements(instructions)
     numbers = []
     for row in first.tolist():
         begin = instructions[row if named[row] else entries[row]]
-        name = profile.strings[begin["function"]] or f"{displaced.file_address(begin):#018x}"
+        name = names[given[row]] if given[row] >= 0 else profile.strings[begin["function"]]
+        name = name or f"{displaced.file_address(begin):#018x}"
         function = (profile.strings[begin["object"]] or None, name)
         numbers.append(known.setdefault(function, len(known)))
     return np.array(numbers, dtype=np.int64)[place]
@@ -74,7 +95,7 @@ def line_numbers(
     return numbers
 
 
-def _entries(instructions: Rows) -> npt.NDArray[np.intp]:
+def _entries(instructions: Rows, named: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
     """Return for each instruction the row of the first of its function, if it has no symbol."""
     order = np.argsort(instructions["address"], kind="stable")
     rows = instructions[order]
@@ -82,7 +103,7 @@ def _entries(instructions: Rows) -> npt.NDArray[np.intp]:
     begins = np.isin(address, _call_targets(rows))
     begins |= (code[:, : len(_ENDBR64)] == _ENDBR64).all(axis=1)
     begins[:1] = True
-    begins[1:] |= rows["function"][:-1] > 0
+    begins[1:] |= named[order][:-1]
     begins[1:] |= rows["object"][1:] != rows["object"][:-1]
     begins[1:] |= np.diff(address) >= _PAGE_BYTES
     latest = np.maximum.accumulate(np.where(begins, np.arange(len(rows)), 0))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ridgepoint.meters.decode import Operation, decode_each
 from ridgepoint.meters.engine.functions import Function, Line, function_numbers, line_numbers
+from ridgepoint.meters.engine.naming import Naming
 from ridgepoint.meters.engine.profile import MOST_LEVELS, Profile, Rows
 from ridgepoint.meters.tally import Executed, Integers, distinct
 
@@ -62,8 +63,8 @@ class Table:
         )
 
 
-def table_of(profiles: Sequence[Profile]) -> Table:
-    """Return the table of several profiles.
+def table_of(profiles: Sequence[Profile], *, naming: Naming | None = None) -> Table:
+    """Return the table of several profiles; `naming` names code without a symbol.
 
     Notes
     -----
@@ -72,7 +73,7 @@ def table_of(profiles: Sequence[Profile]) -> Table:
     made up by two rows, one of passes and one of the rest.
     """
     known = _Known()
-    parts = [_part(profile, known) for profile in profiles]
+    parts = [_part(profile, known, naming) for profile in profiles]
     operations, which = _decoded(list(known.codes))
     operation = which[np.concatenate([part.code for part in parts])]
     repeats = np.array([one is not None and one.repeats for one in operations], dtype=np.bool_)
@@ -122,13 +123,13 @@ class _Part:
     moved_at: Places
 
 
-def _part(profile: Profile, known: _Known) -> _Part:
+def _part(profile: Profile, known: _Known, naming: Naming | None) -> _Part:
     executed, repeated = profile.executed, profile.repeated
     used = np.zeros(len(profile.instructions), dtype=np.bool_)
     used[executed["instruction"]] = used[profile.moved["instruction"]] = True
     instructions = profile.instructions[used]
     row = np.cumsum(used) - 1
-    functions = function_numbers(profile, instructions, known.functions)
+    functions = function_numbers(profile, instructions, known.functions, naming=naming)
     lines = line_numbers(profile, instructions, functions, known.lines)
     codes = _code_numbers(instructions, known.codes)
     banks = np.array(

@@ -7,7 +7,6 @@ the time in the kernel, nor of waiting; the runtime comes from runs that nobody 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,12 +15,13 @@ from ridgepoint.counts import FunctionCounts
 from ridgepoint.estimate import Estimate
 from ridgepoint.measurement import Sampled, Timed, TimedFunction
 from ridgepoint.meters import Run
+from ridgepoint.meters.code_made import from_now_s, read_code_made
 from ridgepoint.meters.sampling.address_space import places
-from ridgepoint.meters.sampling.names import Function, Names, read_code_made
+from ridgepoint.meters.sampling.names import Function, Names
 from ridgepoint.meters.sampling.recorder import recording, why_unavailable
 from ridgepoint.meters.sampling.records import Lost, Record
 from ridgepoint.meters.sampling.shares import Share, Shares, interval
-from ridgepoint.meters.sampling.symbols import Symbols
+from ridgepoint.meters.symbols import Symbols
 
 __all__ = ["Sampler", "why_unavailable"]
 
@@ -34,8 +34,6 @@ _ACCOUNTED = 0.10
 _LEAST_CPU_S = 0.05
 _UNCOUNTED = 0.05
 _MOST_NAMED = 3
-# A file's time is that of the kernel's last tick, which may be before that of the clock.
-_TICK_S = 0.02
 
 
 @dataclass(slots=True)
@@ -78,7 +76,7 @@ class Sampler:
         CannotMeasure
             If what it wrote is damaged.
         """
-        since_s = time.time() - _TICK_S
+        since_s = from_now_s()
         with recording(period_ns=round(self._shares.period_s * 1e9)) as seen:
             self.runs.append(run())
         each = list(seen.records())

@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from ridgepoint.meters.sampling.records import Executed, Forked, Mapped, Record, Sample
 
+# What mmap(2) names though no file is there: anonymous memory, of memfd_create, of System V.
+_NO_FILES = ("//", "/memfd:", "/dev/zero", "/SYSV")
+
 
 class Place(NamedTuple):
     """Where a sample was.
@@ -96,7 +99,7 @@ def places(records: Iterable[Record]) -> Iterator[tuple[Sample, Place]]:
 
 def _place(sample: Sample, space: _Space | None) -> Place:
     found = None if space is None else space.find(sample.address)
-    if found is None or not found.path or found.path.startswith("//"):
+    if found is None or not found.path or found.path.startswith(_NO_FILES):
         return Place(None, sample.address, sample.pid)
     if found.path.startswith("["):
         # The kernel's own, as [vdso]: no file, one whole.

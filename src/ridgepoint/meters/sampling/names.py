@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ridgepoint.counts import FunctionCounts
+from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.sampling.address_space import Place
-from ridgepoint.meters.sampling.symbols import Symbols, demangled, read_symbols
+from ridgepoint.meters.symbols import Symbols, read_symbols
 
 Function = tuple[str | None, str | None]
 """Object (None: made at run time) and name (None: unknown)."""
 
-_MAPS = Path("/tmp")  # where compilers at run time leave perf-PID.map, by convention
 _HEXADECIMAL = "0x"
 
 
@@ -81,46 +80,3 @@ def _address(name: str) -> int | None:
         return int(name, 16)
     except ValueError:
         return None
-
-
-def read_code_made(pids: Iterable[int], *, since_s: float) -> dict[int, Symbols]:
-    """Return what processes wrote of the code that they made, where they did.
-
-    Parameters
-    ----------
-    pids : iterable of int
-    since_s : float
-        Seconds since 1970; what is older is of another process that had the same number.
-    """
-    made = {}
-    for pid in pids:
-        path = _MAPS / f"perf-{pid}.map"
-        try:
-            if path.stat().st_mtime < since_s:
-                continue
-            text = path.read_text("utf-8", "surrogateescape")
-        except OSError:
-            continue
-        made[pid] = parse_code_made(text)
-    return made
-
-
-def parse_code_made(text: str) -> Symbols:
-    """Return the functions of a ``perf-PID.map``: beginning, size (hexadecimal) and name per line.
-
-    Where one came over another the later counts; a line that says something else says nothing.
-    """
-    found: dict[int, tuple[int, str]] = {}
-    for line in text.splitlines():
-        begin, _, rest = line.partition(" ")
-        size, _, name = rest.partition(" ")
-        try:
-            found[int(begin, 16)] = (int(begin, 16) + int(size, 16), name)
-        except ValueError:
-            continue
-    begins = sorted(found)
-    return Symbols(
-        begins=begins,
-        ends=[found[begin][0] for begin in begins],
-        names=tuple((found[begin][1],) for begin in begins),
-    )

@@ -1,12 +1,13 @@
-"""Names of functions in object files, and how they read in C++."""
+"""Names of functions in object files."""
 
 from __future__ import annotations
 
-import ctypes
+import io
+import lzma
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
-_DEBUG_FOLDER = Path("/usr/lib/debug/.build-id")
+_DEBUG_FOLDER = Path("/usr/lib/debug")
 _EXECUTABLE = 1  # PF_X of the ELF specification
 _SECTION_OF_CODE = 4  # SHF_EXECINSTR
 _SYMBOL = np.dtype(
@@ -30,6 +31,9 @@ _SYMBOL = np.dtype(
 )
 _TYPES_OF_CODE = (0, 2, 10)  # STT_NOTYPE (assembler), STT_FUNC, STT_GNU_IFUNC
 _MOST_NESTED = 8
+_LARGEST_UNPACKED = 1 << 28
+_LINK_ALIGNMENT = 4
+_UNREADABLE = (OSError, ELFError, lzma.LZMAError, EOFError)
 
 Rows = npt.NDArray[np.void]
 
@@ -69,12 +73,25 @@ class Symbols:
                 return self.names[nearest]
         return ()
 
+    def places_of(self, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """Return for each address the place in `names` of its innermost function, or -1."""
+        begins, ends = (np.array(each, dtype=np.uint64) for each in (self.begins, self.ends))
+        latest = np.searchsorted(begins, addresses, side="right").astype(np.int64) - 1
+        places = np.full(len(addresses), -1, dtype=np.int64)
+        for nested in range(_MOST_NESTED):
+            each = latest - nested
+            holds = (places < 0) & (each >= 0)
+            holds[holds] = addresses[holds] < ends[each[holds]]
+            places[holds] = each[holds]
+        return places
+
 
 def read_symbols(path: str) -> Symbols:
     """Return the functions of an object file; none of one that cannot be read.
 
-    Its own table of symbols counts, and that of the file with its debug information, if there is
-    one where systems keep it; where both lack, what it exports.
+    Its own table of symbols counts; that of the file with its debug information, if there is one
+    where systems keep it; a small one that a stripped file may hold, compressed; and what it
+    exports.
     """
     try:
         with Path(path).open("rb") as file:
@@ -84,25 +101,81 @@ def read_symbols(path: str) -> Symbols:
                 for part in elf.iter_segments("PT_LOAD")
                 if part["p_flags"] & _EXECUTABLE
             )
-            found = [*_table(elf, ".symtab"), *_of_debug_file(elf), *_table(elf, ".dynsym")]
-    except (OSError, ELFError):
+            found = [
+                *_table(elf, ".symtab"),
+                *_of_debug_file(elf, Path(path)),
+                *_packed(elf),
+                *_table(elf, ".dynsym"),
+            ]
+    except _UNREADABLE:
         return Symbols()
     return _symbols(segments, found)
 
 
-def _of_debug_file(elf: ELFFile) -> list[tuple[int, int, str]]:
-    section = elf.get_section_by_name(".note.gnu.build-id")
-    if not isinstance(section, NoteSection):
+def read_packed_symbols(path: str) -> Symbols:
+    """Return what a stripped file holds of its own symbols (``.gnu_debugdata``); often nothing."""
+    try:
+        with Path(path).open("rb") as file:
+            elf = ELFFile(file)
+            return _symbols((), _packed(elf))
+    except _UNREADABLE:
+        return Symbols()
+
+
+def _packed(elf: ELFFile) -> list[tuple[int, int, str]]:
+    """Return the functions of an object file within this one, compressed (MiniDebugInfo)."""
+    section = elf.get_section_by_name(".gnu_debugdata")
+    if section is None:
         return []
-    for note in section.iter_notes():
-        identity = str(note["n_desc"])
+    try:
+        content = lzma.LZMADecompressor().decompress(section.data(), max_length=_LARGEST_UNPACKED)
+        return _table(ELFFile(io.BytesIO(content)), ".symtab")
+    except _UNREADABLE:
+        return []
+
+
+def _of_debug_file(elf: ELFFile, path: Path) -> list[tuple[int, int, str]]:
+    """Return the functions of the file that a stripped one's debug information was put in."""
+    for candidate in (*_by_build_id(elf), *_by_link(elf, path)):
         try:
-            path = _DEBUG_FOLDER / identity[:2] / f"{identity[2:]}.debug"
-            with path.open("rb") as file:
+            with candidate.open("rb") as file:
                 return _table(ELFFile(file), ".symtab")
-        except (OSError, ELFError):
+        except _UNREADABLE:
             continue
     return []
+
+
+def _by_build_id(elf: ELFFile) -> Iterator[Path]:
+    section = elf.get_section_by_name(".note.gnu.build-id")
+    if isinstance(section, NoteSection):
+        for note in section.iter_notes():
+            identity = str(note["n_desc"])
+            yield _DEBUG_FOLDER / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
+
+
+def _by_link(elf: ELFFile, path: Path) -> Iterator[Path]:
+    """Yield the file that an object file names, where it is and has the checksum that it states.
+
+    GDB's manual, "Debugging Information in Separate Files", says where to look.
+    """
+    section = elf.get_section_by_name(".gnu_debuglink")
+    if section is None:
+        return
+    content = section.data()
+    name = Path(content.partition(b"\0")[0].decode("utf-8", "surrogateescape")).name
+    stated = int.from_bytes(content[-_LINK_ALIGNMENT:], "little")
+    folder = path.resolve().parent
+    for place in (folder, folder / ".debug", _DEBUG_FOLDER / str(folder).lstrip("/")):
+        candidate = place / name
+        if name and candidate != path.resolve() and _checksum(candidate) == stated:
+            yield candidate
+
+
+def _checksum(path: Path) -> int | None:
+    try:
+        return zlib.crc32(path.read_bytes())
+    except OSError:
+        return None
 
 
 def _table(elf: ELFFile, section: str) -> list[tuple[int, int, str]]:
@@ -156,41 +229,3 @@ def _symbols(
 def _plainness(name: str) -> tuple[int, int, str]:
     """Sort aliases: without leading underscores first, then the shorter."""
     return len(name) - len(name.lstrip("_")), len(name), name
-
-
-@cache
-def demangled(name: str) -> str:
-    """Return a symbol as C++ writes it; as it is where it is none of C++, or nothing can tell.
-
-    Examples
-    --------
-    >>> demangled("main")
-    'main'
-    """
-    if not name.startswith("_Z"):
-        return name
-    for demangle, free in _demanglers():
-        status = ctypes.c_int()
-        text = demangle(name.encode("utf-8", "surrogateescape"), None, None, ctypes.byref(status))
-        if text:
-            said = ctypes.string_at(text).decode("utf-8", "surrogateescape")
-            free(ctypes.c_void_p(text))
-            return said
-    return name
-
-
-@cache
-def _demanglers() -> tuple[tuple[ctypes._NamedFuncPointer, ctypes._NamedFuncPointer], ...]:
-    return tuple(_load_demanglers())
-
-
-def _load_demanglers() -> Iterator[tuple[ctypes._NamedFuncPointer, ctypes._NamedFuncPointer]]:
-    """Yield the demanglers of the C++ libraries that are there: a program of C++ has one."""
-    for library in ("libstdc++.so.6", "libc++abi.so.1"):
-        try:
-            demangle = ctypes.CDLL(library).__cxa_demangle
-        except (OSError, AttributeError):
-            continue
-        demangle.restype = ctypes.c_void_p
-        demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-        yield demangle, ctypes.CDLL(None).free

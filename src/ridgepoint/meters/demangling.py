@@ -1,0 +1,45 @@
+"""How symbols of C++ read, by the demangler of a C++ library."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from functools import cache
+
+
+@cache
+def demangled(name: str) -> str:
+    """Return a symbol as C++ writes it; as it is where it is none of C++, or nothing can tell.
+
+    Examples
+    --------
+    >>> demangled("main")
+    'main'
+    """
+    if not name.startswith("_Z"):
+        return name
+    for demangle, free in _demanglers():
+        status = ctypes.c_int()
+        text = demangle(name.encode("utf-8", "surrogateescape"), None, None, ctypes.byref(status))
+        if text:
+            said = ctypes.string_at(text).decode("utf-8", "surrogateescape")
+            free(ctypes.c_void_p(text))
+            return said
+    return name
+
+
+@cache
+def _demanglers() -> tuple[tuple[ctypes._NamedFuncPointer, ctypes._NamedFuncPointer], ...]:
+    return tuple(_load_demanglers())
+
+
+def _load_demanglers() -> Iterator[tuple[ctypes._NamedFuncPointer, ctypes._NamedFuncPointer]]:
+    """Yield the demanglers of the C++ libraries that are there: a program of C++ has one."""
+    for library in ("libstdc++.so.6", "libc++abi.so.1"):
+        try:
+            demangle = ctypes.CDLL(library).__cxa_demangle
+        except (OSError, AttributeError):
+            continue
+        demangle.restype = ctypes.c_void_p
+        demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        yield demangle, ctypes.CDLL(None).free

@@ -294,8 +294,11 @@ class Machine(Presentable):
     @property
     def headline(self) -> str:
         """What it is, in one line."""
-        known = [name for name in _TELLING if self.knows(name)]
-        rates = [f"{name} {format_si(float(self.rate(name)), _unit(name))}" for name in known]
+        known = [RESOURCES[name] for name in _TELLING if self.knows(name)]
+        rates = [
+            f"{each.label} {format_si(float(self.rate(each.name)), each.rate_unit)}"
+            for each in known
+        ]
         return (
             f"{quoted(self.name)}: {self.host.cpu}, {amount(self.cores, 'core')}, "
             f"{amount(len(self.ceilings), 'ceiling')}{': ' if rates else ''}{', '.join(rates)}"
@@ -380,7 +383,3 @@ class Machine(Presentable):
 def caches_of(machine: Machine | None) -> tuple[Cache, ...] | None:
     """Return the caches that stand for a machine in a simulation; None: they are not known."""
     return None if machine is None else machine.caches or None
-
-
-def _unit(resource: str) -> str:
-    return f"{RESOURCES[resource].unit.replace('byte', 'B')}/s"

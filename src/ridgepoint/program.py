@@ -16,6 +16,7 @@ from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.process import Output, resolve, run
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.standard_input import own_standard_input
+from ridgepoint.models.cache_capacity import capacity_ends
 from ridgepoint.timing import Native, Progress, require_success, sample_program, time_program
 
 _ALIKE = 0.01
@@ -46,7 +47,8 @@ def measure_program(
         None: the engine. Where a meter does not work, what may stand in for it counts (callgrind
         for the engine), and a caution says so.
     machine : Machine or None
-        That is to bound it: its caches are simulated, if they are known and `caches` is None.
+        That is to bound it: its caches are simulated, if they are known and `caches` is None,
+        and, by the engine, both ends of what a program gets of them where that varies.
     caches : sequence of Cache or None
         Geometry for the meter to simulate; None: the machine's, or else this host's.
     repeat : int or None
@@ -87,7 +89,7 @@ def measure_program(
         raise ValueError("functions are timed of whole programs that are timed")
     report = progress or (lambda what, output_is_shown: None)
     resolved = resolve(command)
-    meter, doubts = _working(meter or EngineMeter(cpus=len(usable_cpus())))
+    meter, doubts = _working(meter or _engine(machine if caches is None else None))
     caches = caches_of(machine) if caches is None else caches
     caches = System().caches if caches is None else caches
     context = context_here()
@@ -156,6 +158,14 @@ def measure_program(
     if meter.selection is None or counts_only:
         return whole
     return _with_time_of(meter.selection, whole)
+
+
+def _engine(machine: Machine | None) -> EngineMeter:
+    """Return the engine; it simulates both ends of what a program gets of a machine's caches."""
+    ends = None
+    if machine is not None:
+        ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities)
+    return EngineMeter(cpus=len(usable_cpus()), ends=ends or ())
 
 
 def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:

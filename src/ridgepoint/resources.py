@@ -45,6 +45,18 @@ class Resource:
     path: str
     direction: Direction | None = None
 
+    @property
+    def label(self) -> str:
+        """The name as the field writes it: ``DRAM read``, ``fp64``, ``BOP``."""
+        if self.path not in LEVELS:
+            return self.unit if self.unit == "BOP" else self.name
+        return f"{self.path.upper()}{f' {self.direction}' if self.direction else ''}"
+
+    @property
+    def rate_unit(self) -> str:
+        """The unit of a rate in print: ``flop/s``, ``B/s``."""
+        return f"{self.unit.replace('byte', 'B')}/s"
+
 
 RESOURCES: dict[str, Resource] = {
     resource.name: resource

@@ -80,13 +80,13 @@ def test_every_result_prints_in_a_few_words(result):
 def test_lines_say_what_the_literal_inputs_hold():
     """1 Gflop and 1 GB in 0.25 s; 5 Gflop/s are attainable at 5 GB/s, so 4 are 80 %."""
     assert repr(MACHINE) == (
-        "<Machine 'test bench': none, 4 cores, 4 ceilings: fp64 40 Gflop/s, dram 8 GB/s>"
+        "<Machine 'test bench': none, 4 cores, 4 ceilings: fp64 40 Gflop/s, DRAM 8 GB/s>"
     )
     assert repr(MEASUREMENT) == (
         "<Measurement \"./prog 'an argument'\": 1 Gflop, 1 GB at DRAM, 250 ms (n = 1)>"
     )
     assert repr(PLACED) == (
-        "<Placement of './prog': limited by dram, attainable 5 Gflop/s, reached 4 Gflop/s, "
+        "<Placement of './prog': limited by DRAM, attainable 5 Gflop/s, reached 4 Gflop/s, "
         "efficiency 80.0%>"
     )
 

@@ -20,7 +20,7 @@ from ridgepoint.figures.datacenter_tables import datacenter
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.roofline import Subject, roofline_figure, subject
 from ridgepoint.figures.suite_table import suite
-from ridgepoint.figures.words import machine_title, shown_intensity, shown_name
+from ridgepoint.figures.words import machine_title, shown_intensity
 from ridgepoint.keeping import kept_machine_here
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
@@ -236,9 +236,9 @@ def _(value: Roofline) -> RenderableType:
     """Return its roofs, and where each bandwidth meets the peak."""
     table = plain_table("roof", "rate", "ridge point", right=("rate", "ridge point"))
     for roof in value.roofs:
-        unit = RESOURCES[roof.resource].unit.replace("byte", "B")
+        resource = RESOURCES[roof.resource]
         ridge = "" if roof.is_compute else shown_intensity(value.peak / roof.rate)
-        table.add_row(shown_name(roof.resource), format_si(roof.rate, f"{unit}/s"), ridge)
+        table.add_row(resource.label, format_si(roof.rate, resource.rate_unit), ridge)
     return Group(Text(machine_title(value.machine), style="bold"), table)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.resources import LEVELS, RESOURCES
+from ridgepoint.resources import RESOURCES
 
 UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""
@@ -31,10 +31,7 @@ def shown_name(name: str) -> str:
     >>> shown_name("l1"), shown_name("dram_read"), shown_name("fp64"), shown_name("bop")
     ('L1', 'DRAM read', 'fp64', 'BOP')
     """
-    resource = RESOURCES[name]
-    if resource.path not in LEVELS:
-        return resource.unit if resource.unit == "BOP" else name
-    return f"{resource.path.upper()}{f' {resource.direction}' if resource.direction else ''}"
+    return RESOURCES[name].label
 
 
 def shown_pattern(name: str) -> str:

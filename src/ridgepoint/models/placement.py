@@ -86,7 +86,8 @@ class Placement(Presentable):
         of = "" if self.measurement is None else f"of {quoted(self.measurement.command[0])}: "
         if self.bound is None:
             return f"{of}no ceiling is known for anything that it asked for"
-        parts = [f"limited by {self.bound.binding}"]
+        limit = str(self.bound.binding)
+        parts = [f"limited by {RESOURCES[limit].label if limit in RESOURCES else limit}"]
         unit = f"{WORK_UNITS[self.metric]}/s"
         if self.attainable_per_s is not None:
             parts.append(f"attainable {format_si(self.attainable_per_s, unit)}")

@@ -71,7 +71,8 @@ class Roofline(Presentable):
     @property
     def headline(self) -> str:
         """What it is, in one line."""
-        roofs = [f"{roof.resource} {format_si(roof.rate, _unit(roof))}" for roof in self.roofs]
+        each = [(RESOURCES[roof.resource], roof.rate) for roof in self.roofs]
+        roofs = [f"{one.label} {format_si(rate, one.rate_unit)}" for one, rate in each]
         return f"of {quoted(self.machine.name)}: {', '.join(roofs)}"
 
     def resource(self, level: str) -> str:
@@ -125,7 +126,3 @@ class Roofline(Presentable):
             raise ValueError(f"intensity must be finite and > 0, got {intensity!r}")
         demand = Demand({self.work: i, self.resource(level): 1.0})
         return i / bound(demand, self.machine, cores=self.cores).time_s
-
-
-def _unit(roof: Roof) -> str:
-    return f"{RESOURCES[roof.resource].unit.replace('byte', 'B')}/s"

@@ -1,0 +1,53 @@
+"""The examples of docs/python.md run as they stand, one after the other."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib.figure
+import pytest
+from core_inputs import MACHINE, MEASUREMENT
+
+import ridgepoint
+
+PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+BLOCKS = re.findall(r"^```python\n(.+?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.usefixtures("meter")
+def test_examples_run_one_after_the_other(cli, monkeypatch):
+    """With a machine and counts that are given; each picture and record is there afterwards."""
+    monkeypatch.chdir(cli.folder)
+    monkeypatch.setattr("ridgepoint.program.EngineMeter", lambda **_: ridgepoint_meter())
+    monkeypatch.setattr(
+        "ridgepoint.ceilings.characterize", lambda **_: replace(MACHINE, fingerprint="here")
+    )
+    monkeypatch.setattr("ridgepoint.keeping.fingerprint", lambda *_, **__: "here")
+    monkeypatch.setattr("ridgepoint.harness.measure_all", lambda *_, **__: [MEASUREMENT])
+    script = cli.folder / "heat"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    names = {}
+    for block in BLOCKS:
+        exec(compile(block, "docs/python.md", "exec"), names)
+
+    assert len(BLOCKS) >= 6
+    assert isinstance(names["figure"], matplotlib.figure.Figure)
+    assert {path.name for path in cli.folder.iterdir()} >= {"heat.svg", "both.png"}
+    assert [record.kind for record in ridgepoint.kept_records()] == ["machine", "measurement"]
+    assert names["again"].measurement == names["heat"]
+
+
+def ridgepoint_meter():
+    """Return the meter that counts what the literal measurement holds."""
+    from ridgepoint.meters.scripted import ScriptedMeter
+
+    return ScriptedMeter(MEASUREMENT.counted)
+
+
+def test_every_name_that_the_page_uses_is_offered():
+    """Of the package's face."""
+    used = set(re.findall(r"ridgepoint\.(\w+)\(", PAGE))
+
+    assert used >= {"machine_here", "keep", "load", "plot"}
+    assert used <= set(dir(ridgepoint))

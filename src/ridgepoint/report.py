@@ -5,7 +5,7 @@ The keys are a contract; floats are in SI base units; what is unknown is ``null`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
@@ -14,7 +14,9 @@ from ridgepoint.machine import Machine
 from ridgepoint.measurement import Counted, Measurement, TimedFunction
 from ridgepoint.models.advice import advice
 from ridgepoint.models.distributed import judge
-from ridgepoint.models.placement import Placement
+from ridgepoint.models.parts import function_alone
+from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import bop_source
 from ridgepoint.models.working_sets import working_sets
 
@@ -38,6 +40,12 @@ def report(
     performance = None if placement is None else placement.performance_flop_per_s
     cautions = measurement.all_cautions if placement is None else placement.cautions
     times = _times(measurement)
+
+    def bounded(alone: Measurement) -> dict[str, Any] | None:
+        if machine is None or placement is None:
+            return None
+        return _bound(place(alone, machine, metric=placement.metric), machine)
+
     return {
         "schema": SCHEMA,
         "kind": "run",
@@ -65,9 +73,15 @@ def report(
             if placement is None or machine is None
             else plain(advice(measurement, placement, machine))
         ),
-        "functions": [_function(function, times) for function in counted.functions],
+        "functions": [
+            {**_function(one, times), **_function_bound(one, times, measurement, bounded)}
+            for one in counted.functions
+        ],
         "sampled": _sampled(measurement),
-        "regions": [_region(region, measurement) for region in counted.regions],
+        "regions": [
+            {**_region(one, measurement), "bound": bounded(region_alone(measurement, one))}
+            for one in counted.regions
+        ],
         "selected": counted.selected,
         "partial": counted.partial,
         "processes": counted.processes,
@@ -168,6 +182,19 @@ def _function(function: FunctionCounts, times: Times) -> dict[str, Any]:
     return fields
 
 
+def _function_bound(
+    function: FunctionCounts,
+    times: Times,
+    measurement: Measurement,
+    bounded: Callable[[Measurement], dict[str, Any] | None],
+) -> dict[str, Any]:
+    """Return what bounds a function, if it was timed."""
+    timed = times.get((function.object, function.name))
+    if timed is None:
+        return {}
+    return {"bound": bounded(function_alone(measurement, function, timed))}
+
+
 def _times(measurement: Measurement) -> Times:
     """Return the times of functions; of those in which no sample was there is none."""
     each = () if measurement.sampled is None else measurement.sampled.functions
@@ -228,4 +255,5 @@ def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, An
             }
             for end in placement.ends
         ],
+        "above_roof": placement.is_above_roof,
     }

@@ -3,6 +3,7 @@
 The triad takes 10 ms on one core; DRAM reads at 32 GB/s on one core, 45 on two.
 """
 
+import io
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -21,13 +22,18 @@ from figure_inputs import (
     flop,
     region,
     timed,
+    traffic,
     with_counted,
 )
+from rich.console import Console
 
+from ridgepoint.figures import tables
 from ridgepoint.figures.mpl import draw, save
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.terminal import render
+from ridgepoint.models.placement import place
 from ridgepoint.models.regions import region_alone
+from ridgepoint.report import report
 
 TIMES = (timed("solve", 0.008), timed("sweep", 0.004), timed("setup", 0.001))
 TIMED = replace(MARKED, timed_regions=TIMES)
@@ -342,3 +348,52 @@ def cross(one, other):
         return (x1 - x0) * (at[1] - y0) - (y1 - y0) * (at[0] - x0) > 0
 
     return side(one, other[0]) != side(one, other[1]) and side(other, one[0]) != side(other, one[1])
+
+
+# --- above its roof -----------------------------------------------------------------------------
+
+# Reads of 128 MB at 32 GB/s take 4 ms: in 2 ms it is twice as fast as DRAM allows.
+TOO_FAST = replace(MARKED, timed_regions=(timed("solve", 0.002),))
+# From L3 it reads 280 MB, which take 4 ms at 70 GB/s, and from DRAM a byte only.
+FROM_L3 = replace(
+    with_counted(
+        TRIAD,
+        regions=(replace(SOLVE, traffic=(traffic("l3", 280_000_000, 0), traffic("dram", 1, 0))),),
+    ),
+    timed_regions=(timed("solve", 0.002),),
+)
+
+
+def test_a_region_above_its_roof_has_a_caution_as_a_program_has():
+    """The program itself is below its own roof, and its placement says so of the region."""
+    placement = place(TOO_FAST, MACHINE)
+    (caution,) = (one for one in placement.cautions if one.code == "above-roof")
+
+    assert not placement.is_above_roof
+    assert caution.seen == ("region 'solve' is 2.00 times as fast as its roof (dram_read) allows")
+    assert [one.code for one in place(TIMED, MACHINE).cautions] == []
+
+
+def test_a_region_above_its_roof_is_marked_in_table_json_and_figure():
+    """The table says it, the JSON has its bound, and the key of the figure names it."""
+    placement = place(TOO_FAST, MACHINE)
+    console = Console(file=io.StringIO(), width=100)
+    console.print(tables.run(TOO_FAST, MACHINE, placement))
+    fields = report(TOO_FAST, MACHINE, placement)
+    (solve,) = (one for one in fields["regions"] if one["name"] == "solve")
+
+    assert re.search(r"solve .* 200 % \(above it\)", console.file.getvalue())
+    assert solve["bound"]["efficiency"] == pytest.approx(2.0)
+    assert solve["bound"]["above_roof"] is True
+    assert "! solve: 20 % of the time" in render(figure_of(TOO_FAST), color=False)
+    assert regions_of(TOO_FAST)["solve"].roof == pytest.approx((16 / 192, 4e9))
+    assert regions_of(TIMED)["solve"].roof is None
+
+
+def test_a_region_above_the_roof_of_a_cache_stands_over_its_traffic_there():
+    """At 16e6 / 280e6 flop/byte, over the line of L3 and not far below it at that of DRAM."""
+    solve = regions_of(FROM_L3)["solve"]
+
+    assert solve.point.at == pytest.approx((16 / 280, 8e9))
+    assert solve.roof == pytest.approx((16 / 280, 4e9))
+    assert solve.summary.endswith("200 % of L3 roof (above it), drawn over its traffic at L3")

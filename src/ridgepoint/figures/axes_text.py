@@ -19,6 +19,8 @@ REGION = "●"
 """Mark of a region."""
 UNTIMED_REGION = "○"
 """Mark of a region of unknown time, at what bounds it."""
+REGION_ABOVE = "!"
+"""Mark of a region that is above its roof."""
 
 _PLAIN = str.maketrans(
     {CAP: "=", REGION: "*", UNTIMED_REGION: "o", "…": "~", "–": "-", "−": "-", "×": "x", "µ": "u"}

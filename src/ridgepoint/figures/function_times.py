@@ -16,6 +16,7 @@ from ridgepoint.figures.words import (
     percent,
     printable,
     program_name,
+    share_of_roof,
     shown_limit,
     shown_symbol,
 )
@@ -130,8 +131,10 @@ def _limit(placement: Placement) -> str:
     if placement.bound is None:
         return UNKNOWN
     limit = shown_limit(str(placement.bound.binding), used_precisions(placement.demand.amounts))
-    known = placement.efficiency is not None
-    return f"{limit}, {percent(placement.efficiency or 0.0)}" if known else limit
+    if placement.efficiency is None:
+        return limit
+    reached = share_of_roof(placement.efficiency, is_above=placement.is_above_roof)
+    return f"{limit}, {reached}"
 
 
 def _add(table: Table, name: str, cells: Sequence[str]) -> None:

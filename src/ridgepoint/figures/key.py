@@ -14,6 +14,8 @@ from ridgepoint.resources import RESOURCES
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 CAP = "_"
 """Marker of what bounds a program."""
+ALARM = "#B00020"
+"""Colour of what cannot be: a point above its roof."""
 MARKERS = {"dram": "o", "l3": "D", "l2": "s", "l1": "^"}
 """Marker of a point over the traffic of each level."""
 
@@ -85,6 +87,9 @@ def draw_key(figure: RooflineFigure, sheet: Sheet, left_out: Sequence[str]) -> f
     if shared:
         kinds = " and ".join(f"{kind}s" for kind in dict.fromkeys(one.kind for one in shared))
         notes.append(f"pale discs: {kinds}, the larger the more of the time they took")
+    above = [part.name for one in figure.programs for part in one.regions if part.roof]
+    if above:
+        notes.append(f"red: above its roof, which is the bar below it ({', '.join(above)})")
     return draw_notes(notes, figure.ridges, sheet, offset, left_out=left_out)
 
 

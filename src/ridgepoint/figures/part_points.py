@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,12 +14,13 @@ from ridgepoint.figures.subjects import (
     points_of,
     summary_of,
 )
-from ridgepoint.figures.words import percent
+from ridgepoint.figures.words import percent, shown_name
 from ridgepoint.figures.work import hardly_any_text
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.placement import place
 from ridgepoint.models.work import Metric
+from ridgepoint.resources import RESOURCES
 
 Kind = Literal["region", "function"]
 
@@ -117,9 +118,12 @@ def _by_time(one: Subject) -> tuple[float, int]:
 def _point(kind: Kind, one: Subject, whole: Subject) -> RegionPoint | None:
     """Return a part's point over its traffic at DRAM, or over its limit if its time is unknown.
 
+    Of a part above its roof it is over the traffic at the level of that roof, if that is known.
     None: neither is known.
     """
-    point = next((point for point in points_of(one) if point.level == "dram"), None)
+    points = {point.level: point for point in points_of(one)}
+    level = _level_passed(one, points)
+    point = points.get(level)
     is_timed = point is not None
     performance = one.placement.performance_per_s
     if point is not None and performance is not None and performance.interval is not None:
@@ -135,7 +139,10 @@ def _point(kind: Kind, one: Subject, whole: Subject) -> RegionPoint | None:
         share = own.median / total.median
     said = summary_of(one, say_cores=one.placement.cores != whole.placement.cores)
     if point.is_infinite:
-        said += ", no DRAM traffic: drawn at the right edge"
+        said += f", no {shown_name(level)} traffic: drawn at the right edge"
+    elif level != "dram":
+        said += f", drawn over its traffic at {shown_name(level)}"
+    allowed = one.placement.attainable_per_s
     return RegionPoint(
         kind=kind,
         name=one.name,
@@ -143,7 +150,17 @@ def _point(kind: Kind, one: Subject, whole: Subject) -> RegionPoint | None:
         point=point,
         is_timed=is_timed,
         share=share,
+        roof=(point.at[0], allowed) if allowed and one.placement.is_above_roof else None,
     )
+
+
+def _level_passed(one: Subject, levels: Container[str]) -> str:
+    """Return the level whose roof a part is above, if it has a point there; else DRAM."""
+    limit = one.placement.bound
+    if limit is None or not one.placement.is_above_roof:
+        return "dram"
+    resource = RESOURCES.get(str(limit.binding))
+    return resource.path if resource is not None and resource.path in levels else "dram"
 
 
 def _absences(kind: Kind, missing: Sequence[Subject]) -> tuple[str, ...]:

@@ -141,6 +141,8 @@ class Attainable:
 class RegionPoint:
     """A region or a function of a program, over its traffic at DRAM.
 
+    One that is faster than its roof allows stands over its traffic at the level of that roof.
+
     Parameters
     ----------
     kind : {"region", "function"}
@@ -152,6 +154,8 @@ class RegionPoint:
     is_timed : bool
     share : float or None
         Of the program's runtime; None: one of the two is unknown.
+    roof : tuple of float or None
+        Of one that is above its roof, where that lies; None: it is not above it.
     """
 
     kind: Literal["region", "function"] = "region"
@@ -160,6 +164,7 @@ class RegionPoint:
     point: Point
     is_timed: bool
     share: float | None
+    roof: Coordinates | None = None
 
     @property
     def label(self) -> str:

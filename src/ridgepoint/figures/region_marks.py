@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ridgepoint.figures.key import pale
+from ridgepoint.figures.key import ALARM, CAP, pale
 from ridgepoint.figures.labels import Box, Room, Segment
-from ridgepoint.figures.plane import Program, RegionPoint, RooflineFigure
+from ridgepoint.figures.plane import Coordinates, Program, RegionPoint, RooflineFigure
 from ridgepoint.figures.sheet import Sheet
 
 # How much a label loses by lying on the line below a point, and on that between it and its name.
@@ -29,6 +29,8 @@ def draw_regions(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
             sheet.axes.plot(*zip(bottom, point.at, strict=True), color=ink, linewidth=0.7,
                             linestyle=(0, (1, 1.5)), zorder=2.5)  # fmt: skip
             room.lines.append(((sheet.at(bottom), (x, y)), _STEM_COST))
+        if region.roof is not None:
+            _draw_passed_roof(region, region.roof, sheet, room)
         sheet.axes.errorbar(
             *point.at,
             yerr=[[point.at[1] - point.low], [point.high - point.at[1]]],
@@ -36,7 +38,8 @@ def draw_regions(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
             color=ink,
             markerfacecolor=pale(ink) if region.is_timed else "white",
             markersize=size,
-            markeredgewidth=0.9,
+            markeredgecolor=ink if region.roof is None else ALARM,
+            markeredgewidth=0.9 if region.roof is None else 1.8,
             elinewidth=0.9,
             zorder=4.7,
             clip_on=False,
@@ -44,6 +47,15 @@ def draw_regions(program: Program, ink: str, sheet: Sheet, room: Room) -> None:
         low, high = (sheet.at((point.at[0], value))[1] for value in (point.low, point.high))
         low, high = min(low, y - size / 2), max(high, y + size / 2)
         room.taken.append(Box(centre=(x, (low + high) / 2), width=size, height=high - low))
+
+
+def _draw_passed_roof(region: RegionPoint, roof: Coordinates, sheet: Sheet, room: Room) -> None:
+    """Draw the roof that a region is above as a cap below it, and a line up to its point."""
+    sheet.axes.plot(*zip(roof, region.point.at, strict=True), color=ALARM, linewidth=1.2,
+                    zorder=4.6)  # fmt: skip
+    sheet.axes.plot(*roof, CAP, color=ALARM, markersize=sheet.marker * 1.6, markeredgewidth=1.6,
+                    zorder=4.6)  # fmt: skip
+    room.lines.append(((sheet.at(roof), sheet.at(region.point.at)), _LEAD_COST))
 
 
 def name_regions(

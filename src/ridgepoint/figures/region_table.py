@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ridgepoint.counts import RegionCounts
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.words import UNKNOWN, percent, printable
+from ridgepoint.figures.words import UNKNOWN, percent, printable, share_of_roof
 from ridgepoint.figures.work import shown_work, shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement, TimedRegion
@@ -87,8 +87,9 @@ def _time(
         return {"time": UNKNOWN, "of roof": UNKNOWN}
     said = {"time": format_si(timed.runtime_s.median, "s"), "of roof": UNKNOWN}
     if machine is not None:
-        efficiency = place(region_alone(measurement, region), machine, metric=metric).efficiency
-        said["of roof"] = UNKNOWN if efficiency is None else percent(efficiency)
+        placed = place(region_alone(measurement, region), machine, metric=metric)
+        if placed.efficiency is not None:
+            said["of roof"] = share_of_roof(placed.efficiency, is_above=placed.is_above_roof)
     return said
 
 

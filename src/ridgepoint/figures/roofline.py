@@ -9,7 +9,14 @@ from typing import Self
 
 from ridgepoint.figures.function_points import functions_drawn
 from ridgepoint.figures.part_points import PartsDrawn
-from ridgepoint.figures.plane import Attainable, Coordinates, Point, Program, RooflineFigure
+from ridgepoint.figures.plane import (
+    Attainable,
+    Coordinates,
+    Point,
+    Program,
+    RegionPoint,
+    RooflineFigure,
+)
 from ridgepoint.figures.region_points import regions_drawn
 from ridgepoint.figures.roofs import (
     drawn_roofs,
@@ -115,10 +122,7 @@ def roofline_figure(
             summary=summary_of(one.subject, say_cores=differ),
             points=tuple(framed(point, x_limits) for point in one.points),
             attainable=one.mark,
-            regions=tuple(
-                replace(region, point=framed(region.point, x_limits))
-                for region in one.regions.points
-            ),
+            regions=tuple(_framed_part(region, x_limits) for region in one.regions.points),
         )
         for index, one in enumerate(drawn)
     )
@@ -139,6 +143,13 @@ def roofline_figure(
         programs=programs,
         notes=tuple(notes),
     )
+
+
+def _framed_part(part: RegionPoint, x_limits: Coordinates) -> RegionPoint:
+    """Return a part where it is drawn, and its roof below it."""
+    point = framed(part.point, x_limits)
+    roof = None if part.roof is None else (point.at[0], part.roof[1])
+    return replace(part, point=point, roof=roof)
 
 
 def _metric(subjects: Sequence[Subject], of_none: Metric) -> Metric:

@@ -165,7 +165,8 @@ def summary_of(one: Subject, *, say_cores: bool) -> str:
     if placement.efficiency is not None and placement.bound is not None:
         roof = "roof" if str(placement.bound.binding) in RESOURCES else ""
         limit = _limit(placement, placement.bound)
-        parts.append(f"{percent(placement.efficiency)} of {limit} {roof}".rstrip())
+        above = " (above it)" if placement.is_above_roof else ""
+        parts.append(f"{percent(placement.efficiency)} of {limit} {roof}".rstrip() + above)
     if say_cores:
         parts.append(shown_cores(placement.cores))
     return ", ".join(parts)

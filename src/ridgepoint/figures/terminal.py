@@ -5,6 +5,7 @@ from __future__ import annotations
 from ridgepoint.figures.axes_text import (
     CAP,
     REGION,
+    REGION_ABOVE,
     UNTIMED_REGION,
     canvas_for,
     fractions,
@@ -94,7 +95,7 @@ def _put_points(figure: RooflineFigure, canvas: Canvas) -> dict[str, str]:
             mark = letter.lower() if is_cache else letter
             marks.append((2 if is_cache else 0, index, letter, mark, point.at))
         for region in program.regions:
-            mark = REGION if region.is_timed else UNTIMED_REGION
+            mark = _mark(region)
             name = figure.region_label(program, region)
             marks.append((1, index, name, mark, region.point.at))
     for rank, index, name, mark, at in sorted(marks, key=lambda mark: mark[:2]):
@@ -226,8 +227,14 @@ def _program_rows(program: Program, width: int, ink: str) -> list[str]:
     return rows
 
 
+def _mark(region: RegionPoint) -> str:
+    if region.roof is not None:
+        return REGION_ABOVE
+    return REGION if region.is_timed else UNTIMED_REGION
+
+
 def _region_rows(region: RegionPoint, width: int, ink: str) -> list[str]:
-    mark = REGION if region.is_timed else UNTIMED_REGION
+    mark = _mark(region)
     rows = [
         f"   {row}" for row in wrapped(f"{mark} {region.name}: {region.summary}", width - 3, "  ")
     ]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from ridgepoint.counts import Counts
 from ridgepoint.figures.words import percent, shown_cores, shown_name
 from ridgepoint.figures.work import hardly_any_text, used_precisions
-from ridgepoint.models.placement import Placement
+from ridgepoint.models.placement import ABOVE_ROOF, Placement
 from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si
 
-# Above this the roof is passed by more than the noise of two medians.
-_ABOVE = 1.02
 # Above this share the nearest roof is what holds a program back; below it something else does.
 NEAR = 0.5
 _LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
@@ -108,13 +106,13 @@ def _binding(placement: Placement, efficiency: float) -> str:
     assert placement.bound is not None
     binding = str(placement.bound.binding)
     limit, reached = limit_name(binding, placement), percent(efficiency)
-    if efficiency > _ABOVE:
+    if efficiency > ABOVE_ROOF:
         return (
             f"{efficiency:.3g} times as fast as {limit} allows: a count or a ceiling is off, "
             "see the cautions"
         )
     change = _unless(binding, placement)
-    if efficiency > 1 / _ABOVE:
+    if efficiency > 1 / ABOVE_ROOF:
         return f"bound by {limit}: at its roof ({reached} of attainable), {change}"
     return (
         f"bound by {limit}: {reached} of attainable; at best {_times(1 / efficiency)} faster "

@@ -194,6 +194,17 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
+def share_of_roof(efficiency: float, *, is_above: bool) -> str:
+    """Return how near a roof something comes; of what is above it, that it is.
+
+    Examples
+    --------
+    >>> share_of_roof(0.834, is_above=False), share_of_roof(1.65, is_above=True)
+    ('83 %', '165 % (above it)')
+    """
+    return f"{percent(efficiency)}{' (above it)' if is_above else ''}"
+
+
 def percent(share: float) -> str:
     """Return a share in percent; what is not zero never reads as zero.
 

@@ -12,11 +12,10 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.models.pipeline import EQUATIONS, Pipeline, Rule, Series, Stage, devices, series
 from ridgepoint.models.pipeline_uncertainty import Drawn, draw
+from ridgepoint.models.placement import ABOVE_ROOF
 
 # Below this the composites agree as far as anybody reads them.
 _ALIKE = 0.005
-# Faster than its roof beyond the noise of both medians: a count or a ceiling is off.
-_ABOVE_ROOF = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,7 +345,7 @@ def _cautions(
 ) -> tuple[Caution, ...]:
     found = list(machine.cautions)
     for one in stages:
-        if one.programming_efficiency > _ABOVE_ROOF:
+        if one.programming_efficiency > ABOVE_ROOF:
             found.append(
                 Caution(
                     "above-roof",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
@@ -12,6 +12,8 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 from ridgepoint.presenting import Presentable, quoted
 from ridgepoint.resources import RESOURCES
@@ -20,8 +22,9 @@ from ridgepoint.units import format_si, format_size
 # CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this
 # distance of a whole number it is that number.
 _SNAP_CORES = 0.05
-# A point this far above its roof is beyond the noise of both medians.
 ABOVE_ROOF = 1.02
+"""A point this far above its roof is beyond the noise of both medians."""
+
 # Relative change of the efficiency from which on it is said what another share of the caches does.
 _MATTERS = 0.05
 # Below this share of every roof none of the roofs explains the runtime.
@@ -56,7 +59,8 @@ class Placement(Presentable):
     efficiency : float or None
         The bound's time over the runtime's median: 1 is the roof.
     cautions : tuple of Caution
-        The measurement's, and those of the placement.
+        The measurement's, those of the placement, and one for every region and every function
+        that stands above its own roof.
     ends : tuple of Placement
         With the least and with the most that the program may get of the caches, where that varies
         with the machine's neighbours and was simulated.
@@ -96,6 +100,18 @@ class Placement(Presentable):
         if self.efficiency is not None:
             parts.append(f"efficiency {self.efficiency:.1%}")
         return f"{of}{', '.join(parts)}"
+
+    @property
+    def is_above_roof(self) -> bool:
+        """Whether it is faster than its roof allows, beyond the noise of its runtime.
+
+        The time of a function comes from samples: by the long end of its interval.
+        """
+        if self.efficiency is None or self.runtime_s is None:
+            return False
+        interval = self.runtime_s.interval
+        longest_s = self.runtime_s.median if interval is None else interval[1]
+        return self.efficiency * self.runtime_s.median > ABOVE_ROOF * longest_s
 
     @property
     def intensity_flop_per_byte(self) -> float | None:
@@ -174,6 +190,7 @@ def place(
         *_left_out(asked, bounded, machine),
         *(_bops_unknown(counts) if metric == "bop" else ()),
     ]
+    cautions += _parts_above(measurement, machine, metric)
     limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
     time_s = None if limit is None else float(limit.time_s)
     work = work_total(counts, metric)
@@ -332,19 +349,40 @@ def _bops_unknown(counts: Counts) -> list[Caution]:
     ]
 
 
+def _parts_above(measurement: Measurement, machine: Machine, metric: Metric) -> list[Caution]:
+    """Return a caution for every region and function that stands above its own roof."""
+    cautions = []
+    for name, alone in _timed_parts(measurement):
+        placed = place(alone, machine, metric=metric)
+        if placed.is_above_roof and placed.bound is not None and placed.efficiency is not None:
+            cautions.append(_above(name, placed.efficiency, placed.bound))
+    return cautions
+
+
+def _timed_parts(measurement: Measurement) -> Iterator[tuple[str, Measurement]]:
+    """Yield what is to be said of each part whose time is known, and the part alone."""
+    for region in measurement.counted.regions:
+        yield f"region {region.name!r}", region_alone(measurement, region)
+    for function, timed in timed_functions(measurement):
+        if function is not None and timed.relative_error <= CERTAIN:
+            yield f"function {function.name!r}", function_alone(measurement, function, timed)
+
+
+def _above(name: str, efficiency: float, limit: Bound) -> Caution:
+    """Return the caution for what is faster than its roof allows."""
+    return Caution(
+        "above-roof",
+        f"{name} is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
+        "the simulated traffic or a ceiling is off: look at the other cautions, and measure the "
+        "machine again",
+    )
+
+
 def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
     """Return the cautions that a point's height asks for."""
     cautions = []
     if efficiency > ABOVE_ROOF:
-        cautions.append(
-            Caution(
-                "above-roof",
-                f"the program is {efficiency:.2f} times as fast as its roof ({limit.binding}) "
-                "allows",
-                "the simulated traffic or a ceiling is off: look at the other cautions, and "
-                "measure the machine again",
-            )
-        )
+        cautions.append(_above("the program", efficiency, limit))
     elif efficiency < _FAR_BELOW:
         cautions.append(
             Caution(

@@ -26,8 +26,6 @@ MOST_ADVICE = 5
 TRY_BOPS = "try-bops"
 """Says nothing of what a program could do better: to look at it otherwise."""
 
-# Faster than its roof beyond the noise of both medians: a count or a ceiling is off.
-_ABOVE_ROOF = 1.02
 # Half a core and less busy: what it waits for takes the time, and no roof says anything of that.
 _WAITS = 0.5
 # A part that takes less of the runtime gains the whole a ninth at most.
@@ -86,7 +84,8 @@ def _of(subject: Subject) -> Iterator[Advice]:
     timed = subject.measurement.timed
     if placement.bound is None or counted.partial is not None:
         return
-    if (placement.efficiency or 0.0) > _ABOVE_ROOF and subject.runtime_s is not None:
+    # A count or a ceiling is off.
+    if placement.is_above_roof and subject.runtime_s is not None:
         return
     if timed is not None and timed.cores_busy < _WAITS:
         return

@@ -34,6 +34,23 @@ class Alternative:
     traffic: tuple[Traffic, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remainder:
+    """What functions did together that are not told apart, since each hardly did anything.
+
+    Parameters
+    ----------
+    functions : int
+        How many they are.
+    counts : Counts
+    traffic : tuple of Traffic
+    """
+
+    functions: int
+    counts: Counts
+    traffic: tuple[Traffic, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Counted(Brief):
     """What a meter counted in one run of a program.
@@ -73,6 +90,8 @@ class Counted(Brief):
         all its programs; None: not measured.
     also : Counted or None
         What another meter counted of the same program, to compare.
+    remainder : Remainder or None
+        What the functions did that are not among `functions`; None: there is none.
     """
 
     meter: str
@@ -91,6 +110,7 @@ class Counted(Brief):
     most_threads: int | None = None
     energy_j: dict[str, float] | None = None
     also: Counted | None = None
+    remainder: Remainder | None = None
 
     @property
     def is_sequential(self) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Counted, Measurement, TimedFunction
+from ridgepoint.measurement import Counted, Measurement, Remainder, TimedFunction
 from ridgepoint.models.advice import advice
+from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import judge
 from ridgepoint.models.parts import function_alone
 from ridgepoint.models.placement import Placement, place
@@ -36,6 +37,7 @@ def report(
     placement : Placement or None
         The measurement's place on that machine.
     """
+    measurement = condensed(measurement)
     counted, timed = measurement.counted, measurement.timed
     performance = None if placement is None else placement.performance_flop_per_s
     cautions = measurement.all_cautions if placement is None else placement.cautions
@@ -76,7 +78,8 @@ def report(
         "functions": [
             {**_function(one, times), **_function_bound(one, times, measurement, bounded)}
             for one in counted.functions
-        ],
+        ]
+        + _remainder(counted.remainder),
         "sampled": _sampled(measurement),
         "regions": [
             {**_region(one, measurement), "bound": bounded(region_alone(measurement, one))}
@@ -180,6 +183,15 @@ def _function(function: FunctionCounts, times: Times) -> dict[str, Any]:
             for one in function.lines
         ]
     return fields
+
+
+def _remainder(remainder: Remainder | None) -> list[dict[str, Any]]:
+    """Return an entry for the functions that are not told apart: the sums are of all."""
+    if remainder is None:
+        return []
+    name = f"{remainder.functions} more functions"
+    part = _part(remainder.counts, remainder.traffic)
+    return [{"name": name, "object": None, "members": remainder.functions, **part}]
 
 
 def _function_bound(

@@ -8,9 +8,10 @@ from pathlib import PurePath
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.counts import Counts, FunctionCounts
+from ridgepoint.counts import FunctionCounts
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_symbol
+from ridgepoint.measurement import Counted, Remainder
 from ridgepoint.models.work import Metric, hardly_any, work_total
 
 # A function below this in every column explains nothing.
@@ -22,15 +23,12 @@ MADE_AT_RUN_TIME = "made at run time"
 Amounts = Mapping[str, int | None]
 
 
-def functions(
-    functions: Sequence[FunctionCounts], counts: Counts, most: int, *, metric: Metric = "flop"
-) -> Table:
+def functions(counted: Counted, most: int, *, metric: Metric = "flop") -> Table:
     """Return the functions that did most of anything, and the rest in one row.
 
     Parameters
     ----------
-    functions : sequence of FunctionCounts
-    counts : Counts
+    counted : Counted
         Of the whole program.
     most : int
         Rows beside that of the rest.
@@ -43,25 +41,29 @@ def functions(
         By the largest of a function's shares of work, instructions and DRAM traffic. Work is
         left out where there is hardly any; reads stand for traffic where writes are unknown.
     """
+    functions, counts = counted.functions, counted.counts
+    remainder = () if counted.remainder is None else (counted.remainder,)
     reads_only = any(
         part.write_bytes is None
-        for function in functions
-        for part in function.traffic
+        for one in (*functions, *remainder)
+        for part in one.traffic
         if part.level == "dram"
     )
     moved = "DRAM reads" if reads_only else "DRAM"
     rows = [_amounts(function, metric, moved, reads_only=reads_only) for function in functions]
+    more = [_amounts(one, metric, moved, reads_only=reads_only) for one in remainder]
     total = {
         "work": work_total(counts, metric) or 0,
         "instr.": counts.instructions,
-        moved: sum(row[moved] or 0 for row in rows),
+        moved: sum(row[moved] or 0 for row in (*rows, *more)),
     }
     if hardly_any(counts, metric):
         del total["work"]
     largest = [_largest_share(row, total) for row in rows]
     order = sorted(range(len(rows)), key=lambda index: -largest[index])
     first = [index for index in order if largest[index] >= _LEAST_SHARE][:most]
-    rest = [rows[index] for index in order if index not in first]
+    rest = [*(rows[index] for index in order if index not in first), *more]
+    n_rest = len(rows) - len(first) + sum(one.functions for one in remainder)
     table = plain_table("function", "object", *total, right=tuple(total))
     table.columns[0].ratio = 3
     table.columns[1].max_width = len(MADE_AT_RUN_TIME)
@@ -75,12 +77,12 @@ def functions(
         )
     if rest:
         together = {name: _sum([row[name] for row in rest]) for name in total}
-        _add(table, f"{len(rest)} more", "", together, total)
+        _add(table, f"{n_rest} more", "", together, total)
     return table
 
 
 def _amounts(
-    function: FunctionCounts, metric: Metric, moved: str, *, reads_only: bool
+    function: FunctionCounts | Remainder, metric: Metric, moved: str, *, reads_only: bool
 ) -> dict[str, int | None]:
     """Return what a function did, by column; None: unknown."""
     dram = next((part for part in function.traffic if part.level == "dram"), None)

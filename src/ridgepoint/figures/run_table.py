@@ -136,7 +136,7 @@ def _parts(
             measurement, measurement.sampled, machine, most=most_functions, metric=metric
         )
     if counted.functions:
-        yield functions(counted.functions, counted.counts, most_functions, metric=metric)
+        yield functions(counted, most_functions, metric=metric)
     hottest = lines(measurement, placement)
     if hottest is not None:
         yield hottest

@@ -42,6 +42,7 @@ def part_alone(
             counts=part.counts,
             traffic=part.traffic,
             functions=(),
+            remainder=None,
             regions=(),
             alternatives=(),
             ends=(),

@@ -1,0 +1,92 @@
+"""A measurement without the functions that hardly did anything, whose sums stay what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ridgepoint.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.measurement import Counted, Measurement, Remainder, Sampled
+
+LEAST_SHARE = 1e-4
+"""A function stays that has this share of anything that all functions did together."""
+
+_Key = tuple[str | None, str | None]
+
+
+def condensed(measurement: Measurement) -> Measurement:
+    """Return a measurement whose functions that hardly did anything are one remainder.
+
+    Parameters
+    ----------
+    measurement : Measurement
+
+    Returns
+    -------
+    Measurement
+        Every function stays that has `LEAST_SHARE` of the work of a precision, of the basic
+        operations, of the instructions, of the bytes read or written at a memory level, or of
+        the time in functions. What the others did is summed in the remainder: functions and
+        remainder together hold exactly what they held before.
+
+    Notes
+    -----
+    Of a PyTorch program, which passes through 39 000 functions, some hundreds stay.
+    """
+    return replace(measurement, counted=_condensed(measurement.counted, measurement.sampled))
+
+
+def _condensed(counted: Counted, sampled: Sampled | None) -> Counted:
+    also = None if counted.also is None else _condensed(counted.also, None)
+    functions, timed = counted.functions, _timed(sampled)
+    amounts = [dict(_amounts(one)) for one in functions]
+    total: dict[str, int] = {}
+    for own in amounts:
+        for name, amount in own.items():
+            total[name] = total.get(name, 0) + amount
+    stays = [
+        (one.object, one.name) in timed
+        or any(amount and amount >= LEAST_SHARE * total[name] for name, amount in own.items())
+        for one, own in zip(functions, amounts, strict=True)
+    ]
+    if all(stays):
+        return replace(counted, also=also)
+    left = [one for one, does in zip(functions, stays, strict=True) if not does]
+    return replace(
+        counted,
+        functions=tuple(one for one, does in zip(functions, stays, strict=True) if does),
+        remainder=_together(left, counted.remainder),
+        also=also,
+    )
+
+
+def _amounts(function: FunctionCounts) -> Iterator[tuple[str, int]]:
+    """Yield what a function did, by the name of what is summed."""
+    counts = function.counts
+    yield "instructions", counts.instructions
+    yield "undecoded", counts.undecoded
+    yield from counts.work.items()
+    if counts.basic_operations is not None:
+        yield "bop", counts.basic_operations.total
+    for part in function.traffic:
+        yield f"{part.level}_read", part.read_bytes
+        yield f"{part.level}_write", part.write_bytes or 0
+
+
+def _timed(sampled: Sampled | None) -> set[_Key]:
+    """Return the functions that took time."""
+    if sampled is None:
+        return set()
+    least_s = LEAST_SHARE * sum(one.runtime_s.median for one in sampled.functions)
+    return {(one.object, one.name) for one in sampled.functions if one.runtime_s.median >= least_s}
+
+
+def _together(left: Sequence[FunctionCounts], before: Remainder | None) -> Remainder:
+    """Return what functions did together, and what an earlier remainder holds."""
+    known = () if before is None else (before,)
+    parts: list[FunctionCounts | Remainder] = [*left, *known]
+    return Remainder(
+        functions=len(left) + sum(one.functions for one in known),
+        counts=Counts.total(one.counts for one in parts),
+        traffic=Traffic.total(row for one in parts for row in one.traffic),
+    )

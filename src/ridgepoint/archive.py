@@ -7,70 +7,38 @@ archive of this version is refused and left as it is.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import shlex
-import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+import zlib
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
-from urllib.parse import quote
 
+import msgspec
 import platformdirs
 
-from ridgepoint.archive_file import (
-    ELSEWHERE,
-    SCHEMA,
-    SET_ASIDE,
-    TABLES,
-    TO_CLUSTERS,
-    explain,
-    is_there,
-    refused,
-    why,
-)
+from ridgepoint.archive_connection import ArchiveConnection
+from ridgepoint.archive_file import ELSEWHERE, refused
+from ridgepoint.archive_record import LISTED, MACHINES, Kind, Record, record_of, require_label
 from ridgepoint.documents import Value, decode, encode, legible
 from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.condensed import condensed
+from ridgepoint.models.summary import summary_of
 
-Kind = Literal["machine", "measurement", "cluster"]
+__all__ = ["Archive", "Record", "default_path", "require_label"]
 
-_MACHINES = ("machine", "cluster")
-"""Kinds that bound a measurement: of a cluster its slowest node does."""
+_Facts = tuple[Kind, str, str | None, int | None]
+"""Kind, name, fingerprint, and the record of the machine."""
 
-_APPLICATION_ID = 0x52696467  # "Ridg"
-
-_LISTED = "SELECT id, kind, created, name, machine_id FROM record"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """What the archive says of something it keeps, without the thing itself.
-
-    Parameters
-    ----------
-    id : int
-    kind : {"machine", "measurement", "cluster"}
-    created : str
-        When it was kept, ISO 8601, UTC.
-    name : str
-        The machine's or the cluster's name, or the command as a shell takes it.
-    machine_id : int or None
-        Of a measurement, the record of the machine that bounded it.
-    """
-
-    id: int
-    kind: Kind
-    created: str
-    name: str
-    machine_id: int | None
+_PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins otherwise
 
 
 def default_path() -> Path:
@@ -99,22 +67,11 @@ class Archive:
     ArchiveRefused
         By every method, if the file is damaged, newer, not an archive, locked for longer than
         `patience_s`, or not permitted. The file is then as it was.
-
-    Notes
-    -----
-    A rollback journal, not a write-ahead log: that one needs memory shared between processes
-    and so fails on the network file systems on which clusters keep home directories, and it
-    cannot be read in a folder that may not be written. Commits are rare and small here.
-    ``synchronous = EXTRA`` is FULL, and syncs the folder too once the journal is gone; without
-    that a power failure just after a commit could bring the journal, and so the rollback, back.
     """
 
     def __init__(self, path: Path | str | None = None, *, patience_s: float = 10.0) -> None:
         self.path = (default_path() if path is None else Path(path)).absolute()
-        self._patience_s = patience_s
-        self._connection: sqlite3.Connection | None = None
-        if is_there(self.path):
-            self._connection = self._open()
+        self._file = ArchiveConnection(self.path, patience_s=patience_s)
 
     def __enter__(self) -> Self:
         return self
@@ -129,9 +86,7 @@ class Archive:
 
     def close(self) -> None:
         """Close the file; every method opens it again."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._file.close()
 
     def require_writable(self) -> None:
         """Refuse now what keeping something would refuse later, as far as that can be told.
@@ -153,30 +108,95 @@ class Archive:
                     f"permit writing there, or {ELSEWHERE}",
                 )
 
-    def keep_machine(self, machine: Machine) -> int:
+    def keep_machine(
+        self, machine: Machine, *, label: str | None = None, note: str | None = None
+    ) -> int:
         """Keep a machine and return its id: once this returns, it is on the disk."""
-        return self._keep("machine", machine.name, machine.fingerprint, None, encode(machine))
+        facts: _Facts = ("machine", machine.name, machine.fingerprint, None)
+        return self._keep(facts, encode(machine), label, note)
 
-    def keep_cluster(self, cluster: MeasuredCluster) -> int:
+    def keep_cluster(
+        self, cluster: MeasuredCluster, *, label: str | None = None, note: str | None = None
+    ) -> int:
         """Keep a measured cluster and return its id: once this returns, it is on the disk."""
-        return self._keep("cluster", cluster.name, None, None, encode(cluster))
+        return self._keep(("cluster", cluster.name, None, None), encode(cluster), label, note)
 
-    def keep_measurement(self, measurement: Measurement, machine_id: int | None) -> int:
+    def keep_measurement(
+        self,
+        measurement: Measurement,
+        machine_id: int | None,
+        *,
+        label: str | None = None,
+        note: str | None = None,
+    ) -> int:
         """Keep a measurement and return its id: once this returns, it is on the disk.
+
+        Functions that hardly did anything are kept as one remainder.
 
         Parameters
         ----------
         measurement : Measurement
         machine_id : int or None
             The kept machine, or cluster, that bounded it; None: none did.
+        label, note : str or None
+            What to call it, and what to say about it.
         """
         name = legible(shlex.join(measurement.command))
-        return self._keep("measurement", name, None, machine_id, encode(measurement))
+        summary = None
+        # A damaged machine costs the summary and not the measurement.
+        with suppress(InvalidDocument):
+            machine = None if machine_id is None else self.machine(machine_id)
+            summary = msgspec.json.encode(summary_of(measurement, machine)).decode()
+        facts: _Facts = ("measurement", name, None, machine_id)
+        return self._keep(facts, encode(condensed(measurement)), label, note, summary)
+
+    def set_label(self, id: int, label: str | None) -> None:
+        """Call a record by another name; None: by none."""
+        self._say(id, "label", None if label is None else require_label(label))
+
+    def set_note(self, id: int, note: str | None) -> None:
+        """Say something else about a record; None: nothing."""
+        self._say(id, "note", None if note is None else legible(note))
+
+    def delete(self, ids: Collection[int], *, with_measurements: bool = False) -> list[Record]:
+        """Delete records, all of them or none, and return what was said of them.
+
+        Their numbers are not given again. The file is not smaller before `shrink`.
+
+        Parameters
+        ----------
+        ids : collection of int
+        with_measurements : bool
+            Whether to delete the measurements that a machine among them bounded, too.
+
+        Raises
+        ------
+        ArchiveRefused
+            If a record is not there, or bounded measurements that are to stay.
+        """
+        chosen = set(ids)
+        for id in chosen:
+            self.record(id)
+        with self._file.writing() as connection:
+            # Within the transaction, lest a measurement is kept meanwhile.
+            every = [record_of(row) for row in connection.execute(LISTED[True]).fetchall()]
+            bounded = {one.id for one in every if one.machine_id in chosen}
+            if bounded - chosen and not with_measurements:
+                raise self._bounds_others(chosen, sorted(bounded - chosen))
+            gone = [one for one in every if one.id in chosen | bounded]
+            for record in gone:
+                connection.execute("DELETE FROM record WHERE id = ?", (record.id,))
+                connection.execute("INSERT OR REPLACE INTO about (id) VALUES (?)", (record.id,))
+        return gone
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk, which needs as much meanwhile."""
+        self._file.shrink()
 
     def records(self, kind: Kind | None = None) -> list[Record]:
         """Return what is kept, oldest first; nothing if there is no archive yet."""
-        rows = self._rows(f"{_LISTED} WHERE ?1 IS NULL OR kind = ?1 ORDER BY id", kind)
-        return [_record(row) for row in rows]
+        rows = self._listed("?1 IS NULL OR kind = ?1 ORDER BY record.id", kind)
+        return [record_of(row) for row in rows]
 
     def record(self, id: int) -> Record:
         """Return what the archive says of one record.
@@ -187,10 +207,53 @@ class Archive:
             If there is no such record.
         """
         # Beyond 64 bits SQLite has no number to compare with.
-        rows = self._rows(f"{_LISTED} WHERE id = ?", id) if 0 < id < 1 << 63 else []
+        rows = self._listed("record.id = ?", id) if 0 < id < 1 << 63 else []
         if not rows:
             raise self._nothing("record", id)
-        return _record(rows[0])
+        return record_of(rows[0])
+
+    def find(self, text: str, kinds: Sequence[Kind] = ()) -> Record | None:
+        """Return the record that a user means by a number or a name; None: none is called so.
+
+        Parameters
+        ----------
+        text : str
+            A number is always that of a record; of several records with one name the last is
+            meant.
+        kinds : sequence of {"machine", "measurement", "cluster"}
+            Of which kind it must be, if it is named; none: any.
+
+        Raises
+        ------
+        ArchiveRefused
+            If there is no record of this number.
+        """
+        if text.isdecimal():
+            # No archive has so many records, and int() refuses far longer numbers.
+            return self.record(int(text) if len(text) <= 18 else 0)
+        named = [one for one in self.records() if one.label == text]
+        return next((one for one in reversed(named) if not kinds or one.kind in kinds), None)
+
+    def require(self, text: str, kinds: Sequence[Kind] = ()) -> Record:
+        """Return the record that a user means by a number or a name, as `find`.
+
+        Raises
+        ------
+        ArchiveRefused
+            If there is none.
+        """
+        record = self.find(text, kinds)
+        if record is not None:
+            return record
+        labels = [one.label for one in self.records() if one.label is not None]
+        near = difflib.get_close_matches(text, labels, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        what = " or ".join(kinds) or "record"
+        raise ArchiveRefused(
+            f"cannot find {what} {text!r} in the archive {self.path}",
+            reason="none has this name",
+            remedy=f"{hint}see 'ridgepoint list'",
+        )
 
     def machine(self, id: int) -> Machine:
         """Return a kept machine, or of a kept cluster its slowest node.
@@ -238,7 +301,7 @@ class Archive:
         InvalidDocument
             If that record is damaged, or of a newer schema.
         """
-        rows = self._rows(
+        rows = self._file.rows(
             "SELECT id FROM record WHERE kind = 'machine' AND fingerprint = ?"
             " ORDER BY id DESC LIMIT 1",
             fingerprint,
@@ -247,165 +310,66 @@ class Archive:
 
     def _keep(
         self,
-        kind: Kind,
-        name: str,
-        fingerprint: str | None,
-        machine_id: int | None,
+        facts: _Facts,
         document: bytes,
+        label: str | None,
+        note: str | None,
+        summary: str | None = None,
     ) -> int:
-        if machine_id is not None and self.record(machine_id).kind not in _MACHINES:
+        kind, name, fingerprint, machine_id = facts
+        if label is not None:
+            require_label(label)
+        if machine_id is not None and self.record(machine_id).kind not in MACHINES:
             raise self._nothing("machine", machine_id)
-        if self._connection is None:
-            if not is_there(self.path):
-                self._create()
-            self._connection = self._open()
-        connection = self._connection
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        facts = (kind, created, name, fingerprint, machine_id)
-        with self._refusing():
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                if kind == "cluster" and _ask(connection, "user_version") == 1:
-                    for statement in TO_CLUSTERS:
-                        connection.execute(statement)
-                cursor = connection.execute(
-                    "INSERT INTO record"
-                    " (kind, created, name, fingerprint, machine_id, document, digest)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (*facts, document, _digest(facts, document)),
+        written = (kind, created, name, fingerprint, machine_id)
+        content = min(document, zlib.compress(document), key=len)
+        with self._file.writing() as connection:
+            ((last,),) = connection.execute(
+                "SELECT max(id) FROM (SELECT id FROM record UNION SELECT id FROM about)"
+            ).fetchall()
+            id = (last or 0) + 1
+            connection.execute(
+                "INSERT INTO record"
+                " (id, kind, created, name, fingerprint, machine_id, document, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (id, *written, content, _digest(written, content)),
+            )
+            said = None if note is None else legible(note)
+            if (label, said, summary) != (None, None, None):
+                connection.execute(
+                    "INSERT INTO about (id, label, note, summary) VALUES (?, ?, ?, ?)",
+                    (id, label, said, summary),
                 )
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # a full disk has rolled back already
-                    connection.execute("ROLLBACK")
-                raise
-        return int(cursor.lastrowid or 0)
+        return id
+
+    def _say(self, id: int, column: Literal["label", "note"], text: str | None) -> None:
+        self.record(id)
+        with self._file.writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO about (id) VALUES (?)", (id,))
+            connection.execute(f"UPDATE about SET {column} = ? WHERE id = ?", (text, id))
 
     def _value(self, kind: Kind, value: type[Value], id: int) -> Value:
         if self.record(id).kind != kind:
             raise self._nothing(kind, id)
-        ((*facts, document, digest),) = self._rows(
+        ((*facts, content, digest),) = self._file.rows(
             "SELECT kind, created, name, fingerprint, machine_id, document, digest"
             " FROM record WHERE id = ?",
             id,
         )
         origin = f"record {id} of {self.path}"
-        if digest != _digest(tuple(facts), document):
+        if digest != _digest(tuple(facts), content):
             raise InvalidDocument(
                 f"cannot read {origin} as a {kind}",
                 reason="its bytes have changed since it was kept",
                 remedy="measure it again, or restore a copy of the archive",
             )
-        return decode(document, value, origin=origin)
+        is_plain = content.startswith(_PLAIN)
+        return decode(content if is_plain else zlib.decompress(content), value, origin=origin)
 
-    def _rows(self, query: str, argument: object) -> list[tuple[Any, ...]]:
-        if self._connection is None:
-            if not is_there(self.path):
-                return []
-            self._connection = self._open()
-        with self._refusing():
-            return self._connection.execute(query, (argument,)).fetchall()
-
-    def _create(self) -> None:
-        """Make an archive without records, whole or not at all, unless another process has."""
-        folder = self.path.parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            handle, draft = tempfile.mkstemp(prefix=".ridgepoint-", dir=folder)
-            os.close(handle)
-            try:
-                with self._refusing(), closing(sqlite3.connect(draft)) as connection:
-                    connection.executescript(
-                        f"PRAGMA application_id = {_APPLICATION_ID};"
-                        f"PRAGMA user_version = {SCHEMA};" + ";".join(TABLES[SCHEMA])
-                    )
-                # A link, not a rename: it never replaces what another process has just made.
-                with suppress(FileExistsError):
-                    os.link(draft, self.path)
-            finally:
-                os.unlink(draft)
-            directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
-        except OSError as error:
-            remedy = f"permit writing in {folder}, or {ELSEWHERE}"
-            raise refused(self.path, f"{folder}: {why(error)}", remedy) from error
-
-    def _open(self) -> sqlite3.Connection:
-        # Immutable: SQLite reads the header without a lock and rolls no journal back, so that
-        # another program's database stays untouched. A glance is no judge of damage, since it
-        # may fall on a writer at work.
-        unsure = suppress(sqlite3.Error, UnicodeDecodeError)
-        with unsure, closing(self._connect("immutable=1")) as glance:
-            self._check_header(glance)
-        with self._refusing():
-            # This opens a write-protected file for reading only, and makes none.
-            connection = self._connect("mode=rw")
-            try:
-                connection.execute("PRAGMA synchronous = EXTRA")
-                self._check_header(connection)
-                self._check_pages(connection)
-            except BaseException:
-                connection.close()
-                raise
-        return connection
-
-    def _connect(self, options: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            f"file://{quote(os.fsencode(self.path))}?{options}",
-            uri=True,
-            timeout=self._patience_s,
-            isolation_level=None,  # transactions begin and end where the code says so
-        )
-        # A flipped byte in a name must not hide the records beside it.
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
-        return connection
-
-    def _check_header(self, connection: sqlite3.Connection) -> None:
-        if _ask(connection, "application_id") != _APPLICATION_ID:
-            raise refused(
-                self.path, "it is another program's database", f"name another, or {ELSEWHERE}"
-            )
-        schema = _ask(connection, "user_version")
-        if schema > SCHEMA:
-            raise refused(
-                self.path,
-                f"its schema is {schema}, and this version knows up to {SCHEMA}",
-                f"use a newer Ridgepoint, or {ELSEWHERE}",
-            )
-        if schema not in TABLES:
-            raise refused(self.path, f"it is damaged (schema {schema})", SET_ASIDE)
-
-    def _check_pages(self, connection: sqlite3.Connection) -> None:
-        found = _ask(connection, "quick_check(1)")
-        if found != "ok":
-            raise refused(self.path, f"it is damaged ({' '.join(found.split())})", SET_ASIDE)
-        tables = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-        if tuple(sql for (sql,) in tables) != TABLES[_ask(connection, "user_version")]:
-            raise refused(
-                self.path, "it is damaged (its tables are not as they were made)", SET_ASIDE
-            )
-        # SQLite reads the missing end of a last page as zeros.
-        if self.path.stat().st_size < _ask(connection, "page_count") * _ask(
-            connection, "page_size"
-        ):
-            raise refused(self.path, "it is damaged (its end is missing)", SET_ASIDE)
-
-    @contextmanager
-    def _refusing(self) -> Iterator[None]:
-        """Turn SQLite's errors into one clear line."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            name = getattr(error, "sqlite_errorname", None)
-            if name is None:  # misuse of the sqlite3 module: a bug, not a state of the file
-                raise
-            reason, remedy = explain(name, str(error))
-            raise refused(self.path, reason, remedy) from error
-        except UnicodeDecodeError as error:  # SQLite's message quotes damaged bytes
-            raise refused(self.path, "it is damaged", SET_ASIDE) from error
+    def _listed(self, condition: str, argument: object) -> list[tuple[Any, ...]]:
+        says_more = (self._file.schema() or 0) >= 3
+        return self._file.rows(f"{LISTED[says_more]} WHERE {condition}", argument)
 
     def _nothing(self, kind: str, id: int) -> ArchiveRefused:
         kept = len(self.records())
@@ -416,13 +380,16 @@ class Archive:
         what = f"cannot find {kind} {id} in the archive {self.path}"
         return ArchiveRefused(what, reason=reason, remedy=remedy)
 
-
-def _ask(connection: sqlite3.Connection, pragma: str) -> Any:
-    return connection.execute(f"PRAGMA {pragma}").fetchone()[0]
-
-
-def _record(row: tuple[Any, ...]) -> Record:
-    return Record(id=row[0], kind=row[1], created=row[2], name=row[3], machine_id=row[4])
+    def _bounds_others(self, chosen: Collection[int], others: Sequence[int]) -> ArchiveRefused:
+        machines = " and ".join(
+            str(one.id) for one in self.records() if one.id in chosen and one.kind in MACHINES
+        )
+        listed = ", ".join(map(str, others))
+        return ArchiveRefused(
+            f"cannot delete {machines} from the archive {self.path}",
+            reason=f"the measurements {listed} are bounded by it",
+            remedy="add --with-measurements to delete them too",
+        )
 
 
 def _digest(facts: tuple[object, ...], document: bytes) -> bytes:

@@ -1,7 +1,8 @@
 """The file of an archive: its tables, whether there is one, in plain words why it cannot be used.
 
-Schema 2 keeps clusters too. An archive of schema 1 is read as it is, and becomes one of schema 2
-when the first cluster is kept in it.
+Schema 2 keeps clusters too. Schema 3 keeps what is said about records (names, notes, what came of
+them) and compressed documents. An older archive is read as it is, and brought up to date, within
+the same transaction, when something is written to it.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from pathlib import Path
 
 from ridgepoint.errors import ArchiveRefused
 
-SCHEMA = 2
+SCHEMA = 3
 """Of the tables; a document inside has a schema of its own."""
 
-_KINDS = {1: "'machine', 'measurement'", 2: "'machine', 'measurement', 'cluster'"}
+_TWO_KINDS = "'machine', 'measurement'"
+_KINDS = f"{_TWO_KINDS}, 'cluster'"
 
-# typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
-TABLES = {
-    schema: (
+
+def _records(kinds: str) -> tuple[str, str]:
+    """Return the table of records of these kinds, and its index."""
+    # typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
+    return (
         f"""CREATE TABLE record (
     id INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ({kinds})),
@@ -31,20 +35,37 @@ TABLES = {
 )""",
         "CREATE INDEX record_by_fingerprint ON record (fingerprint, id)",
     )
-    for schema, kinds in _KINDS.items()
+
+
+# What is said of a record may change; the record may not. A row without a record is what is left
+# of one that was deleted: its number is not given again.
+_ABOUT = """CREATE TABLE about (
+    id INTEGER PRIMARY KEY,
+    label TEXT CHECK (typeof(label) IN ('text', 'null')),
+    note TEXT CHECK (typeof(note) IN ('text', 'null')),
+    summary TEXT CHECK (typeof(summary) IN ('text', 'null'))
+)"""
+
+TABLES = {
+    1: _records(_TWO_KINDS),
+    2: _records(_KINDS),
+    3: (*_records(_KINDS), _ABOUT),
 }
 """By schema."""
 
-TO_CLUSTERS = (
-    "DROP INDEX record_by_fingerprint",
-    "ALTER TABLE record RENAME TO record_1",
-    TABLES[2][0],
-    "INSERT INTO record SELECT * FROM record_1",
-    "DROP TABLE record_1",
-    TABLES[2][1],
-    "PRAGMA user_version = 2",
-)
-"""What makes an archive of schema 1 one of schema 2, within one transaction."""
+MIGRATIONS = {
+    2: (
+        "DROP INDEX record_by_fingerprint",
+        "ALTER TABLE record RENAME TO record_1",
+        TABLES[2][0],
+        "INSERT INTO record SELECT * FROM record_1",
+        "DROP TABLE record_1",
+        TABLES[2][1],
+        "PRAGMA user_version = 2",
+    ),
+    3: (_ABOUT, "PRAGMA user_version = 3"),
+}
+"""What makes an archive of the schema before one of this, within one transaction."""
 
 _LEAST_BYTES = 512  # SQLite's smallest page
 

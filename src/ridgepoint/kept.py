@@ -45,16 +45,9 @@ def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Mac
             reason="it was kept without a machine",
             remedy="measure the program again with 'ridgepoint run'",
         )
+    from ridgepoint.models.distributed import machine_for
+
     return measurement, machine_for(measurement, archive.machine(record.machine_id))
-
-
-def machine_for(measurement: Measurement, machine: Machine) -> Machine:
-    """Return what bounds a measurement: a machine, or as many of them as it had nodes."""
-    if measurement.distributed is None:
-        return machine
-    from ridgepoint.models.distributed import nodes_together
-
-    return nodes_together(machine, len(measurement.distributed.nodes))
 
 
 def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine] | None:

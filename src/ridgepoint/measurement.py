@@ -267,6 +267,25 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a user asked for when a program was measured.
+
+    Parameters
+    ----------
+    cores : float or None
+        Cores whose roofs apply; None: those that the program keeps busy.
+    metric : {"flop", "bop"}
+        What its work is counted in.
+    options : tuple of str
+        As they were given, such as ``--region sum``; without those that only say what is shown.
+    """
+
+    cores: float | None = None
+    metric: Literal["flop", "bop"] = "flop"
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """Where and how a measurement was made.
 
@@ -318,6 +337,8 @@ class Measurement(Presentable):
     distributed : Distributed or None
         Of several ranks, whose sum the counts are; the runtime is that of the slowest. None: of
         one program on one machine.
+    asked : Asked or None
+        None: not known, of what an earlier version kept or a function measured.
     """
 
     command: tuple[str, ...]
@@ -329,6 +350,7 @@ class Measurement(Presentable):
     protocol: Protocol | None = None
     sampled: Sampled | None = None
     distributed: Distributed | None = None
+    asked: Asked | None = None
 
     @property
     def headline(self) -> str:

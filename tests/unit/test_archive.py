@@ -1,3 +1,4 @@
+import hashlib
 import os
 import random
 import signal
@@ -48,6 +49,12 @@ CREATE TABLE record (
 );
 CREATE INDEX record_by_fingerprint ON record (fingerprint, id);
 """
+SCHEMAS = {
+    1: SCHEMA_1,
+    2: SCHEMA_1.replace("user_version = 1", "user_version = 2").replace(
+        "'measurement')", "'measurement', 'cluster')"
+    ),
+}
 
 
 def start_writer(path, *, count, name):
@@ -287,45 +294,95 @@ def test_a_record_that_could_not_be_kept_leaves_no_trace(kept):
         assert len(archive.records()) == 4
 
 
-def archive_of_schema_1(path):
-    """Make an archive as version 0.1.0 did, with a machine and a measurement on it."""
-    with Archive(path) as archive:
-        archive.keep_machine(MACHINE)
-        archive.keep_measurement(MEASUREMENT, 1)
-        rows = archive._rows("SELECT * FROM record WHERE 1 = ?", 1)
-    path.unlink()
+def old_archive(path, schema):
+    """Make an archive as an earlier version did, with a machine and a measurement on it.
+
+    Documents were plain JSON, and nothing was said about records.
+    """
+    rows = []
+    for id, (facts, value) in enumerate(
+        (
+            (("machine", "test bench", "f00d", None), MACHINE),
+            (("measurement", "./prog 'an argument'", None, 1), MEASUREMENT),
+        ),
+        start=1,
+    ):
+        kind, name, fingerprint, machine_id = facts
+        document = encode(value)
+        told = (kind, "2026-11-01T00:00:00+00:00", name, fingerprint, machine_id)
+        digest = hashlib.sha256(repr(told).encode() + document).digest()
+        rows.append((id, *told, document, digest))
     with closing(sqlite3.connect(path)) as old, old:
-        old.executescript(SCHEMA_1)
+        old.executescript(SCHEMAS[schema])
         old.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def test_an_archive_of_schema_1_is_read_and_written_as_it_is(path):
-    """Machines and measurements need no more."""
-    archive_of_schema_1(path)
-    with Archive(path) as archive:
-        assert archive.machine(1) == MACHINE
-        assert archive.keep_machine(MACHINE) == 3
-
+def schema_of(path):
+    """Return the schema of an archive's tables."""
     with closing(sqlite3.connect(path)) as other:
-        assert other.execute("PRAGMA user_version").fetchone() == (1,)
+        return other.execute("PRAGMA user_version").fetchone()[0]
 
 
-def test_an_archive_of_schema_1_takes_a_cluster_and_loses_nothing(path):
-    """It becomes one of schema 2 with all its records, and is sound."""
-    archive_of_schema_1(path)
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_old_archive_is_read_as_it_is(path, schema):
+    """Reading changes nothing in it; what an earlier version did not keep is unknown."""
+    old_archive(path, schema)
+    before = path.read_bytes()
     with Archive(path) as archive:
-        assert archive.keep_cluster(CLUSTER) == 3
-        assert archive.keep_cluster(CLUSTER) == 4
-
-    with Archive(path) as archive:
-        kinds = [record.kind for record in archive.records()]
-        assert kinds == ["machine", "measurement", "cluster", "cluster"]
         assert archive.machine(1) == MACHINE
         assert archive.measurement(2) == MEASUREMENT
+        assert archive.latest_machine("f00d") == (1, MACHINE)
+        assert [(r.label, r.note, r.summary) for r in archive.records()] == [(None, None, None)] * 2
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_old_archive_is_brought_up_to_date_when_it_is_written(path, schema):
+    """It takes clusters, names and notes then, with all its records, and is sound."""
+    old_archive(path, schema)
+    with Archive(path) as archive:
+        assert archive.keep_cluster(CLUSTER) == 3
+        archive.set_label(2, "before")
+
+    assert schema_of(path) == 3
+    with Archive(path) as archive:
+        assert [record.kind for record in archive.records()] == [
+            "machine",
+            "measurement",
+            "cluster",
+        ]
+        assert archive.machine(1) == MACHINE
+        assert archive.measurement(archive.require("before").id) == MEASUREMENT
         assert archive.cluster(3) == CLUSTER
         assert archive.latest_machine("f00d") == (1, MACHINE)
-    with closing(sqlite3.connect(path)) as other:
-        assert other.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_archive_that_was_being_brought_up_to_date_at_a_kill_is_as_it_was(path, schema):
+    """The tables are made anew, pages are on the disk already, and then comes SIGKILL."""
+    old_archive(path, schema)
+    script = """
+import os, signal, sys
+from ridgepoint.archive import Archive
+
+with Archive(sys.argv[1]) as archive:
+    archive._file._opened().execute("PRAGMA cache_size = 1")
+    with archive._file.writing() as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+        for id in range(1000):
+            connection.execute("INSERT INTO about (id, note) VALUES (?, ?)", (id, "x" * 1000))
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", script, path], check=False)
+
+    assert done.returncode == -signal.SIGKILL
+    with Archive(path) as archive:
+        assert archive.machine(1) == MACHINE
+        assert archive.measurement(2) == MEASUREMENT
+        assert schema_of(path) == schema
+        assert archive.keep_machine(MACHINE) == 3
+    assert schema_of(path) == 3
 
 
 def test_a_cluster_where_a_machine_is_meant_is_its_slowest_node(path):
@@ -337,6 +394,110 @@ def test_a_cluster_where_a_machine_is_meant_is_its_slowest_node(path):
         assert archive.record(archive.keep_measurement(MEASUREMENT, number)).machine_id == number
         with pytest.raises(ArchiveRefused, match="no such cluster"):
             archive.cluster(archive.keep_machine(MACHINE))
+
+
+# --- names, notes, deleting ---------------------------------------------------------------------
+
+
+def test_a_measurement_says_what_came_of_it(kept):
+    """1 Gflop at 10 Gflop/s take 0.1 s, and 1 GB at 5 GB/s 0.2 s, of 0.25 s."""
+    with Archive(kept) as archive:
+        machine, placed, alone = (record.summary for record in archive.records())
+
+    assert machine is None
+    assert (placed.runtime_s, placed.binding) == (0.25, "dram")
+    assert placed.efficiency == pytest.approx(0.8)
+    assert (alone.runtime_s, alone.binding, alone.efficiency) == (0.25, None, None)
+
+
+def test_records_are_found_by_number_and_by_the_last_of_a_name(kept):
+    """A name may be given again, as a program is measured again; a kind may be asked for."""
+    with Archive(kept) as archive:
+        archive.set_label(2, "heat")
+        assert archive.require("heat").id == 2
+        again = archive.keep_measurement(MEASUREMENT, 1, label="heat", note="blocked")
+
+        assert archive.require("heat").id == again
+        assert archive.record(again).note == "blocked"
+        assert archive.require("2").id == 2
+        assert archive.find("heat", ["machine", "cluster"]) is None
+        archive.set_label(again, None)
+        assert archive.require("heat").id == 2
+        with pytest.raises(ArchiveRefused, match="none has this name; did you mean 'heat'"):
+            archive.require("haet")
+
+
+@pytest.mark.parametrize("label", ["", " x", "12", "a/b", "m.json", "-x", "x" * 81, "a\nb"])
+def test_a_name_that_reads_as_something_else_is_refused(kept, label):
+    """A number, a file, an option: it could not be found again."""
+    with Archive(kept) as archive:
+        with pytest.raises(RidgepointError, match="cannot name a record"):
+            archive.set_label(2, label)
+        with pytest.raises(RidgepointError, match="cannot name a record"):
+            archive.keep_machine(MACHINE, label=label)
+
+        assert len(archive.records()) == 3
+
+
+def test_a_machine_that_bounds_measurements_is_deleted_only_with_them(kept):
+    """Nothing is deleted, or all that was asked for."""
+    with Archive(kept) as archive:
+        with pytest.raises(ArchiveRefused, match="the measurements 2 are bounded by it"):
+            archive.delete([1, 3])
+        assert len(archive.records()) == 3
+        with pytest.raises(ArchiveRefused, match="no such record"):
+            archive.delete([2, 7])
+        assert len(archive.records()) == 3
+        gone = archive.delete([1], with_measurements=True)
+
+        assert [record.id for record in gone] == [1, 2]
+        assert [record.id for record in archive.records()] == [3]
+
+
+def test_the_number_of_what_was_deleted_is_not_given_again(kept):
+    """A script that knows record 3 must not meet another one."""
+    with Archive(kept) as archive:
+        archive.set_note(3, "private")
+        archive.delete([3])
+        archive.delete([2])
+
+        assert archive.keep_machine(MACHINE) == 4
+        assert b"private" not in b"".join(map(repr_of, archive._file.rows("SELECT * FROM about")))
+
+
+def repr_of(row):
+    """Return a row as bytes."""
+    return repr(row).encode()
+
+
+def test_a_file_is_smaller_after_deleting_and_as_sound(path):
+    """Documents that cannot be compressed make it large."""
+    noise = random.Random(3).randbytes(200_000).hex()
+    with Archive(path) as archive:
+        archive.keep_machine(MACHINE)
+        archive.keep_measurement(replace(MEASUREMENT, command=("x", noise)), 1)
+        large = path.stat().st_size
+        archive.delete([2])
+        archive.shrink()
+
+    assert path.stat().st_size < large / 4
+    with Archive(path) as archive:
+        assert archive.machine(1) == MACHINE
+        assert archive.keep_measurement(MEASUREMENT, 1) == 3
+
+
+def test_documents_are_kept_compressed(path):
+    """A report repeats its keys for every function: JSON shrinks to a tenth and less."""
+    functions = tuple(
+        replace(MEASUREMENT.counted.functions[0], name=f"function_{number}")
+        for number in range(500)
+    )
+    measurement = replace(MEASUREMENT, counted=replace(MEASUREMENT.counted, functions=functions))
+    with Archive(path) as archive:
+        archive.keep_measurement(measurement, None)
+
+        assert archive.measurement(1) == measurement
+    assert path.stat().st_size < len(encode(measurement)) / 10
 
 
 # --- what it refuses ----------------------------------------------------------------------------
@@ -383,7 +544,7 @@ def test_the_database_of_another_program_is_refused(path, journal):
 @pytest.mark.parametrize(
     ("pragma", "reason"),
     [
-        ("user_version = 3", "its schema is 3, and this version knows up to 2; use a newer"),
+        ("user_version = 4", "its schema is 4, and this version knows up to 3; use a newer"),
         ("user_version = 0", "it is damaged (schema 0)"),
         ("application_id = 1", "it is another program's database"),
     ],

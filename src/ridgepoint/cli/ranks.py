@@ -137,8 +137,9 @@ def run_ranks(
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
-    from ridgepoint.kept import kept_cluster, machine_for, machine_of
+    from ridgepoint.kept import kept_cluster, machine_of
     from ridgepoint.meters.process import resolve
+    from ridgepoint.models.distributed import machine_for
     from ridgepoint.models.placement import place
 
     _require_none(of_one_process)

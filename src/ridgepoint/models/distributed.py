@@ -92,6 +92,13 @@ class Verdict:
     network_s: float | None
 
 
+def machine_for(measurement: Measurement, machine: Machine) -> Machine:
+    """Return what bounds a measurement: a machine, or as many of them as it had nodes."""
+    if measurement.distributed is None:
+        return machine
+    return nodes_together(machine, len(measurement.distributed.nodes))
+
+
 def nodes_together(machine: Machine, nodes: int) -> Machine:
     """Return a machine of several like nodes: so many times the cores and every ceiling.
 

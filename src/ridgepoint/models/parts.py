@@ -34,6 +34,10 @@ def part_alone(
     kind : {"region", "function"}
     timed : Timed or None
         The time of the part; None: it is not known.
+
+    Notes
+    -----
+    Its roofs are those of the cores that it kept busy itself, whatever was asked for the whole.
     """
     return replace(
         measurement,
@@ -52,6 +56,7 @@ def part_alone(
         timed=timed,
         timed_regions=(),
         sampled=None,
+        asked=None,
     )
 
 

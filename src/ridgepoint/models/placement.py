@@ -165,8 +165,8 @@ def place(
     machine : Machine
         Need not be the one on which the program ran; a caution says when it is not.
     cores : float or None
-        Cores whose roofs apply; None: those that it kept busy. If it was not timed: one if it had
-        one thread, else all.
+        Cores whose roofs apply; None: those that were asked for when it was measured, or else
+        those that it kept busy. If it was not timed: one if it had one thread, else all.
     metric : {"flop", "bop"}
         What to count its work in.
 
@@ -175,6 +175,8 @@ def place(
     Placement
     """
     counts, timed = measurement.counted.counts, measurement.timed
+    if cores is None and measurement.asked is not None and measurement.asked.cores is not None:
+        cores = min(measurement.asked.cores, float(machine.cores))
     if cores is None:
         cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
     asked = demand_of(measurement, metric)

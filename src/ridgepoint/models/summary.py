@@ -1,0 +1,78 @@
+"""What a measurement comes to in one line: how long it took, what bounds it, how near it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.distributed import machine_for
+from ridgepoint.models.placement import place
+from ridgepoint.models.work import Metric
+from ridgepoint.resources import RESOURCES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A measured program in a list of such.
+
+    Parameters
+    ----------
+    runtime_s : float or None
+        Median; None: it was only counted.
+    metric : {"flop", "bop"}
+        What its work is counted in.
+    work_by_resource : dict of str to float
+        Of its demand, the work that is bounded.
+    binding : str or None
+        What bounds it, as in `ridgepoint.models.bound.Bound`; None: not known.
+    efficiency : float or None
+        The bound's time over the runtime.
+    above_roof : bool
+        Whether it, or a part of it, is faster than its roof allows.
+    selected : str or None
+        The region or function that was counted alone.
+    options : tuple of str
+        What was asked for when it was measured.
+    """
+
+    runtime_s: float | None
+    metric: Metric = "flop"
+    work_by_resource: dict[str, float]
+    binding: str | None = None
+    efficiency: float | None = None
+    above_roof: bool = False
+    selected: str | None = None
+    options: tuple[str, ...] = ()
+
+
+def summary_of(measurement: Measurement, machine: Machine | None) -> Summary:
+    """Return what a measurement comes to.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine or None
+        One node of what it ran on; None: nothing bounds it.
+    """
+    timed, asked = measurement.timed, measurement.asked
+    metric: Metric = "flop" if asked is None else asked.metric
+    placed = None
+    if machine is not None:
+        placed = place(measurement, machine_for(measurement, machine), metric=metric)
+    bound = None if placed is None else placed.bound
+    demand = {} if placed is None else placed.demand.amounts
+    work = {
+        name: float(amount) for name, amount in demand.items() if RESOURCES[name].path == "compute"
+    }
+    return Summary(
+        runtime_s=None if timed is None else timed.runtime_s.median,
+        metric=metric,
+        work_by_resource=work,
+        binding=None if bound is None else str(bound.binding),
+        efficiency=None if placed is None else placed.efficiency,
+        above_roof=placed is not None
+        and any(caution.code == "above-roof" for caution in placed.cautions),
+        selected=measurement.counted.selected,
+        options=() if asked is None else asked.options,
+    )

@@ -23,7 +23,7 @@ import msgspec
 import platformdirs
 
 from ridgepoint.archive_connection import ArchiveConnection
-from ridgepoint.archive_file import ELSEWHERE, refused
+from ridgepoint.archive_file import require_writable
 from ridgepoint.archive_record import LISTED, MACHINES, Kind, Record, record_of, require_label
 from ridgepoint.documents import Value, decode, encode, legible
 from ridgepoint.errors import ArchiveRefused, InvalidDocument
@@ -37,6 +37,9 @@ __all__ = ["Archive", "Record", "default_path", "require_label"]
 
 _Facts = tuple[Kind, str, str | None, int | None]
 """Kind, name, fingerprint, and the record of the machine."""
+
+_MOST_DIGITS = 100
+"""More are no number of a record, and int() refuses far longer numbers."""
 
 _PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins otherwise
 
@@ -96,17 +99,7 @@ class Archive:
         ArchiveRefused
             If the file, or the folder that it is to be made in, may not be written.
         """
-        target = self.path
-        while not target.exists():
-            target = target.parent
-        # SQLite makes its journal beside the file.
-        for needed in {target, target if target.is_dir() else target.parent}:
-            if not os.access(needed, os.W_OK):
-                raise refused(
-                    self.path,
-                    f"{needed} cannot be written",
-                    f"permit writing there, or {ELSEWHERE}",
-                )
+        require_writable(self.path)
 
     def keep_machine(
         self, machine: Machine, *, label: str | None = None, note: str | None = None
@@ -229,8 +222,9 @@ class Archive:
             If there is no record of this number.
         """
         if text.isdecimal():
-            # No archive has so many records, and int() refuses far longer numbers.
-            return self.record(int(text) if len(text) <= 18 else 0)
+            if len(text) > _MOST_DIGITS:
+                raise self._nothing("record", f"{text[:_MOST_DIGITS]}…")
+            return self.record(int(text))
         named = [one for one in self.records() if one.label == text]
         return next((one for one in reversed(named) if not kinds or one.kind in kinds), None)
 
@@ -371,7 +365,7 @@ class Archive:
         says_more = (self._file.schema() or 0) >= 3
         return self._file.rows(f"{LISTED[says_more]} WHERE {condition}", argument)
 
-    def _nothing(self, kind: str, id: int) -> ArchiveRefused:
+    def _nothing(self, kind: str, id: object) -> ArchiveRefused:
         kept = len(self.records())
         if not kept:
             reason, remedy = "nothing is kept there yet", "use 'ridgepoint machine' or 'run' first"

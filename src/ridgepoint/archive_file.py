@@ -7,6 +7,7 @@ the same transaction, when something is written to it.
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -119,6 +120,24 @@ def explain(name: str, text: str) -> tuple[str, str]:
 def refused(path: Path, reason: str, remedy: str) -> ArchiveRefused:
     """Return the error for an archive that cannot be used."""
     return ArchiveRefused(f"cannot use the archive {path}", reason=reason, remedy=remedy)
+
+
+def require_writable(path: Path) -> None:
+    """Refuse an archive that may not be written, or a folder that it cannot be made in.
+
+    Raises
+    ------
+    ArchiveRefused
+    """
+    target = path
+    while not target.exists():
+        target = target.parent
+    # SQLite makes its journal beside the file.
+    for needed in {target, target if target.is_dir() else target.parent}:
+        if not os.access(needed, os.W_OK):
+            raise refused(
+                path, f"{needed} cannot be written", f"permit writing there, or {ELSEWHERE}"
+            )
 
 
 def why(error: OSError | ValueError) -> str:

@@ -6,10 +6,14 @@ from collections.abc import Collection
 from pathlib import Path
 
 from ridgepoint.archive import Archive, Record
-from ridgepoint.errors import ArchiveRefused
-from ridgepoint.library import open_machine
+from ridgepoint.errors import ArchiveRefused, RidgepointError
+from ridgepoint.library import names, open_cluster, open_machine
 from ridgepoint.machine import Machine
+from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Measurement
+
+Kept = Machine | MeasuredCluster | tuple[Measurement, Machine]
+"""What can be shown; a measurement with the machine that bounds it."""
 
 
 def last_record(archive: Archive, kind: str | None = None) -> Record:
@@ -70,22 +74,43 @@ def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine
     return None
 
 
+def kept(archive: Archive, text: str) -> Kept:
+    """Return what a user names: a record by number or name, a file, a published machine.
+
+    Raises
+    ------
+    RidgepointError
+        If there is nothing of this name, or it cannot be read.
+    """
+    record = _named(archive, text)
+    if record is not None:
+        return kept_record(archive, record)
+    return open_cluster(text) or _opened(text)
+
+
+def kept_record(archive: Archive, record: Record) -> Kept:
+    """Return what a record holds; a measurement with the machine that bounded it."""
+    if record.kind == "machine":
+        return archive.machine(record.id)
+    if record.kind == "cluster":
+        return archive.cluster(record.id)
+    return kept_measurement(archive, record)
+
+
 def named_machine(archive: Archive, text: str) -> Machine:
-    """Return the machine that a user names: a number of the archive, a file, a published one.
+    """Return the machine that a user names: a record by number or name, a file, a published one.
 
     Raises
     ------
     RidgepointError
         If it is not there, damaged, or no machine.
     """
-    # No archive has so many records, and int() refuses far longer numbers.
-    if text.isdecimal() and len(text) <= 18:
-        return archive.machine(int(text))
-    return open_machine(text)
+    record = _named(archive, text)
+    return _opened(text) if record is None else archive.machine(record.id)
 
 
 def machine_of(text: str, archive_path: Path | None = None) -> Machine:
-    """Return the machine that a user names, from an archive if it is a number.
+    """Return the machine that a user names, from an archive if it is a number or a name there.
 
     Parameters
     ----------
@@ -98,7 +123,32 @@ def machine_of(text: str, archive_path: Path | None = None) -> Machine:
     RidgepointError
         As `named_machine`.
     """
-    if not text.isdecimal():
+    if _is_path(text) or text.lower() in names():
         return open_machine(text)
     with Archive(archive_path) as archive:
         return named_machine(archive, text)
+
+
+def _named(archive: Archive, text: str) -> Record | None:
+    """Return the record that a text names; a path, or a published machine, names none."""
+    if _is_path(text) or text.lower() in names():
+        return None
+    return archive.find(text)
+
+
+def _is_path(text: str) -> bool:
+    return "/" in text or text.lower().endswith(".json")
+
+
+def _opened(text: str) -> Machine:
+    """Return a machine that is not in the archive."""
+    try:
+        return open_machine(text)
+    except RidgepointError as error:
+        if _is_path(text) or Path(text).exists():
+            raise
+        raise RidgepointError(
+            f"cannot find {text!r}",
+            reason=f"no kept record has this name, and {error.reason}",
+            remedy=f"see 'ridgepoint list', or {error.remedy}",
+        ) from error

@@ -391,6 +391,11 @@ class Measurement(Presentable):
         return presenter().plot(self, machine=machine, ax=ax)
 
     @property
+    def metric(self) -> Literal["flop", "bop"]:
+        """What its work was asked to be counted in."""
+        return "flop" if self.asked is None else self.asked.metric
+
+    @property
     def all_cautions(self) -> tuple[Caution, ...]:
         """Every caution, of the times, the counts and the whole."""
         timed = () if self.timed is None else self.timed.cautions

@@ -30,11 +30,13 @@ from ridgepoint.caution import Caution
 from ridgepoint.counts import FlopCount, FunctionCounts
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures import tables
+from ridgepoint.figures.record_table import verdict_in_short
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import percent, shown_cores
 from ridgepoint.finding import Finding
 from ridgepoint.machine import Ceiling
 from ridgepoint.models.placement import place
+from ridgepoint.models.summary import Summary
 
 TITLE = "AMD EPYC 9R14 96-Core Processor (znver4), vm"
 
@@ -637,7 +639,7 @@ def test_the_verdict_says_when_nothing_is_known_to_come_next():
 
 
 def test_records_are_listed():
-    """Number, kind, date, machine, name, and what came of it."""
+    """Number, kind, date, machine, runtime, verdict; name, command, options and note below."""
     kept = [
         Record(id=3, kind="machine", created="2026-11-21T03:00:00Z", name="zen4", machine_id=None),
         Record(
@@ -646,14 +648,40 @@ def test_records_are_listed():
             created="2026-11-21T03:05:00+00:00",
             name="triad [1000]",
             machine_id=3,
+            label="before",
+            note="without blocking",
+            summary=Summary(
+                runtime_s=0.318,
+                work_by_resource={"fp64": 1e9},
+                binding="dram_read",
+                efficiency=0.67,
+                options=("--cores 2", "--region sum"),
+            ),
         ),
     ]
-    said = text(tables.records(kept, {14: "50 % of DRAM roof"}))
+    said = text(tables.records(kept), width=100)
 
-    assert row(said, "3 ") == "3 machine 2026-11-21 03:00:00 zen4"
-    assert row(said, "14 ") == (
-        "14 measurement 2026-11-21 03:05:00 3 triad [1000] 50 % of DRAM roof"
+    assert row(said, "3 ") == "3 machine 2026-11-21 03:00 zen4"
+    assert row(said, "14 ") == ("14 measurement 2026-11-21 03:05 3 318 ms DRAM read 67 % before")
+    below = [line.strip() for line in said.splitlines()[3:]]
+    assert below == ["triad [1000]", "--cores 2 --region sum", "without blocking"]
+
+
+@pytest.mark.parametrize(
+    ("binding", "efficiency", "said"),
+    [
+        ("compute", 0.5, "fp64 peak 50 %"),
+        ("dram_read", None, "DRAM read, not timed"),
+        (None, None, ""),
+    ],
+)
+def test_a_verdict_in_short(binding, efficiency, said):
+    """What bounds it and how near it is, as far as they are known."""
+    summary = Summary(
+        runtime_s=None, work_by_resource={"fp64": 1e9}, binding=binding, efficiency=efficiency
     )
+
+    assert verdict_in_short(summary) == said
 
 
 def test_the_command_of_a_record_is_one_line():
@@ -666,7 +694,9 @@ def test_the_command_of_a_record_is_one_line():
         machine_id=3,
     )
 
-    assert row(text(tables.records([kept])), "1 ").endswith("3 python -c 'import os os.sync()'")
+    said = text(tables.records([kept]), width=100)
+
+    assert row(said, "1 ").endswith("3 python -c 'import os os.sync()'")
 
 
 def test_the_doctor_says_what_to_do_and_what_it_costs():

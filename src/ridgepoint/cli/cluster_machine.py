@@ -26,6 +26,8 @@ def measure_cluster(
     *,
     check: Callable[[], tuple[Cache, ...] | None],
     quick: bool,
+    label: str | None,
+    note: str | None,
     as_json: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
@@ -38,7 +40,7 @@ def measure_cluster(
     check : callable
         Raises what the command line refuses; returns the caches that the user gives. Called on
         rank 0 alone.
-    quick, as_json, outputs, archive_path
+    quick, label, note, as_json, outputs, archive_path
         As given to the command.
 
     Returns
@@ -46,6 +48,7 @@ def measure_cluster(
     int
         The exit status.
     """
+    from ridgepoint.archive import Archive
     from ridgepoint.cluster.world import join
 
     world = join(launched)
@@ -59,7 +62,13 @@ def measure_cluster(
         with common.progress() as shown:
             cluster = _measured(world, quick=quick, caches=caches, report=shown.fraction)
         if cluster is not None:
-            _keep(cluster, as_json=as_json, outputs=outputs, archive_path=archive_path)
+            with Archive(archive_path) as archive:
+                # Whatever happens to what is shown, it is kept.
+                try:
+                    _show(cluster, as_json=as_json, outputs=outputs)
+                finally:
+                    kept = archive.keep_cluster(cluster, label=label, note=note)
+                    common.say_kept(kept, label)
         return 0
     finally:
         world.pause()  # asleep: where MPI ends, it spins
@@ -108,16 +117,9 @@ def _measured(
         )
 
 
-def _keep(
-    cluster: MeasuredCluster, *, as_json: bool, outputs: tuple[Path, ...], archive_path: Path | None
-) -> None:
-    """Show a cluster, write its figures, and keep it whatever happens to those."""
-    from ridgepoint.archive import Archive
+def _show(cluster: MeasuredCluster, *, as_json: bool, outputs: tuple[Path, ...]) -> None:
+    """Show a cluster, and write its figures."""
     from ridgepoint.cli.cluster_output import show_cluster, write_cluster
 
-    with Archive(archive_path) as archive:
-        try:
-            show_cluster(cluster, as_json=as_json)
-            write_cluster(cluster, outputs)
-        finally:
-            common.say_kept(archive.keep_cluster(cluster))
+    show_cluster(cluster, as_json=as_json)
+    write_cluster(cluster, outputs)

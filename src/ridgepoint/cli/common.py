@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -40,6 +41,69 @@ work_option = click.option(
     "integers too.",
 )
 """Gives the command a `ridgepoint.models.work.Metric` called ``metric``."""
+
+label_option = click.option(
+    "--name",
+    "label",
+    metavar="NAME",
+    callback=lambda context, parameter, value: None if value is None else checked_label(value),
+    help="Call the record NAME, by which 'show', 'plot' and --machine find it.",
+)
+note_option = click.option("--note", metavar="TEXT", help="Keep TEXT with the record.")
+kept_work_option = click.option(
+    "--work",
+    "metric",
+    type=click.Choice(["flop", "bops"]),
+    callback=lambda context, parameter, value: "bop" if value == "bops" else value,
+    help="Place it by floating-point operations or by basic operations (bops).  "
+    "[default: as it was measured]",
+)
+"""Gives the command a `ridgepoint.models.work.Metric`, or None, called ``metric``."""
+
+# What is shown of a measurement, and where it is kept, is not what was asked of it; the machine is
+# a record of its own.
+_NOT_ASKED = frozenset(
+    {"archive_path", "as_json", "label", "machine_name", "no_plot", "note", "outputs", "program"}
+)
+
+
+def options_asked() -> tuple[str, ...]:
+    """Return the options of the command that runs as the user gave them, each as a shell has it."""
+    context = click.get_current_context()
+    asked = []
+    for parameter in context.command.params:
+        name, given = parameter.name or "", click.core.ParameterSource.COMMANDLINE
+        if name in _NOT_ASKED or context.get_parameter_source(name) is not given:
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, tuple) else (value,):
+            word = f"{one:g}" if isinstance(one, float) else str(one)
+            if name == "metric" and one == "bop":
+                word = "bops"  # as it is written
+            # The last of its names is the long one.
+            flag = parameter.opts[-1]
+            asked.append(flag if one is True else shlex.join([flag, word]))
+    return tuple(asked)
+
+
+def checked_label(label: str) -> str:
+    """Return a name for a record, if it can be one; for the callback of a parameter.
+
+    Raises
+    ------
+    click.BadParameter
+        If it would be taken for something else.
+    """
+    from ridgepoint.archive import require_label
+    from ridgepoint.library import names
+
+    try:
+        require_label(label)
+    except RidgepointError as error:
+        raise click.BadParameter(f"{label!r} is no name for a record: {error.reason}") from error
+    if label.lower() in names():
+        raise click.BadParameter(f"a published machine is called {label!r}")
+    return label
 
 
 def output_option(what: str) -> Callable[[_Command], _Command]:
@@ -172,9 +236,15 @@ def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
     )
 
 
-def say_kept(record_id: int) -> None:
-    """Say under which number something was kept."""
-    print(f"ridgepoint: kept as {record_id} (ridgepoint show {record_id})", file=sys.stderr)
+def say(text: str) -> None:
+    """Print a line on standard error, as this program's."""
+    print(f"ridgepoint: {text}", file=sys.stderr)
+
+
+def say_kept(record_id: int, label: str | None = None) -> None:
+    """Say under which number something was kept, and its name."""
+    name = "" if label is None else f", {label!r}"
+    say(f"kept as {record_id}{name} (ridgepoint show {record_id})")
 
 
 def require_figure_endings(paths: tuple[Path, ...], *, also: tuple[str, ...] = ()) -> None:

@@ -49,6 +49,8 @@ _CONFIRMATIONS = 2
     help="Where the host describes its caches wrongly: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
 )
 @common.device_option("What to measure")
+@common.label_option
+@common.note_option
 @common.json_option
 @common.output_option("the machine's roofline")
 @common.archive_option
@@ -60,6 +62,8 @@ def command(
     explained: str | None,
     quick: bool,
     geometry: str | None,
+    label: str | None,
+    note: str | None,
     as_json: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
@@ -94,6 +98,8 @@ def command(
                 geometry, outputs, alone=(baseline_name, tolerance_percent, explained, device)
             ),
             quick=quick,
+            label=label,
+            note=note,
             as_json=as_json,
             outputs=outputs,
             archive_path=archive_path,
@@ -102,6 +108,8 @@ def command(
     if explained is not None:
         if baseline_name is not None or quick:
             raise click.UsageError("--explain goes neither with --check nor with --quick")
+        if label is not None or note is not None:
+            raise click.UsageError("--explain keeps nothing: leave --name and --note out")
         return _explain(explained, caches, as_json=as_json, outputs=outputs)
 
     from ridgepoint.archive import Archive
@@ -132,7 +140,8 @@ def command(
                 show_comparison(compared, baseline, machine, as_json=as_json)
             write_machine(machine, outputs)
         finally:
-            common.say_kept(archive.keep_machine(machine))
+            kept = archive.keep_machine(machine, label=label, note=note)
+            common.say_kept(kept, label)
     return 1 if fell else 0
 
 

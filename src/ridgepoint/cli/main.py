@@ -27,8 +27,11 @@ _COMMANDS = {
     "scale": "Say how many cores and nodes are worth allocating.",
     "pipeline": "Compose stages: efficiencies, how many devices, what gains most.",
     "list": "List what was kept.",
-    "show": "Show a kept measurement or a machine again.",
+    "show": "Show kept measurements or machines again.",
     "plot": "Draw kept measurements together.",
+    "name": "Give a kept record a name.",
+    "note": "Say something about a kept record.",
+    "delete": "Delete kept records.",
     "include": "Print the folder of ridgepoint.h, which marks regions in C and C++.",
     "doctor": "Say what can be measured here, and what to do about the rest.",
 }

@@ -11,18 +11,21 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ridgepoint.measurement import Measurement
     from ridgepoint.models.work import Metric
 
 
 @click.command("plot")
-@click.argument("ids", nargs=-1, type=click.IntRange(min=1))
+@click.argument("targets", metavar="[ID|NAME...]", nargs=-1)
 @click.option(
     "--machine",
     "machine_name",
     metavar="FILE|NAME|ID",
     help="Draw on this machine's roofline.  [default: the first measurement's]",
 )
-@common.work_option
+@common.kept_work_option
 @click.option(
     "--miss-curve",
     is_flag=True,
@@ -37,17 +40,18 @@ if TYPE_CHECKING:
 @common.archive_option
 def command(
     *,
-    ids: tuple[int, ...],
+    targets: tuple[str, ...],
     machine_name: str | None,
-    metric: Metric,
+    metric: Metric | None,
     miss_curve: bool,
     latency: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
 ) -> None:
-    """Draw the kept measurements IDS together, or the last one, without measuring again.
+    """Draw kept measurements together, or the last one, without measuring again.
 
-    On the terminal, or with -o to a file. The number of a machine alone draws its roofs.
+    Each is a number or a name of 'ridgepoint list'. On the terminal, or with -o to a file. A
+    machine alone draws its roofs.
     """
     from ridgepoint.archive import Archive
     from ridgepoint.cli.output import (
@@ -64,7 +68,7 @@ def command(
     with Archive(archive_path) as archive:
         kind = "machine" if latency else "measurement"
         named = latency and machine_name is not None
-        records = [archive.record(one) for one in ids]
+        records = [archive.require(one) for one in targets]
         records = records or ([] if named else [last_record(archive, kind)])
         machine = None if machine_name is None else named_machine(archive, machine_name)
         measurements = []
@@ -92,6 +96,7 @@ def command(
         if not outputs:
             show_miss_curve(measurements[0], machine, stderr=False)
         return
+    metric = metric or _metric_of(measurements)
     subjects = [subject(one, machine, metric=metric) for one in measurements]
     figure = roofline_figure(machine, subjects, metric=metric)
     if outputs:
@@ -105,3 +110,21 @@ def command(
             "one that has it, as --machine e5645",
             file=sys.stderr,
         )
+
+
+def _metric_of(measurements: Sequence[Measurement]) -> Metric:
+    """Return what the work of measurements was asked to be counted in.
+
+    Raises
+    ------
+    click.BadParameter
+        If that differs: a figure has one axis.
+    """
+    metrics = {one.metric for one in measurements} or {"flop"}
+    if len(metrics) > 1:
+        raise click.BadParameter(
+            "some were measured with --work bops and some without: say which to draw, "
+            "--work flop or --work bops",
+            param_hint="'--work'",
+        )
+    return metrics.pop()

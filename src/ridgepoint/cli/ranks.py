@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -112,6 +112,8 @@ def run_ranks(
     counts_only: bool,
     ignore_status: bool,
     no_plot: bool,
+    label: str | None,
+    note: str | None,
     as_json: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
@@ -138,6 +140,7 @@ def run_ranks(
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
     from ridgepoint.kept import kept_cluster, machine_of
+    from ridgepoint.measurement import Asked
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.distributed import machine_for
     from ridgepoint.models.placement import place
@@ -163,7 +166,8 @@ def run_ranks(
         hosts = {rank.host for rank in distributed.prepare()}
         known = kept_cluster(archive, hosts) if chosen is None and len(hosts) > 1 else None
         machine_id, node = known or common.machine_to_bound_by(archive, chosen, shown)
-        measurement = distributed.measure()
+        asked = Asked(metric=metric, options=common.options_asked())
+        measurement = replace(distributed.measure(), asked=asked)
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:
@@ -172,7 +176,8 @@ def run_ranks(
             show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
             write_run(measurement, machine, placement, outputs)
         finally:
-            common.say_kept(archive.keep_measurement(measurement, machine_id))
+            kept = archive.keep_measurement(measurement, machine_id, label=label, note=note)
+            common.say_kept(kept, label)
     return 0 if measurement.timed is None else measurement.timed.exit_status
 
 

@@ -95,6 +95,8 @@ if TYPE_CHECKING:
 )
 @click.option("-i", "--ignore-status", is_flag=True, help="Measure though it exits with a status.")
 @click.option("--no-plot", is_flag=True, help="Leave the plot on the terminal out.")
+@common.label_option
+@common.note_option
 @common.json_option
 @common.output_option("the figure (or, with .json, the report)")
 @common.archive_option
@@ -139,6 +141,8 @@ def _measure(
     functions: bool,
     ignore_status: bool,
     no_plot: bool,
+    label: str | None,
+    note: str | None,
     as_json: bool,
     outputs: tuple[Path, ...],
     archive_path: Path | None,
@@ -149,6 +153,7 @@ def _measure(
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.host import usable_cpus
     from ridgepoint.kept import machine_of
+    from ridgepoint.measurement import Asked
     from ridgepoint.meters.perf.choice import AutoMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
@@ -202,6 +207,8 @@ def _measure(
             output="stderr" if as_json else "own",
             progress=shown.step,
         )
+        asked = Asked(cores=cores, metric=metric, options=common.options_asked())
+        measurement = replace(measurement, asked=asked)
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:
@@ -210,7 +217,8 @@ def _measure(
             show_meters(measurement.counted)
             write_run(measurement, machine, placement, outputs)
         finally:
-            common.say_kept(archive.keep_measurement(measurement, machine_id))
+            kept = archive.keep_measurement(measurement, machine_id, label=label, note=note)
+            common.say_kept(kept, label)
     return 0 if measurement.timed is None else measurement.timed.exit_status
 
 

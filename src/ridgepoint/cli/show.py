@@ -1,71 +1,95 @@
-"""Show a kept measurement, a machine or a cluster again."""
+"""Show kept measurements, machines or clusters again."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
-    from ridgepoint.machine import Machine
-    from ridgepoint.measured_cluster import MeasuredCluster
+    from ridgepoint.kept import Kept
     from ridgepoint.models.work import Metric
 
 
 @click.command("show")
-@click.argument("target", required=False)
-@common.work_option
+@click.argument("targets", metavar="[TARGET...]", nargs=-1)
+@common.kept_work_option
 @common.json_option
 @common.archive_option
-def command(target: str | None, metric: Metric, as_json: bool, archive_path: Path | None) -> None:
-    """Show TARGET, or what was kept last, without measuring again.
+def command(
+    targets: tuple[str, ...], metric: Metric | None, as_json: bool, archive_path: Path | None
+) -> None:
+    """Show each TARGET, or what was kept last, without measuring again.
 
-    TARGET is a number of 'ridgepoint list', the file of a machine or a cluster, or the name of a
-    published machine.
+    TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
+    name of a published machine. What was measured with --cores or --work is shown so again.
     """
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.output import show_run
-    from ridgepoint.kept import kept_measurement, last_record
-    from ridgepoint.library import open_cluster, open_machine
-    from ridgepoint.models.placement import place
+    from ridgepoint.documents import SCHEMA, render
+    from ridgepoint.kept import kept, kept_record, last_record
 
     with Archive(archive_path) as archive:
-        if target is not None and not target.isdecimal():
-            _show_named(open_cluster(target) or open_machine(target), metric, as_json=as_json)
-            return
-        record = last_record(archive) if target is None else archive.record(int(target))
-        if record.kind == "machine":
-            _show_named(archive.machine(record.id), metric, as_json=as_json)
-            return
-        if record.kind == "cluster":
-            _show_named(archive.cluster(record.id), metric, as_json=as_json)
-            return
-        measurement, machine = kept_measurement(archive, record)
-    placement = place(measurement, machine, metric=metric)
-    show_run(measurement, machine, placement, as_json=as_json, plot=True, stderr=False)
+        found = [kept(archive, target) for target in targets]
+        if not targets:
+            found = [kept_record(archive, last_record(archive))]
+    if as_json and len(found) > 1:
+        documents = [_document(one, metric) for one in found]
+        sys.stdout.write(render({"schema": SCHEMA, "kind": "records", "records": documents}))
+    elif as_json:
+        sys.stdout.write(render(_document(found[0], metric)))
+    else:
+        for number, one in enumerate(found):
+            if number:
+                common.console().rule(style="")
+            _show(one, metric)
 
 
-def _show_named(known: Machine | MeasuredCluster, metric: Metric, *, as_json: bool) -> None:
-    """Print a machine or a cluster.
+def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    from ridgepoint.documents import to_fields
+    from ridgepoint.models.placement import place
+    from ridgepoint.report import report
+
+    if not isinstance(found, tuple):
+        _require_no_work(found.name, metric)
+        return to_fields(found)
+    measurement, machine = found
+    placement = place(measurement, machine, metric=metric or measurement.metric)
+    return report(measurement, machine, placement)
+
+
+def _show(found: Kept, metric: Metric | None) -> None:
+    """Print a measurement, a machine or a cluster for a reader."""
+    from ridgepoint.cli.cluster_output import show_cluster
+    from ridgepoint.cli.output import show_machine, show_run
+    from ridgepoint.measured_cluster import MeasuredCluster
+    from ridgepoint.models.placement import place
+
+    if isinstance(found, tuple):
+        measurement, machine = found
+        placement = place(measurement, machine, metric=metric or measurement.metric)
+        show_run(measurement, machine, placement, as_json=False, plot=True, stderr=False)
+        return
+    _require_no_work(found.name, metric)
+    if isinstance(found, MeasuredCluster):
+        show_cluster(found, as_json=False)
+    else:
+        show_machine(found, as_json=False)
+
+
+def _require_no_work(name: str, metric: Metric | None) -> None:
+    """Refuse to show a machine or a cluster by one kind of work: it has ceilings of all.
 
     Raises
     ------
     click.BadParameter
-        If it is asked for by one kind of work: it has ceilings of all.
     """
-    from ridgepoint.cli.cluster_output import show_cluster
-    from ridgepoint.cli.output import show_machine
-    from ridgepoint.measured_cluster import MeasuredCluster
-
-    if metric != "flop":
+    if metric is not None:
         raise click.BadParameter(
-            f"a machine, as {known.name!r} is, is shown with all its ceilings: leave it out",
+            f"{name!r} is a machine, which is shown with all its ceilings: leave --work out",
             param_hint="'--work'",
         )
-    if isinstance(known, MeasuredCluster):
-        show_cluster(known, as_json=as_json)
-    else:
-        show_machine(known, as_json=as_json)

@@ -6,7 +6,7 @@ outside (commands, symbols, paths) never pass through rich's markup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -16,42 +16,15 @@ from rich.text import Text
 from ridgepoint.figures.latency import LatencyFigure, shown_latency
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.machine_table import machine
+from ridgepoint.figures.record_table import records
 from ridgepoint.figures.run_table import run
-from ridgepoint.figures.words import one_line, printable
+from ridgepoint.figures.words import printable
 from ridgepoint.units import format_size_roughly
 
 if TYPE_CHECKING:
-    from ridgepoint.archive import Record
     from ridgepoint.finding import Finding
 
 __all__ = ["doctor", "latency", "machine", "records", "run"]
-
-
-def records(
-    records: Sequence[Record], headlines: Mapping[int, str] | None = None
-) -> RenderableType:
-    """Return what was kept, one row each.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    headlines : mapping of int to str or None
-        What each id amounts to, in a few words; None: no such column.
-    """
-    columns = ["id", "kind", "created (UTC)", "machine", "name", *(["result"] if headlines else [])]
-    table = plain_table(*columns, right=("id", "machine"))
-    for record in records:
-        cells = [
-            str(record.id),
-            record.kind,
-            record.created[:19].replace("T", " "),
-            "" if record.machine_id is None else str(record.machine_id),
-            printable(one_line(record.name)),
-        ]
-        if headlines:
-            cells.append(printable(headlines.get(record.id, "")))
-        table.add_row(*map(Text, cells))
-    return table
 
 
 def latency(figure: LatencyFigure) -> RenderableType:

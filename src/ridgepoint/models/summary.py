@@ -28,8 +28,6 @@ class Summary:
         What bounds it, as in `ridgepoint.models.bound.Bound`; None: not known.
     efficiency : float or None
         The bound's time over the runtime.
-    above_roof : bool
-        Whether it, or a part of it, is faster than its roof allows.
     selected : str or None
         The region or function that was counted alone.
     options : tuple of str
@@ -41,7 +39,6 @@ class Summary:
     work_by_resource: dict[str, float]
     binding: str | None = None
     efficiency: float | None = None
-    above_roof: bool = False
     selected: str | None = None
     options: tuple[str, ...] = ()
 
@@ -55,8 +52,7 @@ def summary_of(measurement: Measurement, machine: Machine | None) -> Summary:
     machine : Machine or None
         One node of what it ran on; None: nothing bounds it.
     """
-    timed, asked = measurement.timed, measurement.asked
-    metric: Metric = "flop" if asked is None else asked.metric
+    timed, asked, metric = measurement.timed, measurement.asked, measurement.metric
     placed = None
     if machine is not None:
         placed = place(measurement, machine_for(measurement, machine), metric=metric)
@@ -71,8 +67,6 @@ def summary_of(measurement: Measurement, machine: Machine | None) -> Summary:
         work_by_resource=work,
         binding=None if bound is None else str(bound.binding),
         efficiency=None if placed is None else placed.efficiency,
-        above_roof=placed is not None
-        and any(caution.code == "above-roof" for caution in placed.cautions),
         selected=measurement.counted.selected,
         options=() if asked is None else asked.options,
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ridgepoint.archive import Archive
+from ridgepoint.archive_record import MACHINES
 from ridgepoint.errors import RidgepointError
 from ridgepoint.library import open_machine
 from ridgepoint.machine import Machine
@@ -58,6 +59,9 @@ def _named(section: Section, key: str, value: object, archive: Archive, precisio
         if isinstance(value, int) and not isinstance(value, bool):
             return archive.machine(value)
         if isinstance(value, str):
+            kept = None if value.isdecimal() else archive.find(value, MACHINES)
+            if kept is not None:
+                return archive.machine(kept.id)
             beside = Path(section.file).parent / value
             is_beside = value.lower().endswith(".json") and beside.is_file()
             return open_machine(str(beside) if is_beside else value)
@@ -67,7 +71,7 @@ def _named(section: Section, key: str, value: object, archive: Archive, precisio
         raise section.wrong(
             key,
             f"{value!r} names no machine",
-            "give a published machine, a file, or a number of the archive",
+            "give a published machine, a file, or a number or a name of the archive",
         )
     figures = section.table(key)
     figures.require_known(_FIGURES)

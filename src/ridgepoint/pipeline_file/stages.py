@@ -289,12 +289,18 @@ def _measured(name: str, section: Section, around: Around) -> Read:
     for key in ("bytes", "intensity"):
         if key in section:
             raise section.wrong(key, "its measurement has that", "leave it out")
-    number = section.values["measurement"]
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise section.wrong("measurement", f"{number!r} is no number of the archive",
+    named = section.values["measurement"]
+    is_number = isinstance(named, int) and not isinstance(named, bool)
+    if not is_number and not (isinstance(named, str) and not named.isdecimal()):
+        raise section.wrong("measurement", f"{named!r} is no number of the archive, and no name",
                             "give one of 'ridgepoint list'")  # fmt: skip
     try:
-        whole, record = around.archive.measurement(number), around.archive.record(number)
+        record = (
+            around.archive.require(named, ["measurement"])
+            if isinstance(named, str)
+            else around.archive.record(named)
+        )
+        whole = around.archive.measurement(record.id)
     except RidgepointError as error:
         raise section.wrong("measurement", error.reason, error.remedy) from error
     part = _part(section, whole)
@@ -315,7 +321,7 @@ def _measured(name: str, section: Section, around: Around) -> Read:
     if traffic.write_bytes is None:
         cautions.append(Caution("reads-only", f"of {name} the bytes written were not measured",
                                 "its intensity is an upper bound"))  # fmt: skip
-    origin = f"measurement {number}"
+    origin = f"measurement {named}"
     stage = _made(name, section, around, Demand(asked), origin=origin, measurement=part)
     return Read(stage=stage, machine_id=record.machine_id, cautions=tuple(cautions))
 

@@ -1,0 +1,37 @@
+"""Delete kept records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ridgepoint.cli import common
+
+
+@click.command("delete")
+@click.argument("targets", metavar="ID|NAME...", nargs=-1, required=True)
+@click.option(
+    "--with-measurements",
+    is_flag=True,
+    help="With a machine, delete the measurements that it bounds too.",
+)
+@common.archive_option
+def command(targets: tuple[str, ...], with_measurements: bool, archive_path: Path | None) -> None:
+    """Delete kept records, all that are named or none, and say which.
+
+    No question is asked, and nothing brings a record back. A machine that bounds kept
+    measurements is deleted only with them. The number of a deleted record is not given again.
+    """
+    from ridgepoint.archive import Archive
+    from ridgepoint.errors import ArchiveRefused
+    from ridgepoint.figures.record_table import record_title
+
+    with Archive(archive_path) as archive:
+        ids = [archive.require(target).id for target in targets]
+        for record in archive.delete(ids, with_measurements=with_measurements):
+            common.say(f"deleted {record_title(record)}")
+        try:
+            archive.shrink()
+        except ArchiveRefused as error:
+            common.say(f"the file has not become smaller: {error.reason}")

@@ -1,0 +1,26 @@
+"""Say something about a kept record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ridgepoint.cli import common
+
+
+@click.command("note")
+@click.argument("target", metavar="ID|NAME")
+@click.argument("text")
+@common.archive_option
+def command(target: str, text: str, archive_path: Path | None) -> None:
+    """Keep TEXT as the note of a record; it takes the place of an earlier note.
+
+    'ridgepoint list' shows it. An empty TEXT takes the note away.
+    """
+    from ridgepoint.archive import Archive
+
+    with Archive(archive_path) as archive:
+        record = archive.require(target)
+        archive.set_note(record.id, text or None)
+    common.say(f"{record.id} has {'the' if text else 'no'} note{'' if text else ' now'}")

@@ -15,11 +15,19 @@ class Caution:
         What was observed, with its figures.
     remedy : str
         What to do about it.
+    effect : float or None
+        By which share of itself what it is about may be off, at most; 0: nothing is. None: not
+        known.
+    on : str or None
+        What it is about: the path of a resource (``compute``, ``dram``, ...), or ``time``, the
+        runtime. None: all amounts.
     """
 
     code: str
     seen: str
     remedy: str
+    effect: float | None = None
+    on: str | None = None
 
     def __str__(self) -> str:
         return f"{self.code}: {self.seen}; {self.remedy}"

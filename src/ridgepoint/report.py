@@ -17,6 +17,7 @@ from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import judge
 from ridgepoint.models.parts import function_alone
 from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.ranking import matters
 from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import bop_source
 from ridgepoint.models.working_sets import working_sets
@@ -98,7 +99,7 @@ def report(
             None if counted.miss_curve is None else plain(working_sets(counted.miss_curve))
         ),
         "distributed": _distributed(measurement, machine, placement),
-        "cautions": plain(cautions),
+        "cautions": [{**plain(one), "matters": matters(one, placement)} for one in cautions],
         "context": plain(measurement.context),
     }
 

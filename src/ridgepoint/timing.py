@@ -307,6 +307,8 @@ def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]
                 "noisy",
                 f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
                 "quiet the machine, give the program more to do, or ask for more runs: --repeat",
+                effect=spread / 2,
+                on="time",
             )
         )
     if runtime.median < _SHORT_S:

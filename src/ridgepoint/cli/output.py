@@ -23,6 +23,7 @@ from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.report import report
 
 if TYPE_CHECKING:
@@ -33,12 +34,22 @@ _PLOT_COLUMNS = 78
 _PLOT_LINES = 22
 
 
-def show_machine(machine: Machine, *, as_json: bool) -> None:
+def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False) -> None:
     """Print a machine on standard output."""
     if as_json:
-        sys.stdout.write(render(to_fields(machine)))
+        sys.stdout.write(render(machine_fields(machine)))
     else:
-        console().print(tables.machine(machine))
+        console().print(tables.machine(machine, every_caution=every_caution))
+
+
+def machine_fields(machine: Machine) -> dict[str, Any]:
+    """Return a machine's document, whose ceilings say which of their cautions matter."""
+    fields, marked = to_fields(machine), doubts_that_matter(machine)
+    for ceiling, part in zip(machine.ceilings, fields["ceilings"], strict=True):
+        matter = marked.get(ceiling.key, set())
+        for caution, said in zip(ceiling.cautions, part["cautions"], strict=True):
+            said["matters"] = caution in matter
+    return fields
 
 
 def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
@@ -140,6 +151,7 @@ def show_run(
     as_json: bool,
     plot: bool,
     stderr: bool = True,
+    every_caution: bool = False,
 ) -> None:
     """Print a measured program: a document on standard output, or a report.
 
@@ -153,12 +165,14 @@ def show_run(
         Whether the report ends with a plot.
     stderr : bool
         Whether the report goes to standard error, since standard output is the program's.
+    every_caution : bool
+        Whether to tell those in full, too, that could not change the verdict.
     """
     if as_json:
         sys.stdout.write(render(report(measurement, machine, placement)))
         return
     shown = console(stderr=stderr)
-    shown.print(run_table.run(measurement, machine, placement))
+    shown.print(run_table.run(measurement, machine, placement, every_caution=every_caution))
     if measurement.distributed is not None:
         from ridgepoint.figures.rank_table import ranks
 

@@ -18,10 +18,20 @@ if TYPE_CHECKING:
 @click.command("show")
 @click.argument("targets", metavar="[TARGET...]", nargs=-1)
 @common.kept_work_option
+@click.option(
+    "--cautions",
+    "every_caution",
+    is_flag=True,
+    help="Tell the cautions in full, too, that could not change a verdict.",
+)
 @common.json_option
 @common.archive_option
 def command(
-    targets: tuple[str, ...], metric: Metric | None, as_json: bool, archive_path: Path | None
+    targets: tuple[str, ...],
+    metric: Metric | None,
+    every_caution: bool,
+    as_json: bool,
+    archive_path: Path | None,
 ) -> None:
     """Show each TARGET, or what was kept last, without measuring again.
 
@@ -45,24 +55,26 @@ def command(
         for number, one in enumerate(found):
             if number:
                 common.console().rule(style="")
-            _show(one, metric)
+            _show(one, metric, every_caution=every_caution)
 
 
 def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
     """Return what is printed as JSON."""
+    from ridgepoint.cli.output import machine_fields
     from ridgepoint.documents import to_fields
+    from ridgepoint.machine import Machine
     from ridgepoint.models.placement import place
     from ridgepoint.report import report
 
     if not isinstance(found, tuple):
         _require_no_work(found.name, metric)
-        return to_fields(found)
+        return machine_fields(found) if isinstance(found, Machine) else to_fields(found)
     measurement, machine = found
     placement = place(measurement, machine, metric=metric or measurement.metric)
     return report(measurement, machine, placement)
 
 
-def _show(found: Kept, metric: Metric | None) -> None:
+def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
     """Print a measurement, a machine or a cluster for a reader."""
     from ridgepoint.cli.cluster_output import show_cluster
     from ridgepoint.cli.output import show_machine, show_run
@@ -72,13 +84,21 @@ def _show(found: Kept, metric: Metric | None) -> None:
     if isinstance(found, tuple):
         measurement, machine = found
         placement = place(measurement, machine, metric=metric or measurement.metric)
-        show_run(measurement, machine, placement, as_json=False, plot=True, stderr=False)
+        show_run(
+            measurement,
+            machine,
+            placement,
+            as_json=False,
+            plot=True,
+            stderr=False,
+            every_caution=every_caution,
+        )
         return
     _require_no_work(found.name, metric)
     if isinstance(found, MeasuredCluster):
         show_cluster(found, as_json=False)
     else:
-        show_machine(found, as_json=False)
+        show_machine(found, as_json=False, every_caution=every_caution)
 
 
 def _require_no_work(name: str, metric: Metric | None) -> None:

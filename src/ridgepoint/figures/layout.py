@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +29,9 @@ def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
-def caution_list(cautions: Sequence[Caution], files: Iterable[str] = ()) -> RenderableType:
+def caution_list(
+    cautions: Sequence[Caution], files: Iterable[str] = (), *, minor: str | None = None
+) -> RenderableType:
     """Return cautions as a list: what was seen, and what to do; what is said twice, once.
 
     Parameters
@@ -37,6 +40,8 @@ def caution_list(cautions: Sequence[Caution], files: Iterable[str] = ()) -> Rend
     files : iterable of str
         Paths that are written without their folders where they were seen, and of which a long
         name or list is cut. What to do names its files in full.
+    minor : str or None
+        A line about those that are not told.
     """
     short = _shortener(files)
     rows: list[RenderableType] = [Text("cautions", style="bold")]
@@ -44,7 +49,15 @@ def caution_list(cautions: Sequence[Caution], files: Iterable[str] = ()) -> Rend
         said = Text(f"{caution.code}: ", style="bold")
         said.append(printable(f"{short(caution.seen)}; {caution.remedy}"), style="not bold")
         rows.append(_Hanging(said))
+    if minor is not None:
+        rows.append(_Hanging(Text(minor)))
     return Group(*rows)
+
+
+def codes_in_short(cautions: Iterable[Caution]) -> str:
+    """Return which kinds of cautions there are, and how many of each that has several."""
+    counts = Counter(caution.code for caution in cautions)
+    return ", ".join(f"{code} ({n})" if n > 1 else code for code, n in counts.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from ridgepoint.figures.ceiling_doubts import MARK, ceiling_doubts
 from ridgepoint.figures.latency import latency_rows, shown_capacity, shown_latency
-from ridgepoint.figures.layout import caution_list, plain_table
+from ridgepoint.figures.layout import caution_list, codes_in_short, plain_table
 from ridgepoint.figures.words import (
     UNKNOWN,
     machine_title,
@@ -22,6 +23,7 @@ from ridgepoint.figures.words import (
     shown_place,
 )
 from ridgepoint.machine import Ceiling, Host, Machine
+from ridgepoint.models.ranking import LEAST_CHANGE, doubts_that_matter
 from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si, format_size, format_size_roughly
 
@@ -32,12 +34,14 @@ Place = tuple[int, str | None]
 """Busy threads, and the part of the machine that they are on; None: any."""
 
 
-def machine(machine: Machine) -> RenderableType:
+def machine(machine: Machine, *, every_caution: bool = False) -> RenderableType:
     """Return a machine's ceilings by resource, then what it is, then doubts about it.
 
     Parameters
     ----------
     machine : Machine
+    every_caution : bool
+        Whether to tell and mark those of ceilings, too, that could not change a verdict.
 
     Returns
     -------
@@ -46,6 +50,9 @@ def machine(machine: Machine) -> RenderableType:
         moves at its level for every byte that it counts, write-allocate reads included.
     """
     parts: list[RenderableType] = [Text(machine_title(machine), style="bold")]
+    minor = None if every_caution else _minor(machine)
+    if not every_caution:
+        machine = _with_doubts_that_matter(machine)
     places = sorted({_place(ceiling) for ceiling in machine.ceilings}, key=_place_order)
     for first in range(0, len(places), _COUNTS_ABREAST):
         abreast = places[first : first + _COUNTS_ABREAST]
@@ -56,9 +63,42 @@ def machine(machine: Machine) -> RenderableType:
     if machine.caches:
         parts.append(Padding(_caches(machine), (1, 0, 0, 0)))
     doubts = [*machine.cautions, *ceiling_doubts(machine.ceilings)]
-    if doubts:
-        parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
+    if doubts or minor is not None:
+        parts.append(Padding(caution_list(doubts, minor=minor), (1, 0, 0, 0)))
     return Group(*parts)
+
+
+def _with_doubts_that_matter(machine: Machine) -> Machine:
+    """Return a machine whose ceilings have only the cautions that could change a verdict."""
+    matter = doubts_that_matter(machine)
+    ceilings = tuple(
+        replace(
+            ceiling,
+            cautions=tuple(one for one in ceiling.cautions if one in matter.get(ceiling.key, ())),
+        )
+        for ceiling in machine.ceilings
+    )
+    return replace(machine, ceilings=ceilings)
+
+
+def _minor(machine: Machine) -> str | None:
+    """Return the line about the ceilings' other cautions; None: there are none."""
+    matter = doubts_that_matter(machine)
+    others = [
+        (ceiling.key, caution)
+        for ceiling in machine.ceilings
+        for caution in ceiling.cautions
+        if caution not in matter.get(ceiling.key, ())
+    ]
+    if not others:
+        return None
+    count = len({key for key, _ in others} - matter.keys())
+    return (
+        f"{count} of {len(machine.ceilings)} ceilings have minor cautions only, since they bound "
+        f"no program or are known within {LEAST_CHANGE:.0%}: "
+        f"{codes_in_short(caution for _, caution in others)} "
+        "('ridgepoint show --cautions' or --json)"
+    )
 
 
 def _place(ceiling: Ceiling) -> Place:

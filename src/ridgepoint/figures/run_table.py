@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FlopCount, Traffic, add_known
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.advice_text import advice_list
@@ -16,7 +17,7 @@ from ridgepoint.figures.alternative_table import alternatives
 from ridgepoint.figures.bop_rows import bop_rows
 from ridgepoint.figures.function_table import functions
 from ridgepoint.figures.function_times import function_times
-from ridgepoint.figures.layout import caution_list
+from ridgepoint.figures.layout import caution_list, codes_in_short
 from ridgepoint.figures.line_table import lines
 from ridgepoint.figures.miss_curve import curve_sentences
 from ridgepoint.figures.protocol_text import protocol_lines
@@ -37,6 +38,7 @@ from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.advice import TRY_BOPS, advice
 from ridgepoint.models.placement import Placement, at_ends
+from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.resources import LEVELS
 from ridgepoint.units import format_si, format_size
@@ -60,6 +62,7 @@ def run(
     placement: Placement | None,
     *,
     most_functions: int = _MOST_FUNCTIONS,
+    every_caution: bool = False,
 ) -> RenderableType:
     """Return the report of a measured program: what it did, what bounds it, what to doubt.
 
@@ -72,6 +75,8 @@ def run(
         On that machine.
     most_functions : int
         Rows of the function table; the rest is summed in one more.
+    every_caution : bool
+        Whether to tell those in full, too, that could not change the verdict.
 
     Returns
     -------
@@ -100,11 +105,26 @@ def run(
         Padding(part, (1, 0, 0, 0))
         for part in _parts(measurement, machine, placement, metric, most_functions)
     )
-    doubts = measurement.all_cautions if placement is None else placement.cautions
+    doubts = tuple(
+        dict.fromkeys(measurement.all_cautions if placement is None else placement.cautions)
+    )
     if doubts:
         files = {one.object for one in measurement.counted.functions if one.object}
-        parts.append(Padding(caution_list(doubts, files), (1, 0, 0, 0)))
+        told = [one for one in doubts if every_caution or matters(one, placement)]
+        minor = _minor([one for one in doubts if one not in told])
+        parts.append(Padding(caution_list(told, files, minor=minor), (1, 0, 0, 0)))
     return Group(*parts)
+
+
+def _minor(cautions: Sequence[Caution]) -> str | None:
+    """Return the line about cautions that could not change the verdict; None: there are none."""
+    if not cautions:
+        return None
+    several = len(cautions) > 1
+    return (
+        f"{len(cautions)} minor caution{'s' if several else ''}, which could not change the "
+        f"verdict: {codes_in_short(cautions)} ('ridgepoint show --cautions' or --json)"
+    )
 
 
 def _partial(measurement: Measurement) -> Iterator[RenderableType]:

@@ -46,6 +46,8 @@ def time_cautions(runtime: Estimate, *, overhead_s: float, words: Words) -> Iter
             "noisy",
             f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
             f"quiet the machine, or {words.more}",
+            effect=spread / 2,
+            on="time",
         )
     if overhead_s > _OVERHEAD * runtime.median:
         yield Caution(
@@ -53,4 +55,6 @@ def time_cautions(runtime: Estimate, *, overhead_s: float, words: Words) -> Iter
             f"{words.one} takes {format_si(runtime.median, 's')}, of which {words.around} "
             f"{format_si(overhead_s, 's')} at least",
             f"let {words.one} do more",
+            effect=overhead_s / runtime.median,
+            on="time",
         )

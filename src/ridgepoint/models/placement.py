@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts
-from ridgepoint.demand import Demand
+from ridgepoint.demand import Amount, Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
@@ -27,8 +27,12 @@ ABOVE_ROOF = 1.02
 
 # Relative change of the efficiency from which on it is said what another share of the caches does.
 _MATTERS = 0.05
-# Below this share of every roof none of the roofs explains the runtime.
-_FAR_BELOW = 0.10
+FAR_BELOW = 0.10
+"""Below this share of every roof none of the roofs explains the runtime."""
+
+# A scalar operation without a ceiling takes as long as so many flop of the widest vectors: of
+# fp32 a 512-bit FMA on two ports does 64.
+_WIDEST = 64
 _MEASURE_BOPS = (
     "measure the machine again with 'ridgepoint machine', or bound by a published one that has it, "
     "as --machine e5645"
@@ -317,8 +321,9 @@ def _data(caches: Sequence[Cache]) -> list[Cache]:
     return [cache for cache in caches if cache.kind != "instruction"]
 
 
-def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) -> list[Caution]:
+def _left_out(asked: Demand, bounded: Mapping[str, Amount], machine: Machine) -> list[Caution]:
     """Return a caution for work, and for memory traffic, that the machine has no ceiling for."""
+    work = sum(float(v) for n, v in bounded.items() if RESOURCES[n].path == "compute")
     return [
         Caution(
             "no-ceiling",
@@ -326,6 +331,12 @@ def _left_out(asked: Demand, bounded: Mapping[str, object], machine: Machine) ->
             "out of the bound",
             "the bound still holds, but may be too low"
             + (f": {_MEASURE_BOPS}" if name == "bop" else ""),
+            effect=(
+                _WIDEST * float(amount) / work
+                if work and RESOURCES[name].path == "compute"
+                else None
+            ),
+            on=RESOURCES[name].path,
         )
         for name, amount in asked.amounts.items()
         if name not in bounded and RESOURCES[name].path in {"compute", "dram"}
@@ -385,7 +396,7 @@ def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
     cautions = []
     if efficiency > ABOVE_ROOF:
         cautions.append(_above("the program", efficiency, limit))
-    elif efficiency < _FAR_BELOW:
+    elif efficiency < FAR_BELOW:
         cautions.append(
             Caution(
                 "far-below",

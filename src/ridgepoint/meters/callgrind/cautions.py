@@ -50,4 +50,6 @@ def pending_writes(
                 "callgrind does not say how many lines were still dirty at the end: "
                 f"at most {format_si(most, 'B')}, beside {format_si(written, 'B')} written back",
                 "let the program move much more than its last-level cache holds",
+                effect=most / part.total_bytes if part.total_bytes else None,
+                on="dram",
             )

@@ -39,6 +39,8 @@ def pending_writes(traffic: Iterable[Traffic]) -> Iterable[Caution]:
                 f"beside {format_si(part.write_bytes or 0, 'B')} written back: they are not in "
                 "the traffic",
                 "let the program move much more than its last-level cache holds",
+                effect=pending / total if total else None,
+                on="dram",
             )
 
 

@@ -30,6 +30,11 @@ def undecoded(counts: Counts) -> Iterable[Caution]:
         f"({MOST_FLOP_PER_INSTRUCTION} each, the most without AVX-512) beside the "
         f"{counts.work_flop} counted, and their loads and stores",
         "take the work as a lower bound, or have the code compiled ahead of time",
+        effect=(
+            max(hidden / counts.work_flop, counts.undecoded / counts.instructions)
+            if counts.work_flop
+            else None
+        ),
     )
 
 
@@ -50,6 +55,8 @@ def wider_path(functions: Iterable[FunctionCounts]) -> Iterable[Caution]:
             "Valgrind shows programs a CPU without AVX-512, this one has it, and "
             f"{', '.join(wide)} can use it: a native run may do the flop in wider instructions",
             "trust the work; do not trust widths and instruction counts of these libraries",
+            effect=0.0,
+            on="compute",
         )
 
 

@@ -10,6 +10,9 @@ from ridgepoint.resources import RESOURCES
 LEAST_CHANGE = 0.05
 """Of the roof: a verdict is another one if the efficiency changes by as much, or the limiter."""
 
+_POOR_TIME = 0.25
+"""A runtime that may be off by as much is itself no result, whatever the verdict is."""
+
 # The 95 % interval of a ceiling reaches over what these are about.
 _WITHIN_THE_INTERVAL = frozenset({"disturbed", "noisy", "unstable"})
 # What held a ceiling up can have cost no more than what theory says is lacking.
@@ -35,9 +38,10 @@ def matters(caution: Caution, placement: Placement | None) -> bool:
     The time of the path that a caution is about is changed by its effect, both ways. It matters
     if the efficiency moves by `LEAST_CHANGE` of the roof, or if another path has the longest time
     then; the latter not where the program is so far below every roof that none explains its time.
+    A runtime that may be off by a quarter always matters.
     """
     effect = caution.effect
-    if effect is None:
+    if effect is None or (caution.on == "time" and effect >= _POOR_TIME):
         return True
     if placement is None or placement.bound is None:
         return effect >= LEAST_CHANGE

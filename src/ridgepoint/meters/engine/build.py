@@ -130,6 +130,7 @@ def _library(
         "engine-not-kept",
         f"the counting engine was built for this time only: {_why(kept)}",
         f"name a folder in {CACHE_VARIABLE} that has 16 MB of room and may hold programs",
+        effect=0.0,
     )
     return library, (caution,)
 

@@ -56,6 +56,7 @@ class AutoMeter:
             "meter-chosen",
             f"{self.name} counted: {why}",
             "choose another: --meter engine, perf or both",
+            effect=0.0,
         )
 
     @property

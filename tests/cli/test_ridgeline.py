@@ -250,7 +250,7 @@ def test_a_long_front_is_shown_in_part(cli):
         (["--batch", "0"], "0 is not > 0"),
         (["--batch", "nan"], "no whole number"),
         (["--nodes", "-1"], "no whole number"),
-        (["--machine", "nosuch"], "cannot load the machine"),
+        (["--machine", "nosuch"], "cannot find 'nosuch': no kept record has this name"),
         (["--machine", "e5645"], "such as --network 12GB/s"),
         (["--machine", "e5645", "--network", "1GB/s"], "cannot bound by 'fp32' on e5645"),
         (["--network", "12"], "write 12GB/s or 100Gbit/s"),

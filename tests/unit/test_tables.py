@@ -144,7 +144,9 @@ def test_doubts_of_many_ceilings_are_one_line():
         peak("fp64", "c", 1, 1e9),
         unstable("a", "the interval is 12% of the median (n = 15)", threads=2),
     )
-    said = text(tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings)))
+    said = text(
+        tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings), every_caution=True)
+    )
 
     assert squeezed(said).partition("cautions ")[2] == (
         "unstable: 3 of 4 ceilings (marked ~): the interval is 9 to 41.5% of the median "
@@ -157,7 +159,9 @@ def test_doubts_of_many_ceilings_are_one_line():
 def test_doubts_of_two_ceilings_name_them():
     """With what was seen of each."""
     ceilings = (unstable("a", "spread 9%"), unstable("fma", "spread 8%", threads=2))
-    said = squeezed(text(tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings))))
+    said = squeezed(
+        text(tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings), every_caution=True))
+    )
 
     assert said.partition("cautions ")[2] == (
         "unstable: fp64 a on 1 core: spread 9%; fp64 FMA on 2 cores: spread 8%; measure again"
@@ -167,7 +171,9 @@ def test_doubts_of_two_ceilings_name_them():
 def test_doubts_that_differ_in_words_give_an_example():
     """No text is made up for what two have in common."""
     ceilings = [unstable(name, f"L2 is {name}") for name in ("odd", "even", "prime")]
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=tuple(ceilings)))))
+    said = squeezed(
+        text(tables.machine(replace(MACHINE, ceilings=tuple(ceilings)), every_caution=True))
+    )
 
     assert (
         "unstable: 3 of 3 ceilings (marked ~): for example fp64 odd on 1 core: L2 is odd; "
@@ -182,7 +188,7 @@ def test_doubts_of_two_kinds_are_two_lines():
         *(unstable(name, "spread 9%") for name in "abc"),
         replace(peak("fp64", "d", 1, 1e9), cautions=slow),
     )
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=ceilings))))
+    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=ceilings), every_caution=True)))
 
     assert "unstable: 3 of 4 ceilings (among those marked ~): spread 9%; measure again" in said
     assert "clock: fp64 d on 1 core: it was slow; cool it" in said

@@ -173,6 +173,19 @@ def test_a_measured_stage_has_its_work_bytes_and_time_from_the_archive(pipeline)
     assert stage["programming_efficiency"] == pytest.approx(0.5)
 
 
+def test_a_kept_measurement_and_a_kept_machine_are_found_by_name(pipeline):
+    """As by their numbers."""
+    with Archive(pipeline.cli.archive) as archive:
+        number = archive.keep_machine(replace(MACHINE, name="kept"), label="bench")
+        archive.keep_measurement(MEASUREMENT, number, label="before")
+    text = 'machine = "bench"\n[stages.run]\nmeasurement = "before"\n'
+    found = shown(pipeline(text, "--json"))
+
+    assert found["machine"]["name"] == "kept"
+    assert (found["stages"][0]["work"], found["stages"][0]["time_s"]) == (1e9, 0.25)
+    refused(pipeline('[stages.run]\nmeasurement = "befor"\n'), "p.toml:2", "none has this name")
+
+
 def test_times_of_another_machine_are_doubted(pipeline):
     """A time belongs to the machine it was measured on."""
     with Archive(pipeline.cli.archive) as archive:

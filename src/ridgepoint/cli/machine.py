@@ -24,8 +24,8 @@ _CONFIRMATIONS = 2
     "--check",
     "baseline_name",
     metavar="BASELINE",
-    help="Compare with a kept machine: a number of 'ridgepoint list', or a machine's file. "
-    "Exit status 1 if a ceiling fell.",
+    help="Compare with a kept machine: a number or a name of 'ridgepoint list', or a machine's "
+    "file. Exit status 1 if a ceiling fell.",
 )
 @click.option(
     "--tolerance",

@@ -29,7 +29,7 @@ _EXAMPLE = "imaging"
     "machine_name",
     metavar="FILE|NAME|ID",
     help="Bound by this machine in place of the file's: h200, a100, mi300x, ..., a file of "
-    "'ridgepoint machine --json', or a number of 'ridgepoint list'.",
+    "'ridgepoint machine --json', or a number or a name of 'ridgepoint list'.",
 )
 @click.option(
     "--example",

@@ -39,8 +39,8 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="FILE|NAME|ID",
                 help="The nodes' machine: a file of 'ridgepoint machine --json', a published "
-                "machine, or a number of 'ridgepoint list' (of a cluster: its slowest node). "
-                "Repeat it for nodes that differ: the slowest bounds.  "
+                "machine, or a number or a name of 'ridgepoint list' (of a cluster: its slowest "
+                "node). Repeat it for nodes that differ: the slowest bounds.  "
                 "[default: cascade-lake, the paper's]",
             ),
             click.option(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     "machine_name",
     metavar="FILE|NAME|ID",
     help="Bound by this machine, and simulate its caches: a file of 'ridgepoint machine --json', "
-    "a published one, or a number of 'ridgepoint list' (of a cluster: its slowest node).",
+    "a published one, or a number or a name of 'ridgepoint list' (of a cluster: its slowest node).",
 )
 @click.option(
     "--cache",

@@ -45,8 +45,8 @@ _MOST_COMPARED = 20_000_000
 @click.option(
     "--machine",
     metavar="FILE|NAME|ID",
-    help="A node: a file of 'ridgepoint machine --json', a published machine, or a number of "
-    "'ridgepoint list'. Of a cluster: its slowest node.",
+    help="A node: a file of 'ridgepoint machine --json', a published machine, or a number or a "
+    "name of 'ridgepoint list'. Of a cluster: its slowest node.",
 )
 @click.option("--core-rate", metavar="RATE", help="A node without a file: 8Gflop/s per core.")
 @click.option("--memory", metavar="RATE", help="Bandwidth of its memory: 16GB/s.")

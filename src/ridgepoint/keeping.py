@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ridgepoint import __version__
-from ridgepoint.archive import Archive, Kind, Record
+from ridgepoint.archive import Archive
+from ridgepoint.archive_record import Kind, Record
 from ridgepoint.errors import ArchiveRefused
 from ridgepoint.host import System, fingerprint, hostname
-from ridgepoint.kept import last_record, machine_for
+from ridgepoint.kept import last_record
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.placement import Placement, place
 
 Progress = Callable[[str, int, int], None]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ridgepoint import __version__
 from ridgepoint.archive import Archive
-from ridgepoint.archive_record import Kind, Record
+from ridgepoint.archive_record import Kind, Record, require_label
 from ridgepoint.errors import ArchiveRefused
 from ridgepoint.host import System, fingerprint, hostname
 from ridgepoint.kept import last_record
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Asked, Measurement
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.placement import Placement, place
 
@@ -81,6 +82,8 @@ def keep(
     result: Machine | MeasuredCluster | Measurement | Placement,
     *,
     machine: Machine | None = None,
+    label: str | None = None,
+    note: str | None = None,
     archive: ArchivePath = None,
 ) -> int:
     """Keep a result and return its number: once this returns, it is on the disk.
@@ -91,6 +94,10 @@ def keep(
         A placement is kept as its measurement, with its machine.
     machine : Machine or None
         That bounds a measurement; it is kept too, unless it is already. None: none does.
+    label : str or None
+        Name by which `load` and the command line find it.
+    note : str or None
+        What to say about it in ``ridgepoint list``.
     archive : Path or str or None
         None: the archive in use.
 
@@ -98,6 +105,8 @@ def keep(
     ------
     ArchiveRefused
         If the archive cannot be written.
+    RidgepointError
+        If the label would be taken for something else: a number, a file, an option.
     TypeError
         If the result is of another kind.
     ValueError
@@ -108,21 +117,24 @@ def keep(
         if placed.measurement is None or (machine or placed.machine) != placed.machine:
             raise ValueError("a placement is kept with its own measurement and machine")
         result, machine = placed.measurement, placed.machine
+        if placed.metric != result.metric:
+            result = replace(result, asked=replace(result.asked or Asked(), metric=placed.metric))
     if machine is not None and not isinstance(result, Measurement):
         raise ValueError("machine= is for measurements, which it bounds")
     with Archive(archive) as opened:
         if isinstance(result, Machine):
-            return opened.keep_machine(result)
+            return opened.keep_machine(result, label=label, note=note)
         if isinstance(result, MeasuredCluster):
-            return opened.keep_cluster(result)
+            return opened.keep_cluster(result, label=label, note=note)
         if not isinstance(result, Measurement):
             raise TypeError(
                 "result must be a Machine, MeasuredCluster, Measurement or Placement, "
                 f"got {type(result).__name__}"
             )
-        return opened.keep_measurement(
-            result, None if machine is None else keep_once(opened, machine)
-        )
+        if label is not None:
+            require_label(label)  # before the machine is kept
+        machine_id = None if machine is None else keep_once(opened, machine)
+        return opened.keep_measurement(result, machine_id, label=label, note=note)
 
 
 def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> list[Record]:
@@ -139,13 +151,14 @@ def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> li
         return opened.records(kind)
 
 
-def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
-    """Return a kept result by its number.
+def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
+    """Return a kept result by its number or its name.
 
     Parameters
     ----------
-    id : int or None
-        As `keep` returned it, and `ridgepoint list` shows it. None: what was kept last.
+    id : int, str or None
+        As `keep` returned it, and `ridgepoint list` shows it; or the name that it was given: of
+        several with one name the last. None: what was kept last.
     archive : Path or str or None
         None: the archive in use.
 
@@ -153,7 +166,7 @@ def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
     -------
     Machine, MeasuredCluster, Measurement or Placement
         A measurement that was kept with a machine comes back placed on it: a `Placement`, whose
-        `measurement` and `machine` are these.
+        `measurement` and `machine` are these, by the cores and the work that were asked for.
 
     Raises
     ------
@@ -163,7 +176,10 @@ def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
         If it is damaged, or was kept by a newer version.
     """
     with Archive(archive) as opened:
-        record = last_record(opened) if id is None else opened.record(id)
+        if isinstance(id, str):
+            record = opened.require(id)
+        else:
+            record = last_record(opened) if id is None else opened.record(id)
         if record.kind == "machine":
             return opened.machine(record.id)
         if record.kind == "cluster":
@@ -171,7 +187,8 @@ def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
         measurement = opened.measurement(record.id)
         if record.machine_id is None:
             return measurement
-        return place(measurement, machine_for(measurement, opened.machine(record.machine_id)))
+        machine = machine_for(measurement, opened.machine(record.machine_id))
+        return place(measurement, machine, metric=measurement.metric)
 
 
 def machine_of_this_host(

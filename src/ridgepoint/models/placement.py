@@ -13,6 +13,7 @@ from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 from ridgepoint.presenting import Presentable, quoted
@@ -193,6 +194,7 @@ def place(
         *measurement.all_cautions,
         *_elsewhere(measurement, machine),
         *_other_caches(measurement, machine),
+        *by_instructions_per_cycle(measurement, machine),
         *_left_out(asked, bounded, machine),
         *(_bops_unknown(counts) if metric == "bop" else ()),
     ]
@@ -203,7 +205,7 @@ def place(
     runtime = None if timed is None else timed.runtime_s
     efficiency = None if runtime is None or not time_s else time_s / runtime.median
     if timed is not None and limit is not None and efficiency is not None:
-        cautions += _judge(efficiency, timed.cores_busy, limit)
+        cautions += _judge(efficiency, timed.cores_busy, limit, measurement.disturbances)
     ends = tuple(
         place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
     )
@@ -391,7 +393,9 @@ def _above(name: str, efficiency: float, limit: Bound) -> Caution:
     )
 
 
-def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
+def _judge(
+    efficiency: float, cores_busy: float, limit: Bound, disturbances: Sequence[Caution]
+) -> list[Caution]:
     """Return the cautions that a point's height asks for."""
     cautions = []
     if efficiency > ABOVE_ROOF:
@@ -406,11 +410,9 @@ def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
             )
         )
     if cores_busy < 1 - 2 * _SNAP_CORES:
-        cautions.append(
-            Caution(
-                "waiting",
-                f"the program kept {cores_busy:.2f} of one core busy",
-                "it waits, for input, a disk or a lock: no roof of the processor bounds that part",
-            )
-        )
+        why = "it waits, for input, a disk or a lock: no roof of the processor bounds that part"
+        if disturbances:
+            why = "others had the CPUs for a part of its time: measure again without them"
+        seen = f"the program kept {cores_busy:.2f} of one core busy"
+        cautions.append(Caution("waiting", seen, why))
     return cautions

@@ -11,6 +11,7 @@ from ridgepoint.archive import Archive
 from ridgepoint.archive_record import Kind, Record, require_label
 from ridgepoint.errors import ArchiveRefused
 from ridgepoint.host import System, fingerprint, hostname
+from ridgepoint.host.alone import alone_on_this_host
 from ridgepoint.kept import last_record
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
@@ -197,6 +198,7 @@ def machine_of_this_host(
     progress: Progress | None = None,
     knowing: str | None = None,
     quick: bool = False,
+    when_waiting: Callable[[], None] | None = None,
 ) -> tuple[int, Machine]:
     """Return this host's kept machine and its number, or measure and keep it.
 
@@ -209,16 +211,38 @@ def machine_of_this_host(
         may lack it. None: any will do.
     quick : bool
         If it must be measured, measure only the ceilings that bound most programs.
+    when_waiting : callable or None
+        Called if another process measures this host now: its machine will do.
     """
-    kept = _first_kept(archive, _fingerprints_here(), knowing=knowing)
-    return kept or _measured(archive, _characterize(progress, quick=quick))
+    return kept_or_measured(
+        archive,
+        _fingerprints_here(),
+        _characterize(progress, quick=quick),
+        knowing=knowing,
+        when_waiting=when_waiting,
+    )
+
+
+def machine_of_this_host_if_kept(archive: Archive) -> tuple[int, Machine] | None:
+    """Return this host's kept machine and its number; None: it was not measured yet."""
+    return _first_kept(archive, _fingerprints_here())
 
 
 def kept_or_measured(
-    archive: Archive, fingerprints: Sequence[str], measured: Callable[[], Machine]
+    archive: Archive,
+    fingerprints: Sequence[str],
+    measured: Callable[[], Machine],
+    *,
+    knowing: str | None = None,
+    when_waiting: Callable[[], None] | None = None,
 ) -> tuple[int, Machine]:
     """Return the first machine that is kept under a fingerprint, or measure one and keep it."""
-    return _first_kept(archive, fingerprints) or _measured(archive, measured)
+    if (kept := _first_kept(archive, fingerprints, knowing=knowing)) is not None:
+        return kept
+    with alone_on_this_host(when_waiting or (lambda: None)):
+        # Another process may have measured and kept it while this one waited.
+        kept = _first_kept(archive, fingerprints, knowing=knowing)
+        return kept or _measured(archive, measured)
 
 
 def keep_once(archive: Archive, machine: Machine) -> int:

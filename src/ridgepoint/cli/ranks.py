@@ -188,7 +188,9 @@ def _require_none(options: Mapping[str, object]) -> None:
     ------
     click.BadParameter
     """
-    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    given = [
+        f"--{name.removesuffix('_s').replace('_', '-')}" for name, value in options.items() if value
+    ]
     if given:
         raise click.BadParameter(
             f"several ranks are measured without {', '.join(given)}: leave it out",

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from ridgepoint.caution import Caution
 from ridgepoint.identity import Identity
 from ridgepoint.machine import CHASE, Cache, Ceiling
+from ridgepoint.resources import LEVELS
 
 HUGE = 0.9
 """Share of a buffer on huge pages from which on it counts as lying there."""
@@ -106,7 +107,7 @@ def of_caches(caches: Sequence[Cache], ceilings: Sequence[Ceiling]) -> Iterator[
         and ceiling.part is None
         and ceiling.rate is not None
     }
-    for inner, outer in itertools.pairwise(rates):
+    for inner, outer in itertools.pairwise(level for level in LEVELS if level in rates):
         if rates[outer] > _SLOWER * rates[inner]:
             yield Caution(
                 "caches-doubtful",

@@ -126,7 +126,10 @@ class Run:
         self._again()
         unmeasured = [contest for contest in self.contests if not contest.best.samples]
         self.refused += [(contest.task, self._no_time()) for contest in unmeasured]
-        self.contests = [contest for contest in self.contests if contest.best.samples]
+        measured = [contest for contest in self.contests if contest.best.samples]
+        # Within a resource, readers want them as they were planned, and not as they mattered.
+        order = {id(task): index for index, task in enumerate(tasks)}
+        self.contests = sorted(measured, key=lambda contest: order[id(contest.task)])
 
     def _prepare(self, tasks: Sequence[Task]) -> None:
         """Have a contest for each task that can be measured while there is time."""

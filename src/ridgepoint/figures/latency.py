@@ -96,7 +96,7 @@ def latency_figure(machine: Machine) -> LatencyFigure:
             remedy="measure it with 'ridgepoint machine', then give its number",
         )
     return LatencyFigure(
-        title=f"{machine_title(machine)}: time per access over the working set",
+        title=f"Time per access over the working set\n{machine_title(machine)}",
         subtitle="Random lines; each access waits for the one before. Bands: all rounds. "
         "Dashed: the fitted model. Grey: each cache, and the interval of its capacity.",
         lines=tuple(_line(curve, machine) for curve in machine.latency_curves),

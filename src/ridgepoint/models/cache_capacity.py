@@ -284,11 +284,14 @@ def capacity_ends(
 
 def _is_alike(cache: Cache, measured: Capacity, inner_bytes: int) -> bool:
     """Return whether a measured capacity is what a stated cache may hold."""
-    factor = DISAGREE if cache.level > _OWN_LEVELS else DISAGREE_ALONE
+    is_own = cache.level <= _OWN_LEVELS
+    factor = DISAGREE_ALONE if is_own else DISAGREE
     largest = factor * (cache.size_bytes + inner_bytes)
     if measured.size_bytes is None:
         return measured.high_bytes <= largest
-    return cache.size_bytes / factor <= measured.size_bytes <= largest
+    # A core's own cache is as large as it was found at best: whoever else ran there took the rest.
+    most = measured.high_bytes if is_own else measured.size_bytes
+    return cache.size_bytes / factor <= most and measured.size_bytes <= largest
 
 
 def _of_difference(cache: Cache, measured: Capacity) -> Caution:

@@ -121,9 +121,7 @@ _RULES = (
         fma=True,
         does="fma",
     ),
-    _Rule(
-        re.compile(r"V4FN?MADD(?P<shape>[PS])S"), 8, fma=True, does="other", lane=("fp32", 4)
-    ),
+    _Rule(re.compile(r"V4FN?MADD(?P<shape>[PS])S"), 8, fma=True, does="other", lane=("fp32", 4)),
     _Rule(re.compile(r"VDPBF16(?P<shape>P)S"), 4, fma=True, does="dot", lane=("bf16", 4)),
     _Rule(re.compile(r"VFC?MULC(?P<shape>[PS])H"), 6, does="other", lane=("fp16", 4)),
     _Rule(re.compile(r"VFC?MADDC(?P<shape>[PS])H"), 8, fma=True, does="other", lane=("fp16", 4)),
@@ -321,9 +319,7 @@ def _arithmetic(name: str, instruction: Instruction, tiles: TileConfiguration | 
         width = _vector_bytes(instruction)
         selected = instruction.immediate8 >> 4 & (1 << 16 // element_bytes) - 1
         flop = max(0, 2 * selected.bit_count() - 1) * (width // 16)
-        return replace(
-            base, flop=flop, precision=precision, width_bits=8 * width, arithmetic="dot"
-        )
+        return replace(base, flop=flop, precision=precision, width_bits=8 * width, arithmetic="dot")
     if match := _X87.fullmatch(name):
         does = _ARITHMETIC.get(match["does"] or match["popping"] or name[1:], "other")
         return replace(base, flop=1, precision="fp80", arithmetic=does)

@@ -11,7 +11,6 @@ from typing import Any, Self
 from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.resources import LEVELS, PRECISIONS
 
-
 FlopKind = tuple[str, int | None, bool | None, str | None]
 """Precision, vector width, whether fused, and operation; None: the meter cannot tell."""
 

@@ -1,8 +1,9 @@
 """Advice on hand-made programs on a machine of round numbers; every gain is worked out by hand.
 
 One core does 100 Gflop/s of 512-bit FMA, half of that at 256 bit, an eighth in scalars, and half of
-each without FMA, a sixteenth by divisions; it moves 10 GB/s at DRAM, 50 at L3, 100 at L2, 200 at L1; a miss takes 100 ns at
-DRAM, 10 at L3, 4 at L2. Its clock is 2 GHz. Four cores do four times the work and move 20 GB/s.
+each without FMA, a sixteenth by divisions; it moves 10 GB/s at DRAM, 50 at L3, 100 at L2, 200 at
+L1; a miss takes 100 ns at DRAM, 10 at L3, 4 at L2. Its clock is 2 GHz. Four cores do four times the
+work and move 20 GB/s.
 """
 
 from dataclasses import replace
@@ -38,6 +39,7 @@ from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice, advice
 from ridgepoint.models.placement import place
 from ridgepoint.report import report
 
+OPERATIONS = {"fma": 1, "add": 0.5, "mul": 0.5, "mul+add": 0.5, "div": 1 / 16}
 WIDTHS = {"scalar": 12.5e9, "256-bit": 50e9, "512-bit": 100e9}
 MEMORY = {"l1": 200e9, "l2": 100e9, "l3": 50e9, "dram": 10e9}
 MISS_S = {"l2": 4e-9, "l3": 10e-9, "dram": 100e-9}
@@ -48,13 +50,7 @@ def _machine(*more):
         *(
             ceiling("fp64", rate * share * threads, threads=threads, name=f"{operation} {width}")
             for width, rate in WIDTHS.items()
-            for operation, share in (
-                ("fma", 1),
-                ("add", 0.5),
-                ("mul", 0.5),
-                ("mul+add", 0.5),
-                ("div", 0.0625),
-            )
+            for operation, share in OPERATIONS.items()
             for threads in (1, 4)
         ),
         *(ceiling(level, rate, name="load") for level, rate in MEMORY.items()),

@@ -15,7 +15,10 @@ from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.dot import Kind, dot_peak, dot_widths
 from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
 from ridgepoint.kernels.isa import Isa
+from ridgepoint.kernels.issue import MIXES as ISSUE_MIXES
+from ridgepoint.kernels.issue import issue
 from ridgepoint.kernels.kernel import Kernel, width_name
+from ridgepoint.kernels.mul_add import mul_add
 from ridgepoint.kernels.peak import MIXES, Operation, chain, mix, peak
 from ridgepoint.kernels.random_access import (
     chase,
@@ -191,7 +194,13 @@ def plan(
         twice the last caches, main memory cannot be measured.
     """
     beyond = caches if most is None else most
-    computing = (*_floats(isa), *_integers(isa), *_low_precision(isa), *_basic_operations(isa))
+    computing = (
+        *_floats(isa),
+        *_integers(isa),
+        *_low_precision(isa),
+        *_basic_operations(isa),
+        *_issue(isa),
+    )
     tasks = []
     for place in places:
         if not place.memory_only:
@@ -315,7 +324,10 @@ def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:
     claim = kernel.claim
     if resource == "bop":
         return claim.operation in {"mixed", "fma+add"}
-    if resource not in {"fp64", "fp32"} or claim.operation not in {"add", "fma", "fma+add"}:
+    if resource == "issue":
+        return True
+    least = {"add", "fma", "fma+add", "mul+add"} - ({"mul+add"} if isa.has_fma else set())
+    if resource not in {"fp64", "fp32"} or claim.operation not in least:
         return False
     scalar_fma = claim.operation == "fma" and not claim.width_bits
     return scalar_fma or claim.width_bits == max(isa.vector_widths, default=0)
@@ -337,6 +349,11 @@ def _floats(isa: Isa) -> Iterator[_Computing]:
         for width in (0, *isa.vector_widths) if isa.has_fma else ():
             mixes = _multiply_adds(precision, width, isa)
             yield precision, f"fma+add {width_name(width)}", mixes
+        for width in (0, *isa.vector_widths):
+            both = mul_add(
+                precision=precision, width_bits=width, registers=isa.vector_registers(width)
+            )
+            yield precision, both.name, (both,)
         for operation in operations:
             kernel = chain(operation, precision=precision)
             yield precision, kernel.name, (kernel,)
@@ -411,6 +428,12 @@ def _basic_operations(isa: Isa) -> Iterator[_Computing]:
         for name, kernels in of_all.items():
             if kernels:
                 yield "bop", f"{name} {width_name(width)}", tuple(kernels)
+
+
+def _issue(isa: Isa) -> Iterator[_Computing]:
+    """Yield the instructions that a core starts, of the kinds that it starts most of."""
+    if isa.architecture == "x86_64":
+        yield "issue", "any instruction", tuple(issue(each) for each in ISSUE_MIXES)
 
 
 def _compare(width_bits: int) -> Kernel:

@@ -25,9 +25,10 @@ those that S has in T. All instructions of M, of A, of A and M together, and of 
 where u is the rate of additions and multiplications together: that of the pipes of A or M. It is
 at most r_add + r_mul, since A or M are no more pipes than both counted apart. And it is measured:
 of a mix with a share m of multiplications a core starts min(r_mul / m, r_add / (1 - m), u)
-operations a second, so where a measured mix stays below the first two, what it reaches is u. Time spent on anything else, and slots left empty, only add to T. Where a
-kind's operation or rate is not known, its term is left out and what remains still holds; it counts
-at the best rate of its width, where that is known, or of its precision:
+operations a second, so where a measured mix stays below the first two, what it reaches is u. Time
+spent on anything else, and slots left empty, only add to T. Where a kind's operation or rate is not
+known, its term is left out and what remains still holds; it counts at the best rate of its width,
+where that is known, or of its precision:
 
     best         T >= sum of  W / (most flop/s that any mix of the width reaches)
 
@@ -37,11 +38,11 @@ divisions and roots.
 
 Assumption 1 holds for the cores whose pipes are published: Intel's since Haswell (multiply-adds and
 products on ports 0 and 1, additions on 1, on 0 and 1, or on 1 and 5), AMD's Zen (products on two
-pipes, additions on two others), Arm's Neoverse and Fujitsu's A64FX (all on the same) [1]_ [2]_ [3]_.
-So does assumption 2: both share the divider of port 0, or of one pipe. Of assumption 3, Intel's
-512-bit instructions are the case in doubt, since they take ports 0 and 5 where narrower ones take 0
-and 1; but while one is under way, port 1 executes no vectors [1]_. ``benchmarks/mix.py`` measures
-all of it on the machine at hand.
+pipes, additions on two others), Arm's Neoverse and Fujitsu's A64FX (all on the same pipes)
+[1]_ [2]_ [3]_. So does assumption 2: the divider belongs to port 0, or to one pipe. Of assumption 3
+Intel's 512-bit instructions are the case in doubt, since they take ports 0 and 5 where narrower
+ones take 0 and 1; but while one is under way, port 1 executes no vectors [1]_. The benchmark
+``benchmarks/mix.py`` measures all of it on the machine at hand.
 
 References
 ----------

@@ -12,6 +12,7 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.own_roofs import EXPLAINS, IssuePlace, MixPlace, place_issue, place_mix
 from ridgepoint.models.work import Metric, demand_of, work_total
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_size
@@ -21,6 +22,8 @@ from ridgepoint.units import format_size
 _SNAP_CORES = 0.05
 # A point this far above its roof is beyond the noise of both medians.
 ABOVE_ROOF = 1.02
+ABOVE_MIX = 1.05
+"""The same for the roof of its own mix, which is made of several ceilings, each with its noise."""
 # Relative change of the efficiency from which on it is said what another share of the caches does.
 _MATTERS = 0.05
 # Below this share of every roof none of the roofs explains the runtime.
@@ -59,6 +62,10 @@ class Placement:
     ends : tuple of Placement
         With the least and with the most that the program may get of the caches, where that varies
         with the machine's neighbours and was simulated.
+    mix : MixPlace or None
+        Its place under the roof of its own mix; None: it does no flop, or they are not its metric.
+    issue : IssuePlace or None
+        Its place under the rate at which cores start instructions.
     """
 
     cores: float
@@ -72,6 +79,8 @@ class Placement:
     efficiency: float | None
     cautions: tuple[Caution, ...]
     ends: tuple[Placement, ...] = ()
+    mix: MixPlace | None = None
+    issue: IssuePlace | None = None
 
     @property
     def intensity_flop_per_byte(self) -> float | None:
@@ -155,8 +164,28 @@ def place(
     work = work_total(counts, metric)
     runtime = None if timed is None else timed.runtime_s
     efficiency = None if runtime is None or not time_s else time_s / runtime.median
+    seconds = None if runtime is None else runtime.median
+    own = place_issue(
+        counts,
+        machine,
+        cores=cores,
+        cores_busy=None if timed is None else timed.cores_busy,
+        runtime_s=seconds,
+        is_here=measurement.context.cpu == machine.host.cpu,
+    )
+    mix = None
+    if metric == "flop":
+        mix = place_mix(
+            counts,
+            machine,
+            cores=cores,
+            times_s={} if limit is None else {k: float(s) for k, s in limit.times_s.items()},
+            runtime_s=seconds,
+            doubts={caution.code for caution in measurement.all_cautions},
+        )
     if timed is not None and limit is not None and efficiency is not None:
-        cautions += _judge(efficiency, timed.cores_busy, limit)
+        cautions += _judge(efficiency, timed.cores_busy, limit, _explained(mix, own))
+        cautions += _judge_mix(efficiency, mix)
     ends = tuple(
         place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
     )
@@ -175,7 +204,32 @@ def place(
         efficiency=efficiency,
         cautions=tuple(cautions),
         ends=ends,
+        mix=mix,
+        issue=own,
     )
+
+
+def _explained(mix: MixPlace | None, own: IssuePlace) -> bool:
+    """Return whether what the program executes explains its time."""
+    reached = (None if mix is None else mix.efficiency, own.efficiency)
+    return any(share is not None and share >= EXPLAINS for share in reached)
+
+
+def _judge_mix(efficiency: float, mix: MixPlace | None) -> list[Caution]:
+    """Return a caution if a program is faster than its own instructions allow."""
+    if mix is None or mix.efficiency is None or efficiency > ABOVE_ROOF:
+        return []
+    if mix.efficiency <= ABOVE_MIX:
+        return []
+    return [
+        Caution(
+            "above-mix",
+            f"the program is {mix.efficiency:.2f} times as fast as its own mix of floating-point "
+            "instructions allows",
+            "a ceiling is too low, or the native run takes another path than the counted one: "
+            "measure the machine again",
+        )
+    ]
 
 
 def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
@@ -306,8 +360,11 @@ def _bops_unknown(counts: Counts) -> list[Caution]:
     ]
 
 
-def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
-    """Return the cautions that a point's height asks for."""
+def _judge(efficiency: float, cores_busy: float, limit: Bound, explained: bool) -> list[Caution]:
+    """Return the cautions that a point's height asks for.
+
+    Explained: what the program executes takes its time, however far the machine's roofs are.
+    """
     cautions = []
     if efficiency > ABOVE_ROOF:
         cautions.append(
@@ -319,7 +376,7 @@ def _judge(efficiency: float, cores_busy: float, limit: Bound) -> list[Caution]:
                 "measure the machine again",
             )
         )
-    elif efficiency < _FAR_BELOW:
+    elif efficiency < _FAR_BELOW and not explained:
         cautions.append(
             Caution(
                 "far-below",

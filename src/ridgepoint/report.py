@@ -14,6 +14,7 @@ from ridgepoint.machine import Machine
 from ridgepoint.measurement import Counted, Measurement, TimedFunction
 from ridgepoint.models.advice import advice
 from ridgepoint.models.distributed import judge
+from ridgepoint.models.own_roofs import IssuePlace, MixPlace
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import bop_source
 from ridgepoint.models.working_sets import working_sets
@@ -60,6 +61,7 @@ def report(
         "performance_flop_per_s": None if performance is None else performance.median,
         **_in_bops(placement),
         "bound": _bound(placement, machine),
+        "issue": None if placement is None else _issue(placement.issue),
         "advice": (
             []
             if placement is None or machine is None
@@ -228,4 +230,47 @@ def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, An
             }
             for end in placement.ends
         ],
+        "mix": _own_mix(placement.mix),
+    }
+
+
+def _own_mix(own: MixPlace | None) -> dict[str, Any] | None:
+    """Return what a program's own mix of floating-point instructions allows."""
+    if own is None:
+        return None
+    limit = own.bound
+    return {
+        "attainable_flop_per_s": own.attainable_per_s,
+        "efficiency": own.efficiency,
+        "time_s": own.time_s,
+        "limiter": own.limiter,
+        "binding": None if limit is None else limit.binding,
+        "constraints_s": {} if limit is None else dict(limit.constraints_s),
+        "kinds": [
+            {
+                "precision": precision,
+                "width_bits": width_bits,
+                "operation": operation,
+                "flop": flop,
+                "share_of_binding": (
+                    None
+                    if limit is None
+                    else limit.shares[limit.binding].get((precision, width_bits, operation), 0.0)
+                ),
+            }
+            for (precision, width_bits, operation), flop in own.mix.items()
+        ],
+        "unknown": list(own.unknown),
+    }
+
+
+def _issue(own: IssuePlace | None) -> dict[str, Any] | None:
+    """Return how many instructions a cycle has, and how many it can have."""
+    if own is None:
+        return None
+    return {
+        "per_cycle": own.per_cycle,
+        "most_per_cycle": own.most_per_cycle,
+        "time_s": own.time_s,
+        "efficiency": own.efficiency,
     }

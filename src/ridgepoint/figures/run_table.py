@@ -19,6 +19,7 @@ from ridgepoint.figures.function_times import function_times
 from ridgepoint.figures.layout import caution_list
 from ridgepoint.figures.line_table import lines
 from ridgepoint.figures.miss_curve import curve_sentences
+from ridgepoint.figures.own_roofs import mix_row, per_cycle_text
 from ridgepoint.figures.protocol_text import protocol_lines
 from ridgepoint.figures.region_table import regions
 from ridgepoint.figures.verdict import verdict
@@ -85,7 +86,7 @@ def run(
         *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
         *_selected(measurement),
-        Padding(_grid(_seen(measurement, metric)), (1, 0, 0, 0)),
+        Padding(_grid(_seen(measurement, metric, placement)), (1, 0, 0, 0)),
         Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
@@ -160,7 +161,7 @@ def _grid(rows: Iterator[Row]) -> Table:
     return table
 
 
-def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
+def _seen(measurement: Measurement, metric: Metric, placement: Placement | None) -> Iterator[Row]:
     """Yield what was measured: T, W, Q, instructions."""
     timed, counted = measurement.timed, measurement.counted
     if timed is None:
@@ -174,7 +175,8 @@ def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
             yield "   exit status", str(timed.exit_status)
     yield from _work(counted.counts) if metric == "flop" else bop_rows(counted.counts)
     yield from _traffic(measurement)
-    yield "   instructions", _mix(counted.counts)
+    cycles = None if placement is None else per_cycle_text(placement.issue)
+    yield "   instructions", ", ".join(filter(None, (_mix(counted.counts), cycles)))
     if counted.counts.undecoded:
         share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
         yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
@@ -319,6 +321,8 @@ def _placed(
     known = placement.efficiency is not None
     efficiency = percent(placement.efficiency or 0.0) if known else UNKNOWN
     yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
+    if of_work and (own := mix_row(placement)) is not None:
+        yield "   own mix", own
 
 
 def _efficiency_at_ends(placement: Placement) -> str:

@@ -130,18 +130,13 @@ def test_node_is_measured_by_its_memory_alone():
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
     """2 core counts x (2 precisions x 7 kinds x 4 widths + 2 x 7 integers + 12 dots + 14 BOPs ...).
 
-<<<<<<< HEAD
     The kinds are add, mul, fma, div, sqrt, the better of two mixes of fma and add, and mul with
     add; on one core a chain of each of the first five in both precisions. Integers add, logic
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three
     widths and in tiles.
-=======
-    The kinds are add, mul, fma, the better of two mixes of fma and add, and mul with add; integers
-    add, logic and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in
-    three widths.
->>>>>>> f9cd480 (Show the roof of a program's own mix and its instructions per cycle beside the machine's roof)
     Basic operations: seven kinds, as scalars and in 512 bit.
-    Memory: 3 cache levels x 7 + main memory x 9; on one core two ways on small pages. And the issue rate.
+    Memory: 3 cache levels x 7 + main memory x 9; on one core two ways on small pages.
+    And the issue rate.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 

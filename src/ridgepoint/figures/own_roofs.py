@@ -134,8 +134,7 @@ def per_cycle_text(issue: IssuePlace | None) -> str | None:
     if issue is None or issue.per_cycle is None:
         return None
     most = issue.most_per_cycle
-    can = "" if most is None else f" (a core can start {most:.2g})"
-    return f"{issue.per_cycle:.2g} per cycle{can}"
+    return f"{issue.per_cycle:.2g} per cycle" + (f" of {most:.2g} at most" if most else "")
 
 
 def own_sentences(placement: Placement) -> tuple[str, ...]:

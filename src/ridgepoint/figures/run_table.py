@@ -37,6 +37,7 @@ from ridgepoint.figures.work import shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.advice import TRY_BOPS, advice
+from ridgepoint.models.own_roofs import IssuePlace
 from ridgepoint.models.placement import Placement, at_ends
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.resources import LEVELS
@@ -175,8 +176,7 @@ def _seen(measurement: Measurement, metric: Metric, placement: Placement | None)
             yield "   exit status", str(timed.exit_status)
     yield from _work(counted.counts) if metric == "flop" else bop_rows(counted.counts)
     yield from _traffic(measurement)
-    cycles = None if placement is None else per_cycle_text(placement.issue)
-    yield "   instructions", ", ".join(filter(None, (_mix(counted.counts), cycles)))
+    yield "   instructions", _mix(counted.counts, None if placement is None else placement.issue)
     if counted.counts.undecoded:
         share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
         yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
@@ -280,7 +280,7 @@ def _moved(part: Traffic) -> str:
     return said
 
 
-def _mix(counts: Counts) -> str:
+def _mix(counts: Counts, issue: IssuePlace | None) -> str:
     total = counts.instructions
     if not total:
         return UNKNOWN
@@ -294,7 +294,9 @@ def _mix(counts: Counts) -> str:
     said = ", ".join(
         f"{percent(count / total)} {verb}" for count, verb in shares if count is not None
     )
-    return f"{format_si(total, '').rstrip()}{': ' if said else ''}{said}"
+    cycles = per_cycle_text(issue)
+    amount = format_si(total, "").rstrip() + (f", {cycles}" if cycles else "")
+    return f"{amount}{': ' if said else ''}{said}"
 
 
 def _placed(

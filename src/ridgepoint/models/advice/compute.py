@@ -9,6 +9,7 @@ from ridgepoint.models.advice.memory import waiting_s
 from ridgepoint.models.advice.mix import (
     divider_s,
     fused,
+    is_known,
     mix_time_s,
     multiplied,
     widened,
@@ -114,7 +115,7 @@ def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
     if share > _COMPUTES or subject.share(subject.mix_s) < _NEAR_COMPUTE:
         return
     paired = fused(mix)
-    gain = _gain(subject, paired)
+    gain = _gain(subject, paired) if is_known(paired, subject.machine) else None
     if gain is None:
         return
     yield Advice(

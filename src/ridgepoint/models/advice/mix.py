@@ -90,6 +90,12 @@ def mix_time_s(mix: Mix, machine: Machine, cores: float) -> float | None:
     return None if bound is None else bound.time_s
 
 
+def is_known(mix: Mix, machine: Machine) -> bool:
+    """Return whether the machine has a ceiling for every kind of a mix."""
+    bound = mix_bound(mix, machine, cores=1.0)
+    return bound is not None and not bound.unknown
+
+
 def divider_s(mix: Mix, machine: Machine, cores: float) -> float:
     """Return the least seconds that the divider takes for a mix, as far as they are known."""
     bound = mix_bound(mix, machine, cores=cores)

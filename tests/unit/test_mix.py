@@ -61,9 +61,10 @@ def scalar(**instructions):
         # Additions beside multiply-adds cost nothing.
         ("zen 4", {"fma": 1, "add": 1}, 0.5),
         ("zen 4", {"fma": 2, "add": 6}, 3.0),
-        # A division of 4 cycles hides 8 multiply-adds, and sixteen hide it.
-        ("golden cove", {"div": 1, "fma": 8}, 4.0),
-        ("golden cove", {"div": 1, "fma": 16}, 8.0),
+        # A division of 4 cycles hides 7 multiply-adds: it starts on port 0 as they do.
+        ("golden cove", {"div": 1, "fma": 7}, 4.0),
+        ("golden cove", {"div": 1, "fma": 16}, 8.5),
+        ("zen 4", {"div": 1, "fma": 4, "add": 12}, 6.0),
     ],
 )
 def test_a_mix_takes_what_its_pipes_take(name, instructions, seconds):
@@ -84,6 +85,16 @@ def test_divisions_and_roots_wait_for_one_divider():
     assert bound.time_s == pytest.approx(10.0)
     assert bound.binding == "divider"
     assert bound.shares["divider"]["fp64", 0, "div"] == pytest.approx(0.4)
+
+
+def test_a_mix_that_fell_short_when_it_was_measured_does_not_lower_the_bound():
+    """Three ports are seen in products beside additions, though multiply-adds reached 2.7."""
+    whole = core("golden cove", without=("fma+add",))
+    short = replace(
+        whole, ceilings=(*whole.ceilings, ceiling("fp64", 4.5e9, name="fma+add scalar"))
+    )
+
+    assert mix_bound(scalar(fma=1, add=1), short).time_s == pytest.approx(2 / 3)
 
 
 def test_widths_and_precisions_share_the_pipes():
@@ -122,11 +133,11 @@ def test_an_unknown_operation_counts_at_the_best_rate_of_its_width():
 
 
 def test_a_ceiling_that_was_not_measured_is_said_and_not_guessed():
-    """Without one for divisions they count as any flop do: 5 flop a cycle at best."""
+    """Without one for divisions no more is known than that they start as products do."""
     bound = mix_bound(scalar(div=5), core("golden cove", without=("div",)))
 
-    assert bound.time_s == pytest.approx(1.0)
-    assert bound.binding == "best"
+    assert bound.time_s == pytest.approx(2.5)
+    assert "divider" not in bound.constraints_s
     assert "the machine has no fp64 scalar div ceiling" in bound.unknown[0]
 
 

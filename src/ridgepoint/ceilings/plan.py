@@ -18,7 +18,7 @@ from ridgepoint.kernels.isa import Isa
 from ridgepoint.kernels.issue import MIXES as ISSUE_MIXES
 from ridgepoint.kernels.issue import issue
 from ridgepoint.kernels.kernel import Kernel, width_name
-from ridgepoint.kernels.mul_add import mul_add
+from ridgepoint.kernels.mul_add import REGISTERS, mul_add
 from ridgepoint.kernels.peak import MIXES, Operation, chain, mix, peak
 from ridgepoint.kernels.random_access import (
     chase,
@@ -350,10 +350,13 @@ def _floats(isa: Isa) -> Iterator[_Computing]:
             mixes = _multiply_adds(precision, width, isa)
             yield precision, f"fma+add {width_name(width)}", mixes
         for width in (0, *isa.vector_widths):
-            both = mul_add(
-                precision=precision, width_bits=width, registers=isa.vector_registers(width)
+            most = isa.vector_registers(width)
+            both = tuple(
+                mul_add(precision=precision, width_bits=width, registers=registers)
+                for registers in REGISTERS
+                if registers <= most
             )
-            yield precision, both.name, (both,)
+            yield precision, f"mul+add {width_name(width)}", both
         for operation in operations:
             kernel = chain(operation, precision=precision)
             yield precision, kernel.name, (kernel,)

@@ -6,6 +6,9 @@
                 x[k] = x[k] * (a, b)[u % 2]     # a = 1, b = -1: x keeps its size
                 x[k] = x[k] + (a, b)[u % 2]
 
+Many long instructions may not fit where a core keeps them decoded, and few chains do not hide
+their latency: several numbers of chains are tried (`REGISTERS`).
+
 Where additions have pipes of their own this is faster than either alone, and on cores without
 multiply-adds it is the peak. It tells what bounds a program of both (`ridgepoint.models.mix`).
 """
@@ -17,7 +20,10 @@ from typing import Literal
 from ridgepoint.kernels.chains import OPERANDS, chains_ir, value
 from ridgepoint.kernels.kernel import Claim, Kernel, lanes, vector_type, width_name
 
-__all__ = ["mul_add"]
+__all__ = ["REGISTERS", "mul_add"]
+
+REGISTERS = (16, 24, 32)
+"""Numbers of registers that are tried, as far as there are so many."""
 
 _UNROLL = 4
 # a + b = 0 and |a b| = 1: neither sums nor products grow, vanish, or become denormal.
@@ -34,7 +40,7 @@ def mul_add(*, precision: Literal["fp64", "fp32"], width_bits: int, registers: i
     width_bits : int
         128, 256 or 512; 0: scalar.
     registers : int
-        That the code may use, 16 or 32: all but two hold a chain.
+        That the code may use, one of `REGISTERS`: all but two hold a chain.
     """
     vector, n_lanes = vector_type(precision, width_bits), lanes(precision, width_bits)
     chains = (registers - OPERANDS) // 2 * 2
@@ -45,7 +51,7 @@ def mul_add(*, precision: Literal["fp64", "fp32"], width_bits: int, registers: i
         return f"  {result} = f{_OPERATIONS[k % 2]} {vector} {value(k, u)}, {operand}"
 
     return Kernel(
-        name=f"mul+add {width_name(width_bits)}",
+        name=f"mul+add {chains} chains {width_name(width_bits)}",
         ir=chains_ir(step, vector=vector, chains=chains, unroll=_UNROLL),
         claim=Claim(
             operation="mul+add",

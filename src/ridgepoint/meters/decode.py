@@ -341,6 +341,7 @@ def _tile_product(base: Operation, instruction: Instruction, tiles: TileConfigur
         precision=precision,
         width_bits=8 * _vector_bytes(instruction) if precision else 0,
         fma=precision is not None,
+        arithmetic="dot",
     )
 
 

@@ -8,7 +8,8 @@ it, is:
 1. An instruction starts on one of the pipes that can execute it and keeps that pipe busy for one
    slot. Within a width, multiplications and multiply-adds can start on the same pipes M, additions
    on the pipes A, which may be others, the same, or partly the same; all take a slot equally long.
-2. Divisions and square roots keep one further unit busy, the divider D, for as long as each takes.
+2. Divisions and square roots start on one of the pipes M, in one slot at least, and keep one
+   further unit busy, the divider D, for as long as each takes.
 3. Widths and precisions use the same pipes: an instruction of one leaves no room for the other.
 4. A measured ceiling is the most that instructions of its kind reach.
 
@@ -17,18 +18,21 @@ multiply-add is one here), and n the operations that a program does of it. Every
 the pipes of a set S serves one instruction, so the slots that the program needs on S are at most
 those that S has in T. All instructions of M, of A, of A and M together, and of D give
 
-    multiplies   T >= sum over widths and precisions of  n_mul / r_mul + n_fma / r_fma
+    multiplies   T >= sum over widths and precisions of
+                                  n_mul / r_mul + n_fma / r_fma + (n_div + n_sqrt) / r_mul
     additions    T >= sum of  n_add / r_add
-    pipes        T >= sum of  (n_add + n_mul + n_fma) / u
+    pipes        T >= sum of  (n_add + n_mul + n_fma + n_div + n_sqrt) / u
     divider      T >= sum of  n_div / r_div + n_sqrt / r_sqrt
 
 where u is the rate of additions and multiplications together: that of the pipes of A or M. It is
 at most r_add + r_mul, since A or M are no more pipes than both counted apart. And it is measured:
 of a mix with a share m of multiplications a core starts min(r_mul / m, r_add / (1 - m), u)
-operations a second, so where a measured mix stays below the first two, what it reaches is u. Time
-spent on anything else, and slots left empty, only add to T. Where a kind's operation or rate is not
-known, its term is left out and what remains still holds; it counts at the best rate of its width,
-where that is known, or of its precision:
+operations a second, so where a measured mix stays below the first two, what it reaches is u; and u
+is no less than what any other mix reached, should this one have fallen short.
+
+Time spent on anything else, and slots left empty, only add to T. Where a kind's operation or rate
+is not known, its term is left out and what remains still holds; it counts at the best rate of its
+width, where that is known, or of its precision:
 
     best         T >= sum of  W / (most flop/s that any mix of the width reaches)
 
@@ -80,13 +84,18 @@ _ALONE = {
 }
 """What each operation keeps busy by itself."""
 
-_ON_PIPES = frozenset(("add", "mul", "fma", SINGLE, None))
+_SLOW = frozenset(("div", "sqrt"))
+_ON_PIPES = frozenset(("add", "mul", "fma", SINGLE, None)) | _SLOW
 _PER_OPERATION = {"fma": 2.0, None: 2.0}
 """Flop of one lane, at most, where it is not one."""
 
-_TOGETHER = (("mul+add", 1 / 2, 1.0), ("fma+add", 2 / 3, 5 / 3), ("fma+add", 1 / 2, 3 / 2))
+_TOGETHER = (("mul+add", 1 / 2, 1.0), ("fma+add", 1 / 2, 3 / 2), ("fma+add", 2 / 3, 5 / 3))
 """Ceilings of multiplications beside additions: name, share of the multiplications, and flop of one
 operation. Multiply-adds are tried in two ratios, and neither reaches more than the ceiling."""
+
+_TILES = "amx"
+"""The ceiling of products of tiles, whose registers are wider than any vector."""
+_WIDEST_VECTOR = 512
 
 # What reaches this share of a limit is at it: medians differ by a few per cent.
 _AT = 0.95
@@ -217,8 +226,12 @@ def rates_of(
     width = f" {width_bits}-bit" if width_bits else " scalar"
     named: dict[str, list[Ceiling]] = {}
     for ceiling in machine.ceilings:
-        if ceiling.resource == precision and ceiling.name.endswith(width):
+        if ceiling.resource != precision:
+            continue
+        if ceiling.name.endswith(width):
             named.setdefault(ceiling.name.removesuffix(width), []).append(ceiling)
+        elif ceiling.name == _TILES and width_bits > _WIDEST_VECTOR:
+            named.setdefault("dot", []).append(ceiling)
     rates = {}
     for operation, own in named.items():
         only = replace(machine, ceilings=tuple(own))
@@ -262,6 +275,8 @@ class _Rates:
         yield BEST, self.by["dot"] if operation == "dot" and "dot" in self.by else self._best
         if operation in _ALONE and operation in self.by:
             yield _ALONE[operation], self.by[operation]
+        if operation in _SLOW and self._multiplied is not None:
+            yield MULTIPLIES, self._multiplied
         if operation in _ON_PIPES and self._pipes is not None:
             yield PIPES, self._pipes * _PER_OPERATION.get(operation, 1.0)
 
@@ -307,4 +322,7 @@ class _Rates:
                 together = self.by[name] / flop_per_operation
                 if together < _AT * limit:
                     most = min(most, together)
-        return max(most, add, multiplied)
+        # A mix does as many operations as it must have for its flop, whatever its ratio was.
+        reached = {name: flop for name, _, flop in _TOGETHER}
+        least = [self.by[name] / flop for name, flop in reached.items() if name in self.by]
+        return max(most, add, multiplied, *least)

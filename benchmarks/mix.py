@@ -35,7 +35,7 @@ from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, width_name
 from ridgepoint.machine import Host, Machine
 from ridgepoint.meters.decode import classify
-from ridgepoint.models.mix import Mix, mix_bound
+from ridgepoint.models.mix import Kind, Mix, mix_bound
 from ridgepoint.units import format_si
 
 SAMPLE_S = 0.002
@@ -168,6 +168,17 @@ define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) #0 {{
 }}"""
 
 
+def decoded(machine_code: bytes) -> Mix:
+    """Return the flop of one pass of a kernel's loop, by kind."""
+    mix: dict[Kind, float] = {}
+    for instruction in innermost_loop(machine_code):
+        done = classify(instruction)
+        if done is not None and done.flop and done.precision is not None:
+            kind = done.precision, done.width_bits, done.arithmetic
+            mix[kind] = mix.get(kind, 0.0) + done.flop
+    return mix
+
+
 class Measured:
     """A kernel of a mix, its machine code decoded, and its samples."""
 
@@ -176,12 +187,7 @@ class Measured:
         self.name = ", ".join(part.name for part in parts)
         self.cpu = cpu
         function = compiler.compile(kernel_ir(parts, wide=wide), ENTRY, width_bits=512)
-        self.mix: dict[tuple[str, int | None, str | None], float] = {}
-        for instruction in innermost_loop(function.machine_code):
-            done = classify(instruction)
-            if done is not None and done.flop and done.precision is not None:
-                kind = done.precision, done.width_bits, done.arithmetic
-                self.mix[kind] = self.mix.get(kind, 0.0) + done.flop
+        self.mix = decoded(function.machine_code)
         job = Job(
             function=function,
             size_bytes=0,

@@ -198,6 +198,6 @@ def issue_sentence(placement: Placement) -> tuple[str, ...]:
     if own is None or own.per_cycle is None or own.most_per_cycle is None:
         return ()
     return (
-        f"it executes {own.per_cycle:.2g} instructions per cycle, of the {own.most_per_cycle:.2g} "
+        f"it executes {own.per_cycle:.2g} of the {own.most_per_cycle:.2g} instructions per cycle "
         "that a core can start",
     )

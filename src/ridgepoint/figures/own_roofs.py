@@ -43,7 +43,7 @@ def is_apart(placement: Placement) -> bool:
 def mix_row(placement: Placement) -> str | None:
     """Return what a program's own mix allows; None: no more is known than of the machine's roof."""
     own = placement.mix
-    if own is None:
+    if own is None or placement.bound is None:
         return None
     if own.bound is None:
         return f"{UNKNOWN}: {'; '.join(own.unknown)}"

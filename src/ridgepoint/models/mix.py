@@ -188,13 +188,16 @@ def mix_bound(mix: Mix, machine: Machine, *, cores: float | None = None) -> MixB
     """
     sums: dict[str, dict[Kind, float]] = {}
     unknown: dict[str, float] = {}
+    known: dict[tuple[str, int | None], _Rates] = {}
     done = {kind: flop for kind, flop in mix.items() if flop}
     for kind, flop in done.items():
         precision, width_bits, operation = kind
         if not machine.knows(precision):
             _note(unknown, f"the machine has no {precision} ceiling", flop)
             continue
-        rates = _Rates.of(machine, precision, width_bits, cores)
+        if (precision, width_bits) not in known:
+            known[precision, width_bits] = _Rates.of(machine, precision, width_bits, cores)
+        rates = known[precision, width_bits]
         for name, rate in rates.serving(operation):
             sums.setdefault(name, {})[kind] = flop / rate
         if (gap := rates.gap(operation)) is not None:

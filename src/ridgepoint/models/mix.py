@@ -50,9 +50,10 @@ ones take 0 and 1; but while one is under way, port 1 executes no vectors [1]_. 
 
 References
 ----------
-.. [1] Intel 64 and IA-32 Architectures Optimization Reference Manual, chapters 2.1 to 2.7.
-.. [2] AMD, Software Optimization Guide for the AMD Zen4 Microarchitecture, 57647, section 2.11.
-.. [3] Arm Neoverse V1 Core Software Optimization Guide, sections 2.1 and 3.14.
+.. [1] Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 2.
+.. [2] AMD, Software Optimization Guide for the AMD Zen4 Microarchitecture, 57647, on its
+   floating-point unit.
+.. [3] Arm Neoverse V1 Core Software Optimization Guide, on its pipelines.
 """
 
 from __future__ import annotations

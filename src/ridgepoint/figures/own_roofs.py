@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ridgepoint.figures.plane import RoofLine
 from ridgepoint.figures.words import UNKNOWN, percent, shown_cores, shown_pattern
 from ridgepoint.models.mix import SINGLE, Kind
-from ridgepoint.models.own_roofs import COMPUTE, EXPLAINS, IssuePlace, MixPlace
-from ridgepoint.models.placement import ABOVE_MIX, Placement
+from ridgepoint.models.own_roofs import ABOVE_MIX, COMPUTE, EXPLAINS, IssuePlace, MixPlace
+from ridgepoint.models.placement import Placement
 from ridgepoint.units import format_si
 
 # Two bounds nearer than this are the same, but for noise.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts
 from ridgepoint.machine import Machine
 from ridgepoint.models.mix import Mix, MixBound, mix_bound, mix_of
@@ -21,6 +22,10 @@ COMPUTE = "compute"
 
 EXPLAINS = 0.5
 """Of the runtime: a bound that is nearer than this is what holds a program back."""
+
+ABOVE_MIX = 1.05
+"""A program this far above the roof of its own mix, which is made of several ceilings with noise of
+their own, needs an explanation."""
 
 # The meter showed libraries another CPU than the native run does: the instructions may differ.
 _OTHER_PATH = "avx2-path"
@@ -199,4 +204,25 @@ def place_issue(
         most_per_cycle=most,
         time_s=time_s,
         efficiency=None if runtime_s is None else time_s / runtime_s,
+    )
+
+
+def is_explained(mix: MixPlace | None, issue: IssuePlace) -> bool:
+    """Return whether what a program executes explains its time."""
+    reached = (None if mix is None else mix.efficiency, issue.efficiency)
+    return any(share is not None and share >= EXPLAINS for share in reached)
+
+
+def mix_doubts(mix: MixPlace | None) -> tuple[Caution, ...]:
+    """Return a caution if a program is faster than its own instructions allow."""
+    if mix is None or mix.efficiency is None or mix.efficiency <= ABOVE_MIX:
+        return ()
+    return (
+        Caution(
+            "above-mix",
+            f"the program is {mix.efficiency:.2f} times as fast as its own mix of floating-point "
+            "instructions allows",
+            "a ceiling is too low, or the native run takes another path than the counted one: "
+            "measure the machine again",
+        ),
     )

@@ -12,7 +12,14 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
-from ridgepoint.models.own_roofs import EXPLAINS, IssuePlace, MixPlace, place_issue, place_mix
+from ridgepoint.models.own_roofs import (
+    IssuePlace,
+    MixPlace,
+    is_explained,
+    mix_doubts,
+    place_issue,
+    place_mix,
+)
 from ridgepoint.models.work import Metric, demand_of, work_total
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_size
@@ -22,8 +29,6 @@ from ridgepoint.units import format_size
 _SNAP_CORES = 0.05
 # A point this far above its roof is beyond the noise of both medians.
 ABOVE_ROOF = 1.02
-ABOVE_MIX = 1.05
-"""The same for the roof of its own mix, which is made of several ceilings, each with its noise."""
 # Relative change of the efficiency from which on it is said what another share of the caches does.
 _MATTERS = 0.05
 # Below this share of every roof none of the roofs explains the runtime.
@@ -184,8 +189,8 @@ def place(
             doubts={caution.code for caution in measurement.all_cautions},
         )
     if timed is not None and limit is not None and efficiency is not None:
-        cautions += _judge(efficiency, timed.cores_busy, limit, _explained(mix, own))
-        cautions += _judge_mix(efficiency, mix)
+        cautions += _judge(efficiency, timed.cores_busy, limit, is_explained(mix, own))
+        cautions += mix_doubts(mix) if efficiency <= ABOVE_ROOF else ()
     ends = tuple(
         place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
     )
@@ -207,29 +212,6 @@ def place(
         mix=mix,
         issue=own,
     )
-
-
-def _explained(mix: MixPlace | None, own: IssuePlace) -> bool:
-    """Return whether what the program executes explains its time."""
-    reached = (None if mix is None else mix.efficiency, own.efficiency)
-    return any(share is not None and share >= EXPLAINS for share in reached)
-
-
-def _judge_mix(efficiency: float, mix: MixPlace | None) -> list[Caution]:
-    """Return a caution if a program is faster than its own instructions allow."""
-    if mix is None or mix.efficiency is None or efficiency > ABOVE_ROOF:
-        return []
-    if mix.efficiency <= ABOVE_MIX:
-        return []
-    return [
-        Caution(
-            "above-mix",
-            f"the program is {mix.efficiency:.2f} times as fast as its own mix of floating-point "
-            "instructions allows",
-            "a ceiling is too low, or the native run takes another path than the counted one: "
-            "measure the machine again",
-        )
-    ]
 
 
 def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:

@@ -270,7 +270,7 @@ def main() -> int:
         for _ in range(options.rounds):
             for each in (*contests, *kernels):
                 each.take(pool)
-        ceilings = tuple(measured(contest.best, pool) for contest in contests)
+        ceilings = tuple(measured(contest.best, pool, None) for contest in contests)
     machine = Machine(
         name="this machine",
         host=Host(cpu="", microarchitecture=None, cores=1, frequency_hz=None, virtualized=None),

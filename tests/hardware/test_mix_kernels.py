@@ -28,7 +28,7 @@ _FEATURE = {0: "sse2", 128: "sse2", 256: "avx", 512: "avx512f"}
 @pytest.fixture(scope="module")
 def compiler():
     """Give one compiler for all."""
-    return Compiler()
+    return Compiler(lists=True)
 
 
 @pytest.fixture(scope="module")

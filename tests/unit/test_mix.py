@@ -150,6 +150,18 @@ def test_a_machine_without_ceilings_by_operation_gives_its_roof():
     assert mix_bound(scalar(add=10), machine_of(ceiling("fp32", 10e9, name="peak"))) is None
 
 
+def test_products_of_tiles_are_bound_by_the_matrix_unit_and_dot_products_by_theirs():
+    """Tiles are wider than any vector: 8 Tflop of each at 2 and at 0.4 Tflop/s."""
+    bench = machine_of(
+        ceiling("bf16", 2e12, name="amx"), ceiling("bf16", 0.4e12, name="dot 512-bit")
+    )
+    tiles, vectors = ("bf16", 8192, "dot"), ("bf16", 512, "dot")
+
+    assert mix_bound({tiles: 8e12}, bench).time_s == pytest.approx(4.0)
+    assert mix_bound({vectors: 8e12}, bench).time_s == pytest.approx(20.0)
+    assert mix_bound({tiles: 8e12, vectors: 8e12}, bench).unknown == ()
+
+
 def test_what_is_hardly_done_is_not_worth_a_word():
     """Less than one flop in a hundred of an unknown kind changes no time."""
     mix = {**scalar(fma=1), ("fp64", 0, "other"): 1e6}

@@ -15,6 +15,7 @@ from ridgepoint.measurement import Counted, Measurement, Remainder, TimedFunctio
 from ridgepoint.models.advice import advice
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import judge
+from ridgepoint.models.own_roofs import IssuePlace, MixPlace
 from ridgepoint.models.parts import function_alone
 from ridgepoint.models.placement import Placement, place
 from ridgepoint.models.ranking import matters
@@ -71,6 +72,7 @@ def report(
         "performance_flop_per_s": None if performance is None else performance.median,
         **_in_bops(placement),
         "bound": _bound(placement, machine),
+        "issue": None if placement is None else _issue(placement.issue),
         "advice": (
             []
             if placement is None or machine is None
@@ -269,4 +271,47 @@ def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, An
             for end in placement.ends
         ],
         "above_roof": placement.is_above_roof,
+        "mix": _own_mix(placement.mix),
+    }
+
+
+def _own_mix(own: MixPlace | None) -> dict[str, Any] | None:
+    """Return what a program's own mix of floating-point instructions allows."""
+    if own is None:
+        return None
+    limit = own.bound
+    return {
+        "attainable_flop_per_s": own.attainable_per_s,
+        "efficiency": own.efficiency,
+        "time_s": own.time_s,
+        "limiter": own.limiter,
+        "binding": None if limit is None else limit.binding,
+        "constraints_s": {} if limit is None else dict(limit.constraints_s),
+        "kinds": [
+            {
+                "precision": precision,
+                "width_bits": width_bits,
+                "operation": operation,
+                "flop": flop,
+                "share_of_binding": (
+                    None
+                    if limit is None
+                    else limit.shares[limit.binding].get((precision, width_bits, operation), 0.0)
+                ),
+            }
+            for (precision, width_bits, operation), flop in own.mix.items()
+        ],
+        "unknown": list(own.unknown),
+    }
+
+
+def _issue(own: IssuePlace | None) -> dict[str, Any] | None:
+    """Return how many instructions a cycle has, and how many it can have."""
+    if own is None:
+        return None
+    return {
+        "per_cycle": own.per_cycle,
+        "most_per_cycle": own.most_per_cycle,
+        "time_s": own.time_s,
+        "efficiency": own.efficiency,
     }

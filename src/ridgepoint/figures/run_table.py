@@ -20,6 +20,7 @@ from ridgepoint.figures.function_times import function_times
 from ridgepoint.figures.layout import caution_list, codes_in_short
 from ridgepoint.figures.line_table import lines
 from ridgepoint.figures.miss_curve import curve_sentences
+from ridgepoint.figures.own_roofs import mix_row, per_cycle_text
 from ridgepoint.figures.protocol_text import protocol_lines
 from ridgepoint.figures.region_table import regions
 from ridgepoint.figures.verdict import verdict
@@ -37,6 +38,7 @@ from ridgepoint.figures.work import shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.advice import TRY_BOPS, advice
+from ridgepoint.models.own_roofs import IssuePlace
 from ridgepoint.models.placement import Placement, at_ends
 from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
@@ -90,7 +92,7 @@ def run(
         *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
         *_selected(measurement),
-        Padding(_grid(_seen(measurement, metric)), (1, 0, 0, 0)),
+        Padding(_grid(_seen(measurement, metric, placement)), (1, 0, 0, 0)),
         Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
@@ -180,7 +182,7 @@ def _grid(rows: Iterator[Row]) -> Table:
     return table
 
 
-def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
+def _seen(measurement: Measurement, metric: Metric, placement: Placement | None) -> Iterator[Row]:
     """Yield what was measured: T, W, Q, instructions."""
     timed, counted = measurement.timed, measurement.counted
     if timed is None:
@@ -194,7 +196,7 @@ def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
             yield "   exit status", str(timed.exit_status)
     yield from _work(counted.counts) if metric == "flop" else bop_rows(counted.counts)
     yield from _traffic(measurement)
-    yield "   instructions", _mix(counted.counts)
+    yield "   instructions", _mix(counted.counts, None if placement is None else placement.issue)
     if counted.counts.undecoded:
         share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
         yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
@@ -298,7 +300,7 @@ def _moved(part: Traffic) -> str:
     return said
 
 
-def _mix(counts: Counts) -> str:
+def _mix(counts: Counts, issue: IssuePlace | None) -> str:
     total = counts.instructions
     if not total:
         return UNKNOWN
@@ -312,7 +314,9 @@ def _mix(counts: Counts) -> str:
     said = ", ".join(
         f"{percent(count / total)} {verb}" for count, verb in shares if count is not None
     )
-    return f"{format_si(total, '').rstrip()}{': ' if said else ''}{said}"
+    cycles = per_cycle_text(issue)
+    amount = format_si(total, "").rstrip() + (f", {cycles}" if cycles else "")
+    return f"{amount}{': ' if said else ''}{said}"
 
 
 def _placed(
@@ -339,6 +343,8 @@ def _placed(
     known = placement.efficiency is not None
     efficiency = percent(placement.efficiency or 0.0) if known else UNKNOWN
     yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
+    if of_work and (own := mix_row(placement)) is not None:
+        yield "   own mix", own
 
 
 def _efficiency_at_ends(placement: Placement) -> str:

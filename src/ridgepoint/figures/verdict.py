@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ridgepoint.counts import Counts
+from ridgepoint.figures.own_roofs import issue_sentence, own_sentences
 from ridgepoint.figures.words import percent, shown_cores, shown_name
 from ridgepoint.figures.work import hardly_any_text, used_precisions
 from ridgepoint.models.placement import ABOVE_ROOF, Placement
@@ -55,6 +56,10 @@ def _bounds(placement: Placement, *, moves_only: bool, advised: bool) -> tuple[s
     if placement.efficiency is None:
         return (*_untimed(placement, moves_only=moves_only), *_left_out(placement))
     look = () if advised else (_LOOK_AT,)
+    own = own_sentences(placement)
+    if own:
+        return (*own, *_left_out(placement))
+    look = (*issue_sentence(placement), *look)
     if placement.efficiency >= NEAR:
         sentences = (_binding(placement, placement.efficiency), *_next(placement))
     elif moves_only:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ridgepoint.counts import Counts
+from ridgepoint.models.advice.language import Goal, how_to, language_of
 from ridgepoint.models.advice.memory import waiting_s
 from ridgepoint.models.advice.mix import (
     divider_s,
@@ -73,10 +74,7 @@ def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
             f"{_rate(subject, mix)}; {_widest(subject, mix)}-bit vectors would allow "
             f"{_rate(subject, widened(mix, subject.machine, lambda width, widest: not width))}"
         ),
-        what=(
-            "let the compiler vectorise the loop (-O3 -march=native, and -ffast-math for a sum), "
-            "or call a library that is vectorised"
-        ),
+        what=_how_to("vectors", subject),
         gain=gain,
     )
 
@@ -104,7 +102,7 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
             f"less, which allows {_rate(subject, mix)}; {widest}-bit ones would allow "
             f"{_rate(subject, wide)}"
         ),
-        what=(f"let the compiler use them (-march=native -mprefer-vector-width={widest})"),
+        what=_how_to("wide vectors", subject),
         gain=gain,
     )
 
@@ -126,10 +124,7 @@ def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
             f"{_rate(subject, mix)}; fused where an addition pairs with a product, they would "
             f"allow {_rate(subject, paired)}"
         ),
-        what=(
-            "let the compiler fuse products with additions that follow (-march=native "
-            "-ffp-contract=fast): the gain is of what can be paired"
-        ),
+        what=_how_to("fused", subject),
         gain=gain,
     )
 
@@ -186,10 +181,7 @@ def _overhead(subject: Subject) -> Iterator[Advice]:
             f"{percent(share)} of its instructions are floating point, with {accesses:.2g} loads "
             "and stores for each"
         ),
-        what=(
-            "compile it with optimisation (-O2, -O3) if it was not; else keep in registers what "
-            "its inner loop needs"
-        ),
+        what=_how_to("optimised", subject),
         gain=gain,
     )
 
@@ -256,6 +248,16 @@ def _computing(counts: Counts) -> int | None:
     """Return the floating-point instructions; None: not known."""
     parts = [kind.instructions for kind in counts.flop]
     return sum(part for part in parts if part is not None) if None not in parts else None
+
+
+def _how_to(goal: Goal, subject: Subject) -> str:
+    """Return how the function that does most of the work comes to better instructions."""
+    found = subject.hottest(lambda function: function.counts.work_flop)
+    functions = subject.measurement.counted.functions
+    language = language_of(None if found is None else found[0], functions)
+    mix = subject.mix
+    widest = 0 if mix is None else _widest(subject, mix)
+    return how_to(goal, language, widest=widest)
 
 
 def _widest(subject: Subject, mix: Mix) -> int:

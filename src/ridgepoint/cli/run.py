@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 @click.option(
     "--function",
     metavar="NAME",
-    help="Count only in functions whose symbol is NAME, or matches it as a regular expression, and "
-    "in what they call.",
+    help="Count and time only functions whose symbol is NAME, or matches it as a regular "
+    "expression, and what they call.",
 )
 @click.option(
     "--all-threads",
@@ -135,7 +135,7 @@ def _measure(
     cold: bool,
     cores: float | None,
     meter_name: str | None,
-    metric: Metric,
+    metric: Metric | None,
     no_traffic: bool,
     counts_only: bool,
     functions: bool,
@@ -157,6 +157,7 @@ def _measure(
     from ridgepoint.meters.perf.choice import AutoMeter
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.placement import place
+    from ridgepoint.models.work import yardstick
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
@@ -207,6 +208,8 @@ def _measure(
             output="stderr" if as_json else "own",
             progress=shown.step,
         )
+        if metric is None:
+            metric = yardstick(measurement.counted.counts, knows_bop=machine.knows("bop"))
         asked = Asked(cores=cores, metric=metric, options=common.options_asked())
         measurement = replace(measurement, asked=asked)
         shown.close()

@@ -12,9 +12,10 @@ from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Counted, Measurement, Remainder, TimedFunction
-from ridgepoint.models.advice import advice
+from ridgepoint.models.advice import advice, whole_subject
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import judge
+from ridgepoint.models.explanations import explain
 from ridgepoint.models.own_roofs import IssuePlace, MixPlace
 from ridgepoint.models.parts import function_alone
 from ridgepoint.models.placement import Placement, place
@@ -66,13 +67,17 @@ def report(
         "levels": plain(counted.traffic),
         "runtime_s": None if timed is None else plain(timed.runtime_s),
         "cpu_s": None if timed is None else plain(timed.cpu_s),
+        "system_s": None if timed is None else plain(timed.system_s),
         "cores_busy": None if timed is None else timed.cores_busy,
+        "entries": None if timed is None else timed.entries,
+        "whole": _whole(measurement),
         "protocol": plain(measurement.protocol),
         "intensity_flop_per_byte": None if placement is None else placement.intensity_flop_per_byte,
         "performance_flop_per_s": None if performance is None else performance.median,
         **_in_bops(placement),
         "bound": _bound(placement, machine),
         "issue": None if placement is None else _issue(placement.issue),
+        "time_explained": _explained(measurement, machine, placement),
         "advice": (
             []
             if placement is None or machine is None
@@ -121,6 +126,31 @@ def _distributed(
         "limit": verdict.limit,
         "division": plain(verdict.division),
         "network_s": verdict.network_s,
+    }
+
+
+def _whole(measurement: Measurement) -> dict[str, Any] | None:
+    """Return the time of the whole program, where a part of it was measured alone."""
+    whole = measurement.whole
+    if whole is None:
+        return None
+    return {"runtime_s": plain(whole.runtime_s), "cpu_s": plain(whole.cpu_s)}
+
+
+def _explained(
+    measurement: Measurement, machine: Machine | None, placement: Placement | None
+) -> dict[str, Any] | None:
+    """Return what explains the time, in seconds; None: it was not timed, or has no bound."""
+    if machine is None or placement is None:
+        return None
+    explained = explain(whole_subject(measurement, placement, machine))
+    if explained is None:
+        return None
+    return {
+        "cause": None if explained.cause is None else explained.cause.code,
+        "outside_s": explained.outside_s,
+        "per_cycle": explained.per_cycle,
+        "parts": plain(explained.parts),
     }
 
 

@@ -23,6 +23,7 @@ from ridgepoint.figures.miss_curve import curve_sentences
 from ridgepoint.figures.own_roofs import mix_row, per_cycle_text
 from ridgepoint.figures.protocol_text import protocol_lines
 from ridgepoint.figures.region_table import regions
+from ridgepoint.figures.time_parts import part_of, time_parts
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import (
     UNKNOWN,
@@ -34,10 +35,11 @@ from ridgepoint.figures.words import (
     shown_cores,
     shown_name,
 )
-from ridgepoint.figures.work import shown_work_per_byte
+from ridgepoint.figures.work import judged_by, shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.advice import TRY_BOPS, advice
+from ridgepoint.models.advice import TRY_BOPS, advice, whole_subject
+from ridgepoint.models.explanations import explain, hot_function
 from ridgepoint.models.own_roofs import IssuePlace
 from ridgepoint.models.placement import Placement, at_ends
 from ridgepoint.models.ranking import matters
@@ -98,9 +100,20 @@ def run(
     if placement is not None:
         advised = () if machine is None else advice(measurement, placement, machine)
         says_where = any(one.code != TRY_BOPS for one in advised)
-        sentences = verdict(placement, counts, advised=says_where)
+        subject = None if machine is None else whole_subject(measurement, placement, machine)
+        explained = None if subject is None else explain(subject)
+        sentences = verdict(
+            placement,
+            counts,
+            advised=says_where,
+            explained=explained,
+            hottest=None if subject is None else hot_function(subject),
+        )
         said = ".\n".join(_capital(sentence) for sentence in sentences) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
+        spent = None if explained is None else time_parts(explained, metric)
+        if spent is not None:
+            parts.append(Padding(spent, (1, 0, 0, 0)))
         if advised:
             parts.append(Padding(advice_list(advised), (1, 0, 0, 0)))
     parts += (
@@ -192,14 +205,19 @@ def _seen(measurement: Measurement, metric: Metric, placement: Placement | None)
             "T  runtime",
             f"{_with_quartiles(timed.runtime_s, 's')}, {timed.cores_busy:.2f} cores busy",
         )
+        if measurement.whole is not None:
+            yield "", part_of(timed, measurement.whole)
         if timed.exit_status:
             yield "   exit status", str(timed.exit_status)
     yield from _work(counted.counts) if metric == "flop" else bop_rows(counted.counts)
+    judged = judged_by(counted.counts, metric)
+    if judged is not None:
+        yield "   judged by", judged
     yield from _traffic(measurement)
     yield "   instructions", _mix(counted.counts, None if placement is None else placement.issue)
     if counted.counts.undecoded:
-        share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
-        yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
+        part = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
+        yield "   undecoded", f"{part} of the instructions: their work and bytes are unknown"
     if counted.energy_j:
         domains = ", ".join(
             f"{printable(name)} {format_si(joule, 'J')}" for name, joule in counted.energy_j.items()
@@ -370,6 +388,9 @@ def _with_quartiles(estimate: Estimate, unit: str) -> str:
     """Return the median, the quartiles where there are samples enough for any, and n."""
     low, median, high = (format_si(v, unit) for v in (estimate.q1, estimate.median, estimate.q3))
     spread = f"quartiles {low} to {high}, " if estimate.n >= _LEAST_FOR_QUARTILES else ""
+    if estimate.interval is not None:
+        ends = " to ".join(format_si(end, unit) for end in estimate.interval)
+        return f"{median} (95 % interval {ends})"
     return f"{median} ({spread}n = {estimate.n})"
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import statistics
 import sys
+from dataclasses import replace
 
 from ridgepoint.ceilings import characterize
 from ridgepoint.host import System
+from ridgepoint.machine import Machine
 from ridgepoint.time_check import explain_times
 from ridgepoint.units import format_si, format_size_roughly
 
@@ -51,10 +53,8 @@ def main(arguments: list[str]) -> None:
         _against_stated(measured)
 
 
-def _against_stated(measured) -> None:  # noqa: ANN001
+def _against_stated(measured: Machine) -> None:
     """Print the same with the caches that the system describes."""
-    from dataclasses import replace
-
     believed = replace(
         measured, caches=System().caches, stated_caches=None, capacities=(), latency_curves=()
     )

@@ -42,6 +42,7 @@ _HOME = {
     "RidgepointError": "errors",
     "Roofline": "models.roofline",
     "Scaling": "models.scaling",
+    "Timing": "measurement",
     "TrainingStep": "models.training",
     "bound": "models.bound",
     "characterize": "ceilings",
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from ridgepoint.machine import Machine as Machine
     from ridgepoint.measured_cluster import MeasuredCluster as MeasuredCluster
     from ridgepoint.measurement import Measurement as Measurement
+    from ridgepoint.measurement import Timing as Timing
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.models.bound import Bound as Bound
     from ridgepoint.models.bound import bound as bound

@@ -25,11 +25,11 @@ import platformdirs
 from ridgepoint.archive_connection import ArchiveConnection
 from ridgepoint.archive_file import require_writable
 from ridgepoint.archive_record import LISTED, MACHINES, Kind, Record, record_of, require_label
-from ridgepoint.documents import Value, decode, encode, legible
+from ridgepoint.documents import Value, decode, encode, kind_of, legible
 from ridgepoint.errors import ArchiveRefused, InvalidDocument
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Measurement, Timing
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.summary import summary_of
 
@@ -116,7 +116,7 @@ class Archive:
 
     def keep_measurement(
         self,
-        measurement: Measurement,
+        measurement: Measurement | Timing,
         machine_id: int | None,
         *,
         label: str | None = None,
@@ -128,7 +128,7 @@ class Archive:
 
         Parameters
         ----------
-        measurement : Measurement
+        measurement : Measurement or Timing
         machine_id : int or None
             The kept machine, or cluster, that bounded it; None: none did.
         label, note : str or None
@@ -141,7 +141,9 @@ class Archive:
             machine = None if machine_id is None else self.machine(machine_id)
             summary = msgspec.json.encode(summary_of(measurement, machine)).decode()
         facts: _Facts = ("measurement", name, None, machine_id)
-        return self._keep(facts, encode(condensed(measurement)), label, note, summary)
+        if isinstance(measurement, Measurement):
+            measurement = condensed(measurement)
+        return self._keep(facts, encode(measurement), label, note, summary)
 
     def set_label(self, id: int, label: str | None) -> None:
         """Call a record by another name; None: by none."""
@@ -285,7 +287,30 @@ class Archive:
         InvalidDocument
             If this record is damaged, or of a newer schema.
         """
-        return self._value("measurement", Measurement, id)
+        measured = self.measured(id)
+        if isinstance(measured, Measurement):
+            return measured
+        why = "" if measured.uncounted is None else f": {measured.uncounted.seen}"
+        raise ArchiveRefused(
+            f"cannot take record {id} of {self.path} for a whole measurement",
+            reason=f"its work and traffic are unknown{why}",
+            remedy=f"'ridgepoint show {id}' shows its times; for more, measure it again",
+        )
+
+    def measured(self, id: int) -> Measurement | Timing:
+        """Return a kept measurement, or the times of a program that was not counted.
+
+        Raises
+        ------
+        ArchiveRefused
+            If no measurement has this id.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        document, origin = self._document("measurement", id)
+        if kind_of(document) == "timing":
+            return decode(document, Timing, origin=origin)
+        return decode(document, Measurement, origin=origin)
 
     def latest_machine(self, fingerprint: str) -> tuple[int, Machine] | None:
         """Return the machine kept last under a fingerprint, with its id; None if there is none.
@@ -344,6 +369,11 @@ class Archive:
             connection.execute(f"UPDATE about SET {column} = ? WHERE id = ?", (text, id))
 
     def _value(self, kind: Kind, value: type[Value], id: int) -> Value:
+        document, origin = self._document(kind, id)
+        return decode(document, value, origin=origin)
+
+    def _document(self, kind: Kind, id: int) -> tuple[bytes, str]:
+        """Return the document of a record, and where it stands, for messages."""
         if self.record(id).kind != kind:
             raise self._nothing(kind, id)
         ((*facts, content, digest),) = self._file.rows(
@@ -359,7 +389,7 @@ class Archive:
                 remedy="measure it again, or restore a copy of the archive",
             )
         is_plain = content.startswith(_PLAIN)
-        return decode(content if is_plain else zlib.decompress(content), value, origin=origin)
+        return content if is_plain else zlib.decompress(content), origin
 
     def _listed(self, condition: str, argument: object) -> list[tuple[Any, ...]]:
         says_more = (self._file.schema() or 0) >= 3

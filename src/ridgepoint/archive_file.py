@@ -68,6 +68,9 @@ MIGRATIONS = {
 }
 """What makes an archive of the schema before one of this, within one transaction."""
 
+_LEAST_FREE_BYTES = 1 << 20
+"""A record takes less, but for large programs; a journal beside it too."""
+
 _LEAST_BYTES = 512  # SQLite's smallest page
 
 ELSEWHERE = "keep it elsewhere with RIDGEPOINT_ARCHIVE"
@@ -138,6 +141,11 @@ def require_writable(path: Path) -> None:
             raise refused(
                 path, f"{needed} cannot be written", f"permit writing there, or {ELSEWHERE}"
             )
+    disk = os.statvfs(target)
+    free = disk.f_bavail if os.geteuid() else disk.f_bfree
+    # Some file systems do not tell their size.
+    if disk.f_blocks and free * disk.f_frsize < _LEAST_FREE_BYTES:
+        raise refused(path, "the disk is full", f"make room, or {ELSEWHERE}")
 
 
 def why(error: OSError | ValueError) -> str:

@@ -14,7 +14,7 @@ from ridgepoint.errors import InvalidDocument
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Measurement, Timing
 from ridgepoint.reference import DatacenterRun, SuiteRun
 
 SCHEMA = 1
@@ -22,6 +22,7 @@ _KINDS: dict[type, str] = {
     Machine: "machine",
     MeasuredCluster: "cluster",
     Measurement: "measurement",
+    Timing: "timing",
     SuiteRun: "suite",
     DatacenterRun: "datacenter",
 }
@@ -29,6 +30,7 @@ _WRITERS = {
     "machine": "ridgepoint machine --json",
     "cluster": "mpirun -n P ridgepoint machine --json",
     "measurement": "ridgepoint run --json",
+    "timing": "ridgepoint run --json",
     "suite": "ridgepoint suite -o FILE.json",
     "datacenter": "ridgepoint suite datacenter -o FILE.json",
 }
@@ -37,8 +39,8 @@ _WRITERS = {
 # objects nested deeper than the interpreter's stack.
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
-Document = Machine | MeasuredCluster | Measurement | SuiteRun | DatacenterRun
-Value = TypeVar("Value", Machine, MeasuredCluster, Measurement, SuiteRun, DatacenterRun)
+Document = Machine | MeasuredCluster | Measurement | Timing | SuiteRun | DatacenterRun
+Value = TypeVar("Value", Machine, MeasuredCluster, Measurement, Timing, SuiteRun, DatacenterRun)
 
 
 class _Header(msgspec.Struct):
@@ -157,7 +159,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     ----------
     document : bytes or str
     kind : type
-        `Machine`, `MeasuredCluster`, `Measurement`, `SuiteRun` or `DatacenterRun`.
+        `Machine`, `MeasuredCluster`, `Measurement`, `Timing`, `SuiteRun` or `DatacenterRun`.
     origin : str
         Where the document comes from, for messages.
 

@@ -4,6 +4,8 @@ Every message reads *what could not be done: why; what to do*. The three parts a
 attributes too, so that a caller need not take a sentence apart.
 """
 
+import signal
+
 
 class RidgepointError(Exception):
     """Base of every error that Ridgepoint raises on purpose.
@@ -49,6 +51,10 @@ class CannotStart(CannotMeasure):
     """The program could not be started."""
 
 
+class TimedOut(CannotMeasure):
+    """A run took longer than it may, and was ended."""
+
+
 class UnsupportedInstruction(CannotMeasure):
     """The program executes an instruction that the meter cannot run."""
 
@@ -68,4 +74,21 @@ class ProgramFailed(RidgepointError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The system asked Ridgepoint to stop: no failure, so that nothing goes on after it."""
+    """The system asked Ridgepoint to stop: no failure, so that nothing goes on after it.
+
+    Parameters
+    ----------
+    message : str
+    number : int
+        Of the signal that asked.
+    """
+
+    def __init__(self, message: str, number: int = signal.SIGTERM) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+def status_of(interrupt: BaseException | None) -> int:
+    """Return the exit status after an interrupt, as a shell has it: 128 and the signal's number."""
+    number = interrupt.number if isinstance(interrupt, Interrupted) else signal.SIGINT
+    return 128 + number

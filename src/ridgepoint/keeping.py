@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ridgepoint import __version__
 from ridgepoint.archive import Archive
-from ridgepoint.archive_record import Kind, Record
+from ridgepoint.archive_record import Kind, Record, require_label
 from ridgepoint.errors import ArchiveRefused
 from ridgepoint.host import System, fingerprint, hostname
+from ridgepoint.host.alone import alone_on_this_host
 from ridgepoint.kept import last_record
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Asked, Measurement
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.placement import Placement, place
 
@@ -81,6 +83,8 @@ def keep(
     result: Machine | MeasuredCluster | Measurement | Placement,
     *,
     machine: Machine | None = None,
+    label: str | None = None,
+    note: str | None = None,
     archive: ArchivePath = None,
 ) -> int:
     """Keep a result and return its number: once this returns, it is on the disk.
@@ -91,6 +95,10 @@ def keep(
         A placement is kept as its measurement, with its machine.
     machine : Machine or None
         That bounds a measurement; it is kept too, unless it is already. None: none does.
+    label : str or None
+        Name by which `load` and the command line find it.
+    note : str or None
+        What to say about it in ``ridgepoint list``.
     archive : Path or str or None
         None: the archive in use.
 
@@ -98,6 +106,8 @@ def keep(
     ------
     ArchiveRefused
         If the archive cannot be written.
+    RidgepointError
+        If the label would be taken for something else: a number, a file, an option.
     TypeError
         If the result is of another kind.
     ValueError
@@ -108,21 +118,24 @@ def keep(
         if placed.measurement is None or (machine or placed.machine) != placed.machine:
             raise ValueError("a placement is kept with its own measurement and machine")
         result, machine = placed.measurement, placed.machine
+        if placed.metric != result.metric:
+            result = replace(result, asked=replace(result.asked or Asked(), metric=placed.metric))
     if machine is not None and not isinstance(result, Measurement):
         raise ValueError("machine= is for measurements, which it bounds")
     with Archive(archive) as opened:
         if isinstance(result, Machine):
-            return opened.keep_machine(result)
+            return opened.keep_machine(result, label=label, note=note)
         if isinstance(result, MeasuredCluster):
-            return opened.keep_cluster(result)
+            return opened.keep_cluster(result, label=label, note=note)
         if not isinstance(result, Measurement):
             raise TypeError(
                 "result must be a Machine, MeasuredCluster, Measurement or Placement, "
                 f"got {type(result).__name__}"
             )
-        return opened.keep_measurement(
-            result, None if machine is None else keep_once(opened, machine)
-        )
+        if label is not None:
+            require_label(label)  # before the machine is kept
+        machine_id = None if machine is None else keep_once(opened, machine)
+        return opened.keep_measurement(result, machine_id, label=label, note=note)
 
 
 def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> list[Record]:
@@ -139,13 +152,14 @@ def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> li
         return opened.records(kind)
 
 
-def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
-    """Return a kept result by its number.
+def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
+    """Return a kept result by its number or its name.
 
     Parameters
     ----------
-    id : int or None
-        As `keep` returned it, and `ridgepoint list` shows it. None: what was kept last.
+    id : int, str or None
+        As `keep` returned it, and `ridgepoint list` shows it; or the name that it was given: of
+        several with one name the last. None: what was kept last.
     archive : Path or str or None
         None: the archive in use.
 
@@ -153,7 +167,7 @@ def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
     -------
     Machine, MeasuredCluster, Measurement or Placement
         A measurement that was kept with a machine comes back placed on it: a `Placement`, whose
-        `measurement` and `machine` are these.
+        `measurement` and `machine` are these, by the cores and the work that were asked for.
 
     Raises
     ------
@@ -163,7 +177,10 @@ def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
         If it is damaged, or was kept by a newer version.
     """
     with Archive(archive) as opened:
-        record = last_record(opened) if id is None else opened.record(id)
+        if isinstance(id, str):
+            record = opened.require(id)
+        else:
+            record = last_record(opened) if id is None else opened.record(id)
         if record.kind == "machine":
             return opened.machine(record.id)
         if record.kind == "cluster":
@@ -171,7 +188,8 @@ def load(id: int | None = None, *, archive: ArchivePath = None) -> Kept:
         measurement = opened.measurement(record.id)
         if record.machine_id is None:
             return measurement
-        return place(measurement, machine_for(measurement, opened.machine(record.machine_id)))
+        machine = machine_for(measurement, opened.machine(record.machine_id))
+        return place(measurement, machine, metric=measurement.metric)
 
 
 def machine_of_this_host(
@@ -180,6 +198,7 @@ def machine_of_this_host(
     progress: Progress | None = None,
     knowing: str | None = None,
     quick: bool = False,
+    when_waiting: Callable[[], None] | None = None,
 ) -> tuple[int, Machine]:
     """Return this host's kept machine and its number, or measure and keep it.
 
@@ -192,16 +211,38 @@ def machine_of_this_host(
         may lack it. None: any will do.
     quick : bool
         If it must be measured, measure only the ceilings that bound most programs.
+    when_waiting : callable or None
+        Called if another process measures this host now: its machine will do.
     """
-    kept = _first_kept(archive, _fingerprints_here(), knowing=knowing)
-    return kept or _measured(archive, _characterize(progress, quick=quick))
+    return kept_or_measured(
+        archive,
+        _fingerprints_here(),
+        _characterize(progress, quick=quick),
+        knowing=knowing,
+        when_waiting=when_waiting,
+    )
+
+
+def machine_of_this_host_if_kept(archive: Archive) -> tuple[int, Machine] | None:
+    """Return this host's kept machine and its number; None: it was not measured yet."""
+    return _first_kept(archive, _fingerprints_here())
 
 
 def kept_or_measured(
-    archive: Archive, fingerprints: Sequence[str], measured: Callable[[], Machine]
+    archive: Archive,
+    fingerprints: Sequence[str],
+    measured: Callable[[], Machine],
+    *,
+    knowing: str | None = None,
+    when_waiting: Callable[[], None] | None = None,
 ) -> tuple[int, Machine]:
     """Return the first machine that is kept under a fingerprint, or measure one and keep it."""
-    return _first_kept(archive, fingerprints) or _measured(archive, measured)
+    if (kept := _first_kept(archive, fingerprints, knowing=knowing)) is not None:
+        return kept
+    with alone_on_this_host(when_waiting or (lambda: None)):
+        # Another process may have measured and kept it while this one waited.
+        kept = _first_kept(archive, fingerprints, knowing=knowing)
+        return kept or _measured(archive, measured)
 
 
 def keep_once(archive: Archive, machine: Machine) -> int:

@@ -10,10 +10,10 @@ from ridgepoint.errors import ArchiveRefused, RidgepointError
 from ridgepoint.library import names, open_cluster, open_machine
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Measurement, Timing
 
-Kept = Machine | MeasuredCluster | tuple[Measurement, Machine]
-"""What can be shown; a measurement with the machine that bounds it."""
+Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
+"""What can be shown; a measurement with the machine that bounds it, if there is one."""
 
 
 def last_record(archive: Archive, kind: str | None = None) -> Record:
@@ -47,7 +47,7 @@ def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Mac
         raise ArchiveRefused(
             f"cannot bound measurement {record.id}",
             reason="it was kept without a machine",
-            remedy="measure the program again with 'ridgepoint run'",
+            remedy="measure the program again with 'ridgepoint run', without --counts-only",
         )
     from ridgepoint.models.distributed import machine_for
 
@@ -94,7 +94,10 @@ def kept_record(archive: Archive, record: Record) -> Kept:
         return archive.machine(record.id)
     if record.kind == "cluster":
         return archive.cluster(record.id)
-    return kept_measurement(archive, record)
+    measured = archive.measured(record.id)
+    if isinstance(measured, Timing):
+        return measured
+    return (measured, None) if record.machine_id is None else kept_measurement(archive, record)
 
 
 def named_machine(archive: Archive, text: str) -> Machine:

@@ -415,6 +415,11 @@ class Measurement(Presentable):
         sampled = () if self.sampled is None else self.sampled.cautions
         return (*self.cautions, *timed, *regions, *sampled, *self.counted.cautions)
 
+    @property
+    def disturbances(self) -> tuple[Caution, ...]:
+        """Cautions that others had the CPUs while it was timed."""
+        return tuple(one for one in self.all_cautions if one.code in {"other-load", "stolen-time"})
+
     def traffic_at(self, level: str) -> Traffic | None:
         """Return the traffic at a memory level, or None if it was not measured."""
         return next((part for part in self.counted.traffic if part.level == level), None)
@@ -433,3 +438,41 @@ class Measurement(Presentable):
         if self.distributed is not None and (sent := self.distributed.network_bytes) is not None:
             amounts["network"] = sent
         return Demand(amounts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """A program that was timed and not counted: its work and its traffic are unknown.
+
+    Parameters
+    ----------
+    command : tuple of str
+    timed : Timed
+    context : Context
+    uncounted : Caution or None
+        Why it was not counted, and what to do; None: counting has not begun.
+    cautions : tuple of Caution
+        Doubts that do not belong to the times alone.
+    timed_regions : tuple of TimedRegion
+    sampled : Sampled or None
+        As of `Measurement`; functions have the names of their symbols.
+    """
+
+    command: tuple[str, ...]
+    timed: Timed
+    context: Context
+    uncounted: Caution | None = None
+    cautions: tuple[Caution, ...] = ()
+    timed_regions: tuple[TimedRegion, ...] = ()
+    sampled: Sampled | None = None
+
+    @property
+    def all_cautions(self) -> tuple[Caution, ...]:
+        """Every caution: first that it was not counted, then those of the times."""
+        return (
+            *(() if self.uncounted is None else (self.uncounted,)),
+            *self.cautions,
+            *self.timed.cautions,
+            *(caution for region in self.timed_regions for caution in region.cautions),
+            *(() if self.sampled is None else self.sampled.cautions),
+        )

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.context import context_here
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.counted_runs import CountedRuns, expected_time
+from ridgepoint.errors import MeterUnavailable, TimedOut
 from ridgepoint.function_timing import time_function, whole_of
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.machine import Cache, Machine, caches_of
-from ridgepoint.measurement import Counted, Measurement, Timed, TimedRegion
+from ridgepoint.measurement import Counted, Measurement, Timed, TimedRegion, Timing
 from ridgepoint.meters import Meter, Run, Selection
 from ridgepoint.meters.engine import EngineMeter
-from ridgepoint.meters.process import Output, resolve, run
+from ridgepoint.meters.process import Output, resolve
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
 from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.models.cache_capacity import capacity_ends
+from ridgepoint.models.plausibility import by_slowdown
 from ridgepoint.models.stays import time_within
-from ridgepoint.timing import (
-    Native,
-    Progress,
-    require_success,
-    sample_program,
-    time_program,
-)
+from ridgepoint.timing import Native, Progress, require_success, sample_program, time_program
 
 _ALIKE = 0.01
 _SAMPLED = "function-sampled"
@@ -40,11 +36,14 @@ def measure_program(
     caches: Sequence[Cache] | None = None,
     repeat: int | None = None,
     timeout_s: float | None = None,
+    limit_s: float | None = None,
     counts_only: bool = False,
     functions: bool = False,
     ignore_status: bool = False,
     output: Output = "own",
     progress: Progress | None = None,
+    when_timed: Callable[[Timing], None] | None = None,
+    when_counting: Callable[[Meter], tuple[Meter, Sequence[Cache]]] | None = None,
 ) -> Measurement:
     """Measure a program's runtime natively, then count its work and traffic.
 
@@ -66,6 +65,9 @@ def measure_program(
         runs at least), 30 runs or 30 s.
     timeout_s : float or None
         Limit of each single run.
+    limit_s : float or None
+        Limit of counting altogether: a run that is not counted by then is ended, and what it
+        counted so far is thrown away.
     counts_only : bool
         Leave the native runs out; the runtime is unknown then.
     functions : bool
@@ -76,6 +78,13 @@ def measure_program(
     output : {"own", "stderr", "discard"}
         Where the program's own output goes, the once that it is shown.
     progress : callable or None
+    when_timed : callable or None
+        Called with the times when the native runs are done: counting may take long after that,
+        and fail.
+    when_counting : callable or None
+        Called with the meter before it counts; returns the meter, and the caches to simulate in
+        place of `caches`: where they depend on a machine, nobody measures it for a program that
+        fails.
 
     Returns
     -------
@@ -92,7 +101,8 @@ def measure_program(
     ProgramFailed
         If the program exits with a status other than 0, or a signal ends it.
     CannotMeasure
-        If a run takes longer than `timeout_s`, or the meter cannot count it.
+        If a run takes longer than `timeout_s`, counting takes longer than `limit_s`, or the meter
+        cannot count it.
     """
     if functions and (counts_only or (meter is not None and meter.selection is not None)):
         raise ValueError("functions are timed of whole programs that are timed")
@@ -100,7 +110,6 @@ def measure_program(
     resolved = resolve(command)
     meter, doubts = _working(meter or _engine(machine if caches is None else None))
     caches = caches_of(machine) if caches is None else caches
-    caches = System().caches if caches is None else caches
     context = context_here()
     with own_standard_input() as stdin:
         native = Native(
@@ -116,7 +125,6 @@ def measure_program(
         regions: tuple[TimedRegion, ...] = ()
         sampler: Sampler | None = None
         no_samples: tuple[Caution, ...] = ()
-        expected = ""
         part: Timed | None = None
         if not counts_only:
             # The runs in which a function is timed are runs of the program too.
@@ -126,31 +134,42 @@ def measure_program(
                 sampler, no_samples = _sampler(native, timed)
             elif meter.selection is not None and _is_function(meter.selection):
                 part, timed, sampler, no_samples = _time_in(meter.selection, native, timed)
-            expected = f" (natively {timed.runtime_s.median:.3g} s)"
-        is_shown = timed is not None
-        report(
-            f"counting with {meter.name}{expected}: {meter.slowdown} times as long", not is_shown
+            if when_timed is not None:
+                known = Timing(
+                    command=tuple(command),
+                    timed=timed,
+                    context=context,
+                    cautions=no_samples,
+                    timed_regions=regions,
+                    sampled=None if sampler is None else sampler.sampled((), timed),
+                )
+                when_timed(known)
+        launch = CountedRuns(
+            command=command,
+            stdin=stdin,
+            output=output if timed is None else "discard",
+            timeout_s=timeout_s,
+            limit_s=limit_s,
+            native_s=None if timed is None else timed.runtime_s.median,
         )
-        runs: list[Run] = []
-
-        def launch(wrapped: Sequence[str]) -> Run:
-            # A meter may need several runs; only the first shows what the program says.
-            where = "discard" if is_shown or runs else output
-            runs.append(run(wrapped, stdin=stdin, output=where, timeout_s=timeout_s))
-            return runs[-1]
-
+        if when_counting is not None:
+            meter, caches = when_counting(meter)
+        elif caches is None:
+            caches = System().caches
+        report(f"counting with {meter.name}: {_how_long(meter, timed)}", timed is None)
         counted = meter.count(resolved, launch=launch, caches=caches)
-        again = None
+        again: Counted | None = None
+        not_again: tuple[Caution, ...] = ()
         if functions and meter.without_traffic is not None:
             report(f"counting again with {meter.name}, without caches", False)
-            again = meter.without_traffic.count(resolved, launch=launch, caches=())
+            again, not_again = _counted_again(meter.without_traffic, resolved, launch)
         elif sampler is not None and timed is not None and isinstance(meter, EngineMeter):
             report("counting the whole program, to divide its samples", False)
             everything = replace(meter.without_traffic, function=None, all_threads=False)
             every = everything.count(resolved, launch=launch, caches=()).functions
             part = time_within(sampler.sampled(every, timed), counted.functions, every)
     native_status = None if timed is None else timed.exit_status
-    statuses = [one.exit_status for one in runs] or [0]
+    statuses = [one.exit_status for one in launch.runs] or [0]
     status = next((one for one in statuses if one != native_status), statuses[-1])
     if timed is None:
         require_success(command, status, ignore_status=ignore_status)
@@ -167,6 +186,8 @@ def measure_program(
                 sampled=() if sampler is None else [one.exit_status for one in sampler.runs],
             ),
             *no_samples,
+            *_too_fast(meter, counted, launch.runs, timed),
+            *not_again,
             *(() if again is None else work_cautions(counted, again)),
         ),
         timed_regions=regions,
@@ -214,6 +235,38 @@ def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:
         lack.remedy,
     )
     return other, (doubt,)
+
+
+def _too_fast(
+    meter: Meter, counted: Counted, runs: Sequence[Run], timed: Timed | None
+) -> tuple[Caution, ...]:
+    """Doubt counts of all of a program that a meter which slows it down had too soon."""
+    if timed is None or meter.selection is not None or meter.without_traffic is None:
+        return ()
+    return tuple(by_slowdown(counted, runs[0].cpu_s - runs[0].system_s, timed))
+
+
+def _how_long(meter: Meter, timed: Timed | None) -> str:
+    """Return how long counting will take, in words."""
+    if timed is None:
+        return f"{meter.slowdown} times as long as natively"
+    return expected_time(timed.runtime_s.median, meter.slowdown)
+
+
+def _counted_again(
+    meter: Meter, command: Sequence[str], launch: CountedRuns
+) -> tuple[Counted | None, tuple[Caution, ...]]:
+    """Return what a second counted run did, or why it is not known: the first one's counts stay."""
+    try:
+        return meter.count(command, launch=launch, caches=()), ()
+    except TimedOut as error:
+        return None, (
+            Caution(
+                "not-counted-again",
+                f"whether two counted runs do the same is not known: {error.reason}",
+                error.remedy,
+            ),
+        )
 
 
 def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Caution, ...]]:
@@ -316,7 +369,7 @@ def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
                 runtime_s=region.runtime_s,
                 cpu_s=cpu_s,
                 exit_status=whole.timed.exit_status,
-                cautions=region.cautions,
+                cautions=(*region.cautions, *whole.disturbances),
                 entries=region.entries,
             )
             return replace(whole, timed=timed, timed_regions=(), whole=whole.timed)

@@ -11,7 +11,14 @@ from typing import Any
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.documents import SCHEMA, plain
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Counted, Measurement, Remainder, TimedFunction
+from ridgepoint.measurement import (
+    Counted,
+    Measurement,
+    Remainder,
+    Sampled,
+    TimedFunction,
+    Timing,
+)
 from ridgepoint.models.advice import advice, whole_subject
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import judge
@@ -88,13 +95,14 @@ def report(
             for one in counted.functions
         ]
         + _remainder(counted.remainder),
-        "sampled": _sampled(measurement),
+        "sampled": _sampled(measurement.sampled),
         "regions": [
             {**_region(one, measurement), "bound": bounded(region_alone(measurement, one))}
             for one in counted.regions
         ],
         "selected": counted.selected,
         "partial": counted.partial,
+        "uncounted": None,
         "processes": counted.processes,
         "energy_j": counted.energy_j,
         "simulated_caches": plain(counted.caches),
@@ -108,6 +116,43 @@ def report(
         "distributed": _distributed(measurement, machine, placement),
         "cautions": [{**plain(one), "matters": matters(one, placement)} for one in cautions],
         "context": plain(measurement.context),
+    }
+
+
+_OF_COUNTS = (
+    *("meter", "work", "work_flop", "bops", "work_is", "flop_by_kind", "instructions"),
+    *("traffic", "levels", "protocol", "intensity_flop_per_byte", "performance_flop_per_s"),
+    *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
+    *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
+    *("working_sets", "distributed", "ends"),
+)
+"""Keys of a report that are unknown of a program that was not counted."""
+
+
+def timing_report(timing: Timing) -> dict[str, Any]:
+    """Return the report of a program that was timed and not counted: all else is unknown."""
+    sampled = () if timing.sampled is None else timing.sampled.functions
+    return {
+        "schema": SCHEMA,
+        "kind": "run",
+        "command": list(timing.command),
+        **dict.fromkeys(_OF_COUNTS),
+        "exit_status": timing.timed.exit_status,
+        "runtime_s": plain(timing.timed.runtime_s),
+        "cpu_s": plain(timing.timed.cpu_s),
+        "cores_busy": timing.timed.cores_busy,
+        "functions": [
+            {"name": one.name, "object": one.object, "runtime_s": plain(one.runtime_s)}
+            for one in sampled
+        ],
+        "sampled": _sampled(timing.sampled),
+        "regions": [
+            {"name": one.name, "entries": one.entries, "runtime_s": plain(one.runtime_s)}
+            for one in timing.timed_regions
+        ],
+        "uncounted": plain(timing.uncounted),
+        "cautions": plain(timing.all_cautions),
+        "context": plain(timing.context),
     }
 
 
@@ -246,9 +291,8 @@ def _times(measurement: Measurement) -> Times:
     return {(timed.object, timed.name): timed for timed in each}
 
 
-def _sampled(measurement: Measurement) -> dict[str, Any] | None:
+def _sampled(sampled: Sampled | None) -> dict[str, Any] | None:
     """Return how samples were taken, and the time of every function, also of those not counted."""
-    sampled = measurement.sampled
     if sampled is None:
         return None
     fields: dict[str, Any] = plain(sampled)

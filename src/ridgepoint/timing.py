@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import ProgramFailed
+from ridgepoint.errors import ProgramFailed, TimedOut
 from ridgepoint.estimate import Estimate
+from ridgepoint.host import System, of_activity
 from ridgepoint.measurement import Timed, TimedRegion
 from ridgepoint.meters import Run
 from ridgepoint.meters.process import Output, run
@@ -19,6 +20,7 @@ from ridgepoint.meters.region_times import RegionTime, read_times
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.standard_input import StandardInput
 from ridgepoint.regions import TIMES_VARIABLE
+from ridgepoint.scratch import scratch_folder
 from ridgepoint.units import format_si
 
 TIME_BUDGET_S = 30.0
@@ -37,6 +39,7 @@ OTHERS = 0.10
 """Of the CPU time of those inside: less of other threads' is not worth a caution."""
 
 _CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
+_REPEATS = "let it do the same every time: remove what it leaves behind, or have it overwrite that"
 
 Progress = Callable[[str, bool], None]
 """Called with what begins now, and whether the program's own output is shown meanwhile."""
@@ -100,19 +103,48 @@ class Native:
         ------
         ProgramFailed
             If it exits with a status other than 0 (and that is not ignored), or a signal ends it.
-        CannotMeasure
+        TimedOut
             If it takes too long.
         """
-        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
-            done = run(
-                self.command,
-                stdin=self.stdin,
-                output=output,
-                timeout_s=self.timeout_s,
-                environment={TIMES_VARIABLE: name},
-            )
+        with scratch_folder() as name:
+            try:
+                done = run(
+                    self.command,
+                    stdin=self.stdin,
+                    output=output,
+                    timeout_s=self.timeout_s,
+                    environment={TIMES_VARIABLE: name},
+                )
+            except TimedOut as error:
+                raise TimedOut(
+                    error.what, reason=f"natively, {error.reason}", remedy=error.remedy
+                ) from error
             require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
             return done, read_times(Path(name))
+
+    def again(self) -> tuple[Run, dict[str, RegionTime]]:
+        """Run the program once more, after it has done well, without showing its output.
+
+        Raises
+        ------
+        ProgramFailed
+            If it fails now; the message says what is not as it was.
+        TimedOut
+            If it takes too long.
+        """
+        try:
+            return self.once("discard")
+        except ProgramFailed as error:
+            reason, remedy = f"its first run went well, and in a later one {error.reason}", _REPEATS
+            if self.output == "own" and os.isatty(1):
+                reason = (
+                    f"its first run, on the terminal, went well, and in a later one, whose output "
+                    f"goes to a pipe, {error.reason}"
+                )
+                remedy = f"tell it to do without a terminal, or, if that is not why, {_REPEATS}"
+            raise ProgramFailed(
+                error.what, reason=reason, remedy=remedy, exit_status=error.exit_status
+            ) from error
 
 
 def time_program(
@@ -130,15 +162,17 @@ def time_program(
         where other threads worked meanwhile.
     """
     native.report("running the program", True)
+    before = System().activity()
     first, times = native.once(native.output)
     is_alone = native.repeat == 1 or 3 * first.wall_s > TIME_BUDGET_S
     runs, regions = ([first], [times]) if is_alone else ([], [])
     seen = [first]
     elapsed_s = first.wall_s
+    before = before if is_alone else System().activity()
     while wants_another([r.wall_s for r in runs], elapsed_s=elapsed_s, repeat=native.repeat):
         limit = f" of {native.repeat}" if native.repeat else ""
         native.report(f"timing run {len(runs) + 1}{limit}", False)
-        again, times = native.once("discard")
+        again, times = native.again()
         runs.append(again)
         regions.append(times)
         seen.append(again)
@@ -147,9 +181,13 @@ def time_program(
     timed = Timed(
         runtime_s=runtime,
         cpu_s=Estimate(r.cpu_s for r in runs),
-        exit_status=first.exit_status,
-        cautions=(*time_cautions(runtime, seen), *_kernel_caution(runs)),
         system_s=Estimate(r.system_s for r in runs),
+        exit_status=first.exit_status,
+        cautions=(
+            *time_cautions(runtime, seen),
+            *of_activity(before, System().activity()),
+            *_kernel_caution(runs),
+        ),
     )
     names = [name for name in regions[0] if all(name in times for times in regions)]
     return timed, tuple(
@@ -180,7 +218,7 @@ def sample_program(native: Native, timed: Timed) -> Sampler:
         and elapsed_s + timed.runtime_s.median < _SAMPLING_BUDGET_S
     ):
         native.report(f"sampling run {len(sampler.runs) + 1}", False)
-        sampler.sample(lambda: native.once("discard")[0])
+        sampler.sample(lambda: native.again()[0])
         elapsed_s += sampler.runs[-1].wall_s
     return sampler
 

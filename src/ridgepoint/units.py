@@ -67,6 +67,20 @@ def parse_si(text: str, unit: str) -> float:
     return float(match[1]) * 10.0 ** _POWER_OF[match[2]]
 
 
+def format_duration(seconds: float) -> str:
+    """Return how long something takes, as people say it.
+
+    Examples
+    --------
+    >>> format_duration(0.0374), format_duration(48.2), format_duration(200), format_duration(9000)
+    ('37 ms', '48 s', '3.3 min', '2.5 h')
+    """
+    if seconds < 100:
+        return format_si(seconds, "s", digits=2)
+    length_s, unit = (60, "min") if seconds < 6000 else (3600, "h")
+    return f"{float(f'{seconds / length_s:.2g}'):g} {unit}"
+
+
 def format_size(size_bytes: int) -> str:
     """Return a cache or page size in KiB or MiB.
 

@@ -10,6 +10,7 @@ import pytest
 
 import ridgepoint
 from ridgepoint.archive import Archive
+from ridgepoint.host import Activity
 
 pytestmark = pytest.mark.usefixtures("meter")
 
@@ -217,6 +218,21 @@ def test_full_disk_behind_standard_output_is_one_line(cli):
     assert done.returncode == 2
     assert done.stderr.startswith(b"ridgepoint: cannot write the output: no space left")
     assert done.stderr.count(b"\n") == 1
+
+
+def test_load_of_others_while_it_was_timed_is_said_with_numbers(cli, monkeypatch):
+    """Two seconds of two CPUs, one of them ours: the other one and a tenth that was stolen."""
+    began = Activity(at_s=0.0, busy_s=0.0, steal_s=0.0, own_s=0.0, processes={})
+    ended = Activity(at_s=2.0, busy_s=4.0, steal_s=0.2, own_s=2.0, processes={(7, "stream"): 1.9})
+    looks = iter([began, ended])
+    monkeypatch.setattr("ridgepoint.host.System.activity", lambda system: next(looks))
+    _, out, _ = cli.run("--json", "--", "sleep", "0.1")
+    cautions = {one["code"]: one for one in json.loads(out)["cautions"]}
+
+    assert "1 CPUs busy" in cautions["other-load"]["seen"]
+    assert "'stream' (process 7) most, for 1.9 s" in cautions["other-load"]["seen"]
+    assert "0.1 CPUs" in cautions["stolen-time"]["seen"]
+    assert "others had the CPUs" in cautions["waiting"]["remedy"]
 
 
 def test_python_says_what_the_command_line_says(cli):

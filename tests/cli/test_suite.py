@@ -110,7 +110,7 @@ def test_a_request_to_stop_ends_the_suite(cli, monkeypatch):
     monkeypatch.setattr("ridgepoint.cli.doctor.command.callback", run)
     status, out, err = cli("doctor")
 
-    assert (status, out) == (2, "")
+    assert (status, out) == (143, "")
     assert err.strip() == (
         "ridgepoint: cannot go on: SIGTERM asks to stop: "
         "what was kept before stays kept; run it again for the rest"

@@ -98,7 +98,7 @@ def test_end_in_the_middle_of_counting_leaves_nothing(ridgepoint, tmp_path, numb
             each.kill()
         process.kill()
 
-    assert process.returncode == 2
+    assert process.returncode == 128 + number
     assert "Traceback" not in err
     assert err.splitlines()[-1].startswith("ridgepoint: ")
     assert left == []

@@ -225,6 +225,71 @@ def test_interrupt_leaves_no_process():
         child.wait()
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "sleep {marker}",
+        "sleep {marker} & setsid sleep {marker} & wait",
+        "(setsid sleep {marker} &); trap '' TERM INT HUP; sleep {marker}",
+        "exec env -i /bin/sh -c 'sleep {marker} & wait'",
+    ],
+    ids=["one", "children", "daemon", "own environment"],
+)
+def test_nothing_outlives_a_process_that_was_killed(script):
+    """SIGKILL leaves no time to end anything: what was started is ended all the same."""
+    if shutil.which("setsid") is None:
+        pytest.skip("there is no setsid")
+    marker = f"96{os.getpid()}"
+    code = (
+        "import sys\n"
+        "from ridgepoint.meters.process import run\n"
+        "from ridgepoint.meters.standard_input import own_standard_input\n"
+        "with own_standard_input() as stdin:\n"
+        "    run(('/bin/sh', '-c', sys.argv[1]), stdin=stdin, output='own')\n"
+    )
+    command = [sys.executable, "-c", code, script.format(marker=marker)]
+    child = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
+    try:
+        await_that(lambda: len(running(marker)) >= script.count("sleep"))
+        child.kill()
+        child.wait()
+
+        assert await_that(lambda: not running(marker))
+    finally:
+        child.kill()
+        child.wait()
+        for left in running(marker):
+            left.kill()
+
+
+def test_watchdog_ends_with_its_process():
+    """Nothing of a run is left that ended by itself, and no pipe is held open."""
+    told = in_child(
+        """
+        import os
+        with own_standard_input() as stdin:
+            run(("/bin/true",), stdin=stdin, output="own")
+        import psutil
+        print(*(child.pid for child in psutil.Process().children()))
+        """
+    )
+
+    assert [int(pid) for pid in told.split()]
+    assert not any(psutil.pid_exists(int(pid)) for pid in told.split())
+
+
+def await_that(holds):
+    """Return whether something comes to hold within 20 s."""
+    deadline = time.monotonic() + 20
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return holds()
+
+
 def running(marker):
     """Return the sleeping processes with this mark."""
-    return [p for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or [])]
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        if process.info["status"] != psutil.STATUS_ZOMBIE:
+            found += [process] if ["sleep", marker] == process.info["cmdline"] else []
+    return found

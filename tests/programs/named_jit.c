@@ -2,7 +2,8 @@
  *
  * Two loops of N additions of fp64: "add slowly", a chain of 16 each round, and "add once". They
  * are called in turns until the thread has used so many seconds of CPU time (0: once each). The
- * names are written to /tmp/perf-PID.map, or to jit-PID.dump in the current folder.
+ * names are written to /tmp/perf-PID.map, or to jit-PID.dump in the current folder; a map ends with
+ * the text of NAMED_JIT_MARK, by which whoever started the program finds it.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -59,6 +60,8 @@ int main(int argc, char **argv) {
         if (*argv[1] == 'd') record(file, names[i], code + i * APART, sizes[i], i);
         else fprintf(file, "%lx %zx %s\n", (long)(code + i * APART), sizes[i], names[i]);
     }
+    const char *mark = getenv("NAMED_JIT_MARK"); /* a line that names nothing */
+    if (file && mark && *argv[1] == 'm') fprintf(file, "mark %s\n", mark);
     if (file) fclose(file);
     do {
         ((void (*)(long))code)(rounds);

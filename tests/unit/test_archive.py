@@ -19,6 +19,8 @@ from core_inputs import MACHINE, MEASUREMENT
 from ridgepoint.archive import Archive, default_path
 from ridgepoint.documents import encode
 from ridgepoint.errors import ArchiveRefused, InvalidDocument, RidgepointError
+from ridgepoint.keeping import keep, load
+from ridgepoint.models.placement import place
 
 WRITER = """
 import sys
@@ -427,6 +429,21 @@ def test_records_are_found_by_number_and_by_the_last_of_a_name(kept):
             archive.require("haet")
 
 
+def test_python_keeps_and_loads_by_name_as_it_was_placed(path):
+    """By basic operations here; of two with one name the last; a bad name keeps nothing."""
+    bounded = place(MEASUREMENT, MACHINE)
+    with pytest.raises(RidgepointError, match="cannot name a record"):
+        keep(bounded, label="7", archive=path)
+    assert not path.exists()
+    keep(bounded, label="heat", archive=path)
+    number = keep(place(MEASUREMENT, MACHINE, metric="bop"), label="heat", note="x", archive=path)
+
+    assert load("heat", archive=path).metric == "bop"
+    assert load(2, archive=path).measurement == MEASUREMENT
+    with Archive(path) as archive:
+        assert archive.record(number).note == "x"
+
+
 @pytest.mark.parametrize("label", ["", " x", "12", "a/b", "m.json", "-x", "x" * 81, "a\nb"])
 def test_a_name_that_reads_as_something_else_is_refused(kept, label):
     """A number, a file, an option: it could not be found again."""
@@ -571,9 +588,9 @@ def test_flipped_bytes_are_refused_or_harmless(kept):
     content = kept.read_bytes()
     places = random.Random(7)
     outcomes = {"refused": 0, "sound": 0}
-    for place in [*range(0, 100, 3), *(places.randrange(len(content)) for _ in range(150))]:
+    for index in [*range(0, 100, 3), *(places.randrange(len(content)) for _ in range(150))]:
         spoilt = bytearray(content)
-        spoilt[place] ^= 1 << places.randrange(8)
+        spoilt[index] ^= 1 << places.randrange(8)
         kept.write_bytes(spoilt)
         try:
             with Archive(kept) as archive:

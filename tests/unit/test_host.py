@@ -262,6 +262,20 @@ def test_other_processes_are_found_by_the_time_they_took(tree, monkeypatch):
     assert before.busiest(after) == (4242, "my (prog) x", 5.5)
 
 
+def test_running_children_are_no_others(tree):
+    """What watches over runs, say: 1 s of user and 2 s of system time are ours."""
+    own = os.getpid()
+    files = {
+        "proc/70/stat": f"70 (child) S {own} 0 0 0 0 0 0 0 0 0 100 200 0 0",
+        "proc/71/stat": "71 (other) S 1 0 0 0 0 0 0 0 0 0 300 400 0 0",
+    }
+    alone = tree({}).activity()
+    both = tree(files).activity()
+
+    assert both.processes == {(71, "other"): 7.0}
+    assert both.own_s - alone.own_s == pytest.approx(3.0, abs=0.2)
+
+
 def test_activity_that_the_kernel_does_not_tell_is_unknown(tree):
     """No /proc/stat: not 0 CPUs."""
     moment = tree({}).activity()

@@ -36,11 +36,16 @@ def time(busy_s, cpu_s, *, entries=1):
 def region_of(*runs, name="solve", all_threads=False):
     """Return the region of a program whose native runs take such times."""
     times = iter([runs[0], *runs])  # the first run is not timed
+
+    def once(output="discard"):
+        return Run(exit_status=0, wall_s=1.0, cpu_s=1.0), {name: next(times)}
+
     native = SimpleNamespace(
         report=lambda what, output_is_shown: None,
         output="discard",
         repeat=len(runs),
-        once=lambda output: (Run(exit_status=0, wall_s=1.0, cpu_s=1.0), {name: next(times)}),
+        once=once,
+        again=once,
     )
     _, (region,) = time_program(native, all_threads=all_threads)
     return region

@@ -18,7 +18,7 @@ from ridgepoint.ceilings.session import Outcome, measure
 from ridgepoint.ceilings.survey import Survey, surveyed
 from ridgepoint.ceilings.trial import Trial
 from ridgepoint.estimate import Estimate
-from ridgepoint.host import System, fingerprint, hostname, usable_cpus
+from ridgepoint.host import System, fingerprint, hostname, of_activity, usable_cpus
 from ridgepoint.jit import Compiler
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
 from ridgepoint.resources import resource_named
@@ -118,7 +118,7 @@ def characterize(
             *doubts.of_pinning(pinned=outcome.pool.is_pinned),
             *doubts.of_clock(frequencies),
             *doubts.of_limit(limit, n_cpus),
-            *doubts.of_activity(outcome.before, outcome.after),
+            *of_activity(outcome.before, outcome.after),
             *outcome.survey.cautions,
             *doubts.of_caches(outcome.survey.caches, ceilings),
             *doubts.of_pages(_dram_shares(outcome)),

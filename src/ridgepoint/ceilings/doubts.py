@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from ridgepoint.caution import Caution
-from ridgepoint.host import Activity
 from ridgepoint.identity import Identity
 from ridgepoint.machine import CHASE, Cache, Ceiling
 
@@ -16,10 +15,6 @@ HUGE = 0.9
 
 _FREQUENCY_MOVED = 0.02
 _FEWEST_FOR_DECILES = 2
-
-_OTHERS_CPUS = 0.1
-_STOLEN_CPUS = 0.02
-"""CPUs, on average: what others may take without a word."""
 
 _SLOWER = 0.9
 """A level further out moves less than this share of what the one before it does."""
@@ -76,29 +71,6 @@ def of_limit(limit: float | None, n_cpus: int) -> Iterator[Caution]:
             "cpu-limit",
             f"a control group allows {limit:g} CPUs' worth of time on {n_cpus} CPUs",
             "rates are those while the threads run; over longer times the limit holds them back",
-        )
-
-
-def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
-    """Yield a caution if other processes, or the hypervisor, kept CPUs busy meanwhile."""
-    others = before.others_cpus(after)
-    if others is not None and others > _OTHERS_CPUS:
-        busiest = before.busiest(after)
-        most = ""
-        if busiest is not None:
-            number, name, seconds = busiest
-            most = f", {name!r} (process {number}) most, for {seconds:.1f} s"
-        yield Caution(
-            "other-load",
-            f"other processes kept {others:.2g} CPUs busy meanwhile{most}",
-            "end them and measure again: what they share with this one, memory above all, is more",
-        )
-    stolen = before.stolen_cpus(after)
-    if stolen is not None and stolen > _STOLEN_CPUS:
-        yield Caution(
-            "stolen-time",
-            f"the hypervisor gave {stolen:.2g} CPUs' worth of time to others meanwhile",
-            "measure when the host is less busy, or on dedicated CPUs",
         )
 
 

@@ -21,6 +21,7 @@ from ridgepoint.machine import Cache, Machine
 if TYPE_CHECKING:
     from ridgepoint.gpu.device import Device
 
+_WAITING = "waiting for another ridgepoint, which measures this machine now"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 archive_option = click.option(
@@ -176,7 +177,21 @@ def machine_of_this_host(
     """Return this host's kept machine, or measure and keep it."""
     from ridgepoint import keeping
 
-    return keeping.machine_of_this_host(archive, progress=shown.fraction, knowing=knowing)
+    return keeping.machine_of_this_host(
+        archive,
+        progress=shown.fraction,
+        knowing=knowing,
+        when_waiting=lambda: shown.step(_WAITING),
+    )
+
+
+@contextlib.contextmanager
+def measuring_alone(shown: Progress) -> Iterator[None]:
+    """Let one process at a time measure this host: two would disturb each other."""
+    from ridgepoint.host.alone import alone_on_this_host
+
+    with alone_on_this_host(lambda: shown.step(_WAITING)):
+        yield
 
 
 def machine_of_gpu(

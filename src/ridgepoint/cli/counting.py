@@ -13,6 +13,7 @@ from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter
 from ridgepoint.models.symbol_names import why_no_pattern
+from ridgepoint.models.work import Metric
 
 
 def caches_to_simulate(geometry: str | None, machine: Machine | None) -> tuple[Cache, ...]:
@@ -27,14 +28,14 @@ def caches_to_simulate(geometry: str | None, machine: Machine | None) -> tuple[C
     return known or common.caches_of_this_host(geometry)
 
 
-def with_ends(meter: Meter, machine: Machine, geometry: str | None) -> Meter:
+def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Meter:
     """Return the meter; one that simulates caches does the ends of what a program gets, too.
 
     Parameters
     ----------
     meter : Meter
-    machine : Machine
-        Whose caches are simulated, unless the user gives others.
+    machine : Machine or None
+        Whose caches are simulated, unless the user gives others; None: it was not measured.
     geometry : str or None
         Those.
     """
@@ -44,6 +45,8 @@ def with_ends(meter: Meter, machine: Machine, geometry: str | None) -> Meter:
 
     if isinstance(meter, AutoMeter | BothMeter):
         return replace(meter, engine=with_ends(meter.engine, machine, geometry))
+    if machine is None:
+        return meter
     ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities)
     if geometry is not None or ends is None or not isinstance(meter, EngineMeter):
         return meter
@@ -61,6 +64,7 @@ def meter_for(
     what_if: Sequence[str],
     miss_curve: bool,
     traffic: bool,
+    metric: Metric | None = None,
     report: Callable[[str], None],
 ) -> Meter:
     """Return the meter that the options name.
@@ -133,6 +137,9 @@ def meter_for(
         may_be_replaced=name in {None, "auto"},
         report=report,
     )
+    if metric == "bop":
+        # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
+        simulated = ("what each instruction does (--work bops)",)
     return engine if name in {None, "engine"} else _with_hardware(name, engine, simulated)
 
 

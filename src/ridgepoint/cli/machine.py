@@ -121,27 +121,28 @@ def command(
     with Archive(archive_path) as archive, common.progress() as shown:
         baseline = None if baseline_name is None else named_machine(archive, baseline_name)
         archive.require_writable()
-        subject = _Cpu(shown, caches) if device is None else _Gpu(shown, device)
-        machine = subject.measured(quick=quick)
-        fell = 0
-        try:
-            if baseline is None:
-                shown.close()
-                show_machine(machine, as_json=as_json)
-            else:
-                for _ in range(_CONFIRMATIONS):
-                    names = _fallen(compare(baseline, machine, tolerance=tolerance))
-                    if not names:
-                        break
-                    machine = subject.measured_again(machine, names)
-                shown.close()
-                compared = compare(baseline, machine, tolerance=tolerance)
-                fell = compared.count("fell")
-                show_comparison(compared, baseline, machine, as_json=as_json)
-            write_machine(machine, outputs)
-        finally:
-            kept = archive.keep_machine(machine, label=label, note=note)
-            common.say_kept(kept, label)
+        with common.measuring_alone(shown):
+            subject = _Cpu(shown, caches) if device is None else _Gpu(shown, device)
+            machine = subject.measured(quick=quick)
+            fell = 0
+            try:
+                if baseline is None:
+                    shown.close()
+                    show_machine(machine, as_json=as_json)
+                else:
+                    for _ in range(_CONFIRMATIONS):
+                        names = _fallen(compare(baseline, machine, tolerance=tolerance))
+                        if not names:
+                            break
+                        machine = subject.measured_again(machine, names)
+                    shown.close()
+                    compared = compare(baseline, machine, tolerance=tolerance)
+                    fell = compared.count("fell")
+                    show_comparison(compared, baseline, machine, as_json=as_json)
+                write_machine(machine, outputs)
+            finally:
+                kept = archive.keep_machine(machine, label=label, note=note)
+                common.say_kept(kept, label)
     return 1 if fell else 0
 
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 from ridgepoint import __version__
-from ridgepoint.errors import Interrupted, RidgepointError
+from ridgepoint.errors import Interrupted, RidgepointError, status_of
 
 # Name, module, help: known without importing any of them, for a fast --help.
 _COMMANDS = {
@@ -76,7 +76,8 @@ def main(argv: list[str]) -> int:
     Returns
     -------
     int
-        0 done, 1 a check failed, 2 wrong use or cannot; the status of a program that failed.
+        0 done, 1 a check failed, 2 wrong use or cannot; the status of a program that failed; 128
+        and the number of the signal that asked to stop (130 after Ctrl-C).
     """
     try:
         status = group.main(argv, prog_name="ridgepoint", standalone_mode=False)
@@ -94,9 +95,10 @@ def main(argv: list[str]) -> int:
         return error.exit_status
     except (KeyboardInterrupt, click.Abort) as error:
         # click takes the one for the other.
-        said = str(error.__cause__ or error) or "interrupted"
+        cause = error if isinstance(error, Interrupted) else error.__cause__
+        said = str(cause or error) or "interrupted"
         _complain(f"{said}: what was kept before stays kept; run it again for the rest")
-        return 2
+        return status_of(cause)
     except OSError as error:
         # Raised by writing what we print; all else is caught where it happens.
         if error.errno == errno.EPIPE:
@@ -113,7 +115,7 @@ def _complain(message: str) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise Interrupted(f"cannot go on: {signal.Signals(number).name} asks to stop")
+    raise Interrupted(f"cannot go on: {signal.Signals(number).name} asks to stop", number)
 
 
 def entry() -> NoReturn:

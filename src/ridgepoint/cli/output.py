@@ -145,8 +145,8 @@ def _in_short(machine: Machine) -> dict[str, Any]:
 
 def show_run(
     measurement: Measurement,
-    machine: Machine,
-    placement: Placement,
+    machine: Machine | None,
+    placement: Placement | None,
     *,
     as_json: bool,
     plot: bool,
@@ -158,8 +158,10 @@ def show_run(
     Parameters
     ----------
     measurement : Measurement
-    machine : Machine
-    placement : Placement
+    machine : Machine or None
+        None: there is none to bound it with.
+    placement : Placement or None
+        On that machine.
     as_json : bool
     plot : bool
         Whether the report ends with a plot.
@@ -173,6 +175,8 @@ def show_run(
         return
     shown = console(stderr=stderr)
     shown.print(run_table.run(measurement, machine, placement, every_caution=every_caution))
+    if machine is None or placement is None:
+        return
     if measurement.distributed is not None:
         from ridgepoint.figures.rank_table import ranks
 
@@ -190,17 +194,23 @@ def show_run(
 
 
 def write_run(
-    measurement: Measurement, machine: Machine, placement: Placement, outputs: Sequence[Path]
+    measurement: Measurement,
+    machine: Machine | None,
+    placement: Placement | None,
+    outputs: Sequence[Path],
 ) -> None:
     """Write a measured program to each file: its report to .json, its figure to the others.
 
-    The figure of a distributed program is the Ridgeline, if the machine has a network.
+    The figure of a distributed program is the Ridgeline, if the machine has a network. Without a
+    machine there is no figure.
     """
     documents = [path for path in outputs if path.suffix.lower() == ".json"]
     for path in documents:
         document = render(report(measurement, machine, placement)).encode()
         replace_file(path, document, what="the report")
     figures = [path for path in outputs if path not in documents]
+    if machine is None or placement is None:
+        return
     if figures and not _write_ridgeline(measurement, machine, placement, figures):
         save_figure(
             roofline_figure(machine, [_subject(measurement, machine, placement)]),

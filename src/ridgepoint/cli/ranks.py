@@ -144,7 +144,7 @@ def run_ranks(
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.distributed import machine_for
     from ridgepoint.models.placement import place
-    from ridgepoint.models.work import yardstick
+    from ridgepoint.models.work import yardstick_on
 
     _require_none(of_one_process)
     common.require_figure_endings(outputs, also=(".json",))
@@ -168,8 +168,7 @@ def run_ranks(
         known = kept_cluster(archive, hosts) if chosen is None and len(hosts) > 1 else None
         machine_id, node = known or common.machine_to_bound_by(archive, chosen, shown)
         measurement = distributed.measure()
-        if metric is None:
-            metric = yardstick(measurement.counted.counts, knows_bop=node.knows("bop"))
+        metric = metric or yardstick_on(node, measurement)
         asked = Asked(metric=metric, options=common.options_asked())
         measurement = replace(measurement, asked=asked)
         shown.close()
@@ -192,7 +191,9 @@ def _require_none(options: Mapping[str, object]) -> None:
     ------
     click.BadParameter
     """
-    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    given = [
+        f"--{name.removesuffix('_s').replace('_', '-')}" for name, value in options.items() if value
+    ]
     if given:
         raise click.BadParameter(
             f"several ranks are measured without {', '.join(given)}: leave it out",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
+    from ridgepoint.machine import Cache
+    from ridgepoint.measurement import Timing
+    from ridgepoint.meters import Meter
     from ridgepoint.models.work import Metric
 
 
@@ -35,7 +39,14 @@ if TYPE_CHECKING:
     "timeout_s",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End any single run that takes longer (counting takes 2 to 200 times as long).",
+    help="Give up if any single run takes longer (counting takes 2 to 200 times as long).",
+)
+@click.option(
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop counting after so long, and show and keep what was timed until then.",
 )
 @click.option(
     "--machine",
@@ -109,6 +120,9 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
     report goes to standard error, as with 'time'; with --json the report goes to standard output
     and the program's output to standard error. Its exit status is passed on.
 
+    Where counting is stopped (by --limit, by Ctrl-C, or since it cannot go on), the times are
+    shown and kept; work and traffic stay unknown, and the exit status is 2, or 130 after Ctrl-C.
+
     Of a program that uses MPI, --mpi P measures every rank: 'ridgepoint run --mpi 4 -- ./program',
     or 'mpirun -n 4 ridgepoint run -- ./program'.
     """
@@ -125,6 +139,7 @@ def _measure(
     program: tuple[str, ...],
     repeat: int | None,
     timeout_s: float | None,
+    limit_s: float | None,
     machine_name: str | None,
     geometry: str | None,
     what_if: tuple[str, ...],
@@ -149,23 +164,20 @@ def _measure(
 ) -> int:
     """Measure a program on this machine."""
     from ridgepoint.archive import Archive
-    from ridgepoint.cli.counting import caches_to_simulate, meter_for, show_meters, with_ends
-    from ridgepoint.cli.output import show_run, write_run
+    from ridgepoint.cli.bounding import Bounding
+    from ridgepoint.cli.counting import caches_to_simulate, meter_for, with_ends
+    from ridgepoint.cli.timings import end_without_counts
+    from ridgepoint.errors import ArchiveRefused, CannotMeasure
     from ridgepoint.host import usable_cpus
     from ridgepoint.kept import machine_of
     from ridgepoint.measurement import Asked
-    from ridgepoint.meters.perf.choice import AutoMeter
     from ridgepoint.meters.process import resolve
-    from ridgepoint.models.placement import place
-    from ridgepoint.models.work import yardstick
+    from ridgepoint.models.work import yardstick_on
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
-    if functions and (counts_only or region is not None or function is not None):
-        raise click.BadParameter(
-            "times the functions of a whole program: leave --counts-only, --region, --function out",
-            param_hint="'--functions'",
-        )
+    if functions:
+        _require_whole(counts_only or region is not None or function is not None)
     if meter_name == "ncu":
         _require_gpu(machine_name, functions=functions)
     common.require_figure_endings(outputs, also=(".json",))
@@ -184,45 +196,78 @@ def _measure(
             what_if=what_if,
             miss_curve=miss_curve,
             traffic=not no_traffic,
+            metric=metric,
             report=shown.step,
         )
-        if metric == "bop" and isinstance(meter, AutoMeter):
-            # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
-            meter = replace(meter, asked="what each instruction does (--work bops)")
         archive.require_writable()
-        machine_id, machine = common.machine_to_bound_by(archive, chosen, shown)
-        if cores is not None and cores > machine.cores:
-            raise click.BadParameter(
-                f"{machine.name} has {machine.cores} cores", param_hint="'--cores'"
+        bounding = Bounding(archive, chosen, shown)
+        if counts_only and any(path.suffix.lower() != ".json" for path in outputs):
+            bounding.measure()
+        bounding.require_cores(cores)
+        timings: list[Timing] = []
+
+        def when_counting(meter: Meter) -> tuple[Meter, Sequence[Cache]]:
+            # By now the program has run without failing: measuring the machine is not in vain.
+            if not counts_only:
+                bounding.measure()
+            # Traffic and roofs are of the same caches.
+            caches = caches_to_simulate(geometry, bounding.machine)
+            return with_ends(meter, bounding.machine, geometry), caches
+
+        try:
+            measurement = measure_program(
+                program,
+                meter=meter,
+                when_counting=when_counting,
+                repeat=repeat,
+                timeout_s=timeout_s,
+                limit_s=limit_s,
+                counts_only=counts_only,
+                functions=functions,
+                ignore_status=ignore_status,
+                output="stderr" if as_json else "own",
+                progress=shown.step,
+                when_timed=timings.append,
             )
-        # Traffic and roofs are of the same caches.
-        measurement = measure_program(
-            program,
-            meter=with_ends(meter, machine, geometry),
-            caches=caches_to_simulate(geometry, machine),
-            repeat=repeat,
-            timeout_s=timeout_s,
-            counts_only=counts_only,
-            functions=functions,
-            ignore_status=ignore_status,
-            output="stderr" if as_json else "own",
-            progress=shown.step,
-        )
-        if metric is None:
-            metric = yardstick(measurement.counted.counts, knows_bop=machine.knows("bop"))
+        except (CannotMeasure, ArchiveRefused, KeyboardInterrupt) as error:
+            if not timings:
+                raise
+            shown.close()
+            return end_without_counts(
+                timings[0],
+                error,
+                archive,
+                bounding.id,
+                as_json=as_json,
+                outputs=outputs,
+                label=label,
+                note=note,
+            )
+        shown.close()
+        metric = metric or yardstick_on(bounding.machine, measurement)
         asked = Asked(cores=cores, metric=metric, options=common.options_asked())
         measurement = replace(measurement, asked=asked)
-        shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:
-            placement = place(measurement, machine, cores=cores, metric=metric)
-            show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
-            show_meters(measurement.counted)
-            write_run(measurement, machine, placement, outputs)
+            bounding.show(measurement, as_json=as_json, plot=not no_plot, outputs=outputs)
         finally:
-            kept = archive.keep_measurement(measurement, machine_id, label=label, note=note)
+            kept = archive.keep_measurement(measurement, bounding.id, label=label, note=note)
             common.say_kept(kept, label)
     return 0 if measurement.timed is None else measurement.timed.exit_status
+
+
+def _require_whole(is_part: bool) -> None:
+    """Refuse to time the functions of a part of a program, or of one that is not timed.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    if is_part:
+        raise click.BadParameter(
+            "times the functions of a whole program: leave --counts-only, --region, --function out",
+            param_hint="'--functions'",
+        )
 
 
 def _require_gpu(machine_name: str | None, *, functions: bool) -> None:

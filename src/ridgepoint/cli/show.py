@@ -63,14 +63,19 @@ def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
     from ridgepoint.cli.output import machine_fields
     from ridgepoint.documents import to_fields
     from ridgepoint.machine import Machine
+    from ridgepoint.measurement import Timing
     from ridgepoint.models.placement import place
-    from ridgepoint.report import report
+    from ridgepoint.report import report, timing_report
 
+    if isinstance(found, Timing):
+        return timing_report(found)
     if not isinstance(found, tuple):
         _require_no_work(found.name, metric)
         return machine_fields(found) if isinstance(found, Machine) else to_fields(found)
     measurement, machine = found
-    placement = place(measurement, machine, metric=metric or measurement.metric)
+    placement = None
+    if machine is not None:
+        placement = place(measurement, machine, metric=metric or measurement.metric)
     return report(measurement, machine, placement)
 
 
@@ -78,12 +83,19 @@ def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
     """Print a measurement, a machine or a cluster for a reader."""
     from ridgepoint.cli.cluster_output import show_cluster
     from ridgepoint.cli.output import show_machine, show_run
+    from ridgepoint.cli.timings import show_timing
     from ridgepoint.measured_cluster import MeasuredCluster
+    from ridgepoint.measurement import Timing
     from ridgepoint.models.placement import place
 
+    if isinstance(found, Timing):
+        show_timing(found, as_json=False)
+        return
     if isinstance(found, tuple):
         measurement, machine = found
-        placement = place(measurement, machine, metric=metric or measurement.metric)
+        placement = None
+        if machine is not None:
+            placement = place(measurement, machine, metric=metric or measurement.metric)
         show_run(
             measurement,
             machine,

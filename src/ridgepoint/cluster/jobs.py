@@ -24,6 +24,7 @@ from ridgepoint.cluster.task import Report, Task
 from ridgepoint.errors import CannotMeasure, CannotStart, ProgramFailed
 from ridgepoint.meters.process import Output, adopting_orphans
 from ridgepoint.meters.standard_input import StandardInput
+from ridgepoint.meters.watchdog import VARIABLE, watchdog
 
 END_S = 10.0
 """Within this time all ranks must have ended once one has failed, or all have told."""
@@ -90,6 +91,7 @@ def _started(
     command: Sequence[str], stdin: StandardInput, output: Output
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a launcher, and end it with all that it started."""
+    watch = watchdog()
     strangers = {child.pid for child in psutil.Process().children()}
     source = stdin.open()
     try:
@@ -99,7 +101,7 @@ def _started(
             stdin=source,
             stdout=stdout,
             stderr=subprocess.PIPE,
-            env=clean_environment(os.environ),
+            env={**clean_environment(os.environ), VARIABLE: watch.token},
         )
     except OSError as error:
         stdin.finish()
@@ -111,9 +113,11 @@ def _started(
     finally:
         os.close(source)
     try:
+        watch.note(process.pid)
         yield process
     finally:
         _end(process, strangers)
+        watch.note(0)
         if process.stderr is not None:
             process.stderr.close()
         stdin.finish()

@@ -73,6 +73,32 @@ def function_times(
     return Group(table, Text(_said(sampled)))
 
 
+def times_alone(sampled: Sampled, runtime_s: float, *, most: int) -> RenderableType:
+    """Return a row per function of a program that was not counted, and where else the time went.
+
+    Parameters
+    ----------
+    sampled : Sampled
+    runtime_s : float
+        Median of the program's.
+    most : int
+        Rows beside those of the rest.
+    """
+    table = plain_table("function", "object", "time", right=("time",))
+    table.columns[0].ratio = 1
+    each = sampled.functions
+    shown = [one for one in each if one.runtime_s.median >= _LEAST_SHARE * runtime_s][:most]
+    for timed in shown:
+        held_by = "" if timed.object is None else printable(program_name((timed.object,)))
+        _add(table, _name(timed), (held_by, _time(timed, runtime_s)))
+    if rest := each[len(shown) :]:
+        rest_s = sum(timed.runtime_s.median for timed in rest)
+        _add(table, f"{len(rest)} more", ("", percent(rest_s / runtime_s)))
+    known_s = sum(timed.runtime_s.median for timed in each)
+    _add(table, "kernel, waiting", ("", percent(max(1 - known_s / runtime_s, 0.0))))
+    return Group(table, Text(_said(sampled)))
+
+
 def _said(sampled: Sampled) -> str:
     runs = "1 run" if sampled.runs == 1 else f"{sampled.runs} runs"
     kernel = format_si(sampled.system_s, "s", digits=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -94,8 +94,8 @@ def run(
         *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
         *_selected(measurement),
-        Padding(_grid(_seen(measurement, metric, placement)), (1, 0, 0, 0)),
-        Padding(_grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
+        Padding(grid(_seen(measurement, metric, placement)), (1, 0, 0, 0)),
+        Padding(grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
         advised = () if machine is None else advice(measurement, placement, machine)
@@ -186,7 +186,8 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _grid(rows: Iterator[Row]) -> Table:
+def grid(rows: Iterable[Row]) -> Table:
+    """Return what was found, each with its name."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True, min_width=len("   instructions"))
     table.add_column(overflow="fold")
@@ -203,7 +204,7 @@ def _seen(measurement: Measurement, metric: Metric, placement: Placement | None)
     else:
         yield (
             "T  runtime",
-            f"{_with_quartiles(timed.runtime_s, 's')}, {timed.cores_busy:.2f} cores busy",
+            f"{with_quartiles(timed.runtime_s, 's')}, {timed.cores_busy:.2f} cores busy",
         )
         if measurement.whole is not None:
             yield "", part_of(timed, measurement.whole)
@@ -346,7 +347,10 @@ def _placed(
     if of_work:
         yield "I  intensity", _intensities(measurement, metric)
     if placement is None or machine is None:
-        yield "   roofs", f"{UNKNOWN}: no machine to bound it with"
+        yield (
+            "   roofs",
+            f"{UNKNOWN}: no machine to bound it with; 'ridgepoint machine' measures this one",
+        )
         return
     if of_work:
         yield "P  performance", _performance(placement)
@@ -381,10 +385,10 @@ def _performance(placement: Placement) -> str:
     performance = placement.performance_per_s
     if performance is None:
         return f"{UNKNOWN} (not timed)"
-    return _with_quartiles(performance, f"{WORK_UNITS[placement.metric]}/s")
+    return with_quartiles(performance, f"{WORK_UNITS[placement.metric]}/s")
 
 
-def _with_quartiles(estimate: Estimate, unit: str) -> str:
+def with_quartiles(estimate: Estimate, unit: str) -> str:
     """Return the median, the quartiles where there are samples enough for any, and n."""
     low, median, high = (format_si(v, unit) for v in (estimate.q1, estimate.median, estimate.q3))
     spread = f"quartiles {low} to {high}, " if estimate.n >= _LEAST_FOR_QUARTILES else ""

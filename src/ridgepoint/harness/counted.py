@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import no_standard_input
+from ridgepoint.scratch import scratch_folder
 
 MOST_CALLS = 1000
 _WHAT = "cannot count the calls"
@@ -137,7 +137,7 @@ def count_calls(
         all_threads=True,
         cold=True,
     )
-    with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+    with scratch_folder() as name:
         folder = Path(name)
         with (folder / TASKS).open("wb") as file:
             pickle.dump(tuple(tasks), file, protocol=5)

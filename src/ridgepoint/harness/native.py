@@ -21,7 +21,7 @@ from ridgepoint.harness.loops import (
 from ridgepoint.harness.packing import Packed
 from ridgepoint.harness.replicas import plan
 from ridgepoint.harness.subject import Subject, limited_threads
-from ridgepoint.host import System
+from ridgepoint.host import System, of_activity
 from ridgepoint.measurement import Timed
 from ridgepoint.units import format_si
 
@@ -104,6 +104,7 @@ def time_natively(
             )
             replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
         copies = [subject.arguments.unpack() for _ in range(replicas)]
+        before = system.activity()
         with refusing_failures(subject.what, "when it was called again"):
             times = time_calls(
                 subject.function,
@@ -113,6 +114,7 @@ def time_natively(
                 threshold_s=threshold_s,
                 limit_s=limit_s,
             )
+        cautions = (*cautions, *of_activity(before, system.activity()))
     some = copies[: times.calls]
     nothing, rounds = empty_loop(subject.function, some), times.calls // len(some)
     idle = Estimate(time_rounds(nothing, rounds)[0] for _ in range(_IDLE_SAMPLES))

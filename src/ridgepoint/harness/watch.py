@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-import tempfile
 import threading
 import time
 from array import array
@@ -22,12 +21,13 @@ from ridgepoint.harness.child import is_counted
 from ridgepoint.harness.counted import run_to_count
 from ridgepoint.harness.doubts import Words, time_cautions
 from ridgepoint.harness.replay import Replay, replay_here
-from ridgepoint.host import System, usable_cpus
+from ridgepoint.host import Activity, System, of_activity, usable_cpus
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted, Measurement, Protocol, Timed
 from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.regions import is_recorded, region
+from ridgepoint.scratch import scratch_folder
 
 MOST_SAMPLES = 1000
 """Of more entries the samples are means of several."""
@@ -55,10 +55,13 @@ class Watch:
         self._clock = _Clock()
         self._replay = replay_here()
         self._is_timing = self._replay is None
+        self._before: Activity | None = None
         self._result: Measurement | None = None
 
     def __enter__(self) -> Watch:
         if self._is_timing:
+            if self._before is None:
+                self._before = System().activity()
             if self._is_marked:
                 self._mark.__enter__()
             self._clock.begin()
@@ -134,6 +137,8 @@ class Watch:
         self, command: Sequence[str], caches: tuple[Cache, ...], timeout_s: float | None
     ) -> Measurement:
         context = context_here()
+        assert self._before is not None  # it was entered
+        disturbances = tuple(of_activity(self._before, System().activity()))
         entries, counted = self._counted(command, caches, timeout_s)
         group, timed, overhead_s = self._clock.timed()
         return Measurement(
@@ -141,7 +146,7 @@ class Watch:
             counted=_of_one_entry(counted, entries),
             timed=timed,
             context=context,
-            cautions=_entries_caution(len(self._clock.wall_ns), entries),
+            cautions=(*_entries_caution(len(self._clock.wall_ns), entries), *disturbances),
             protocol=Protocol(
                 state="in place",
                 calls=group,
@@ -157,7 +162,7 @@ class Watch:
     ) -> tuple[int, Counted]:
         """Count the region in a second run; return its entries in that run too."""
         meter = EngineMeter(cpus=len(usable_cpus()), region=self.name, all_threads=True)
-        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        with scratch_folder() as name:
             environment = Replay.prepare(Path(name), self.name, _RESULTS)
             statuses: list[int] = []
 

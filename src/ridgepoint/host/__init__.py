@@ -1,6 +1,6 @@
 """What this host is, as its kernel tells it: processor, caches, topology, limits, activity."""
 
-from ridgepoint.host.activity import Activity
+from ridgepoint.host.activity import Activity, of_activity
 from ridgepoint.host.caches import data_caches
 from ridgepoint.host.files import parse_cpu_list
 from ridgepoint.host.system import System, fingerprint, hostname, kernel, usable_cpus
@@ -14,6 +14,7 @@ __all__ = [
     "fingerprint",
     "hostname",
     "kernel",
+    "of_activity",
     "parse_cpu_list",
     "usable_cpus",
 ]

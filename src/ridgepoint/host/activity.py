@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ridgepoint.caution import Caution
 from ridgepoint.host.files import Files
 
 # Fields of a cpu line in /proc/stat, proc(5): user nice system idle iowait irq softirq steal.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
 _BUSY = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ)
-# Of /proc/PID/stat, counted from the field after the name: utime, stime.
-_UTIME, _STIME = 11, 12
+# Of /proc/PID/stat, counted from the field after the name: ppid, utime, stime.
+_PARENT, _UTIME, _STIME = 1, 11, 12
+
+_OTHERS_CPUS = 0.1
+_STOLEN_CPUS = 0.02
+"""CPUs, on average: what others may take without a word."""
+
+_UNSURE_S = 0.05
+"""CPU time that may be wrong: clocks tick a hundred times a second, for each CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +36,7 @@ class Activity:
         Of all CPUs looked at: running anything; ready to run while the hypervisor ran something
         else. None: the kernel does not tell.
     own_s : float
-        Of this process and its ended children.
+        Of this process and its children.
     processes : dict of (int, str) to float
         Seconds of every other process that can be seen, by its number and name.
     """
@@ -72,23 +80,54 @@ def activity(files: Files, cpus: Sequence[int]) -> Activity:
     ]
     known = bool(fields) and all(len(values) > _STEAL for values in fields)
     times = os.times()
+    processes, children_s = _processes(files, per_second)
+    ended_s = times.user + times.system + times.children_user + times.children_system
     return Activity(
         at_s=time.monotonic(),
         busy_s=sum(f[i] for f in fields for i in _BUSY) / per_second if known else None,
         steal_s=sum(f[_STEAL] for f in fields) / per_second if known else None,
-        own_s=times.user + times.system + times.children_user + times.children_system,
-        processes=_processes(files, per_second),
+        own_s=ended_s + children_s,
+        processes=processes,
     )
 
 
-def _processes(files: Files, per_second: int) -> dict[tuple[int, str], float]:
-    found = {}
+def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
+    """Yield a caution if other processes, or the hypervisor, kept CPUs busy meanwhile."""
+    elapsed_s = after.at_s - before.at_s
+    others = before.others_cpus(after)
+    if others is not None and others > _OTHERS_CPUS + _UNSURE_S / elapsed_s:
+        busiest = before.busiest(after)
+        most = ""
+        if busiest is not None:
+            number, name, seconds = busiest
+            most = f", {name!r} (process {number}) most, for {seconds:.1f} s"
+        yield Caution(
+            "other-load",
+            f"other processes kept {others:.2g} CPUs busy meanwhile{most}",
+            "end them and measure again: what they share with this one, memory above all, is more",
+        )
+    stolen = before.stolen_cpus(after)
+    if stolen is not None and stolen > _STOLEN_CPUS + _UNSURE_S / elapsed_s:
+        yield Caution(
+            "stolen-time",
+            f"the hypervisor gave {stolen:.2g} CPUs' worth of time to others meanwhile",
+            "measure when the host is less busy, or on dedicated CPUs",
+        )
+
+
+def _processes(files: Files, per_second: int) -> tuple[dict[tuple[int, str], float], float]:
+    """Return the seconds of every other process, and those of our children, which are ours."""
+    found, children_s = {}, 0.0
     for path in files.names("proc", "[0-9]*"):
         number = int(path.rsplit("/", 1)[1])
         # A process may end while we look; a name may hold spaces and parentheses.
         before, _, after = (files.read(f"{path}/stat") or "").rpartition(")")
         fields = after.split()
-        if number != os.getpid() and len(fields) > _STIME:
-            name = before.partition("(")[2]
-            found[number, name] = (int(fields[_UTIME]) + int(fields[_STIME])) / per_second
-    return found
+        if number == os.getpid() or len(fields) <= _STIME:
+            continue
+        seconds = (int(fields[_UTIME]) + int(fields[_STIME])) / per_second
+        if int(fields[_PARENT]) == os.getpid():
+            children_s += seconds
+        else:
+            found[number, before.partition("(")[2]] = seconds
+    return found, children_s

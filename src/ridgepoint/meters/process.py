@@ -1,7 +1,8 @@
 """Run a program as its user would, and know afterwards what it took.
 
 The program stays in this process group, so that the terminal's signals reach it; every process
-that it started and left is found, since orphans fall to this process, and ended.
+that it started and left is found, since orphans fall to this process, and ended. Where this
+process is killed, a watchdog ends them.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from typing import Literal
 
 import psutil
 
-from ridgepoint.errors import CannotMeasure, CannotStart
+from ridgepoint.errors import CannotStart, TimedOut
 from ridgepoint.meters import Run
 from ridgepoint.meters.standard_input import StandardInput
+from ridgepoint.meters.watchdog import VARIABLE, watchdog
 
 Output = Literal["own", "stderr", "discard"]
 """Where a program's standard output goes: where ours goes, to our standard error, or nowhere (it
@@ -111,27 +113,30 @@ def run(
     ------
     CannotStart
         If the system refuses to execute it.
-    CannotMeasure
+    TimedOut
         If it ran longer than `timeout_s`; it and its descendants are ended first.
     """
+    watch = watchdog()
     with adopting_orphans(), contextlib.ExitStack() as stack:
         strangers = {child.pid for child in psutil.Process().children()}
         source = stdin.open()
         stack.callback(stdin.finish)
         started = time.perf_counter()
         try:
-            variables = {**os.environ, **(environment or {})}
+            variables = {**os.environ, **(environment or {}), VARIABLE: watch.token}
             process = _start(command, source, output, stack, variables, descriptors=descriptors)
         finally:
             os.close(source)
         try:
+            watch.note(process.pid)
             status, usage, timed_out = _wait(process, timeout_s)
             wall_s = time.perf_counter() - started
         finally:
             # Whatever ends the wait (an interrupt above all), nothing may go on running.
             left_behind, orphans = _end_descendants(strangers)
+            watch.note(0)
     if timed_out:
-        raise CannotMeasure(
+        raise TimedOut(
             f"cannot measure {command[0]!r}",
             reason=f"it ran longer than {timeout_s:g} s and was ended",
             remedy="give it less to do, or a longer --timeout",

@@ -21,6 +21,7 @@ from ridgepoint.models.own_roofs import (
     place_mix,
 )
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 from ridgepoint.presenting import Presentable, quoted
@@ -207,6 +208,7 @@ def place(
         *measurement.all_cautions,
         *_elsewhere(measurement, machine),
         *_other_caches(measurement, machine),
+        *by_instructions_per_cycle(measurement, machine),
         *_left_out(asked, bounded, machine),
         *(_bops_unknown(counts) if metric == "bop" else ()),
     ]
@@ -236,7 +238,10 @@ def place(
             doubts={caution.code for caution in measurement.all_cautions},
         )
     if timed is not None and limit is not None and efficiency is not None:
-        cautions += _judge(efficiency, timed.cores_busy, limit, is_explained(mix, own))
+        explained = is_explained(mix, own)
+        cautions += _judge(
+            efficiency, timed.cores_busy, limit, measurement.disturbances, explained=explained
+        )
         cautions += mix_doubts(mix) if efficiency <= ABOVE_ROOF else ()
     ends = tuple(
         place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
@@ -427,7 +432,14 @@ def _above(name: str, efficiency: float, limit: Bound) -> Caution:
     )
 
 
-def _judge(efficiency: float, cores_busy: float, limit: Bound, explained: bool) -> list[Caution]:
+def _judge(
+    efficiency: float,
+    cores_busy: float,
+    limit: Bound,
+    disturbances: Sequence[Caution],
+    *,
+    explained: bool,
+) -> list[Caution]:
     """Return the cautions that a point's height asks for.
 
     Explained: what the program executes takes its time, however far the machine's roofs are.
@@ -445,11 +457,9 @@ def _judge(efficiency: float, cores_busy: float, limit: Bound, explained: bool) 
             )
         )
     if cores_busy < 1 - 2 * _SNAP_CORES:
-        cautions.append(
-            Caution(
-                "waiting",
-                f"the program kept {cores_busy:.2f} of one core busy",
-                "it waits, for input, a disk or a lock: no roof of the processor bounds that part",
-            )
-        )
+        why = "it waits, for input, a disk or a lock: no roof of the processor bounds that part"
+        if disturbances:
+            why = "others had the CPUs for a part of its time: measure again without them"
+        seen = f"the program kept {cores_busy:.2f} of one core busy"
+        cautions.append(Caution("waiting", seen, why))
     return cautions

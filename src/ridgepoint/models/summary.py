@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Measurement, Timing
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.placement import place
 from ridgepoint.models.work import Metric
@@ -43,15 +43,17 @@ class Summary:
     options: tuple[str, ...] = ()
 
 
-def summary_of(measurement: Measurement, machine: Machine | None) -> Summary:
+def summary_of(measurement: Measurement | Timing, machine: Machine | None) -> Summary:
     """Return what a measurement comes to.
 
     Parameters
     ----------
-    measurement : Measurement
+    measurement : Measurement or Timing
     machine : Machine or None
         One node of what it ran on; None: nothing bounds it.
     """
+    if isinstance(measurement, Timing):
+        return Summary(runtime_s=measurement.timed.runtime_s.median, work_by_resource={})
     timed, asked, metric = measurement.timed, measurement.asked, measurement.metric
     placed = None
     if machine is not None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ridgepoint.counts import Counts
 from ridgepoint.demand import Demand
+from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.reference import DatacenterResult
 from ridgepoint.resources import RESOURCES
@@ -60,6 +61,12 @@ def yardstick(counts: Counts, *, knows_bop: bool) -> Metric:
     """
     share = flop_share(counts)
     return "bop" if knows_bop and share is not None and share < _SIDE_MATTER else "flop"
+
+
+def yardstick_on(machine: Machine | None, measurement: Measurement) -> Metric:
+    """Return what a program's work is to be counted in on a machine; None: it is not known yet."""
+    knows_bop = machine is not None and machine.knows("bop")
+    return yardstick(measurement.counted.counts, knows_bop=knows_bop)
 
 
 def work_by_resource(counts: Counts, metric: Metric) -> dict[str, int]:

@@ -8,7 +8,6 @@ large are passed over in no time.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from ridgepoint.meters import Meter, Run
 from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import StandardInput, own_standard_input
 from ridgepoint.resources import PRECISIONS
+from ridgepoint.scratch import scratch_folder
 from ridgepoint.selftest.arithmetic import arithmetic
 from ridgepoint.selftest.conduct import expected_of
 from ridgepoint.selftest.program import Expected, Program
@@ -107,7 +107,7 @@ def selftest(
     not_run: list[NotRun] = []
     with (
         own_standard_input() as stdin,
-        tempfile.TemporaryDirectory(prefix="ridgepoint-") as folder,
+        scratch_folder() as folder,
     ):
         for program in chosen if works else ():
             missing = [feature for feature in program.needs if feature not in flags]

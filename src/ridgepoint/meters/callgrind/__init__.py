@@ -8,7 +8,6 @@ prefetching, and code made at run time (its bytes are not recorded; reported as 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -24,6 +23,7 @@ from ridgepoint.meters.callgrind.geometry import Geometry, simulated
 from ridgepoint.meters.callgrind.refusals import check
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.meters.valgrind.host import check_startable, valgrind_version, why_unavailable
+from ridgepoint.scratch import scratch_folder
 
 # A forked child inherits the costs of its parent and would write them again; a process that
 # becomes another program by exec loses its own. Both are prevented by writing, and thereby
@@ -83,7 +83,7 @@ class CallgrindMeter:
         version = valgrind_version(meter=self.name)
         check_startable(command)
         geometry = simulated(caches)
-        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        with scratch_folder() as name:
             directory = Path(name).resolve()  # the program may change its own
             with collecting(directory):
                 run = launch(

@@ -7,7 +7,6 @@ private and shared ones as there are CPUs. What it cannot do: AVX-512 (refused b
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -35,6 +34,7 @@ from ridgepoint.meters.valgrind.refusals import (
     check_supported,
     ended_by_signal,
 )
+from ridgepoint.scratch import scratch_folder
 
 MOST_GEOMETRIES = 8
 """Caches that can be simulated in one run, the machine's own included."""
@@ -159,7 +159,7 @@ class EngineMeter:
         check_startable(command)
         geometries = self._geometries(caches)
         naming = Naming(since_s=from_now_s())
-        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        with scratch_folder() as name:
             directory = writable_by_all(Path(name).resolve())  # the program may change its own
             run = launch(
                 (

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -26,6 +25,7 @@ from ridgepoint.meters.ncu.metrics import QUANTITIES, Choice, asked, first_choic
 from ridgepoint.meters.ncu.refusals import check, missing_metrics, no_kernels
 from ridgepoint.meters.ncu.rows import Launch as KernelLaunch
 from ridgepoint.meters.ncu.rows import parse_launches
+from ridgepoint.scratch import scratch_folder
 
 _OPTIONS = (
     "--target-processes=all",
@@ -67,7 +67,7 @@ class NcuMeter:
         what = f"cannot count {command[0]!r} with Nsight Compute"
         version = _version()
         choice, n_runs = first_choice(), 0
-        with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+        with scratch_folder() as name:
             while True:
                 n_runs += 1
                 folder = Path(name) / str(n_runs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from ridgepoint.meters.source.compiler import Say
 from ridgepoint.meters.source.counts import FunctionOperations, SourceCounts, add_up, total
 from ridgepoint.meters.source.front_ends import front_end
 from ridgepoint.meters.source.slabs import Left, read
+from ridgepoint.scratch import scratch_folder
 
 FOLDER_VARIABLE = "RIDGEPOINT_BOPS"
 """Environment variable that names the folder in which a program leaves its counters."""
@@ -55,7 +55,7 @@ def built(
         If there is no compiler.
     """
     build = front_end(sources).build
-    with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
+    with scratch_folder() as name:
         stem = Path(sources[0]).stem
         counting, plain = Path(name) / "counting" / stem, Path(name) / "plain" / stem
         counting.parent.mkdir()
@@ -83,7 +83,7 @@ def count(command: Sequence[str], *, launch: LaunchWith) -> SourceCounts:
     CannotMeasure
         If nothing in it counts, or its counts are lost.
     """
-    with tempfile.TemporaryDirectory(prefix="ridgepoint-bops-") as name:
+    with scratch_folder() as name:
         done = launch(command, {FOLDER_VARIABLE: name})
         try:
             left = read(Path(name))

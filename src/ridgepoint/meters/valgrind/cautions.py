@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts, FunctionCounts
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.meters.object_file import holds_avx512
-from ridgepoint.meters.valgrind.host import has_avx512
+from ridgepoint.meters.valgrind.host import has_avx512, has_low_precision
 
 MOST_FLOP_PER_INSTRUCTION = 16
 """Of any instruction that Valgrind executes: a 256-bit fp32 FMA. It has no AVX-512."""
 
 _NEGLIGIBLE = 1e-3
 _SHARE_THAT_MATTERS = 0.01
+_SHARE_WITHOUT_FLOP = 0.2  # of instructions: the loader and the C library have AVX-512 code too
 
 
 def undecoded(counts: Counts) -> Iterable[Caution]:
@@ -38,26 +39,51 @@ def undecoded(counts: Counts) -> Iterable[Caution]:
     )
 
 
-def wider_path(functions: Iterable[FunctionCounts]) -> Iterable[Caution]:
-    """Doubt widths if libraries that did work could have chosen AVX-512 in a native run."""
+def wider_path(functions: Sequence[FunctionCounts]) -> Iterable[Caution]:
+    """Doubt widths if libraries that did work could have chosen AVX-512 in a native run.
+
+    In a program that does no flop these are the libraries of many of its instructions.
+    """
     if not has_avx512():
         return
-    work: dict[str, int] = {}
+    flop: dict[str, int] = {}
+    instructions: dict[str, int] = {}
     for function in functions:
-        if function.object is not None:
-            work[function.object] = work.get(function.object, 0) + function.counts.work_flop
-    least = _SHARE_THAT_MATTERS * sum(work.values())
-    wide = sorted(path for path, flop in work.items() if flop and flop >= least)
+        if (path := function.object) is not None:
+            flop[path] = flop.get(path, 0) + function.counts.work_flop
+            instructions[path] = instructions.get(path, 0) + function.counts.instructions
+    if any(flop.values()):
+        wide = _at_least(_SHARE_THAT_MATTERS, flop)
+    else:
+        wide = _at_least(_SHARE_WITHOUT_FLOP, instructions)
     wide = [path for path in wide if _holds_avx512(path)]
-    if wide:
-        yield Caution(
-            "avx2-path",
-            "Valgrind shows programs a CPU without AVX-512, this one has it, and "
-            f"{', '.join(wide)} can use it: a native run may do the flop in wider instructions",
-            "trust the work; do not trust widths and instruction counts of these libraries",
-            effect=0.0,
-            on="compute",
+    if not wide:
+        return
+    trusted = "the work"
+    effect: float | None = 0.0
+    if not any(flop.values()):
+        trusted = "that it did no flop"
+    elif has_low_precision():
+        # bf16 that Valgrind's CPU computes as fp32 may natively be done in tiles of AMX.
+        effect = None
+        trusted = (
+            "work in fp64 and fp32 alone: what bf16, fp16 and int8 units do natively, AMX above "
+            "all, is counted as something else"
         )
+    yield Caution(
+        "avx2-path",
+        "Valgrind shows programs a CPU without AVX-512, this one has it, and "
+        f"{', '.join(wide)} can use it: a native run may do the same in wider instructions",
+        f"trust {trusted}; do not trust widths and instruction counts of these libraries",
+        effect=effect,
+        on="compute",
+    )
+
+
+def _at_least(share: float, amounts: Mapping[str, int]) -> list[str]:
+    """Return the files that did a share of the whole."""
+    least = share * sum(amounts.values())
+    return sorted(path for path, amount in amounts.items() if amount and amount >= least)
 
 
 def _holds_avx512(path: str) -> bool:

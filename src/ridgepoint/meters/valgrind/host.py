@@ -97,10 +97,19 @@ def check_startable(command: Sequence[str]) -> None:
         )
 
 
-@cache
 def has_avx512() -> bool:
     """Return whether this CPU has AVX-512, which Valgrind hides from programs."""
+    return "avx512f" in _flags()
+
+
+def has_low_precision() -> bool:
+    """Return whether it has units for bf16, fp16 or int8, in AMX or AVX-512: hidden as well."""
+    return any(flag.startswith(("amx_", "avx512_bf16", "avx512_fp16")) for flag in _flags())
+
+
+@cache
+def _flags() -> frozenset[str]:
     try:
-        return "avx512f" in Path("/proc/cpuinfo").read_text(encoding="ascii").split()
+        return frozenset(Path("/proc/cpuinfo").read_text(encoding="ascii").split())
     except (OSError, UnicodeDecodeError):
-        return False
+        return frozenset()

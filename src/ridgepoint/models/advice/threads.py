@@ -23,6 +23,9 @@ def on_threads(subject: Subject) -> Iterator[Advice]:
     if counted.most_threads is None or counted.processes != 1 or subject.runtime_s is None:
         return
     assert timed is not None
+    # Threads that others kept from the CPUs did not wait for each other.
+    if subject.measurement.disturbances:
+        return
     usable = min(
         counted.most_threads, len(subject.measurement.context.affinity), subject.machine.cores
     )

@@ -1,0 +1,100 @@
+"""What is left of a run whose counting was stopped: its times, shown and kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ridgepoint.archive import Archive
+from ridgepoint.caution import Caution
+from ridgepoint.cli import common
+from ridgepoint.documents import render
+from ridgepoint.errors import Interrupted, RidgepointError, status_of
+from ridgepoint.figures.files import replace_file
+from ridgepoint.figures.timing_table import timing as timing_table
+from ridgepoint.figures.words import printable
+from ridgepoint.measurement import Timing
+from ridgepoint.report import timing_report
+
+
+def show_timing(timing: Timing, *, as_json: bool, stderr: bool = False) -> None:
+    """Print the times of a program that was not counted, as `show_run` does a measurement.
+
+    Parameters
+    ----------
+    timing : Timing
+    as_json : bool
+    stderr : bool
+        Whether the report goes to standard error, since standard output is the program's.
+    """
+    if as_json:
+        sys.stdout.write(render(timing_report(timing)))
+    else:
+        common.console(stderr=stderr).print(timing_table(timing))
+
+
+def end_without_counts(
+    timing: Timing,
+    error: RidgepointError | KeyboardInterrupt,
+    archive: Archive,
+    machine_id: int | None,
+    *,
+    as_json: bool,
+    outputs: Sequence[Path],
+    label: str | None = None,
+    note: str | None = None,
+) -> int:
+    """Show and keep what is known of a program whose counting was stopped.
+
+    Parameters
+    ----------
+    timing : Timing
+    error : RidgepointError or KeyboardInterrupt
+        What stopped it.
+    archive : Archive
+    machine_id : int or None
+        The kept machine; None: there is none.
+    as_json : bool
+    outputs : sequence of Path
+        Reports are written; figures need counts, and that they are missing is said.
+    label, note : str or None
+        What to call the record, and what to say about it.
+
+    Returns
+    -------
+    int
+        The exit status: 2 where it could not be counted, that of the signal where one stopped it.
+    """
+    timing = replace(timing, uncounted=_why(error))
+    try:
+        show_timing(timing, as_json=as_json, stderr=True)
+        for path in outputs:
+            if path.suffix.lower() == ".json":
+                document = render(timing_report(timing)).encode()
+                replace_file(path, document, what="the report")
+            else:
+                _say(f"{str(path)!r} is not drawn: without work and traffic there is no point")
+    finally:
+        kept = archive.keep_measurement(timing, machine_id, label=label, note=note)
+        common.say_kept(kept, label)
+    if as_json:
+        _say(str(error) or "interrupted")
+    return error.exit_status if isinstance(error, RidgepointError) else status_of(error)
+
+
+def _why(error: RidgepointError | KeyboardInterrupt) -> Caution:
+    """Return why a program was not counted."""
+    if isinstance(error, RidgepointError):
+        return Caution("not-counted", f"{error.what}: {error.reason}", error.remedy)
+    by = str(error) if isinstance(error, Interrupted) else "Ctrl-C"
+    return Caution(
+        "not-counted",
+        f"it was stopped before all was counted ({by.removeprefix('cannot go on: ')})",
+        "let it end, stop it by itself with --limit SECONDS, or give the program less to do",
+    )
+
+
+def _say(message: str) -> None:
+    print(f"ridgepoint: {printable(' '.join(message.split()))}", file=sys.stderr)

@@ -124,7 +124,7 @@ _OF_COUNTS = (
     *("traffic", "levels", "protocol", "intensity_flop_per_byte", "performance_flop_per_s"),
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
-    *("working_sets", "distributed", "ends"),
+    *("working_sets", "distributed", "ends", "issue", "time_explained", "whole"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 
@@ -140,7 +140,9 @@ def timing_report(timing: Timing) -> dict[str, Any]:
         "exit_status": timing.timed.exit_status,
         "runtime_s": plain(timing.timed.runtime_s),
         "cpu_s": plain(timing.timed.cpu_s),
+        "system_s": plain(timing.timed.system_s),
         "cores_busy": timing.timed.cores_busy,
+        "entries": timing.timed.entries,
         "functions": [
             {"name": one.name, "object": one.object, "runtime_s": plain(one.runtime_s)}
             for one in sampled

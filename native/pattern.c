@@ -6,8 +6,6 @@
  */
 #include "pattern.h"
 
-#include <stddef.h>
-
 /* What remains to be matched after a group. */
 typedef struct Rest {
     const char *atom, *atom_end; /* of the group, where it may repeat; else NULL */
@@ -233,4 +231,51 @@ bool pattern_is_valid(const char *pattern) {
 
 bool pattern_matches(const char *pattern, const char *name) {
     return match_alternatives(pattern, end_of(pattern), name, NULL);
+}
+
+/* ---- copies of functions ---- */
+
+static bool begins_with(const char *text, const char *beginning) {
+    while (*beginning && *text == *beginning) {
+        text++;
+        beginning++;
+    }
+    return !*beginning;
+}
+
+/* Whether a compiler put this behind a name: `.part.0` or `.cold`, whatever may follow. */
+static bool is_made(const char *text) {
+    static const char *const numbered[] = {
+        ".constprop.", ".isra.",    ".part.",       ".lto_priv.",   ".llvm.",
+        ".clone.",     "._omp_fn.", "._omp_cpyfn.", ".specialized."};
+    static const char *const others[] = {".cold", ".localalias", ".omp_outlined",
+                                         ".omp_outlined_debug__"};
+    for (size_t n = 0; n < sizeof numbered / sizeof *numbered; n++) {
+        const char digit = text[0] && begins_with(text, numbered[n])
+                               ? text[(size_t)(end_of(numbered[n]) - numbered[n])]
+                               : 0;
+        if (digit >= '0' && digit <= '9') {
+            return true;
+        }
+    }
+    for (size_t n = 0; n < sizeof others / sizeof *others; n++) {
+        if (begins_with(text, others[n])) {
+            const char after = text[(size_t)(end_of(others[n]) - others[n])];
+            if (after == 0 || after == '.') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+size_t original_length(const char *name) {
+    const char *end = name;
+    while (*end && !begins_with(end, " [clone ")) {
+        if (end > name && is_made(end)) {
+            break;
+        }
+        end++;
+    }
+    return end > name ? (size_t)(end - name) : (size_t)(end_of(name) - name);
 }

@@ -233,8 +233,22 @@ void region_ends(ThreadId tid, UInt name) {
 /* ---- functions as regions ---- */
 
 Bool is_selected_function(const HChar *name) {
-    return options.function &&
-           (VG_(strcmp)(name, options.function) == 0 || pattern_matches(options.function, name));
+    if (!options.function) {
+        return False;
+    }
+    if (VG_(strcmp)(name, options.function) == 0 || pattern_matches(options.function, name)) {
+        return True;
+    }
+    const SizeT length = original_length(name);
+    if (name[length] == 0) {
+        return False;
+    }
+    HChar *original = VG_(strdup)("ridgepoint.original", name);
+    original[length] = 0;
+    const Bool found =
+        VG_(strcmp)(original, options.function) == 0 || pattern_matches(options.function, original);
+    VG_(free)(original);
+    return found;
 }
 
 /* Marked, so that no region of the program's own has such a name. */

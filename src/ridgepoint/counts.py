@@ -11,6 +11,13 @@ from typing import Any, Self
 from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.resources import LEVELS, PRECISIONS
 
+FlopKind = tuple[str, int | None, bool | None, str | None]
+"""Precision, vector width, whether fused, and operation; None: the meter cannot tell."""
+
+OPERATIONS = ("add", "mul", "fma", "div", "sqrt", "dot", "other")
+"""What a floating-point instruction does with its lanes: ``add`` subtracts too, ``dot`` sums
+products of several lanes, ``other`` approximates, or does several of these."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlopCount:
@@ -31,6 +38,8 @@ class FlopCount:
         meter cannot tell.
     instructions : int or None
         Instructions executed; None: the meter counts flop, not instructions.
+    operation : str or None
+        One of `OPERATIONS`. None: the meter cannot tell, or did not when this was kept.
     """
 
     precision: str
@@ -39,13 +48,21 @@ class FlopCount:
     flop: int
     masked_flop: int | None = 0
     instructions: int | None
+    operation: str | None = None
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision must be one of {PRECISIONS}, got {self.precision!r}")
+        if self.operation is not None and self.operation not in OPERATIONS:
+            raise ValueError(f"operation must be one of {OPERATIONS}, got {self.operation!r}")
         counts = (self.flop, self.masked_flop, self.instructions, self.width_bits)
         if any(count is not None and count < 0 for count in counts):
             raise ValueError(f"counts must be >= 0, got {self!r}")
+
+    @property
+    def kind(self) -> FlopKind:
+        """What no other of the same counts has."""
+        return self.precision, self.width_bits, self.fma, self.operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +156,7 @@ class Counts:
     def total(cls, parts: Iterable[Self]) -> Self:
         """Return the sum of several counts; unknown + anything = unknown."""
         sums: dict[str, Any] = dict.fromkeys(COUNT_NAMES, 0)
-        kinds: dict[tuple[str, int | None, bool | None], FlopCount] = {}
+        kinds: dict[FlopKind, FlopCount] = {}
         basic: BasicOperations | None = BasicOperations()
         for part in parts:
             own = part.basic_operations
@@ -147,9 +164,8 @@ class Counts:
             for name in COUNT_NAMES:
                 sums[name] = _add(sums[name], getattr(part, name))
             for kind in part.flop:
-                key = (kind.precision, kind.width_bits, kind.fma)
-                seen = kinds.get(key)
-                kinds[key] = (
+                seen = kinds.get(kind.kind)
+                kinds[kind.kind] = (
                     kind
                     if seen is None
                     else replace(
@@ -166,9 +182,10 @@ class Counts:
         )
 
 
-def _unknown_first(kind: tuple[str, int | None, bool | None]) -> tuple[str, int, int]:
-    precision, width_bits, fma = kind
-    return precision, -1 if width_bits is None else width_bits, -1 if fma is None else int(fma)
+def _unknown_first(kind: FlopKind) -> tuple[str, int, int, str]:
+    precision, width_bits, fma, operation = kind
+    width = -1 if width_bits is None else width_bits
+    return precision, width, -1 if fma is None else int(fma), operation or ""
 
 
 def add_known(counts: Iterable[int | None]) -> int | None:

@@ -133,6 +133,8 @@ class Timed:
     cautions : tuple of Caution
     system_s : Estimate or None
         The part of the CPU time that was spent in the kernel, one sample per run; None: unknown.
+    entries : int or None
+        Of a region or function: how often it was entered; None: of a whole program, or not known.
     """
 
     runtime_s: Estimate
@@ -140,6 +142,7 @@ class Timed:
     exit_status: int = 0
     cautions: tuple[Caution, ...] = ()
     system_s: Estimate | None = None
+    entries: int | None = None
 
     @property
     def cores_busy(self) -> float:
@@ -193,6 +196,8 @@ class TimedFunction:
         threads ran at once, each moment is divided among them.
     cpu_s : float
         CPU time of all threads in it, user mode.
+    first_s : float or None
+        Seconds after the start of a run in which it was found first; None: not known.
     """
 
     name: str | None
@@ -200,6 +205,7 @@ class TimedFunction:
     samples: int
     runtime_s: Estimate
     cpu_s: float
+    first_s: float | None = None
 
     @property
     def relative_error(self) -> float:
@@ -342,6 +348,8 @@ class Measurement(Presentable):
         one program on one machine.
     asked : Asked or None
         None: not known, of what an earlier version kept or a function measured.
+    whole : Timed or None
+        The whole program, where a part of it was counted and timed alone; None: it is all.
     """
 
     command: tuple[str, ...]
@@ -353,6 +361,7 @@ class Measurement(Presentable):
     protocol: Protocol | None = None
     sampled: Sampled | None = None
     distributed: Distributed | None = None
+    whole: Timed | None = None
     asked: Asked | None = None
 
     @property

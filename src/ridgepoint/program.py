@@ -9,6 +9,7 @@ from ridgepoint.caution import Caution
 from ridgepoint.context import context_here
 from ridgepoint.counted_runs import CountedRuns, expected_time
 from ridgepoint.errors import MeterUnavailable, TimedOut
+from ridgepoint.function_timing import time_function, whole_of
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Counted, Measurement, Timed, TimedRegion, Timing
@@ -16,12 +17,15 @@ from ridgepoint.meters import Meter, Run, Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.process import Output, resolve
 from ridgepoint.meters.sampling import Sampler
+from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
 from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.models.cache_capacity import capacity_ends
 from ridgepoint.models.plausibility import by_slowdown
+from ridgepoint.models.stays import time_within
 from ridgepoint.timing import Native, Progress, require_success, sample_program, time_program
 
 _ALIKE = 0.01
+_SAMPLED = "function-sampled"
 
 
 def measure_program(
@@ -65,8 +69,7 @@ def measure_program(
         Limit of counting altogether: a run that is not counted by then is ended, and what it
         counted so far is thrown away.
     counts_only : bool
-        Leave the native runs out; the runtime is unknown then. It is too where a function is
-        counted alone.
+        Leave the native runs out; the runtime is unknown then.
     functions : bool
         Find out how long it is in each function: by samples of a few more native runs. Under the
         engine it is counted once more, without caches, to see whether its runs are alike.
@@ -122,10 +125,15 @@ def measure_program(
         regions: tuple[TimedRegion, ...] = ()
         sampler: Sampler | None = None
         no_samples: tuple[Caution, ...] = ()
-        if not counts_only and not _is_function(meter.selection):
-            timed, regions = time_program(native, all_threads=_has_all_threads(meter.selection))
+        part: Timed | None = None
+        if not counts_only:
+            # The runs in which a function is timed are runs of the program too.
+            once = replace(native, repeat=1) if _is_function(meter.selection) else native
+            timed, regions = time_program(once, all_threads=_has_all_threads(meter.selection))
             if functions:
                 sampler, no_samples = _sampler(native, timed)
+            elif meter.selection is not None and _is_function(meter.selection):
+                part, timed, sampler, no_samples = _time_in(meter.selection, native, timed)
             if when_timed is not None:
                 known = Timing(
                     command=tuple(command),
@@ -155,6 +163,11 @@ def measure_program(
         if functions and meter.without_traffic is not None:
             report(f"counting again with {meter.name}, without caches", False)
             again, not_again = _counted_again(meter.without_traffic, resolved, launch)
+        elif sampler is not None and timed is not None and isinstance(meter, EngineMeter):
+            report("counting the whole program, to divide its samples", False)
+            everything = replace(meter.without_traffic, function=None, all_threads=False)
+            every = everything.count(resolved, launch=launch, caches=()).functions
+            part = time_within(sampler.sampled(every, timed), counted.functions, every)
     native_status = None if timed is None else timed.exit_status
     statuses = [one.exit_status for one in launch.runs] or [0]
     status = next((one for one in statuses if one != native_status), statuses[-1])
@@ -179,11 +192,15 @@ def measure_program(
         ),
         timed_regions=regions,
         sampled=(
-            None if sampler is None or timed is None else sampler.sampled(counted.functions, timed)
+            sampler.sampled(counted.functions, timed)
+            if functions and sampler is not None and timed is not None
+            else None
         ),
     )
     if meter.selection is None or counts_only:
         return whole
+    if _is_function(meter.selection):
+        return _with_time_in(meter.selection, whole, part)
     return _with_time_of(meter.selection, whole)
 
 
@@ -262,6 +279,49 @@ def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Cautio
         )
 
 
+def _time_in(
+    selection: Selection, native: Native, timed: Timed
+) -> tuple[Timed | None, Timed, Sampler | None, tuple[Caution, ...]]:
+    """Return the time in a function, and of the whole program where it was timed better.
+
+    Where it cannot be taken, samples that tell it less exactly, and why; or why not.
+    """
+    try:
+        return *time_function(native, selection), None, ()
+    except FunctionNotEntered as error:
+        # Samples would find nothing in it either.
+        return None, timed, None, (_time_unknown(selection, error.reason, error.remedy),)
+    except MeterUnavailable as error:
+        doubt = Caution(
+            _SAMPLED,
+            f"the time in {selection} is that of samples in user mode, as it cannot be taken at "
+            f"its beginning and end: {error.reason}",
+            error.remedy,
+        )
+    try:
+        sampler = sample_program(native, timed)
+    except MeterUnavailable as error:
+        remedy = f"{error.remedy}; or mark the same code as a region: --region"
+        return None, timed, None, (_time_unknown(selection, error.reason, remedy),)
+    # Of the whole there was one run so far, which found cold files.
+    return None, whole_of(sampler.runs), sampler, (doubt,)
+
+
+def _with_time_in(selection: Selection, whole: Measurement, part: Timed | None) -> Measurement:
+    """Return a measurement whose runtime is that of the function that was counted alone."""
+    doubts = whole.cautions
+    if part is None and any(caution.code == _SAMPLED for caution in doubts):
+        unknown = _time_unknown(
+            selection, "no sample was in it", "name the function that holds the loop around it"
+        )
+        doubts = (*(caution for caution in doubts if caution.code != _SAMPLED), unknown)
+    return replace(whole, timed=part, timed_regions=(), cautions=doubts, whole=whole.timed)
+
+
+def _time_unknown(selection: Selection, reason: str, remedy: str) -> Caution:
+    return Caution("time-unknown", f"the time in {selection} is not known: {reason}", remedy)
+
+
 def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
     """Return a caution if two counted runs of a program did not do the same.
 
@@ -310,11 +370,10 @@ def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
                 cpu_s=cpu_s,
                 exit_status=whole.timed.exit_status,
                 cautions=(*region.cautions, *whole.disturbances),
+                entries=region.entries,
             )
-            return replace(whole, timed=timed, timed_regions=())
-    if _is_function(selection):
-        why, remedy = "nothing tells it from outside", "mark the same code as a region: --region"
-    elif region is None:
+            return replace(whole, timed=timed, timed_regions=(), whole=whole.timed)
+    if region is None:
         why, remedy = "not every native run entered it", "look at what its marks do natively"
     else:
         why, remedy = "processes overlapped in it, or ended inside", "mark it in one process"

@@ -19,9 +19,11 @@ from ridgepoint.measurement import (
     TimedFunction,
     Timing,
 )
-from ridgepoint.models.advice import advice
+from ridgepoint.models.advice import advice, whole_subject
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import judge
+from ridgepoint.models.explanations import explain
+from ridgepoint.models.own_roofs import IssuePlace, MixPlace
 from ridgepoint.models.parts import function_alone
 from ridgepoint.models.placement import Placement, place
 from ridgepoint.models.ranking import matters
@@ -72,12 +74,17 @@ def report(
         "levels": plain(counted.traffic),
         "runtime_s": None if timed is None else plain(timed.runtime_s),
         "cpu_s": None if timed is None else plain(timed.cpu_s),
+        "system_s": None if timed is None else plain(timed.system_s),
         "cores_busy": None if timed is None else timed.cores_busy,
+        "entries": None if timed is None else timed.entries,
+        "whole": _whole(measurement),
         "protocol": plain(measurement.protocol),
         "intensity_flop_per_byte": None if placement is None else placement.intensity_flop_per_byte,
         "performance_flop_per_s": None if performance is None else performance.median,
         **_in_bops(placement),
         "bound": _bound(placement, machine),
+        "issue": None if placement is None else _issue(placement.issue),
+        "time_explained": _explained(measurement, machine, placement),
         "advice": (
             []
             if placement is None or machine is None
@@ -117,7 +124,7 @@ _OF_COUNTS = (
     *("traffic", "levels", "protocol", "intensity_flop_per_byte", "performance_flop_per_s"),
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
-    *("working_sets", "distributed", "ends"),
+    *("working_sets", "distributed", "ends", "issue", "time_explained", "whole"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 
@@ -133,7 +140,9 @@ def timing_report(timing: Timing) -> dict[str, Any]:
         "exit_status": timing.timed.exit_status,
         "runtime_s": plain(timing.timed.runtime_s),
         "cpu_s": plain(timing.timed.cpu_s),
+        "system_s": plain(timing.timed.system_s),
         "cores_busy": timing.timed.cores_busy,
+        "entries": timing.timed.entries,
         "functions": [
             {"name": one.name, "object": one.object, "runtime_s": plain(one.runtime_s)}
             for one in sampled
@@ -164,6 +173,31 @@ def _distributed(
         "limit": verdict.limit,
         "division": plain(verdict.division),
         "network_s": verdict.network_s,
+    }
+
+
+def _whole(measurement: Measurement) -> dict[str, Any] | None:
+    """Return the time of the whole program, where a part of it was measured alone."""
+    whole = measurement.whole
+    if whole is None:
+        return None
+    return {"runtime_s": plain(whole.runtime_s), "cpu_s": plain(whole.cpu_s)}
+
+
+def _explained(
+    measurement: Measurement, machine: Machine | None, placement: Placement | None
+) -> dict[str, Any] | None:
+    """Return what explains the time, in seconds; None: it was not timed, or has no bound."""
+    if machine is None or placement is None:
+        return None
+    explained = explain(whole_subject(measurement, placement, machine))
+    if explained is None:
+        return None
+    return {
+        "cause": None if explained.cause is None else explained.cause.code,
+        "outside_s": explained.outside_s,
+        "per_cycle": explained.per_cycle,
+        "parts": plain(explained.parts),
     }
 
 
@@ -313,4 +347,47 @@ def _bound(placement: Placement | None, machine: Machine | None) -> dict[str, An
             for end in placement.ends
         ],
         "above_roof": placement.is_above_roof,
+        "mix": _own_mix(placement.mix),
+    }
+
+
+def _own_mix(own: MixPlace | None) -> dict[str, Any] | None:
+    """Return what a program's own mix of floating-point instructions allows."""
+    if own is None:
+        return None
+    limit = own.bound
+    return {
+        "attainable_flop_per_s": own.attainable_per_s,
+        "efficiency": own.efficiency,
+        "time_s": own.time_s,
+        "limiter": own.limiter,
+        "binding": None if limit is None else limit.binding,
+        "constraints_s": {} if limit is None else dict(limit.constraints_s),
+        "kinds": [
+            {
+                "precision": precision,
+                "width_bits": width_bits,
+                "operation": operation,
+                "flop": flop,
+                "share_of_binding": (
+                    None
+                    if limit is None
+                    else limit.shares[limit.binding].get((precision, width_bits, operation), 0.0)
+                ),
+            }
+            for (precision, width_bits, operation), flop in own.mix.items()
+        ],
+        "unknown": list(own.unknown),
+    }
+
+
+def _issue(own: IssuePlace | None) -> dict[str, Any] | None:
+    """Return how many instructions a cycle has, and how many it can have."""
+    if own is None:
+        return None
+    return {
+        "per_cycle": own.per_cycle,
+        "most_per_cycle": own.most_per_cycle,
+        "time_s": own.time_s,
+        "efficiency": own.efficiency,
     }

@@ -2,7 +2,8 @@
 
 A resource belongs to a *path*: within a path times add up or share a limit, different paths
 may overlap. Compute resources of one *metric* (flop, op, BOP) share the path ``compute``;
-metrics are alternatives, since they count the same work.
+metrics are alternatives, since they count the same work. Instructions of any kind are on the path
+``issue``: no work, but a core starts only so many at a time.
 """
 
 from dataclasses import dataclass
@@ -70,6 +71,7 @@ RESOURCES: dict[str, Resource] = {
             for suffix, direction in _DIRECTIONS.items()
         ),
         Resource(name="network", unit="byte", path="network"),
+        Resource(name="issue", unit="instruction", path="issue"),
     )
 }
 

@@ -35,7 +35,9 @@ _NOISY = 0.10
 _SHORT_S = 0.01
 _IN_KERNEL = 0.2
 _SHORT_ENTRY_S = 300e-6  # of which marks of Python take less than 1 %
-_OTHERS = 0.10
+OTHERS = 0.10
+"""Of the CPU time of those inside: less of other threads' is not worth a caution."""
+
 _CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
 _REPEATS = "let it do the same every time: remove what it leaves behind, or have it overwrite that"
 
@@ -247,7 +249,7 @@ def _other_threads_caution(name: str, times: Sequence[RegionTime]) -> tuple[Caut
     if others_s is None:
         return ()
     busy_s = Estimate(time.busy_s for time in times).median
-    if others_s.median <= max(_OTHERS * busy_s, _CPU_CLOCK_S * times[0].entries):
+    if others_s.median <= max(OTHERS * busy_s, _CPU_CLOCK_S * times[0].entries):
         return ()
     return (
         Caution(

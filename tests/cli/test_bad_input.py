@@ -123,7 +123,14 @@ def test_cache_nonsense(cli, text):
 @pytest.mark.usefixtures("meter")
 @pytest.mark.parametrize(
     "arguments",
-    [("--repeat", "0"), ("--repeat", "x"), ("--timeout", "-1"), ("--cores", "0"), ("--bogus",)],
+    [
+        ("--repeat", "0"),
+        ("--repeat", "x"),
+        ("--timeout", "-1"),
+        ("--cores", "0"),
+        ("--function", "f("),
+        ("--bogus",),
+    ],
 )
 def test_impossible_options(cli, arguments):
     """Refused by name."""

@@ -107,7 +107,7 @@ def test_what_was_measured_in_flop_can_be_shown_in_basic_operations(cli):
     """And the other way round: what is kept is the measurement, not its place."""
     cli(*ON_E5645, "--", "true")
     _, in_bops, _ = cli("show", "2", "--work", "bops")
-    _, in_flop, _ = cli("show", "2")
+    _, in_flop, _ = cli("show", "2", "--work", "flop")
 
     assert "4 GBOP refined" in in_bops
     assert "BOP/byte" in in_bops

@@ -35,7 +35,7 @@ def codes(told):
 def test_where_sampling_is_forbidden_all_else_works(monkeypatch, number, paranoid):
     """kernel.perf_event_paranoid of 3, and a container's seccomp profile."""
 
-    def refuse(cpu, *, period_ns):
+    def refuse(cpu, *, asked):
         raise refusal(number, paranoid=paranoid)
 
     monkeypatch.setattr("ridgepoint.meters.sampling.ring.open_event", refuse)

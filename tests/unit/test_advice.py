@@ -1,8 +1,9 @@
 """Advice on hand-made programs on a machine of round numbers; every gain is worked out by hand.
 
 One core does 100 Gflop/s of 512-bit FMA, half of that at 256 bit, an eighth in scalars, and half of
-each without FMA; it moves 10 GB/s at DRAM, 50 at L3, 100 at L2, 200 at L1; a miss takes 100 ns at
-DRAM, 10 at L3, 4 at L2. Its clock is 2 GHz. Four cores do four times the work and move 20 GB/s.
+each without FMA, a sixteenth by divisions; it moves 10 GB/s at DRAM, 50 at L3, 100 at L2, 200 at
+L1; a miss takes 100 ns at DRAM, 10 at L3, 4 at L2. Its clock is 2 GHz. Four cores do four times the
+work and move 20 GB/s.
 """
 
 from dataclasses import replace
@@ -38,6 +39,7 @@ from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice, advice
 from ridgepoint.models.placement import place
 from ridgepoint.report import report
 
+OPERATIONS = {"fma": 1, "add": 0.5, "mul": 0.5, "mul+add": 0.5, "div": 1 / 16}
 WIDTHS = {"scalar": 12.5e9, "256-bit": 50e9, "512-bit": 100e9}
 MEMORY = {"l1": 200e9, "l2": 100e9, "l3": 50e9, "dram": 10e9}
 MISS_S = {"l2": 4e-9, "l3": 10e-9, "dram": 100e-9}
@@ -48,7 +50,7 @@ def _machine(*more):
         *(
             ceiling("fp64", rate * share * threads, threads=threads, name=f"{operation} {width}")
             for width, rate in WIDTHS.items()
-            for operation, share in (("fma", 1), ("add", 0.5), ("mul", 0.5))
+            for operation, share in OPERATIONS.items()
             for threads in (1, 4)
         ),
         *(ceiling(level, rate, name="load") for level, rate in MEMORY.items()),
@@ -64,11 +66,16 @@ def _machine(*more):
 BENCH = _machine()
 
 
-def flop(count, *, width=512, fma=True):
-    """Return fp64 flop of one kind."""
+def flop(count, *, width=512, fma=True, operation=None):
+    """Return fp64 flop of one kind; by default multiply-adds, or single ones of unknown kind."""
     lanes = max(width // 64, 1) * (2 if fma else 1)
     return FlopCount(
-        precision="fp64", width_bits=width, fma=fma, flop=count, instructions=count // lanes
+        precision="fp64",
+        width_bits=width,
+        fma=fma,
+        flop=count,
+        instructions=count // lanes,
+        operation=operation,
     )
 
 
@@ -206,14 +213,57 @@ def test_single_operations_gain_up_to_the_multiply_adds():
     assert gains(done) == {"no-fma": pytest.approx(2.0)}
 
 
-def test_pipes_beside_the_multiply_adds_leave_less_to_fuse():
-    """Additions beside products reach 100 Gflop/s; multiply-adds beside additions 150."""
-    zen = _machine(ceiling("fp64", 150e9, name="fma+add 512-bit"))
-    done = program(
-        counts(flop(8_000_000_000, fma=False)), moved(dram=(10_000_000, 0)), runtime_s=0.1
+def single(additions, products):
+    """Return counts of so many Gflop of 512-bit additions and products."""
+    return counts(
+        flop(additions * 10**9, fma=False, operation="add"),
+        flop(products * 10**9, fma=False, operation="mul"),
     )
 
-    assert gains(done, zen) == {"no-fma": pytest.approx(1.5)}
+
+def test_only_what_pairs_is_fused():
+    """3 Gflop of additions and one of products take 0.08 s; two of FMA and two additions 0.06 s."""
+    done = program(single(3, 1), moved(dram=(10_000_000, 0)))
+    (said,) = advised(done)
+
+    assert gains(done) == {"no-fma": pytest.approx(4 / 3)}
+    assert "allow 50 Gflop/s; fused where" in said.seen
+    assert "they would allow 66.7 Gflop/s" in said.seen
+    assert gains(program(single(4, 0), moved(dram=(10_000_000, 0)))) == {}
+
+
+def test_pipes_beside_the_multiply_adds_leave_less_to_fuse():
+    """Where additions have pipes of their own, as many products as additions gain nothing.
+
+    Six of additions at 50 Gflop/s take 0.12 s beside two of products; fused, four take 0.08 s.
+    """
+    zen = replace(
+        BENCH,
+        ceilings=(
+            *(one for one in BENCH.ceilings if one.name != "mul+add 512-bit"),
+            ceiling("fp64", 100e9, name="mul+add 512-bit"),
+            ceiling("fp64", 150e9, name="fma+add 512-bit"),
+        ),
+    )
+    even = program(single(4, 4), moved(dram=(10_000_000, 0)), runtime_s=0.1)
+    uneven = program(single(6, 2), moved(dram=(10_000_000, 0)), runtime_s=0.12)
+
+    assert gains(even, zen) == {}
+    assert gains(uneven, zen) == {"no-fma": pytest.approx(1.5)}
+
+
+def test_divisions_that_take_the_time_are_said():
+    """1 Gflop at 100 / 16 Gflop/s takes 0.16 s; 3 Gflop of FMA 0.03 s, with products 0.05 s."""
+    done = counts(
+        flop(1_000_000_000, fma=False, operation="div"), flop(3_000_000_000, operation="fma")
+    )
+    (said,) = advised(program(done, moved(dram=(10_000_000, 0)), runtime_s=0.2))
+
+    assert said.code == "divisions"
+    assert said.gain == pytest.approx(0.16 / 0.05)
+    assert said.seen == (
+        "25 % of the flop are divisions, which keep the divider busy for 160 ms: 80 % of the time"
+    )
 
 
 def test_a_program_at_the_peak_is_told_nothing():
@@ -540,7 +590,7 @@ def test_advice_is_shown_with_its_largest_gain(gain, text):
 
 def test_a_verdict_that_advice_follows_does_not_say_where_to_look():
     """What is said well below is not said vaguely above."""
-    placement = place(program(SCALAR, moved(dram=(100_000_000, 0))), BENCH)
+    placement = place(program(SCALAR, moved(dram=(100_000_000, 0)), runtime_s=1.0), BENCH)
     alone, followed = (verdict(placement, SCALAR, advised=said) for said in (False, True))
 
     assert set(alone) - set(followed) == {alone[1]}

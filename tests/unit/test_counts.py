@@ -30,6 +30,7 @@ flop_counts = st.builds(
     flop=amounts,
     masked_flop=amounts,
     instructions=amounts,
+    operation=st.sampled_from([None, "add", "div"]),
 )
 # Each kind of instruction stands once in a count, as a meter writes it.
 counts = st.builds(
@@ -42,9 +43,7 @@ counts = st.builds(
     store_bytes=amounts,
     non_temporal_store_bytes=amounts,
     undecoded=amounts,
-    flop=st.lists(
-        flop_counts, max_size=4, unique_by=lambda f: (f.precision, f.width_bits, f.fma)
-    ).map(tuple),
+    flop=st.lists(flop_counts, max_size=4, unique_by=lambda f: f.kind).map(tuple),
 )
 
 
@@ -99,6 +98,25 @@ def test_precisions_are_kept_apart():
     assert mixed.work_flop == 18
 
 
+def test_operations_are_kept_apart():
+    """Additions and divisions of one width are two kinds; those of unknown operation are a third.
+
+    What was kept before operations were told apart stays as it is.
+    """
+    known = replace(
+        COUNTS, flop=(flop("fp64", 5, operation="add"), flop("fp64", 7, operation="div"))
+    )
+    kept = replace(COUNTS, flop=(flop("fp64", 11),))
+
+    total = Counts.total([known, kept, known])
+
+    assert [(kind.operation, kind.flop) for kind in total.flop] == [
+        (None, 11),
+        ("add", 10),
+        ("div", 14),
+    ]
+
+
 def test_unknown_traffic_stays_unknown_in_a_sum():
     """What one process did not measure is not 0 in the total of both."""
     known = Traffic(level="dram", read_bytes=10, write_bytes=5, pending_write_bytes=1)
@@ -125,6 +143,8 @@ def test_impossible_flop_and_traffic_are_refused():
     """Precisions and levels are known names, amounts are not negative."""
     with pytest.raises(ValueError, match="precision must be one of"):
         flop("fp8", 1)
+    with pytest.raises(ValueError, match="operation must be one of"):
+        flop("fp64", 1, operation="tan")
     with pytest.raises(ValueError, match="counts must be >= 0"):
         flop("fp64", -1)
     with pytest.raises(ValueError, match="level must be one of"):

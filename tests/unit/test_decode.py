@@ -206,6 +206,36 @@ def test_products_of_tiles_are_weighed_by_their_configuration(text, code, tiles,
 
 
 @pytest.mark.parametrize(
+    ("text", "arithmetic"),
+    [
+        ("sqrtsd %xmm1,%xmm0", "sqrt"),
+        ("vsqrtps %zmm1,%zmm2", "sqrt"),
+        ("rcpps %xmm1,%xmm0", "other"),
+        ("vhsubps %ymm1,%ymm2,%ymm3", "add"),
+        ("vaddsubps %ymm1,%ymm2,%ymm3", "add"),
+        ("vfmaddsub213ps %xmm1,%xmm2,%xmm3", "fma"),
+        ("vfnmaddsd (%rax),%xmm2,%xmm3,%xmm4", "fma"),
+        ("v4fnmaddss (%rax),%xmm4,%xmm1", "other"),
+        ("dpps $0xff,%xmm1,%xmm0", "dot"),
+        ("vdpbf16ps %zmm1,%zmm2,%zmm3", "dot"),
+        ("vmulsh %xmm1,%xmm2,%xmm3", "mul"),
+        ("vfmaddcph %ymm1,%ymm2,%ymm3", "other"),
+        ("faddp", "add"),
+        ("fmull (%rax)", "mul"),
+        ("fidivl (%rax)", "div"),
+        ("fisubrs (%rax)", "add"),
+        ("fsqrt", "sqrt"),
+        ("fsin", "other"),
+    ],
+)
+def test_what_is_done_to_the_lanes_is_told(text, arithmetic):
+    """Subtractions are additions; approximations and complex products are neither."""
+    (code,) = [row[1] for row in ARITHMETIC if row[0] == text]
+
+    assert decode(bytes.fromhex(code)).arithmetic == arithmetic
+
+
+@pytest.mark.parametrize(
     ("text", "code", "read", "written", "branch", "non_temporal"),
     MEMORY,
     ids=[row[0] for row in MEMORY],

@@ -75,7 +75,14 @@ def test_a_loop_is_counted_by_its_instructions():
     assert (counts.loads, counts.load_bytes) == (200, 6400)
     assert (counts.stores, counts.store_bytes) == (100, 3200)
     assert counts.flop == (
-        FlopCount(precision="fp64", width_bits=256, fma=True, flop=800, instructions=100),
+        FlopCount(
+            precision="fp64",
+            width_bits=256,
+            fma=True,
+            flop=800,
+            instructions=100,
+            operation="fma",
+        ),
     )
     assert levels_of(totals.traffic) == [("l1", 6400, 3200, None)]
     assert [(f.object, f.name, f.counts) for f in totals.functions] == [(PROGRAM, "daxpy", counts)]

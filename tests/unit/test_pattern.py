@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from native_code import library
 
+from ridgepoint.models.symbol_names import original_name, selects, why_no_pattern
+
 LETTERS = "ab_1:"
 ATOMS = st.one_of(
     st.sampled_from(LETTERS),
@@ -155,3 +157,57 @@ def test_what_is_not_understood_is_refused(pattern, text):
 def test_names_of_functions_match(pattern, text, name):
     """As programs have them."""
     assert pattern.pattern_matches(text.encode(), name.encode())
+
+
+@pytest.mark.parametrize(
+    ("symbol", "original"),
+    [
+        ("scale.constprop.0", "scale"),
+        ("scale.isra.12", "scale"),
+        ("scale.part.0.constprop.1", "scale"),
+        ("scale.cold", "scale"),
+        ("scale.cold.3", "scale"),
+        ("main._omp_fn.0", "main"),
+        (".omp_outlined.", ".omp_outlined."),
+        ("main.omp_outlined", "main"),
+        ("main.omp_outlined_debug__.1", "main"),
+        ("walk.llvm.1234567", "walk"),
+        ("scale(double*) [clone .constprop.0]", "scale(double*)"),
+        ("main.main", "main.main"),
+        ("main.part", "main.part"),
+        ("main.coldStart", "main.coldStart"),
+        (".part.0", ".part.0"),
+        ("", ""),
+    ],
+)
+def test_a_copy_that_a_compiler_made_has_the_name_of_its_original(pattern, symbol, original):
+    """As GCC 12, LLVM 14 and Go name functions; the engine and Python agree."""
+    pattern.original_length.restype = ctypes.c_size_t
+
+    assert symbol[: pattern.original_length(symbol.encode())] == original
+    assert original_name(symbol) == original
+
+
+@given(st.text(alphabet="ab.0", max_size=6), st.sampled_from([*"ab.", ".cold", ".part.", "_"]))
+def test_the_engine_and_python_agree_on_originals(pattern, head, tail):
+    """Whatever the name."""
+    pattern.original_length.restype = ctypes.c_size_t
+    symbol = head + tail + head
+
+    assert symbol[: pattern.original_length(symbol.encode())] == original_name(symbol)
+
+
+def test_a_name_stands_for_copies_of_a_function_but_for_no_other():
+    """A literal name, an expression for originals, and one that is no expression."""
+    assert selects("scale", "scale.constprop.0")
+    assert selects("scale|sum", "sum.isra.0")
+    assert selects("operator()(int)", "operator()(int)")
+    assert not selects("scale", "rescale.constprop.0")
+    assert not selects("scale(", "scale")
+
+
+@given(st.text(alphabet="ab()[]|*+?\\^$.{}-", max_size=8))
+def test_what_is_refused_at_once_is_refused_by_the_engine_and_no_valid_name_is(pattern, text):
+    """One that is a name of its own, as `f(int)`, is an expression too."""
+    if pattern.pattern_is_valid(text.encode()):
+        assert why_no_pattern(text) is None

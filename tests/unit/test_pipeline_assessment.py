@@ -373,7 +373,12 @@ def test_nothing_is_said_of_a_pipeline_at_its_roof():
 def test_what_was_counted_tells_the_kinds_apart():
     """Scalar additions where vectors of 256 bit are eight times as fast: vectors, nothing else."""
     scalar = FlopCount(
-        precision="fp64", width_bits=0, fma=False, flop=1_000_000_000, instructions=1_000_000_000
+        precision="fp64",
+        width_bits=0,
+        fma=False,
+        flop=1_000_000_000,
+        instructions=1_000_000_000,
+        operation="add",
     )
     moved = Traffic(level="dram", read_bytes=1_000_000, write_bytes=0)
     program = measured(traffic=(moved,), wall_s=(0.25,), counts=replace(COUNTS, flop=(scalar,)))

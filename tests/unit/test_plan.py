@@ -128,18 +128,19 @@ def test_node_is_measured_by_its_memory_alone():
 
 
 def test_plan_of_two_avx512_cores_holds_every_ceiling():
-    """2 core counts x (2 precisions x 6 kinds x 4 widths + 2 x 7 integers + 12 dots + 14 BOPs ...).
+    """2 core counts x (2 precisions x 7 kinds x 4 widths + 2 x 7 integers + 12 dots + 14 BOPs ...).
 
-    The kinds are add, mul, fma, div, sqrt, and the better of two mixes of fma and add; on one core
-    a chain of each of the first five in both precisions. Integers add, logic
+    The kinds are add, mul, fma, div, sqrt, the better of two mixes of fma and add, and mul with
+    add; on one core a chain of each of the first five in both precisions. Integers add, logic
     and mul as scalars and in 512 bit, and compare in 256 bit; bf16, fp16 and int8 in three
     widths and in tiles.
     Basic operations: seven kinds, as scalars and in 512 bit.
     Memory: 3 cache levels x 7 + main memory x 9; on one core two ways on small pages.
+    And the issue rate.
     """
     tasks = plan(ZEN4, [cores(1), cores(2)], isa=EVERYTHING)
 
-    assert len(tasks) == 2 * (2 * 6 * 4 + 2 * 7 + 12 + 14 + 3 * 7 + 9) + 2 * 5 + 2
+    assert len(tasks) == 2 * (2 * 7 * 4 + 2 * 7 + 12 + 14 + 3 * 7 + 9 + 1) + 2 * 5 + 2
     assert len({(t.resource, t.name, t.place) for t in tasks}) == len(tasks)
 
 
@@ -170,7 +171,7 @@ def test_plan_without_avx_has_scalar_and_128_bit_alone():
         f"{operation} {how}"
         for operation in ("add", "mul", "div", "sqrt")
         for how in ("scalar", "128-bit", "chain")
-    }
+    } | {"mul+add scalar", "mul+add 128-bit"}
 
 
 def test_integers_are_measured_where_they_are_one_instruction():

@@ -20,6 +20,7 @@ from ridgepoint.meters.sampling.event import attribute, refusal
 from ridgepoint.meters.sampling.names import Names
 from ridgepoint.meters.sampling.recorder import Recording
 from ridgepoint.meters.sampling.records import (
+    Ended,
     Executed,
     Forked,
     Lost,
@@ -71,7 +72,7 @@ LOST = record(2, struct.pack("<QQ", 1, 12), trailer=behind(9))
 
 
 def test_every_record_that_matters_is_read():
-    """And the end of a thread, a name that a thread takes, a thread's start are passed over."""
+    """And a name that a thread takes, and a thread's start, are passed over."""
     end = record(4, struct.pack("<IIIIQ", 7, 1, 7, 1, 8), trailer=behind(8))
     name = record(3, struct.pack("<II", 7, 7) + b"x\0\0\0\0\0\0\0", trailer=behind(8))
     thread = record(7, struct.pack("<IIIIQ", 7, 7, 8, 7, 8), trailer=behind(8))
@@ -85,7 +86,8 @@ def test_every_record_that_matters_is_read():
     assert list(records(data)) == [
         Executed(1, 7),
         Mapped(2, 7, 4096, 8192, 512, "/bin/a"),
-        Sample(3, 7, 5000),
+        Ended(8, 7, 7),
+        Sample(3, 7, 5000, 7),
         Forked(4, 9, 7),
         Lost(9, 12),
     ]
@@ -101,7 +103,7 @@ def test_damaged_records_are_refused(data):
 def test_records_of_several_cpus_come_in_the_order_of_their_times():
     """A program that moves from one to another leaves its mappings on the first."""
     seen = Recording(
-        1000, {1: [sample(3, 5000)], 0: [mapped(2, 4096, 8192, 0, b"/a"), sample(4, 1)]}
+        {(1, 0): [sample(3, 5000)], (0, 0): [mapped(2, 4096, 8192, 0, b"/a"), sample(4, 1)]}
     )
 
     assert [one.time_ns for one in seen.records()] == [2, 3, 4]
@@ -342,7 +344,8 @@ class Kernel:
 
     def __call__(self, *, period_ns):
         """Begin to record."""
-        self.seen = Recording(period_ns, {0: [self.data]})
+        self.seen = Recording({(0, 0): [self.data]})
+        self.period_ns = period_ns
         return self
 
     def __enter__(self):
@@ -428,4 +431,4 @@ def test_long_programs_are_sampled_less_often(monkeypatch):
     monkeypatch.setattr("ridgepoint.meters.sampling.recording", kernel := Kernel(b""))
     Sampler(cpu_s=3600.0).sample(lambda: seconds(1.0, 1.0))
 
-    assert kernel.seen.period_ns == pytest.approx(6e7)
+    assert kernel.period_ns == pytest.approx(6e7)

@@ -39,12 +39,16 @@ def test_each_group_gets_what_its_instructions_did():
 
     assert (first.instructions, first.branches, first.loads, first.stores) == (15, 5, 0, 0)
     assert first.flop == (
-        FlopCount(precision="fp64", width_bits=0, fma=False, flop=10, instructions=10),
+        FlopCount(
+            precision="fp64", width_bits=0, fma=False, flop=10, instructions=10, operation="add"
+        ),
     )
     assert (second.instructions, second.loads, second.load_bytes) == (5, 3, 96)
     assert (second.stores, second.store_bytes, second.non_temporal_store_bytes) == (2, 64, 64)
     assert second.flop == (
-        FlopCount(precision="fp64", width_bits=256, fma=True, flop=24, instructions=3),
+        FlopCount(
+            precision="fp64", width_bits=256, fma=True, flop=24, instructions=3, operation="fma"
+        ),
     )
 
 

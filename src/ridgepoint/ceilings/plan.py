@@ -5,18 +5,14 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from ridgepoint.caution import Caution
+from ridgepoint.ceilings.computing import computing, is_essential
 from ridgepoint.ceilings.places import Place
 from ridgepoint.kernels import bandwidth as streams
-from ridgepoint.kernels import basic
 from ridgepoint.kernels.chains import WORKING_BYTES
-from ridgepoint.kernels.dot import Kind, dot_peak, dot_widths
-from ridgepoint.kernels.integer import Integer, IntegerOperation, integer_peak
 from ridgepoint.kernels.isa import Isa
-from ridgepoint.kernels.kernel import Kernel, width_name
-from ridgepoint.kernels.peak import MIXES, Operation, chain, mix, peak
+from ridgepoint.kernels.kernel import Kernel
 from ridgepoint.kernels.random_access import (
     chase,
     chase_shares,
@@ -24,7 +20,6 @@ from ridgepoint.kernels.random_access import (
     gather_shares,
     gather_widths,
 )
-from ridgepoint.kernels.tiles import has_tiles, tile_peak
 from ridgepoint.machine import CHAIN, Cache
 from ridgepoint.units import format_size
 
@@ -191,7 +186,6 @@ def plan(
         twice the last caches, main memory cannot be measured.
     """
     beyond = caches if most is None else most
-    computing = (*_floats(isa), *_integers(isa), *_low_precision(isa), *_basic_operations(isa))
     tasks = []
     for place in places:
         if not place.memory_only:
@@ -202,9 +196,9 @@ def plan(
                     place=place,
                     candidates=candidates,
                     extent_bytes=WORKING_BYTES,
-                    essential=_is_essential(resource, candidates[0], isa),
+                    essential=is_essential(resource, candidates[0], isa),
                 )
-                for resource, name, candidates in computing
+                for resource, name, candidates in computing(isa)
                 # What waits for itself does so on each core alone.
                 if len(place.cpus) == 1 or not name.endswith(f" {CHAIN}")
             ]
@@ -305,119 +299,6 @@ def _moves_most(level: str, name: str, place: Place) -> bool:
     if name.startswith(("chase", "gather")):
         return (level, name) == ("dram", "chase") and len(place.cpus) == 1
     return level == "dram" or name in {"load", "copy"}
-
-
-def _is_essential(resource: str, kernel: Kernel, isa: Isa) -> bool:
-    """Return whether a peak bounds most programs.
-
-    The widest sums and FMA, scalar FMA, and mixed basic operations.
-    """
-    claim = kernel.claim
-    if resource == "bop":
-        return claim.operation in {"mixed", "fma+add"}
-    if resource not in {"fp64", "fp32"} or claim.operation not in {"add", "fma", "fma+add"}:
-        return False
-    scalar_fma = claim.operation == "fma" and not claim.width_bits
-    return scalar_fma or claim.width_bits == max(isa.vector_widths, default=0)
-
-
-_Computing = tuple[str, str, tuple[Kernel, ...]]
-"""Resource, name and candidates of a ceiling that is reached in registers."""
-
-
-def _floats(isa: Isa) -> Iterator[_Computing]:
-    precisions: tuple[Literal["fp64", "fp32"], ...] = ("fp64", "fp32")
-    fused: tuple[Operation, ...] = ("fma",) if isa.has_fma else ()
-    operations: tuple[Operation, ...] = ("add", "mul", *fused, "div", "sqrt")
-    for precision in precisions:
-        for operation in operations:
-            for width in (0, *isa.vector_widths):
-                kernel = peak(operation, precision=precision, width_bits=width)
-                yield precision, kernel.name, (kernel,)
-        for width in (0, *isa.vector_widths) if isa.has_fma else ():
-            mixes = _multiply_adds(precision, width, isa)
-            yield precision, f"fma+add {width_name(width)}", mixes
-        for operation in operations:
-            kernel = chain(operation, precision=precision)
-            yield precision, kernel.name, (kernel,)
-
-
-def _multiply_adds(precision: Literal["fp64", "fp32"], width: int, isa: Isa) -> tuple[Kernel, ...]:
-    """Return kernels of multiply-adds and additions in all ratios."""
-    registers = isa.vector_registers(width)
-    return tuple(
-        mix(ratio, precision=precision, width_bits=width, registers=registers) for ratio in MIXES
-    )
-
-
-def _integers(isa: Isa) -> Iterator[_Computing]:
-    """Yield scalar operations, and those of the widest vector that needs one instruction."""
-    integers: tuple[Integer, ...] = ("int32", "int64")
-    # Exclusive-or stands for logic: all cores do it, AND and OR in the same places.
-    operations: tuple[tuple[str, IntegerOperation], ...] = (
-        ("add", "add"),
-        ("logic", "xor"),
-        ("mul", "mul"),
-        ("compare", "compare"),
-    )
-    for integer in integers:
-        for name, operation in operations:
-            for width in (0, *isa.integer_widths(operation, integer)[-1:]):
-                if width or operation != "compare":
-                    kernel = integer_peak(operation, integer=integer, width_bits=width)
-                    yield integer, f"{name} {width_name(width)}", (kernel,)
-
-
-def _low_precision(isa: Isa) -> Iterator[_Computing]:
-    """Yield dot products, half precision and products of tiles, where they are one instruction."""
-    kinds: tuple[Kind, ...] = ("bf16", "fp16", "int8")
-    if (architecture := isa.known_architecture) is None:
-        return
-    for kind in kinds:
-        for width in dot_widths(kind, isa.vector_widths, isa.has, architecture=architecture):
-            kernel = dot_peak(kind, width_bits=width, architecture=architecture)
-            yield kind, kernel.name, (kernel,)
-        if architecture == "x86_64" and has_tiles(kind, isa.has):
-            kernel = tile_peak(kind)
-            yield kind, kernel.name, (kernel,)
-
-
-def _basic_operations(isa: Isa) -> Iterator[_Computing]:
-    """Yield basic operations at 64 bit, scalar and widest: alone, mixed, and dependent."""
-    widest = isa.integer_widths("add", "int64")[-1:]
-    of_integers: tuple[tuple[str, IntegerOperation], ...] = (("add", "add"), ("logic", "xor"))
-    for name, operation in of_integers:
-        for width in (0, *widest):
-            kernel = integer_peak(operation, integer="int64", width_bits=width)
-            yield "bop", f"{name} {width_name(width)}", (kernel,)
-    # Floating-point operations are basic ones too: a multiply-add is two.
-    for width in (0, *isa.vector_widths[-1:]) if isa.has_fma else ():
-        yield "bop", f"floating {width_name(width)}", _multiply_adds("fp64", width, isa)
-    if isa.architecture != "x86_64":
-        return
-    for width in (0, *widest):
-        # SSE2 alone compares no 64-bit lanes.
-        compares = [] if width and not isa.integer_widths("compare", "int64") else [width]
-        of_all = {
-            "compare": [_compare(width) for width in compares],
-            "addressing": [
-                basic.addressing(kind, width_bits=width)
-                for kind in basic.ADDRESSING
-                if kind == "load" or not width
-            ],
-            "mixed": [basic.mixed(mix, width_bits=w) for mix in basic.MIXES for w in compares],
-            "dependent": [basic.dependent(width_bits=width)],
-        }
-        for name, kernels in of_all.items():
-            if kernels:
-                yield "bop", f"{name} {width_name(width)}", tuple(kernels)
-
-
-def _compare(width_bits: int) -> Kernel:
-    """Return the kernel of compares of one instruction: into a vector, where there is one."""
-    if width_bits in basic.UNKEPT_BITS:
-        return basic.compare(width_bits=width_bits)
-    return integer_peak("compare", integer="int64", width_bits=width_bits)
 
 
 _Access = tuple[str, tuple[Kernel, ...], tuple[float, float]]

@@ -35,13 +35,11 @@ work_option = click.option(
     "--work",
     "metric",
     type=click.Choice(["flop", "bops"]),
-    default="flop",
-    show_default=True,
-    callback=lambda context, parameter, value: "bop" if value == "bops" else "flop",
-    help="What its work is: floating-point operations, or basic operations, which are those of "
-    "integers too.",
+    callback=lambda context, parameter, value: "bop" if value == "bops" else value,
+    help="Count its work in floating-point operations, or in basic operations, which are those of "
+    "integers too.  [default: bops where less than a twentieth of them are flop]",
 )
-"""Gives the command a `ridgepoint.models.work.Metric` called ``metric``."""
+"""Gives the command a `ridgepoint.models.work.Metric`, or None, called ``metric``."""
 
 label_option = click.option(
     "--name",

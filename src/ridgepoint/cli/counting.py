@@ -12,6 +12,7 @@ from ridgepoint.errors import RidgepointError
 from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter
+from ridgepoint.models.symbol_names import why_no_pattern
 from ridgepoint.models.work import Metric
 
 
@@ -63,7 +64,7 @@ def meter_for(
     what_if: Sequence[str],
     miss_curve: bool,
     traffic: bool,
-    metric: Metric = "flop",
+    metric: Metric | None = None,
     report: Callable[[str], None],
 ) -> Meter:
     """Return the meter that the options name.
@@ -75,6 +76,12 @@ def meter_for(
     """
     if region is not None and function is not None:
         raise click.BadParameter("give a region or a function, not both", param_hint="'--function'")
+    if function is not None and (why := why_no_pattern(function)) is not None:
+        raise click.BadParameter(
+            f"{function!r} is no name and no regular expression: {why}; put \\ before brackets of "
+            "a name",
+            param_hint="'--function'",
+        )
     if cold and region is None and function is None:
         raise click.BadParameter(
             "say when the caches are to be emptied: add --region or --function",

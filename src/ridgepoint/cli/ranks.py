@@ -107,7 +107,7 @@ def run_ranks(
     machine_name: str | None,
     geometry: str | None,
     meter_name: str | None,
-    metric: Metric,
+    metric: Metric | None,
     no_traffic: bool,
     counts_only: bool,
     ignore_status: bool,
@@ -144,6 +144,7 @@ def run_ranks(
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.distributed import machine_for
     from ridgepoint.models.placement import place
+    from ridgepoint.models.work import yardstick_on
 
     _require_none(of_one_process)
     common.require_figure_endings(outputs, also=(".json",))
@@ -166,8 +167,10 @@ def run_ranks(
         hosts = {rank.host for rank in distributed.prepare()}
         known = kept_cluster(archive, hosts) if chosen is None and len(hosts) > 1 else None
         machine_id, node = known or common.machine_to_bound_by(archive, chosen, shown)
+        measurement = distributed.measure()
+        metric = metric or yardstick_on(node, measurement)
         asked = Asked(metric=metric, options=common.options_asked())
-        measurement = replace(distributed.measure(), asked=asked)
+        measurement = replace(measurement, asked=asked)
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:

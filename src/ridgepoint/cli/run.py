@@ -73,8 +73,8 @@ if TYPE_CHECKING:
 @click.option(
     "--function",
     metavar="NAME",
-    help="Count only in functions whose symbol is NAME, or matches it as a regular expression, and "
-    "in what they call.",
+    help="Count and time only functions whose symbol is NAME, or matches it as a regular "
+    "expression, and what they call.",
 )
 @click.option(
     "--all-threads",
@@ -150,7 +150,7 @@ def _measure(
     cold: bool,
     cores: float | None,
     meter_name: str | None,
-    metric: Metric,
+    metric: Metric | None,
     no_traffic: bool,
     counts_only: bool,
     functions: bool,
@@ -172,6 +172,7 @@ def _measure(
     from ridgepoint.kept import machine_of
     from ridgepoint.measurement import Asked
     from ridgepoint.meters.process import resolve
+    from ridgepoint.models.work import yardstick_on
     from ridgepoint.program import measure_program
 
     # What can be refused is refused before anything long begins.
@@ -243,6 +244,7 @@ def _measure(
                 note=note,
             )
         shown.close()
+        metric = metric or yardstick_on(bounding.machine, measurement)
         asked = Asked(cores=cores, metric=metric, options=common.options_asked())
         measurement = replace(measurement, asked=asked)
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from ridgepoint.counts import FunctionCounts, LineCounts, Traffic
 from ridgepoint.figures.layout import plain_table
-from ridgepoint.figures.verdict import NEAR
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_name, shown_symbol
 from ridgepoint.figures.work import shown_work
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.explanations import NEAR
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import Metric, hardly_any, work_total
 from ridgepoint.resources import LEVELS

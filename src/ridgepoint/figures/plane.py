@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Coordinates = tuple[float, float]
-Role = Literal["outer", "lower", "beside"]
+Role = Literal["outer", "own", "lower", "beside"]
 
 _LONGEST_LABEL = 20
 
@@ -42,8 +42,9 @@ class RoofLine:
     ----------
     resource : str
         ``fp64``, ... for a horizontal roof, ``dram``, ... for a diagonal one.
-    role : {"outer", "lower", "beside"}
-        ``outer``: bounds the programs drawn; ``lower``: a ceiling below the outer compute roof;
+    role : {"outer", "own", "lower", "beside"}
+        ``outer``: bounds the programs drawn; ``own``: what a program's own mix of instructions
+        allows; ``lower``: a ceiling below the outer compute roof;
         ``beside``: the same roof for another number of cores.
     label : str
         Resource, pattern and value, to be written on the line.

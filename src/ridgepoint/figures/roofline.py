@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from typing import Self
 
 from ridgepoint.figures.function_points import functions_drawn
+from ridgepoint.figures.own_roofs import with_own_roofs
 from ridgepoint.figures.part_points import PartsDrawn
 from ridgepoint.figures.plane import (
     Attainable,
@@ -114,6 +115,8 @@ def roofline_figure(
         corner=(x_limits[0], y_limits[0]),
         right=x_limits[1],
     )
+    own = [(_letter(index), one.subject.placement) for index, one in enumerate(drawn) if one.points]
+    roofs = with_own_roofs(roofs, own, corner=x_limits[0], right=x_limits[1])
     differ = len({one.placement.cores for one in pointed}) > 1
     programs = tuple(
         Program(

@@ -12,12 +12,13 @@ from ridgepoint.figures.sheet import INK, Sheet
 
 _STYLES: dict[str, dict[str, Any]] = {
     "outer": {"color": INK, "linewidth": 1.3, "zorder": 2.2},
+    "own": {"color": INK, "linewidth": 1.1, "linestyle": (0, (1, 1.2)), "zorder": 2.15},
     "lower": {"color": "#777777", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 2.1},
     "beside": {"color": "#B0B0B0", "linewidth": 1.1, "zorder": 2.0},
 }
-_INKS = {"outer": INK, "lower": "#555555", "beside": "#777777"}
+_INKS = {"outer": INK, "own": INK, "lower": "#555555", "beside": "#777777"}
 # How much a label loses by lying on a line.
-_COSTS = {"outer": 3, "lower": 1, "beside": 1}
+_COSTS = {"outer": 3, "own": 2, "lower": 1, "beside": 1}
 
 
 def draw_roofs(roofs: Sequence[RoofLine], sheet: Sheet, room: Room) -> None:

@@ -20,8 +20,10 @@ from ridgepoint.figures.function_times import function_times
 from ridgepoint.figures.layout import caution_list, codes_in_short
 from ridgepoint.figures.line_table import lines
 from ridgepoint.figures.miss_curve import curve_sentences
+from ridgepoint.figures.own_roofs import mix_row, per_cycle_text
 from ridgepoint.figures.protocol_text import protocol_lines
 from ridgepoint.figures.region_table import regions
+from ridgepoint.figures.time_parts import part_of, time_parts
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import (
     UNKNOWN,
@@ -33,10 +35,12 @@ from ridgepoint.figures.words import (
     shown_cores,
     shown_name,
 )
-from ridgepoint.figures.work import shown_work_per_byte
+from ridgepoint.figures.work import judged_by, shown_work_per_byte
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.advice import TRY_BOPS, advice
+from ridgepoint.models.advice import TRY_BOPS, advice, whole_subject
+from ridgepoint.models.explanations import explain, hot_function
+from ridgepoint.models.own_roofs import IssuePlace
 from ridgepoint.models.placement import Placement, at_ends
 from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
@@ -90,15 +94,26 @@ def run(
         *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
         *_selected(measurement),
-        Padding(grid(_seen(measurement, metric)), (1, 0, 0, 0)),
+        Padding(grid(_seen(measurement, metric, placement)), (1, 0, 0, 0)),
         Padding(grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
     ]
     if placement is not None:
         advised = () if machine is None else advice(measurement, placement, machine)
         says_where = any(one.code != TRY_BOPS for one in advised)
-        sentences = verdict(placement, counts, advised=says_where)
+        subject = None if machine is None else whole_subject(measurement, placement, machine)
+        explained = None if subject is None else explain(subject)
+        sentences = verdict(
+            placement,
+            counts,
+            advised=says_where,
+            explained=explained,
+            hottest=None if subject is None else hot_function(subject),
+        )
         said = ".\n".join(_capital(sentence) for sentence in sentences) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
+        spent = None if explained is None else time_parts(explained, metric)
+        if spent is not None:
+            parts.append(Padding(spent, (1, 0, 0, 0)))
         if advised:
             parts.append(Padding(advice_list(advised), (1, 0, 0, 0)))
     parts += (
@@ -181,7 +196,7 @@ def grid(rows: Iterable[Row]) -> Table:
     return table
 
 
-def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
+def _seen(measurement: Measurement, metric: Metric, placement: Placement | None) -> Iterator[Row]:
     """Yield what was measured: T, W, Q, instructions."""
     timed, counted = measurement.timed, measurement.counted
     if timed is None:
@@ -191,14 +206,19 @@ def _seen(measurement: Measurement, metric: Metric) -> Iterator[Row]:
             "T  runtime",
             f"{with_quartiles(timed.runtime_s, 's')}, {timed.cores_busy:.2f} cores busy",
         )
+        if measurement.whole is not None:
+            yield "", part_of(timed, measurement.whole)
         if timed.exit_status:
             yield "   exit status", str(timed.exit_status)
     yield from _work(counted.counts) if metric == "flop" else bop_rows(counted.counts)
+    judged = judged_by(counted.counts, metric)
+    if judged is not None:
+        yield "   judged by", judged
     yield from _traffic(measurement)
-    yield "   instructions", _mix(counted.counts)
+    yield "   instructions", _mix(counted.counts, None if placement is None else placement.issue)
     if counted.counts.undecoded:
-        share = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
-        yield "   undecoded", f"{share} of the instructions: their work and bytes are unknown"
+        part = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
+        yield "   undecoded", f"{part} of the instructions: their work and bytes are unknown"
     if counted.energy_j:
         domains = ", ".join(
             f"{printable(name)} {format_si(joule, 'J')}" for name, joule in counted.energy_j.items()
@@ -299,7 +319,7 @@ def _moved(part: Traffic) -> str:
     return said
 
 
-def _mix(counts: Counts) -> str:
+def _mix(counts: Counts, issue: IssuePlace | None) -> str:
     total = counts.instructions
     if not total:
         return UNKNOWN
@@ -313,7 +333,9 @@ def _mix(counts: Counts) -> str:
     said = ", ".join(
         f"{percent(count / total)} {verb}" for count, verb in shares if count is not None
     )
-    return f"{format_si(total, '').rstrip()}{': ' if said else ''}{said}"
+    cycles = per_cycle_text(issue)
+    amount = format_si(total, "").rstrip() + (f", {cycles}" if cycles else "")
+    return f"{amount}{': ' if said else ''}{said}"
 
 
 def _placed(
@@ -343,6 +365,8 @@ def _placed(
     known = placement.efficiency is not None
     efficiency = percent(placement.efficiency or 0.0) if known else UNKNOWN
     yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
+    if of_work and (own := mix_row(placement)) is not None:
+        yield "   own mix", own
 
 
 def _efficiency_at_ends(placement: Placement) -> str:
@@ -368,6 +392,9 @@ def with_quartiles(estimate: Estimate, unit: str) -> str:
     """Return the median, the quartiles where there are samples enough for any, and n."""
     low, median, high = (format_si(v, unit) for v in (estimate.q1, estimate.median, estimate.q3))
     spread = f"quartiles {low} to {high}, " if estimate.n >= _LEAST_FOR_QUARTILES else ""
+    if estimate.interval is not None:
+        ends = " to ".join(format_si(end, unit) for end in estimate.interval)
+        return f"{median} (95 % interval {ends})"
     return f"{median} ({spread}n = {estimate.n})"
 
 

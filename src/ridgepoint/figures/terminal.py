@@ -19,7 +19,7 @@ from ridgepoint.figures.plane import Coordinates, Program, RegionPoint, RoofLine
 from ridgepoint.figures.words import shown_name
 
 _SMALLEST = (40, 12)
-_STYLES = {"outer": "\x1b[1m", "lower": "\x1b[2m", "beside": "\x1b[2m"}
+_STYLES = {"outer": "\x1b[1m", "own": "", "lower": "\x1b[2m", "beside": "\x1b[2m"}
 _INKS = tuple(f"\x1b[1;{code}m" for code in (34, 31, 32, 35, 33, 36))
 # After the letter of a program whose time is unknown, on its roof.
 _NO_TIME = "?"

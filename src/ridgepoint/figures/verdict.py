@@ -2,20 +2,58 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 from ridgepoint.counts import Counts
+from ridgepoint.figures.own_roofs import issue_sentence, own_sentences
 from ridgepoint.figures.words import percent, shown_cores, shown_name
 from ridgepoint.figures.work import hardly_any_text, used_precisions
+from ridgepoint.models.explanations import (
+    CHAINED,
+    DIVIDE,
+    KERNEL,
+    MISSES,
+    NEAR,
+    START,
+    WAITING,
+    Explained,
+    Explanation,
+)
+from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.placement import ABOVE_ROOF, Placement
 from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si
 
-# Above this share the nearest roof is what holds a program back; below it something else does.
-NEAR = 0.5
+# Time in the kernel and time spent waiting are worth a sentence from this share on.
+_SAID_OUTSIDE = 0.1
+# A function that does all but this of a program has the same place.
+_ALL = 0.98
+_SPECIAL = re.compile(r"[^A-Za-z0-9_.:~<>, ]")
+_DOES = {START: "prepares", KERNEL: "is in the kernel", WAITING: "waits"}
+_LATENCIES = {
+    MISSES: ("cache misses", "if each waits for the one before, they take"),
+    CHAINED: (
+        "floating-point operations that wait for each other",
+        "a chain of its additions, divisions and square roots takes",
+    ),
+}
+_CERTAIN = {
+    DIVIDE: ("divisions and square roots", "they take"),
+    ISSUE: ("the rate at which cores start instructions", "its instructions take"),
+}
 _LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
 
 
-def verdict(placement: Placement, counts: Counts, *, advised: bool = False) -> tuple[str, ...]:
+def verdict(
+    placement: Placement,
+    counts: Counts,
+    *,
+    advised: bool = False,
+    explained: Explained | None = None,
+    hottest: tuple[str, float] | None = None,
+) -> tuple[str, ...]:
     """Return what bounds a program, what that leaves to gain, and what would bound it next.
 
     Parameters
@@ -25,6 +63,10 @@ def verdict(placement: Placement, counts: Counts, *, advised: bool = False) -> t
         Of the program placed.
     advised : bool
         Whether advice follows, which says where to look.
+    explained : Explained or None
+        What explains its time; None: nothing but the roofs is known.
+    hottest : tuple of str and float, or None
+        The function that most instructions are of, and their share, if it can be placed alone.
 
     Returns
     -------
@@ -38,15 +80,24 @@ def verdict(placement: Placement, counts: Counts, *, advised: bool = False) -> t
     """
     metric = placement.metric
     if not hardly_any(counts, metric):
-        return _bounds(placement, moves_only=False, advised=advised)
+        return (
+            *_bounds(placement, explained, moves_only=False, advised=advised),
+            *_alone(explained, hottest),
+        )
     said = (
         f"{hardly_any_text(counts, metric)}: a {WORK_UNITS[metric]} roofline says nothing of this "
         "program"
     )
-    return (said, *_bounds(placement, moves_only=True, advised=advised))
+    return (
+        said,
+        *_bounds(placement, explained, moves_only=True, advised=advised),
+        *_alone(explained, hottest),
+    )
 
 
-def _bounds(placement: Placement, *, moves_only: bool, advised: bool) -> tuple[str, ...]:
+def _bounds(
+    placement: Placement, explained: Explained | None, *, moves_only: bool, advised: bool
+) -> tuple[str, ...]:
     """Return the sentences about the roofs; `moves_only`: its work is not worth one."""
     if placement.bound is None:
         return ("no roof applies: the machine has no ceiling for what the program asked for",)
@@ -54,13 +105,33 @@ def _bounds(placement: Placement, *, moves_only: bool, advised: bool) -> tuple[s
         return ("no roof applies: the program moved no byte and did no flop that was counted",)
     if placement.efficiency is None:
         return (*_untimed(placement, moves_only=moves_only), *_left_out(placement))
-    look = () if advised else (_LOOK_AT,)
+    own = own_sentences(placement)
+    if own:
+        return (*own, *_outside(explained), *_left_out(placement))
+    # Where parts of its time are listed, there is more to say than where to look.
+    look = () if advised or (explained is not None and explained.parts) else (_LOOK_AT,)
+    look = (*issue_sentence(placement), *look)
     if placement.efficiency >= NEAR:
-        sentences = (_binding(placement, placement.efficiency), *_next(placement))
+        sentences: tuple[str, ...] = (
+            _binding(placement, placement.efficiency),
+            *_next(placement),
+            *_outside(explained),
+        )
+    elif explained is not None and explained.cause is not None:
+        sentences = (_because(placement, explained, explained.cause), *_outside(explained))
     elif moves_only:
-        sentences = (_traffic_alone(placement), *look)
+        sentences = (
+            _traffic_alone(placement),
+            *look,
+            *_outside(explained),
+        )
     else:
-        sentences = (_unexplained(placement), *look, *_next_roof(placement))
+        sentences = (
+            _unexplained(placement),
+            *look,
+            *_next_roof(placement),
+            *_outside(explained),
+        )
     return (*sentences, *_left_out(placement))
 
 
@@ -128,6 +199,69 @@ def _unexplained(placement: Placement) -> str:
     return (
         f"no measured roof explains its time: the nearest, {limit}, would allow "
         f"{_times(1 / placement.efficiency)} its speed"
+    )
+
+
+def _because(placement: Placement, explained: Explained, cause: Explanation) -> str:
+    """Return the sentence about what explains the time, where the machine's roofs alone do not."""
+    part = cause.seconds / explained.inside_s
+    share = f"all ({percent(part)})" if part > ABOVE_ROOF else percent(part)
+    where = (
+        " of its time"
+        if explained.outside_s < _SAID_OUTSIDE * explained.runtime_s
+        else f" of the {percent(explained.inside_s / explained.runtime_s)} of its time in which "
+        "it computes and moves data"
+    )
+    if cause.sense == "most":
+        who, how = _LATENCIES[cause.code]
+        return (
+            f"bound by the latency of {who}, it seems: {how} {share}{where}{_per_cycle(explained)}"
+        )
+    if cause.code == COMPUTE:
+        of = "of its own mix of instructions" if placement.metric == "flop" else ""
+        peak = limit_name(COMPUTE, placement)
+        return f"bound by {f'{peak} {of}'.strip()}: at that rate its work takes {share}{where}"
+    limit, what = _CERTAIN.get(cause.code) or (_of_path(cause.code, placement), "its traffic takes")
+    return f"bound by {limit}: at full rate {what} {share}{where}"
+
+
+def _of_path(path: str, placement: Placement) -> str:
+    """Return the name of a path's tightest limit."""
+    assert placement.bound is not None
+    binding = str(placement.bound.binding)
+    is_same = binding in RESOURCES and RESOURCES[binding].path == path
+    return limit_name(binding if is_same else path, placement)
+
+
+def _per_cycle(explained: Explained) -> str:
+    """Return how many instructions end per cycle, where that is known."""
+    if explained.per_cycle is None:
+        return ""
+    return f", and {explained.per_cycle:.2g} instructions end per cycle"
+
+
+def _outside(explained: Explained | None) -> tuple[str, ...]:
+    """Return the sentence about time that no roof is about."""
+    if explained is None or explained.outside_s < _SAID_OUTSIDE * explained.runtime_s:
+        return ()
+    parts = [
+        f"{percent(part.share)} of its time it {_DOES[part.code]}"
+        for part in explained.parts
+        if part.code in _DOES
+    ]
+    return (f"{' and '.join(parts)}: no roof is about that",) if parts else ()
+
+
+def _alone(explained: Explained | None, hottest: tuple[str, float] | None) -> tuple[str, ...]:
+    """Return how to place the part that matters alone, where the rest is in its way."""
+    if explained is None or hottest is None:
+        return ()
+    name, share = hottest
+    if explained.cause is not None or share > _ALL:
+        return ()
+    return (
+        f"to place its largest part alone, {percent(share)} of the instructions: "
+        f"--function {shlex.quote(re.escape(name) if _SPECIAL.search(name) else name)}",
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ridgepoint.counts import Counts
 from ridgepoint.demand import Amount
-from ridgepoint.figures.words import UNKNOWN, shown_intensity
-from ridgepoint.models.work import WORK_UNITS, Metric, work_total
+from ridgepoint.figures.words import UNKNOWN, percent, shown_intensity
+from ridgepoint.models.work import WORK_UNITS, Metric, flop_share, work_total
 from ridgepoint.resources import PRECISIONS
 from ridgepoint.units import format_si
 
@@ -23,6 +23,18 @@ def hardly_any_text(counts: Counts, metric: Metric = "flop") -> str:
     if not counts.work_flop:
         return "no floating-point work"
     return f"hardly any floating-point work ({counts.work_flop} flop)"
+
+
+def judged_by(counts: Counts, metric: Metric) -> str | None:
+    """Return what the work is counted in, and why; None: basic operations are not known."""
+    share = flop_share(counts)
+    if share is None:
+        return None
+    if metric == "flop":
+        return f"floating point: {percent(share)} of its basic operations (or --work bops)"
+    if not counts.work_flop:
+        return "basic operations: none of them is floating point"
+    return f"basic operations: {percent(share)} of them are floating point (or --work flop)"
 
 
 def shown_work(counts: Counts, metric: Metric) -> str:

@@ -61,10 +61,10 @@ def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[Func
 def difference_of_counts(many: Counts, few: Counts) -> Counts:
     """Return what many calls did more than few."""
     amounts = {name: _more(getattr(many, name), getattr(few, name)) for name in COUNT_NAMES}
-    known = {(kind.precision, kind.width_bits, kind.fma): kind for kind in few.flop}
+    known = {kind.kind: kind for kind in few.flop}
     flop = []
     for kind in many.flop:
-        other = known.get((kind.precision, kind.width_bits, kind.fma))
+        other = known.get(kind.kind)
         if other is not None:
             kind = replace(  # noqa: PLW2901
                 kind,

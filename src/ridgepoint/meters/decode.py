@@ -101,14 +101,15 @@ class _Rule(NamedTuple):
     pattern: re.Pattern[str]
     flop_per_lane: int
     fma: bool = False
+    does: str | None = None  # one of `OPERATIONS`; None: as group `does` says
     lane: tuple[str, int] | None = None  # precision and bytes; None: as group `element` says
 
 
 _RULES = (
     _Rule(
         re.compile(
-            r"V?(?:ADD|SUB|MUL|DIV|SQRT|ADDSUB|HADD|HSUB|RCP|RSQRT|RCP14|RSQRT14|RCP28|RSQRT28"
-            r"|EXP2)(?P<shape>[PS])(?P<element>[DSH])"
+            r"V?(?P<does>ADD|SUB|MUL|DIV|SQRT|ADDSUB|HADD|HSUB|RCP|RSQRT|RCP14|RSQRT14|RCP28"
+            r"|RSQRT28|EXP2)(?P<shape>[PS])(?P<element>[DSH])"
         ),
         1,
     ),
@@ -118,15 +119,23 @@ _RULES = (
         ),
         2,
         fma=True,
+        does="fma",
     ),
-    _Rule(re.compile(r"V4FN?MADD(?P<shape>[PS])S"), 8, fma=True, lane=("fp32", 4)),
-    _Rule(re.compile(r"VDPBF16(?P<shape>P)S"), 4, fma=True, lane=("bf16", 4)),
-    _Rule(re.compile(r"VFC?MULC(?P<shape>[PS])H"), 6, lane=("fp16", 4)),
-    _Rule(re.compile(r"VFC?MADDC(?P<shape>[PS])H"), 8, fma=True, lane=("fp16", 4)),
+    _Rule(re.compile(r"V4FN?MADD(?P<shape>[PS])S"), 8, fma=True, does="other", lane=("fp32", 4)),
+    _Rule(re.compile(r"VDPBF16(?P<shape>P)S"), 4, fma=True, does="dot", lane=("bf16", 4)),
+    _Rule(re.compile(r"VFC?MULC(?P<shape>[PS])H"), 6, does="other", lane=("fp16", 4)),
+    _Rule(re.compile(r"VFC?MADDC(?P<shape>[PS])H"), 8, fma=True, does="other", lane=("fp16", 4)),
 )
+_ARITHMETIC = {
+    **dict.fromkeys(("ADD", "SUB", "ADDSUB", "HADD", "HSUB"), "add"),
+    "MUL": "mul",
+    "DIV": "div",
+    "SQRT": "sqrt",
+}
+"""What instructions do to their lanes, by a part of their names; others approximate."""
 _DOT = re.compile(r"V?DPP(?P<element>[DS])")
 _X87 = re.compile(
-    r"FI?(?:ADD|SUBR?|MUL|DIVR?)|F(?:ADD|SUBR?|MUL|DIVR?)P"
+    r"FI?(?P<does>ADD|SUB|MUL|DIV)R?|F(?P<popping>ADD|SUB|MUL|DIV)R?P"
     r"|FSQRT|FPREM1?|F2XM1|FSIN|FCOS|FSINCOS|FPTAN|FPATAN|FYL2X|FYL2XP1"
 )
 _TILE_PRODUCTS: dict[str, tuple[str | None, int]] = {
@@ -159,6 +168,9 @@ class Operation:
         Vector width; 0 for scalar instructions.
     fma : bool
         Whether multiply and add are fused.
+    arithmetic : str
+        What it does to its lanes, one of `ridgepoint.counts.OPERATIONS`; ``other`` where no flop
+        are done.
     masked : bool
         Whether an AVX-512 mask may switch lanes off.
     is_branch, is_load, is_store : bool
@@ -180,6 +192,7 @@ class Operation:
     precision: str | None = None
     width_bits: int = 0
     fma: bool = False
+    arithmetic: str = "other"
     masked: bool = False
     is_branch: bool = False
     is_load: bool = False
@@ -293,15 +306,23 @@ def _arithmetic(name: str, instruction: Instruction, tiles: TileConfiguration | 
             precision, lane_bytes = rule.lane or _ELEMENT[match["element"]]
             width = 0 if match["shape"] == "S" else _vector_bytes(instruction)
             flop = rule.flop_per_lane * (width // lane_bytes or 1)
-            return replace(base, flop=flop, precision=precision, width_bits=8 * width, fma=rule.fma)
+            return replace(
+                base,
+                flop=flop,
+                precision=precision,
+                width_bits=8 * width,
+                fma=rule.fma,
+                arithmetic=rule.does or _ARITHMETIC.get(match["does"], "other"),
+            )
     if match := _DOT.fullmatch(name):
         precision, element_bytes = _ELEMENT[match["element"]]
         width = _vector_bytes(instruction)
         selected = instruction.immediate8 >> 4 & (1 << 16 // element_bytes) - 1
         flop = max(0, 2 * selected.bit_count() - 1) * (width // 16)
-        return replace(base, flop=flop, precision=precision, width_bits=8 * width)
-    if _X87.fullmatch(name):
-        return replace(base, flop=1, precision="fp80")
+        return replace(base, flop=flop, precision=precision, width_bits=8 * width, arithmetic="dot")
+    if match := _X87.fullmatch(name):
+        does = _ARITHMETIC.get(match["does"] or match["popping"] or name[1:], "other")
+        return replace(base, flop=1, precision="fp80", arithmetic=does)
     if tiles is not None and name in _TILE_PRODUCTS:
         return _tile_product(base, instruction, tiles)
     return replace(base, flop=None) if _UNCOUNTABLE.fullmatch(name) else base
@@ -320,6 +341,7 @@ def _tile_product(base: Operation, instruction: Instruction, tiles: TileConfigur
         precision=precision,
         width_bits=8 * _vector_bytes(instruction) if precision else 0,
         fma=precision is not None,
+        arithmetic="dot",
     )
 
 

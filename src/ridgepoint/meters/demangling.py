@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from functools import cache
+
+_RUST = re.compile(r"17h[0-9a-f]{16}E$")  # the hash behind a name of Rust's older scheme
+_SIGNS = {
+    "$LT$": "<",
+    "$GT$": ">",
+    "$LP$": "(",
+    "$RP$": ")",
+    "$RF$": "&",
+    "$BP$": "*",
+    "$C$": ",",
+    "$SP$": "@",
+}
 
 
 @cache
@@ -24,8 +37,23 @@ def demangled(name: str) -> str:
         if text:
             said = ctypes.string_at(text).decode("utf-8", "surrogateescape")
             free(ctypes.c_void_p(text))
-            return said
+            return _of_rust(said) if _RUST.search(name) else said
     return name
+
+
+def _of_rust(name: str) -> str:
+    """Return a name of Rust as the engine writes it: without its hash, with signs for their codes.
+
+    Examples
+    --------
+    >>> _of_rust("alloc..vec..Vec$LT$T$GT$::push::h0123456789abcdef")
+    'alloc::vec::Vec<T>::push'
+    """
+    name = name.rpartition("::")[0].replace("..", "::")
+    for code, sign in _SIGNS.items():
+        name = name.replace(code, sign)
+    name = re.sub(r"\$u([0-9a-f]{2})\$", lambda found: chr(int(found[1], 16)), name)
+    return re.sub(r"(^|::)_(?=<)", r"\1", name)
 
 
 @cache

@@ -65,6 +65,13 @@ class Symbols:
                 return address + offset - begin
         return None
 
+    def entries(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield where in the file each function begins, and its names."""
+        for begin, names in zip(self.begins, self.names, strict=True):
+            for offset, size, address in self.segments:
+                if address <= begin < address + size:
+                    yield offset + begin - address, names
+
     def names_at(self, address: int) -> tuple[str, ...]:
         """Return the names of the innermost function at an address; none: it has no symbol."""
         index = bisect_right(self.begins, address) - 1

@@ -181,11 +181,11 @@ def _row(operation: Operation | None) -> tuple[int, ...]:
     )
 
 
-def _kind(operation: Operation | None) -> tuple[str, int, bool] | None:
-    """Return precision, width and fusion of an operation that does flop."""
+def _kind(operation: Operation | None) -> tuple[str, int, bool, str] | None:
+    """Return precision, width, fusion and kind of an operation that does flop."""
     if operation is None or not operation.flop or operation.precision is None:
         return None
-    return operation.precision, operation.width_bits, operation.fma
+    return operation.precision, operation.width_bits, operation.fma, operation.arithmetic
 
 
 def _integers(values: Iterable[int]) -> Integers:
@@ -207,7 +207,7 @@ def _flop(
     found: list[list[FlopCount]] = [[] for _ in range(n_groups)]
     for pair, all_flop, masked, instructions in zip(pairs.tolist(), *sums, strict=True):
         group, index = divmod(pair, len(once.kinds))
-        precision, width_bits, fma = once.kinds[index]
+        precision, width_bits, fma, arithmetic = once.kinds[index]
         found[group].append(
             FlopCount(
                 precision=precision,
@@ -216,6 +216,7 @@ def _flop(
                 flop=all_flop,
                 masked_flop=masked,
                 instructions=instructions,
+                operation=arithmetic,
             )
         )
     return found

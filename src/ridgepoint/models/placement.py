@@ -12,6 +12,14 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.own_roofs import (
+    IssuePlace,
+    MixPlace,
+    is_explained,
+    mix_doubts,
+    place_issue,
+    place_mix,
+)
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
 from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.regions import region_alone
@@ -73,6 +81,10 @@ class Placement(Presentable):
         What was placed.
     machine : Machine or None
         Where it was placed.
+    mix : MixPlace or None
+        Its place under the roof of its own mix; None: it does no flop, or they are not its metric.
+    issue : IssuePlace or None
+        Its place under the rate at which cores start instructions.
     """
 
     cores: float
@@ -86,6 +98,8 @@ class Placement(Presentable):
     efficiency: float | None
     cautions: tuple[Caution, ...]
     ends: tuple[Placement, ...] = ()
+    mix: MixPlace | None = None
+    issue: IssuePlace | None = None
     measurement: Measurement | None = field(default=None, compare=False)
     machine: Machine | None = field(default=None, compare=False)
 
@@ -204,8 +218,31 @@ def place(
     work = work_total(counts, metric)
     runtime = None if timed is None else timed.runtime_s
     efficiency = None if runtime is None or not time_s else time_s / runtime.median
+    seconds = None if runtime is None else runtime.median
+    own = place_issue(
+        counts,
+        machine,
+        cores=cores,
+        cores_busy=None if timed is None else timed.cores_busy,
+        runtime_s=seconds,
+        is_here=measurement.context.cpu == machine.host.cpu,
+    )
+    mix = None
+    if metric == "flop":
+        mix = place_mix(
+            counts,
+            machine,
+            cores=cores,
+            times_s={} if limit is None else {k: float(s) for k, s in limit.times_s.items()},
+            runtime_s=seconds,
+            doubts={caution.code for caution in measurement.all_cautions},
+        )
     if timed is not None and limit is not None and efficiency is not None:
-        cautions += _judge(efficiency, timed.cores_busy, limit, measurement.disturbances)
+        explained = is_explained(mix, own)
+        cautions += _judge(
+            efficiency, timed.cores_busy, limit, measurement.disturbances, explained=explained
+        )
+        cautions += mix_doubts(mix) if efficiency <= ABOVE_ROOF else ()
     ends = tuple(
         place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
     )
@@ -226,6 +263,8 @@ def place(
         ends=ends,
         measurement=measurement,
         machine=machine,
+        mix=mix,
+        issue=own,
     )
 
 
@@ -394,13 +433,21 @@ def _above(name: str, efficiency: float, limit: Bound) -> Caution:
 
 
 def _judge(
-    efficiency: float, cores_busy: float, limit: Bound, disturbances: Sequence[Caution]
+    efficiency: float,
+    cores_busy: float,
+    limit: Bound,
+    disturbances: Sequence[Caution],
+    *,
+    explained: bool,
 ) -> list[Caution]:
-    """Return the cautions that a point's height asks for."""
+    """Return the cautions that a point's height asks for.
+
+    Explained: what the program executes takes its time, however far the machine's roofs are.
+    """
     cautions = []
     if efficiency > ABOVE_ROOF:
         cautions.append(_above("the program", efficiency, limit))
-    elif efficiency < FAR_BELOW:
+    elif efficiency < FAR_BELOW and not explained:
         cautions.append(
             Caution(
                 "far-below",

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ridgepoint.counts import Counts
 from ridgepoint.demand import Demand
+from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.reference import DatacenterResult
 from ridgepoint.resources import RESOURCES
@@ -18,6 +19,10 @@ WORK_UNITS: Mapping[Metric, str] = {"flop": "flop", "bop": "BOP"}
 
 BopSource = Literal["refined", "eq3"]
 """How basic operations were counted: from what every instruction does, or by Eq. (3)."""
+
+# A loop that computes does one floating-point operation in ten basic ones, indices and conditions
+# included. Of a program that does one in twenty, they are not what takes the time.
+_SIDE_MATTER = 0.05
 
 # Of all instructions. Start-up, formatting and hashing do a few flop in any program; a loop
 # that computes does one in ten instructions.
@@ -32,6 +37,36 @@ def bop_source(counts: Counts) -> BopSource | None:
     if counts.basic_operations is not None:
         return "refined"
     return None if counts.eq3_bop is None or counts.eq3_bop < 0 else "eq3"
+
+
+def flop_share(counts: Counts) -> float | None:
+    """Return the flop over all basic operations; None: these are not known, or there are none."""
+    total = work_total(counts, "bop")
+    return counts.work_flop / total if total else None
+
+
+def yardstick(counts: Counts, *, knows_bop: bool) -> Metric:
+    """Return what a program's work is to be counted in, by what it does.
+
+    Parameters
+    ----------
+    counts : Counts
+    knows_bop : bool
+        Whether there is a ceiling for basic operations.
+
+    Returns
+    -------
+    {"flop", "bop"}
+        BOP where less than a twentieth of its basic operations are flop.
+    """
+    share = flop_share(counts)
+    return "bop" if knows_bop and share is not None and share < _SIDE_MATTER else "flop"
+
+
+def yardstick_on(machine: Machine | None, measurement: Measurement) -> Metric:
+    """Return what a program's work is to be counted in on a machine; None: it is not known yet."""
+    knows_bop = machine is not None and machine.knows("bop")
+    return yardstick(measurement.counted.counts, knows_bop=knows_bop)
 
 
 def work_by_resource(counts: Counts, metric: Metric) -> dict[str, int]:

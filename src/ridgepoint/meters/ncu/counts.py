@@ -87,6 +87,7 @@ def _counts(launch: Amounts) -> Counts:
             flop=operation.flop * executed,
             masked_flop=None if operation.is_packed else 0,
             instructions=executed,
+            operation=operation.kind[1:4],
         )
         for operation in OPERATIONS
         if (executed := launch.count(operation.kind))

@@ -144,6 +144,7 @@ class Sampler:
             samples=share.samples,
             runtime_s=Estimate([time_s], interval=ends),
             cpu_s=share.samples * self._shares.period_s * scale,
+            first_s=share.first_s,
         )
 
     def _doubts(self, user_s: float) -> list[Caution]:

@@ -1,6 +1,7 @@
-"""Opens the kernel's clock of CPU time as an event that takes samples: ``perf_event_open(2)``.
+"""Opens events that take samples: ``perf_event_open(2)``.
 
-No counter of the processor takes part, so that it works in virtual machines and containers too.
+They are the kernel's clock of CPU time, and breakpoints, which tell when an instruction is
+reached. No counter of the processor takes part, so that both work in virtual machines too.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from ridgepoint.errors import MeterUnavailable
 from ridgepoint.meters.perf.system_call import perf_event_open
 
 # The first 96 byte of perf_event_attr (PERF_ATTR_SIZE_VER3): the kernel takes the rest for 0.
-_ATTRIBUTE = struct.Struct("<IIQQQQQ44xi")
-_TYPE_SOFTWARE = 1
+_ATTRIBUTE = struct.Struct("<IIQQQQQIIQQQQIi")
+_TYPE_SOFTWARE, _TYPE_BREAKPOINT = 1, 5
 _CONFIG_CPU_CLOCK = 0
 _SAMPLE_IP, _SAMPLE_TID, _SAMPLE_TIME = 1, 2, 4
+_SAMPLE_REGISTERS, _SAMPLE_STACK = 1 << 12, 1 << 13
+_EXECUTED = 4  # HW_BREAKPOINT_X
+_STACK_POINTER = 1 << 7  # PERF_REG_X86_SP
+_WORD_BYTES = 8
 # Bits of perf_event_attr, by their place in linux/perf_event.h.
 _DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 0, 1 << 1, 1 << 5, 1 << 6
 _MMAP, _COMM, _ENABLE_ON_EXEC, _TASK = 1 << 8, 1 << 9, 1 << 12, 1 << 13
@@ -49,20 +54,57 @@ def attribute(period_ns: int) -> bytes:
     period_ns : int
         CPU time of a thread between two of its samples.
     """
+    return _packed(_TYPE_SOFTWARE, period=period_ns, sampled=0)
+
+
+def breakpoint_attribute(address: int) -> bytes:
+    """Return the ``perf_event_attr`` of a breakpoint, asleep as the clock is.
+
+    Every time that an instruction is reached is a sample, with the stack pointer and the word that
+    it points to: at a function's first instruction that is where the function will return to.
+
+    Parameters
+    ----------
+    address : int
+        Of the instruction, in the memory of the program that is started next.
+    """
+    return _packed(
+        _TYPE_BREAKPOINT,
+        period=1,
+        sampled=_SAMPLE_REGISTERS | _SAMPLE_STACK,
+        address=address,
+    )
+
+
+def _packed(kind: int, *, period: int, sampled: int, address: int = 0) -> bytes:
+    is_breakpoint = kind == _TYPE_BREAKPOINT
     return _ATTRIBUTE.pack(
-        _TYPE_SOFTWARE,
+        kind,
         _ATTRIBUTE.size,
         _CONFIG_CPU_CLOCK,
-        period_ns,
-        _SAMPLE_IP | _SAMPLE_TID | _SAMPLE_TIME,
+        period,
+        _SAMPLE_IP | _SAMPLE_TID | _SAMPLE_TIME | sampled,
         0,  # read_format
         _BITS,
+        0,  # wakeup_events
+        _EXECUTED if is_breakpoint else 0,
+        address,
+        _WORD_BYTES if is_breakpoint else 0,
+        0,  # branch_sample_type
+        _STACK_POINTER if sampled & _SAMPLE_REGISTERS else 0,
+        _WORD_BYTES if sampled & _SAMPLE_STACK else 0,
         time.CLOCK_MONOTONIC,
     )
 
 
-def open_event(cpu: int, *, period_ns: int) -> int:
-    """Return the descriptor of the clock on one CPU, of what this thread starts from now on.
+def open_event(cpu: int, *, asked: bytes) -> int:
+    """Return the descriptor of an event on one CPU, of what this thread starts from now on.
+
+    Parameters
+    ----------
+    cpu : int
+    asked : bytes
+        Its ``perf_event_attr``.
 
     The event is this thread's own, asleep, and every thread and process that it starts inherits
     it; it wakes where one of these executes a program. So nothing of this process is sampled,
@@ -74,7 +116,7 @@ def open_event(cpu: int, *, period_ns: int) -> int:
         If the kernel refuses.
     """
     try:
-        return perf_event_open(attribute(period_ns), pid=0, cpu=cpu, group=-1)
+        return perf_event_open(asked, pid=0, cpu=cpu, group=-1)
     except OSError as error:
         raise refusal(error.errno or 0, paranoid=_paranoid()) from error
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import heapq
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ridgepoint.errors import MeterUnavailable
-from ridgepoint.meters.sampling.event import online_cpus
+from ridgepoint.meters.sampling.event import attribute, breakpoint_attribute, online_cpus
 from ridgepoint.meters.sampling.records import Record, records
-from ridgepoint.meters.sampling.ring import Ring
+from ridgepoint.meters.sampling.ring import BESIDE_PAGES, DATA_PAGES, FEW_PAGES, Ring
 
 _LOOK_EVERY_S = 0.1
+_LOOK_OFTEN_S = 0.005  # 64 KiB hold 800 samples of a breakpoint
+_CLOCK = 0  # number of its event; breakpoints follow
 
 
 @dataclass(slots=True)
@@ -22,14 +24,17 @@ class Recording:
 
     Parameters
     ----------
-    period_ns : int
-        CPU time of a thread between two of its samples.
-    pieces : dict of int to list of bytes
-        Whole records of each CPU's buffer, in the order in which they were written.
+    pieces : dict of (int, int) to list of bytes
+        Whole records by CPU and event, in the order in which they were written.
+    reached : int
+        How often the breakpoints were reached.
+    stopped : bool
+        Whether they were so often that they were taken away.
     """
 
-    period_ns: int
-    pieces: dict[int, list[bytes]] = field(default_factory=dict)
+    pieces: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
+    reached: int = 0
+    stopped: bool = False
 
     def records(self) -> Iterator[Record]:
         """Yield the records of all CPUs in the order of their times.
@@ -53,13 +58,22 @@ def _time(record: Record) -> int:
 
 
 @contextlib.contextmanager
-def recording(*, period_ns: int) -> Iterator[Recording]:
+def recording(
+    *,
+    period_ns: int | None = None,
+    breakpoints: Sequence[int] = (),
+    most_reached: int | None = None,
+) -> Iterator[Recording]:
     """Take samples of every program that this thread starts within, and of all that they start.
 
     Parameters
     ----------
-    period_ns : int
-        CPU time of a thread between two of its samples.
+    period_ns : int or None
+        CPU time of a thread between two of its samples; None: no samples of the clock.
+    breakpoints : sequence of int
+        Addresses of instructions: each time that one is reached is a sample too.
+    most_reached : int or None
+        Breakpoints that are reached more often are taken away; None: never.
 
     Yields
     ------
@@ -73,20 +87,32 @@ def recording(*, period_ns: int) -> Iterator[Recording]:
     """
     with contextlib.ExitStack() as stack:
         ended = threading.Event()
-        rings: dict[int, Ring] = {}
-        seen = Recording(period_ns)
+        rings: dict[tuple[int, int], Ring] = {}
+        seen = Recording()
 
         def read_all() -> None:
-            for cpu, ring in rings.items():
+            for key, ring in rings.items():
                 if piece := ring.read():
-                    seen.pieces.setdefault(cpu, []).append(piece)
+                    seen.pieces.setdefault(key, []).append(piece)
+            at_points = [ring for (_, event), ring in rings.items() if event > _CLOCK]
+            seen.reached = sum(ring.n_events for ring in at_points)
+            if most_reached is not None and seen.reached > most_reached and not seen.stopped:
+                seen.stopped = True
+                for ring in at_points:
+                    ring.stop()
 
         def read_on() -> None:
-            while not ended.wait(_LOOK_EVERY_S):
+            while not ended.wait(_LOOK_OFTEN_S if breakpoints else _LOOK_EVERY_S):
                 read_all()
 
         for cpu in online_cpus():
-            rings[cpu] = stack.enter_context(Ring(cpu, period_ns=period_ns))
+            if period_ns is not None:
+                asked = attribute(period_ns)
+                pages = BESIDE_PAGES if breakpoints else DATA_PAGES
+                rings[cpu, _CLOCK] = stack.enter_context(Ring(cpu, asked=asked, pages=pages))
+            for number, address in enumerate(breakpoints, start=_CLOCK + 1):
+                asked = breakpoint_attribute(address)
+                rings[cpu, number] = stack.enter_context(Ring(cpu, asked=asked, pages=FEW_PAGES))
         reader = threading.Thread(target=read_on, daemon=True)
         reader.start()
         try:
@@ -100,7 +126,7 @@ def recording(*, period_ns: int) -> Iterator[Recording]:
 def why_unavailable() -> MeterUnavailable | None:
     """Return why no program can be sampled here, or None."""
     try:
-        with Ring(online_cpus()[0], period_ns=1_000_000_000):
+        with Ring(online_cpus()[0], asked=attribute(1_000_000_000)):
             return None
     except MeterUnavailable as error:
         return error

@@ -25,15 +25,19 @@ class Share:
     wall_s : float
         Its part of the wall-clock time: at each moment that is divided evenly among the threads
         that run then.
+    first_s : float
+        When the earliest of its samples was, in any run, after the run's first of all.
     """
 
     samples: int = 0
     wall_s: float = 0.0
+    first_s: float = math.inf
 
     def add(self, other: Share) -> None:
         """Add what is said of another place."""
         self.samples += other.samples
         self.wall_s += other.wall_s
+        self.first_s = min(self.first_s, other.first_s)
 
 
 @dataclass(slots=True)
@@ -69,8 +73,9 @@ class Shares:
         # end: that is no second thread.
         busy = np.bincount(bins - bins.min())[bins - bins.min()]
         at_once = np.where(busy > _BIN_PERIODS + 1, busy / _BIN_PERIODS, 1.0)
-        for (_, place), divided in zip(each, at_once.tolist(), strict=True):
-            self.of.setdefault(place, Share()).add(Share(1, self.period_s / divided))
+        since_s = (times_s - times_s.min()).tolist()
+        for (_, place), divided, first_s in zip(each, at_once.tolist(), since_s, strict=True):
+            self.of.setdefault(place, Share()).add(Share(1, self.period_s / divided, first_s))
 
     @property
     def samples(self) -> int:

@@ -18,7 +18,7 @@ from ridgepoint.models.placement import Placement, place
 from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import bop_source, hardly_any
 
-__all__ = ["MOST_ADVICE", "TRY_BOPS", "Advice", "advice"]
+__all__ = ["MOST_ADVICE", "TRY_BOPS", "Advice", "advice", "whole_subject"]
 
 MOST_ADVICE = 5
 """More is a list to choose from, not what to do next."""
@@ -59,8 +59,8 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
     Nothing is said where counts and time are not of the same, where a roof is passed, and of a
     program that waits.
     """
-    name = PurePath(measurement.command[0]).name
-    whole = Subject(name=name, measurement=measurement, placement=placement, machine=machine)
+    whole = whole_subject(measurement, placement, machine)
+    name = whole.name
     found = [(one.gain or 1.0, name, one) for one in _of(whole)]
     for share, part, inside in _parts(whole):
         said = list(_of(part))
@@ -76,6 +76,12 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
     ranked = sorted(found, key=lambda each: -each[0])
     on_metric = tuple(_on_metric(whole))
     return (*(one for _, _, one in ranked[: MOST_ADVICE - len(on_metric)]), *on_metric)
+
+
+def whole_subject(measurement: Measurement, placement: Placement, machine: Machine) -> Subject:
+    """Return a program as what advice is about."""
+    name = PurePath(measurement.command[0]).name
+    return Subject(name=name, measurement=measurement, placement=placement, machine=machine)
 
 
 def _of(subject: Subject) -> Iterator[Advice]:

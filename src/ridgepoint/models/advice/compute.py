@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ridgepoint.counts import Counts
+from ridgepoint.models.advice.language import Goal, how_to, language_of
 from ridgepoint.models.advice.memory import waiting_s
-from ridgepoint.models.advice.mix import Mix, mix_time_s, widened, widest_bits
+from ridgepoint.models.advice.mix import (
+    divider_s,
+    fused,
+    is_known,
+    mix_time_s,
+    multiplied,
+    widened,
+    widest_bits,
+)
 from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, percent
+from ridgepoint.models.mix import Mix
 from ridgepoint.resources import PRECISIONS
 from ridgepoint.units import format_si
 
@@ -24,6 +34,8 @@ _MOSTLY_COMPUTES = 0.25
 _FAR = 0.3
 # Caches are out of it if even misses that wait one by one would take less than this share.
 _NO_MISSES = 0.1
+# Operations that multiply and add.
+_FUSED = frozenset(("fma", "dot"))
 # A core that retires more instructions per cycle is busy, not waiting.
 _BUSY_CORE = 3.0
 
@@ -41,6 +53,7 @@ def on_instructions(subject: Subject) -> Iterator[Advice]:
     yield from _scalar(subject, mix)
     yield from _narrow(subject, mix)
     yield from _single(subject, mix)
+    yield from _divisions(subject, mix)
 
 
 def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
@@ -61,10 +74,7 @@ def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
             f"{_rate(subject, mix)}; {_widest(subject, mix)}-bit vectors would allow "
             f"{_rate(subject, widened(mix, subject.machine, lambda width, widest: not width))}"
         ),
-        what=(
-            "let the compiler vectorise the loop (-O3 -march=native, and -ffast-math for a sum), "
-            "or call a library that is vectorised"
-        ),
+        what=_how_to("vectors", subject),
         gain=gain,
     )
 
@@ -82,8 +92,8 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
     if gain is None:
         return
     widest = _widest(subject, mix)
-    flop = sum(part for (_, width, _), part in mix.items() if is_narrow(width, widest))
-    used = max(width for _, width, _ in mix if is_narrow(width, widest))
+    flop = sum(part for (_, width, _), part in mix.items() if is_narrow(width or 0, widest))
+    used = max(width for _, width, _ in mix if width and is_narrow(width, widest))
     yield Advice(
         code="narrow-vectors",
         about=_worker(subject)[0],
@@ -92,30 +102,58 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
             f"less, which allows {_rate(subject, mix)}; {widest}-bit ones would allow "
             f"{_rate(subject, wide)}"
         ),
-        what=(f"let the compiler use them (-march=native -mprefer-vector-width={widest})"),
+        what=_how_to("wide vectors", subject),
         gain=gain,
     )
 
 
 def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
     """Yield that hardly anything is fused where arithmetic is what is short."""
-    fused = sum(part for (_, _, fma), part in mix.items() if fma) / sum(mix.values())
-    if fused > _COMPUTES or subject.share(subject.mix_s) < _NEAR_COMPUTE:
+    share = sum(part for (_, _, done), part in mix.items() if done in _FUSED) / sum(mix.values())
+    if share > _COMPUTES or subject.share(subject.mix_s) < _NEAR_COMPUTE:
         return
-    best_s = mix_time_s(mix, subject.machine, subject.placement.cores, best=True)
-    gain = None if best_s is None else _limited(subject, best_s)
+    paired = fused(mix)
+    gain = _gain(subject, paired) if is_known(paired, subject.machine) else None
     if gain is None:
         return
     yield Advice(
         code="no-fma",
         about=_worker(subject)[0],
         seen=(
-            f"{percent(fused)} of the flop are by FMA; single additions and products allow "
-            f"{_rate(subject, mix)}"
+            f"{percent(share)} of the flop are by FMA; single additions and products allow "
+            f"{_rate(subject, mix)}; fused where an addition pairs with a product, they would "
+            f"allow {_rate(subject, paired)}"
+        ),
+        what=_how_to("fused", subject),
+        gain=gain,
+    )
+
+
+def _divisions(subject: Subject, mix: Mix) -> Iterator[Advice]:
+    """Yield that divisions and square roots take the time: they share one unit, and are slow."""
+    seconds = divider_s(mix, subject.machine, subject.placement.cores)
+    if subject.share(seconds) < _NEAR_COMPUTE or seconds < subject.mix_s:
+        return
+    gain = _gain(subject, multiplied(mix))
+    if gain is None:
+        return
+    slow = {"div": "divisions", "sqrt": "square roots"}
+    parts = {
+        name: sum(part for (_, _, done), part in mix.items() if done == operation)
+        for operation, name in slow.items()
+    }
+    done = " and ".join(name for name, part in parts.items() if part)
+    yield Advice(
+        code="divisions",
+        about=_worker(subject)[0],
+        seen=(
+            f"{percent(sum(parts.values()) / sum(mix.values()))} of the flop are {done}, which "
+            f"keep the divider busy for {format_si(seconds, 's', digits=3)}: "
+            f"{percent(subject.share(seconds))} of the time"
         ),
         what=(
-            "let the compiler fuse products with additions that follow (-march=native "
-            "-ffp-contract=fast): the gain is of what can be paired"
+            "divide once and multiply by the reciprocal where several quotients share a divisor "
+            "(-freciprocal-math), or compute in fp32, whose divisions and roots are faster"
         ),
         gain=gain,
     )
@@ -143,10 +181,7 @@ def _overhead(subject: Subject) -> Iterator[Advice]:
             f"{percent(share)} of its instructions are floating point, with {accesses:.2g} loads "
             "and stores for each"
         ),
-        what=(
-            "compile it with optimisation (-O2, -O3) if it was not; else keep in registers what "
-            "its inner loop needs"
-        ),
+        what=_how_to("optimised", subject),
         gain=gain,
     )
 
@@ -213,6 +248,16 @@ def _computing(counts: Counts) -> int | None:
     """Return the floating-point instructions; None: not known."""
     parts = [kind.instructions for kind in counts.flop]
     return sum(part for part in parts if part is not None) if None not in parts else None
+
+
+def _how_to(goal: Goal, subject: Subject) -> str:
+    """Return how the function that does most of the work comes to better instructions."""
+    found = subject.hottest(lambda function: function.counts.work_flop)
+    functions = subject.measurement.counted.functions
+    language = language_of(None if found is None else found[0], functions)
+    mix = subject.mix
+    widest = 0 if mix is None else _widest(subject, mix)
+    return how_to(goal, language, widest=widest)
 
 
 def _widest(subject: Subject, mix: Mix) -> int:

@@ -46,7 +46,7 @@ def waiting_s(subject: Subject) -> float | None:
 
     None where traffic, line sizes or latencies are not known.
     """
-    line_bytes = _line_bytes(subject)
+    line_bytes = line_bytes_of(subject)
     levels = [level for level in LEVELS if level != "l1" and subject.traffic(level) is not None]
     if line_bytes is None or "dram" not in levels:
         return None
@@ -243,7 +243,7 @@ def _one_by_one(subject: Subject) -> Iterator[Advice]:
         or (found is None and subject.measurement.counted.functions)
     ):
         return
-    lines = _read(subject, level) / (_line_bytes(subject) or 1)
+    lines = _read(subject, level) / (line_bytes_of(subject) or 1)
     yield Advice(
         code="latency",
         about=mover,
@@ -323,7 +323,7 @@ def _read_of(function: FunctionCounts, level: str) -> float:
     return float(next((one.read_bytes for one in function.traffic if one.level == level), 0))
 
 
-def _line_bytes(subject: Subject) -> int | None:
+def line_bytes_of(subject: Subject) -> int | None:
     """Return the bytes of a cache line; None: neither was simulated nor is it known."""
     caches = subject.measurement.counted.caches or subject.machine.caches
     return max((cache.line_bytes for cache in caches if cache.kind != "instruction"), default=None)

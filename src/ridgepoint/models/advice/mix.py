@@ -1,43 +1,32 @@
-"""Floating-point work by instruction, and the least time that a machine needs for it that way."""
+"""What a program's flop would take if other instructions did them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 
 from ridgepoint.counts import Counts
 from ridgepoint.machine import Machine
-
-Kind = tuple[str, int, bool]
-"""Precision, vector width in bit (0: scalar), whether a multiply and an add are fused."""
-
-Mix = Mapping[Kind, float]
-"""Flop by kind."""
+from ridgepoint.models.mix import DIVIDER, SINGLE, Kind, Mix, mix_bound, mix_of, rates_of
 
 # Start-up code does a few flop of every kind; below this share a kind changes no time.
 _USED_SHARE = 0.01
-# Pipes that add beside the multiply-adds make a mix of both faster by a half (Zen 4) or more;
-# what noise adds is less than this.
-_SEPARATE_PIPES = 1.1
-_OPERATIONS = ("add", "mul", "fma", "fma+add")
 
 
-def mix_of(counts: Counts) -> Mix | None:
-    """Return the flop by kind; None: the meter cannot tell."""
-    mix: dict[Kind, float] = {}
-    for kind in counts.flop:
-        if kind.flop < _USED_SHARE * counts.work_flop:
-            continue
-        if kind.width_bits is None or kind.fma is None:
-            return None
-        mix[kind.precision, kind.width_bits, kind.fma] = float(kind.flop)
-    return mix or None
+def used_mix(counts: Counts) -> Mix | None:
+    """Return the flop by kind, without what is hardly done; None: the meter cannot tell."""
+    used = {
+        kind: flop
+        for kind, flop in mix_of(counts).items()
+        if flop >= _USED_SHARE * counts.work_flop
+    }
+    told = all(width is not None and operation is not None for _, width, operation in used)
+    return used if used and told else None
 
 
 def widest_bits(machine: Machine, precision: str) -> int:
     """Return the widest vector with a ceiling of its own; 0: there is none but scalar ones."""
     widths = (0, 128, 256, 512)
-    return max((w for w in widths if _rates(machine, precision, w, 1.0)), default=0)
+    return max((w for w in widths if rates_of(machine, precision, w, cores=1.0)), default=0)
 
 
 def widened(mix: Mix, machine: Machine, change: Callable[[int, int], bool]) -> Mix:
@@ -51,14 +40,35 @@ def widened(mix: Mix, machine: Machine, change: Callable[[int, int], bool]) -> M
         Takes a width and the widest one, bit; says whether these flop change.
     """
     wide: dict[Kind, float] = {}
-    for (precision, width, fma), flop in mix.items():
+    for (precision, width, operation), flop in mix.items():
         widest = widest_bits(machine, precision)
-        key = (precision, widest if change(width, widest) else width, fma)
+        changes = width is not None and change(width, widest)
+        key = (precision, widest if changes else width, operation)
         wide[key] = wide.get(key, 0.0) + flop
     return wide
 
 
-def mix_time_s(mix: Mix, machine: Machine, cores: float, *, best: bool = False) -> float | None:
+def fused(mix: Mix) -> Mix:
+    """Return a mix with every product fused with an addition of its width, as far as they go.
+
+    Of single operations of which no more is known, all may be fused.
+    """
+    paired = dict(mix)
+    for precision, width, _ in mix:
+        add, mul, single, fma = (
+            (precision, width, operation) for operation in ("add", "mul", SINGLE, "fma")
+        )
+        pairs = min(paired.get(add, 0.0), paired.get(mul, 0.0))
+        fusible = 2 * pairs + paired.pop(single, 0.0)
+        if fusible:
+            paired[fma] = paired.get(fma, 0.0) + fusible
+        for kind in (add, mul):
+            if kind in paired:
+                paired[kind] -= pairs
+    return {kind: flop for kind, flop in paired.items() if flop}
+
+
+def mix_time_s(mix: Mix, machine: Machine, cores: float) -> float | None:
     """Return the least time for flop done by these kinds of instruction.
 
     Parameters
@@ -66,52 +76,36 @@ def mix_time_s(mix: Mix, machine: Machine, cores: float, *, best: bool = False) 
     mix : Mix
     machine : Machine
     cores : float
-    best : bool
-        Whether flop may be fused: by the best ceiling of their width.
 
     Returns
     -------
     float or None
-        Seconds; None: the machine has no ceiling for one of them.
-
-    Notes
-    -----
-    Widths share the pipes, so their times add. Within a width, additions and products run at the
-    rate of either where they share pipes with multiply-adds, and beside them where they do not:
-    a mix of multiply-adds and additions that beats multiply-adds alone shows which it is.
+        Seconds; None: the machine has no ceiling of one of these widths.
     """
-    total = 0.0
-    for precision, width in dict.fromkeys((p, w) for p, w, _ in mix):
-        fused = mix.get((precision, width, True), 0.0)
-        single = mix.get((precision, width, False), 0.0)
-        rates = _rates(machine, precision, width, cores)
-        if not rates:
-            return None
-        fastest = (fused + single) / max(rates.values())
-        total += fastest if best else max(fastest, _as_it_is(fused, single, rates))
-    return total
+    if not all(
+        rates_of(machine, precision, width or 0, cores=cores) for precision, width, _ in mix
+    ):
+        return None
+    bound = mix_bound(mix, machine, cores=cores)
+    return None if bound is None else bound.time_s
 
 
-def _as_it_is(fused: float, single: float, rates: Mapping[str, float]) -> float:
-    """Return the seconds of multiply-adds and of single operations of one width."""
-    fma = rates.get("fma", max(rates.values()))
-    alone = [rates[name] for name in ("add", "mul") if name in rates] or [fma]
-    if rates.get("fma+add", 0.0) > _SEPARATE_PIPES * fma:
-        return max(fused / fma, single / sum(alone))
-    return fused / fma + single / max(alone)
+def is_known(mix: Mix, machine: Machine) -> bool:
+    """Return whether the machine has a ceiling for every kind of a mix."""
+    bound = mix_bound(mix, machine, cores=1.0)
+    return bound is not None and not bound.unknown
 
 
-def _rates(machine: Machine, precision: str, width_bits: int, cores: float) -> dict[str, float]:
-    """Return the rates of the ceilings of one width, flop/s, by operation."""
-    width = f"{width_bits}-bit" if width_bits else "scalar"
-    rates = {}
-    for operation in _OPERATIONS:
-        own = tuple(
-            ceiling
-            for ceiling in machine.ceilings
-            if (ceiling.resource, ceiling.name) == (precision, f"{operation} {width}")
-        )
-        only = replace(machine, ceilings=own)
-        if only.knows(precision):
-            rates[operation] = float(only.rate(precision, cores=cores))
-    return rates
+def divider_s(mix: Mix, machine: Machine, cores: float) -> float:
+    """Return the least seconds that the divider takes for a mix, as far as they are known."""
+    bound = mix_bound(mix, machine, cores=cores)
+    return 0.0 if bound is None else bound.constraints_s.get(DIVIDER, 0.0)
+
+
+def multiplied(mix: Mix) -> Mix:
+    """Return a mix with a product in place of every division and square root."""
+    changed: dict[Kind, float] = {}
+    for (precision, width, operation), flop in mix.items():
+        kind = (precision, width, "mul" if operation in {"div", "sqrt"} else operation)
+        changed[kind] = changed.get(kind, 0.0) + flop
+    return changed

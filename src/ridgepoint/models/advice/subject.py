@@ -10,8 +10,9 @@ from ridgepoint.counts import Counts, FunctionCounts, Traffic
 from ridgepoint.demand import Demand
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.advice.mix import Mix, mix_of, mix_time_s
+from ridgepoint.models.advice.mix import mix_time_s, used_mix
 from ridgepoint.models.bound import bound
+from ridgepoint.models.mix import Mix
 from ridgepoint.models.placement import Placement
 from ridgepoint.resources import LEVELS, RESOURCES
 
@@ -94,7 +95,7 @@ class Subject:
             return None
         if self.doubted("avx2-path") or self.doubted("undecoded"):
             return None
-        return mix_of(self.counts)
+        return used_mix(self.counts)
 
     @property
     def mix_s(self) -> float:

@@ -1,0 +1,129 @@
+"""What code was written in, and so what to tell whom: flags of GCC say nothing to Go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Literal
+
+from ridgepoint.counts import FunctionCounts
+
+Language = Literal["c", "rust", "go", "made at run time", "interpreter", "library"]
+"""C, C++, Fortran and whatever else GCC and LLVM compile with the same options; Rust; Go; code
+that a compiler made at run time, as those of Java, Numba and JAX do; CPython's or the JVM's own
+code; other code that came with the system or a package."""
+
+Goal = Literal["vectors", "wide vectors", "fused", "optimised"]
+
+# Of every program that Go compiles, and of no other.
+_GO = re.compile(r"^runtime\.(rt0_go|main|mstart|goexit|schedule|mallocgc)\b")
+# Its library's names, without those that C++ has as well.
+_RUST = re.compile(r"^(core::|alloc::|std::rt::|std::sys|__rust_|_R[A-Z]|<.* as .*>::)")
+_INTERPRETER = re.compile(r"^(lib)?(python3?|jvm|pypy|node|ruby|perl)[0-9.]*(\.so.*)?$")
+# Where systems and packages keep what nobody compiles again for a program's sake.
+_INSTALLED = ("/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/usr/bin/", "/bin/", "/opt/")
+_PACKAGES = re.compile(r"/(site|dist)-packages/")
+
+_WIDEST_COUNTED = 256
+
+
+def language_of(function: FunctionCounts | None, functions: Sequence[FunctionCounts]) -> Language:
+    """Return what a function was written in, by its file and the names beside it.
+
+    Parameters
+    ----------
+    function : FunctionCounts or None
+        None: no function stands out; what most instructions are of counts.
+    functions : sequence of FunctionCounts
+        All of the program.
+    """
+    if function is None:
+        function = max(functions, key=lambda one: one.counts.instructions, default=None)
+    if function is None:
+        return "c"
+    if function.object is None:
+        return "made at run time"
+    beside = [one.name for one in functions if one.object == function.object]
+    if any(_GO.match(name) for name in beside):
+        return "go"
+    if _INTERPRETER.match(PurePath(function.object).name):
+        return "interpreter"
+    if _PACKAGES.search(function.object) or function.object.startswith(_INSTALLED):
+        return "library"
+    return "rust" if any(_RUST.search(name) for name in beside) else "c"
+
+
+def how_to(goal: Goal, language: Language, *, widest: int) -> str:
+    """Return how code of a language comes to better instructions.
+
+    Parameters
+    ----------
+    goal : str
+    language : str
+    widest : int
+        Width of the machine's vectors, bit: beyond 256 the engine cannot count them.
+    """
+    if language == "c":
+        return _C[goal].format(flags=_flags(widest), widest=widest) + _uncounted(goal, widest)
+    return _OTHERS[language].get(goal) or _OTHERS[language]["vectors"]
+
+
+def _flags(widest: int) -> str:
+    return "-march=x86-64-v3" if widest > _WIDEST_COUNTED else "-march=native"
+
+
+def _uncounted(goal: Goal, widest: int) -> str:
+    """Return what to know where the widest vectors cannot be counted."""
+    if widest <= _WIDEST_COUNTED or goal == "optimised":
+        return ""
+    if goal == "wide vectors":
+        return "; such a program can be timed here, but not counted: Valgrind knows no AVX-512"
+    return "; -march=native may use AVX-512, which Valgrind cannot count"
+
+
+_C: dict[Goal, str] = {
+    "vectors": "let the compiler vectorise the loop (-O3 {flags}, and -ffast-math for a sum), or "
+    "call a library that is vectorised",
+    "wide vectors": "let the compiler use them (-march=native -mprefer-vector-width={widest})",
+    "fused": "let the compiler fuse products with additions that follow ({flags} "
+    "-ffp-contract=fast): the gain is of what can be paired",
+    "optimised": "compile it with optimisation (-O2, -O3) if it was not; else keep in registers "
+    "what its inner loop needs",
+}
+
+_OTHERS: dict[Language, dict[Goal, str]] = {
+    "rust": {
+        "vectors": "let the compiler vectorise the loop (RUSTFLAGS='-C target-cpu=x86-64-v3' and "
+        "--release; iterators or slices of equal length in place of indices), or call a crate "
+        "that is vectorised",
+        "wide vectors": "let the compiler use them (RUSTFLAGS='-C target-cpu=native'), which "
+        "Valgrind may not be able to count",
+        "fused": "fuse products with additions that follow (f64::mul_add, with RUSTFLAGS='-C "
+        "target-cpu=x86-64-v3'): the gain is of what can be paired",
+        "optimised": "compile it with --release if it was not; else keep in registers what its "
+        "inner loop needs",
+    },
+    "go": {
+        "vectors": "Go's compiler makes no vectors of loops: call a library whose kernels are "
+        "assembly or C for this part",
+        "fused": "let the compiler fuse products with additions that follow (GOAMD64=v3): the gain "
+        "is of what can be paired",
+        "optimised": "keep in registers what its inner loop needs: hoist bounds checks and "
+        "lengths out of it, use local variables",
+    },
+    "made at run time": {
+        "vectors": "write the loop so that its compiler can vectorise it (plain arrays, no calls "
+        "or exceptions within, fastmath for a sum where there is such an option), or call a "
+        "library that is vectorised",
+        "optimised": "keep in local variables what its inner loop needs",
+    },
+    "interpreter": {
+        "vectors": "this is the interpreter's own work: hand whole arrays to a library that is "
+        "vectorised",
+    },
+    "library": {
+        "vectors": "this is a library's code: use one that is built for this CPU, or another of "
+        "its functions",
+    },
+}

@@ -1,0 +1,294 @@
+"""What a program's time may be, in seconds each: what was seen, what is needed, what may wait.
+
+A roof says how long something takes at least. Where none comes near the time, other numbers say
+what may: time in the kernel and time spent waiting are measured; divisions need their unit; misses
+and additions that wait for each other take their number times a latency, at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ridgepoint.counts import Counts, FlopCount
+from ridgepoint.machine import CHAIN, CHASE, Machine
+from ridgepoint.models.advice.memory import line_bytes_of, waiting_s
+from ridgepoint.models.advice.subject import Subject
+from ridgepoint.models.mix import DIVIDER
+from ridgepoint.models.own_roofs import COMPUTE, ISSUE
+
+KERNEL, WAITING, START, DIVIDE, MISSES, WALKS, CHAINED = (
+    "kernel",
+    "waiting",
+    "start",
+    "divide",
+    "misses",
+    "walks",
+    "chain",
+)
+"""What takes the time, beside the paths of a bound (``dram``, ``compute``, ``issue``, ...)."""
+
+Sense = Literal["took", "least", "most"]
+"""Seconds that were seen; that are needed at the full rate; that are possible at most."""
+
+NEAR = 0.5
+"""What explains this share of the time or more is what holds a program back."""
+
+_NAMED = 0.05
+"""What explains less of the time is not worth a line."""
+
+# Of the whole time, misses or additions that wait for each other explain it if they take this much:
+# what they take together with noise, and with a clock that is not the one of the ceilings.
+_ONE_BY_ONE = (0.5, 1.6)
+# A core that waits for memory retires less than one instruction per cycle, one that waits for
+# arithmetic less than three.
+_WAITS_FOR_MEMORY, _WAITS_FOR_ARITHMETIC = 1.0, 3.0
+# A loop that sums does one addition in six instructions: load, product, addition, three to go on.
+_COMPUTES = 0.1
+_SHORT_OF_BUSY = 0.05
+# A function that takes as much of the time belongs to the main part, wherever it begins.
+_MAIN = 0.1
+_PAGES = " pages"
+_ADDS = ("add", "fma")
+_DIVIDES = ("div", "sqrt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Something that takes time.
+
+    Parameters
+    ----------
+    code : str
+        `KERNEL`, `WAITING`, `START`, `DIVIDE`, `MISSES`, `WALKS`, `CHAINED`; or a path of a bound.
+    seconds : float
+        Of the runtime.
+    share : float
+        The same over the runtime.
+    sense : {"took", "least", "most"}
+    """
+
+    code: str
+    seconds: float
+    share: float
+    sense: Sense
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """What explains a program's time.
+
+    Parameters
+    ----------
+    runtime_s : float
+    outside_s : float
+        Of these, time in the kernel, time spent waiting and, where samples tell it, time before
+        the main part began: no roof is about them.
+    cause : Explanation or None
+        What holds it back: it explains `NEAR` of the rest, or more. None: nothing that is known.
+    parts : tuple of Explanation
+        All that explains a share worth a line; largest first.
+    per_cycle : float or None
+        Instructions in each cycle of a core that the program kept busy outside of the kernel; None:
+        the clock is not known.
+    """
+
+    runtime_s: float
+    outside_s: float
+    cause: Explanation | None
+    parts: tuple[Explanation, ...]
+    per_cycle: float | None = None
+
+    @property
+    def inside_s(self) -> float:
+        """The time that roofs are about."""
+        return self.runtime_s - self.outside_s
+
+
+def explain(subject: Subject) -> Explained | None:
+    """Return what explains the time of a program or a part of it; None: it was not timed.
+
+    Parameters
+    ----------
+    subject : Subject
+
+    Notes
+    -----
+    What needs the most time at its full rate is the cause, if that is half of the time or more: a
+    bound is what is certain. Else a latency may be, which overestimates: it is believed if it comes
+    near the time and the core ends as few instructions per cycle as one that waits.
+    """
+    runtime_s = subject.runtime_s
+    if not runtime_s or subject.placement.bound is None:
+        return None
+    outside = tuple(_outside(subject, runtime_s))
+    outside_s = min(sum(one.seconds for one in outside), 0.95 * runtime_s)
+    inside_s = runtime_s - outside_s
+    roofs = tuple(_roofs(subject, runtime_s))
+    latencies = tuple(_latencies(subject, runtime_s))
+    certain = max(roofs, key=lambda one: one.seconds, default=None)
+    cause = certain if certain is not None and certain.seconds >= NEAR * inside_s else None
+    per_cycle = _per_cycle(subject, inside_s)
+    if cause is None:
+        low, high = _ONE_BY_ONE
+        # Page walks are part of the misses that need them.
+        each = [one for one in latencies if one.code != WALKS]
+        likely = [one for one in each if low * inside_s <= one.seconds <= high * inside_s]
+        likely = [one for one in likely if _waits(subject, one.code, per_cycle)]
+        cause = min(likely, key=lambda one: abs(one.seconds - inside_s), default=None)
+    most = _ONE_BY_ONE[1] * runtime_s
+    parts = [
+        one
+        for one in (*outside, *roofs, *latencies)
+        # Latencies that overlap for certain say nothing.
+        if one.share >= _NAMED and (one.sense != "most" or one.seconds <= most)
+    ]
+    return Explained(
+        runtime_s=runtime_s,
+        outside_s=outside_s,
+        cause=cause,
+        parts=tuple(sorted(parts, key=lambda one: -one.seconds)),
+        per_cycle=per_cycle,
+    )
+
+
+def _outside(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
+    """Yield the time before its main part, the time in the kernel, and the time spent waiting."""
+    timed = subject.measurement.timed
+    assert timed is not None
+    busy = timed.cores_busy
+    start_s = min(started_s(subject) or 0.0, runtime_s)
+    if start_s:
+        yield _seen(START, start_s, runtime_s)
+    # Nobody knows when the rest was: a part of it was before, too.
+    after = 1 - start_s / runtime_s
+    system_s = 0.0 if timed.system_s is None else timed.system_s.median
+    if system_s:
+        # Spread over the cores that were busy meanwhile, as the rest of the CPU time is.
+        yield _seen(KERNEL, after * min(system_s / max(busy, 1.0), runtime_s), runtime_s)
+    if busy < 1 - _SHORT_OF_BUSY:
+        yield _seen(WAITING, after * (1 - busy) * runtime_s, runtime_s)
+
+
+def started_s(subject: Subject) -> float | None:
+    """Return when the first of the functions began that take most of the time; None: not known."""
+    sampled = subject.measurement.sampled
+    if sampled is None or not sampled.functions:
+        return None
+    total_s = sum(one.runtime_s.median for one in sampled.functions)
+    main = [one for one in sampled.functions if one.runtime_s.median >= _MAIN * total_s]
+    return min((one.first_s for one in main if one.first_s is not None), default=None)
+
+
+def _seen(code: str, seconds: float, runtime_s: float) -> Explanation:
+    return Explanation(code=code, seconds=seconds, share=seconds / runtime_s, sense="took")
+
+
+def _roofs(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
+    """Yield what each path needs: memory levels, the instructions' own pipes, their issue."""
+    placement = subject.placement
+    assert placement.bound is not None
+    needs = {path: float(time) for path, time in placement.bound.times_s.items()}
+    if placement.mix is not None and placement.mix.bound is not None:
+        constraints = dict(placement.mix.bound.constraints_s)
+        needs[DIVIDE] = constraints.pop(DIVIDER, 0.0)
+        # What is left of a mix that only divides is nothing.
+        needs[COMPUTE] = max(constraints.values(), default=0.0)
+    # Where libraries choose others in a native run, the instructions were not those.
+    is_same_code = not subject.doubted("avx2-path")
+    if is_same_code and placement.issue is not None and placement.issue.time_s is not None:
+        needs[ISSUE] = placement.issue.time_s
+    for path, seconds in needs.items():
+        if seconds > 0:
+            yield Explanation(code=path, seconds=seconds, share=seconds / runtime_s, sense="least")
+
+
+def _latencies(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
+    """Yield misses, their page walks, and additions, as if each waited for the one before."""
+    misses = waiting_s(subject) if "dram" in subject.memory_s else None
+    chain = chain_s(subject.counts, subject.machine, subject.placement.cores)
+    for code, seconds in ((MISSES, misses), (WALKS, walks_s(subject)), (CHAINED, chain)):
+        if seconds:
+            yield Explanation(code=code, seconds=seconds, share=seconds / runtime_s, sense="most")
+
+
+def chain_s(counts: Counts, machine: Machine, cores: float) -> float | None:
+    """Return the seconds that additions take if each waits for the one before; None: not known.
+
+    Parameters
+    ----------
+    counts : Counts
+    machine : Machine
+    cores : float
+
+    Notes
+    -----
+    Of additions and multiply-adds alone: what is summed, a product for instance, may be ready
+    before. Divisions and square roots take part too: what is added seldom waits for nothing.
+    """
+    total = 0.0
+    for kind in counts.flop:
+        if kind.operation not in {*_ADDS, *_DIVIDES} or not kind.flop:
+            continue
+        latency_s = _latency_s(machine, kind)
+        if latency_s is None or kind.instructions is None:
+            return None
+        total += kind.instructions * latency_s
+    return total / cores
+
+
+def _latency_s(machine: Machine, kind: FlopCount) -> float | None:
+    """Return the time of one operation that the next waits for; None: not known."""
+    name = f"{kind.operation} {CHAIN}"
+    own = (c for c in machine.ceilings if (c.resource, c.name) == (kind.precision, name))
+    return next((c.operation_s for c in own if c.operation_s is not None), None)
+
+
+def walks_s(subject: Subject) -> float | None:
+    """Return what misses at main memory take longer on small pages than on huge ones.
+
+    As if each needed its page looked up, and waited for it. None: one of both is not known.
+    """
+    dram, line_bytes = subject.traffic("dram"), line_bytes_of(subject)
+    chases = {
+        c.name: 8.0 * c.threads / c.rate.median
+        for c in subject.machine.ceilings
+        if c.resource == "dram" and c.rate is not None and c.name.partition(" ")[0] == CHASE
+    }
+    small = next((seconds for name, seconds in chases.items() if name.endswith(_PAGES)), None)
+    if dram is None or line_bytes is None or small is None or CHASE not in chases:
+        return None
+    more_s = max(small - chases[CHASE], 0.0)
+    return dram.read_bytes / line_bytes * more_s / subject.placement.cores
+
+
+def _per_cycle(subject: Subject, inside_s: float) -> float | None:
+    clock_hz = subject.machine.host.frequency_hz
+    if clock_hz is None:
+        return None
+    return subject.counts.instructions / (inside_s * clock_hz * subject.placement.cores)
+
+
+def _waits(subject: Subject, code: str, per_cycle: float | None) -> bool:
+    """Return whether so few instructions end per cycle as of a core that waits for this."""
+    if per_cycle is None:
+        return False
+    counts = subject.counts
+    if code == MISSES:
+        return per_cycle < _WAITS_FOR_MEMORY
+    computing = sum(kind.instructions or 0 for kind in counts.flop)
+    return per_cycle < _WAITS_FOR_ARITHMETIC and computing >= _COMPUTES * counts.instructions
+
+
+def hot_function(subject: Subject) -> tuple[str, float] | None:
+    """Return the function that is worth a place of its own, and its share of the instructions.
+
+    None where no function with a name does half of all, or one does everything.
+    """
+    found = subject.hottest(lambda function: function.counts.instructions)
+    if found is None or subject.measurement.counted.selected is not None:
+        return None
+    function, share = found
+    is_named = function.object is not None and not function.name.startswith("0x")
+    return (function.name, share) if is_named else None

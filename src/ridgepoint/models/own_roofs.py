@@ -1,0 +1,228 @@
+"""What bounds a program by what it executes: the roof of its own mix, and the rate of issue.
+
+The roofs of a machine are what the best instructions reach on it. These are what the program's own
+instructions can reach: its flop by the pipes that they need (`ridgepoint.models.mix`), and all of
+its instructions by how many of the easiest kind a core starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import Counts
+from ridgepoint.machine import Machine
+from ridgepoint.models.mix import Mix, MixBound, mix_bound, mix_of
+
+ISSUE = "issue"
+"""The resource of instructions, and the limit that their rate is."""
+
+COMPUTE = "compute"
+
+EXPLAINS = 0.5
+"""Of the runtime: a bound that is nearer than this is what holds a program back."""
+
+ABOVE_MIX = 1.05
+"""A program this far above the roof of its own mix, which is made of several ceilings with noise of
+their own, needs an explanation."""
+
+# The meter showed libraries another CPU than the native run does: the instructions may differ.
+_OTHER_PATH = "avx2-path"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixPlace:
+    """A program under the roof of its own mix.
+
+    Parameters
+    ----------
+    mix : Mix
+        Its flop by kind.
+    bound : MixBound or None
+        Of its flop alone; None: not known, and `unknown` says why.
+    time_s : float or None
+        The least time with its own mix: of its flop, or of its traffic if that takes longer.
+    limiter : str or None
+        ``compute`` or the memory level that takes so long.
+    attainable_per_s : float or None
+        W over that time, flop/s.
+    efficiency : float or None
+        That time over the runtime's median; None: it was not timed.
+    unknown : tuple of str
+        What is not known of the mix; the bound holds without it.
+    """
+
+    mix: Mix
+    bound: MixBound | None
+    time_s: float | None
+    limiter: str | None
+    attainable_per_s: float | None
+    efficiency: float | None
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuePlace:
+    """A program under the rate at which cores start instructions.
+
+    Parameters
+    ----------
+    instructions : int
+    per_cycle : float or None
+        Instructions in each cycle of a busy core; None: not timed, or the clock is not known.
+    most_per_cycle : float or None
+        The most that a core was measured to start; None: not measured.
+    time_s : float or None
+        The least time for so many instructions; None: the machine has no such ceiling.
+    efficiency : float or None
+        That time over the runtime's median.
+    """
+
+    instructions: int
+    per_cycle: float | None
+    most_per_cycle: float | None
+    time_s: float | None
+    efficiency: float | None
+
+
+def place_mix(
+    counts: Counts,
+    machine: Machine,
+    *,
+    cores: float,
+    times_s: Mapping[str, float],
+    runtime_s: float | None,
+    doubts: Collection[str] = (),
+) -> MixPlace | None:
+    """Place a program under the roof of its own mix.
+
+    Parameters
+    ----------
+    counts : Counts
+    machine : Machine
+    cores : float
+        Whose roofs apply.
+    times_s : mapping of str to float
+        Seconds that each path of the machine's bound needs; those of memory hold here too.
+    runtime_s : float or None
+    doubts : collection of str
+        Codes of the cautions about the counts.
+
+    Returns
+    -------
+    MixPlace or None
+        None: it does no floating-point work.
+    """
+    mix = mix_of(counts)
+    if not mix:
+        return None
+    if _OTHER_PATH in doubts:
+        why = "which instructions a native run uses: its libraries choose others when counted"
+        return _unknown(mix, why)
+    own = mix_bound(mix, machine, cores=cores)
+    if own is None:
+        return _unknown(mix, "the machine has no ceiling for its precisions")
+    paths = {
+        COMPUTE: own.time_s,
+        **{path: seconds for path, seconds in times_s.items() if path != COMPUTE},
+    }
+    limiter = max(paths, key=lambda path: paths[path])
+    time_s = paths[limiter]
+    return MixPlace(
+        mix=mix,
+        bound=own,
+        time_s=time_s,
+        limiter=limiter,
+        attainable_per_s=counts.work_flop / time_s if time_s else None,
+        efficiency=None if runtime_s is None else time_s / runtime_s,
+        unknown=own.unknown,
+    )
+
+
+def _unknown(mix: Mix, why: str) -> MixPlace:
+    return MixPlace(
+        mix=mix,
+        bound=None,
+        time_s=None,
+        limiter=None,
+        attainable_per_s=None,
+        efficiency=None,
+        unknown=(why,),
+    )
+
+
+def place_issue(
+    counts: Counts,
+    machine: Machine,
+    *,
+    cores: float,
+    cores_busy: float | None,
+    runtime_s: float | None,
+    is_here: bool,
+) -> IssuePlace:
+    """Place a program under the rate at which cores start instructions.
+
+    Parameters
+    ----------
+    counts : Counts
+    machine : Machine
+    cores : float
+        Whose roofs apply.
+    cores_busy : float or None
+        CPU time over runtime; None: not timed.
+    runtime_s : float or None
+    is_here : bool
+        Whether it was timed on this machine, so that its clock is the machine's.
+
+    Notes
+    -----
+    The clock is that of the machine's measurement; a program may have run at another one, by a
+    few per cent as a rule. CPU time holds the kernel's too, in which nothing is counted.
+    """
+    clock_hz = machine.host.frequency_hz
+    per_cycle = None
+    if runtime_s and cores_busy and clock_hz and is_here:
+        per_cycle = counts.instructions / (runtime_s * cores_busy * clock_hz)
+    if not machine.knows(ISSUE):
+        return IssuePlace(
+            instructions=counts.instructions,
+            per_cycle=per_cycle,
+            most_per_cycle=None,
+            time_s=None,
+            efficiency=None,
+        )
+    time_s = counts.instructions / float(machine.rate(ISSUE, cores=cores))
+    on_one = machine.best(ISSUE, threads=1)
+    most = None
+    if on_one is not None and on_one.rate is not None:
+        clock_hz = on_one.frequency_hz or clock_hz
+        most = on_one.rate.median / clock_hz if clock_hz else None
+    return IssuePlace(
+        instructions=counts.instructions,
+        per_cycle=per_cycle,
+        most_per_cycle=most,
+        time_s=time_s,
+        efficiency=None if runtime_s is None else time_s / runtime_s,
+    )
+
+
+def is_explained(mix: MixPlace | None, issue: IssuePlace) -> bool:
+    """Return whether what a program executes explains its time."""
+    reached = (None if mix is None else mix.efficiency, issue.efficiency)
+    return any(share is not None and share >= EXPLAINS for share in reached)
+
+
+def mix_doubts(mix: MixPlace | None) -> tuple[Caution, ...]:
+    """Return a caution if a program is faster than its own instructions allow."""
+    if mix is None or mix.efficiency is None or mix.efficiency <= ABOVE_MIX:
+        return ()
+    return (
+        Caution(
+            "above-mix",
+            f"the program is {mix.efficiency:.2f} times as fast as its own mix of floating-point "
+            "instructions allows",
+            "a ceiling is too low, or the native run takes another path than the counted one: "
+            "measure the machine again",
+        ),
+    )

@@ -87,7 +87,10 @@ def settle(choices: Choices, reached: Mapping[Key, float]) -> Settled:
     if len(choices.each) < 2:
         return Settled(theory=choices.common)
     fma = {key: value for key, value in reached.items() if key[1].startswith("fma ")}
-    left = [one for one in choices.each if not _is_exceeded(one, fma)] or list(choices.each)
+    left = [one for one in choices.each if not _is_exceeded(one, fma)]
+    if not left:
+        # A file is wrong, or the clock: neither of which tells one choice from another.
+        return Settled(theory=_among(choices, choices.each))
     if len(left) == 1:
         return Settled(theory=left[0])
     telling = {key: values for key in fma if len(values := _values(left, key)) > 1}

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 
 from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.machine import Cache
-from ridgepoint.models.cache_capacity import (
-    caches_here,
-    capacity_ends,
-    contradictions,
-    expected_latency,
-    fit_capacities,
-)
+from ridgepoint.models.cache_capacity import caches_here, capacity_ends, contradictions
+from ridgepoint.models.capacity_fit import expected_latency, fit_capacities
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -11,7 +11,8 @@ from ridgepoint.figures import tables
 from ridgepoint.figures.latency import latency_figure
 from ridgepoint.figures.latency_mpl import save
 from ridgepoint.machine import Cache, Machine
-from ridgepoint.models.cache_capacity import caches_here, expected_latency
+from ridgepoint.models.cache_capacity import caches_here
+from ridgepoint.models.capacity_fit import expected_latency
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = tuple(int(24 * KIB * 2 ** (step / 2)) for step in range(30))

@@ -18,13 +18,8 @@ from ridgepoint.ceilings.pool import Pool
 from ridgepoint.host import data_caches
 from ridgepoint.jit import Function
 from ridgepoint.machine import Cache, Machine
-from ridgepoint.models.cache_capacity import (
-    are_given,
-    caches_here,
-    capacity_ends,
-    contradictions,
-    fit_capacities,
-)
+from ridgepoint.models.cache_capacity import are_given, caches_here, capacity_ends, contradictions
+from ridgepoint.models.capacity_fit import fit_capacities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

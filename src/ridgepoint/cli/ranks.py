@@ -15,7 +15,6 @@ from ridgepoint.cli import common
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.task import MeterName
-    from ridgepoint.machine import Cache, Machine
     from ridgepoint.models.work import Metric
 
 _WITHIN_SLURM = "srun --overlap -n {ranks}"
@@ -135,6 +134,7 @@ def run_ranks(
         The program's status.
     """
     from ridgepoint.archive import Archive
+    from ridgepoint.cli.counting import caches_to_simulate
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
@@ -152,7 +152,7 @@ def run_ranks(
     plan = Plan(
         command=resolve(program),
         meter=_meter(meter_name, no_traffic=no_traffic),
-        caches=_caches(geometry, chosen),
+        caches=None if geometry is None else common.caches_of_this_host(geometry),
         traffic=not no_traffic,
         repeat=repeat,
         timeout_s=timeout_s,
@@ -167,6 +167,9 @@ def run_ranks(
         hosts = {rank.host for rank in distributed.prepare()}
         known = kept_cluster(archive, hosts) if chosen is None and len(hosts) > 1 else None
         machine_id, node = known or common.machine_to_bound_by(archive, chosen, shown)
+        if node.caches:
+            # Traffic and roofs are of the same caches.
+            distributed.simulate(caches_to_simulate(geometry, node))
         measurement = distributed.measure()
         metric = metric or yardstick_on(node, measurement)
         asked = Asked(metric=metric, options=common.options_asked())
@@ -216,12 +219,3 @@ def _meter(name: str | None, *, no_traffic: bool) -> MeterName:
     if no_traffic:
         raise click.BadParameter("the CPU's own counters simulate nothing", param_hint="'--meter'")
     return "perf"
-
-
-def _caches(geometry: str | None, chosen: Machine | None) -> tuple[Cache, ...] | None:
-    """Return the caches that a user gives, or those of the machine named; None: each host's own."""
-    from ridgepoint.cli.counting import caches_to_simulate
-
-    if geometry is None and (chosen is None or not chosen.caches):
-        return None
-    return caches_to_simulate(geometry, chosen)

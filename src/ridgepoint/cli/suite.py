@@ -310,7 +310,8 @@ def _measured(
     cases = _cases(_chosen(names), state=state, threads=numbers, full=full, folder=folder)
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown)
-        return SuiteRun(machine=machine, results=run_suite(cases, meter=meter, report=shown.step))
+        results = run_suite(cases, meter=meter, caches=machine.caches or None, report=shown.step)
+        return SuiteRun(machine=machine, results=results)
 
 
 def _cases(

@@ -115,6 +115,10 @@ class DistributedProgram:
             traffic=plan.traffic,
         )
 
+    def simulate(self, caches: Sequence[Cache]) -> None:
+        """Simulate these caches on every host, where they are known only after `prepare`."""
+        self._task = msgspec.structs.replace(self._task, caches=tuple(caches))
+
     def measure(self) -> Measurement:
         """Measure it: time all ranks natively, then count them in one run.
 

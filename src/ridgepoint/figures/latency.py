@@ -9,7 +9,8 @@ from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.errors import RidgepointError
 from ridgepoint.figures.words import machine_title, printable, shown_place
 from ridgepoint.machine import Cache, Machine
-from ridgepoint.models.cache_capacity import cumulative_of, expected_latency, in_words
+from ridgepoint.models.cache_capacity import in_words
+from ridgepoint.models.capacity_fit import cumulative_of, expected_latency
 from ridgepoint.units import format_si, format_size, format_size_roughly
 
 _SHOWN_FIT = 200

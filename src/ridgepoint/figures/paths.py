@@ -21,7 +21,7 @@ from ridgepoint.figures.roofs import (
 )
 from ridgepoint.figures.words import machine_title, percent, shown_cores
 from ridgepoint.machine import Machine
-from ridgepoint.models.placement import ABOVE_ROOF
+from ridgepoint.models.placement_doubts import ABOVE_ROOF
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.reference import Case, Result
 from ridgepoint.units import format_si

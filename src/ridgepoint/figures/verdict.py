@@ -21,7 +21,8 @@ from ridgepoint.models.explanations import (
     Explanation,
 )
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
-from ridgepoint.models.placement import ABOVE_ROOF, Placement
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.placement_doubts import ABOVE_ROOF
 from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.resources import LEVELS, RESOURCES
 from ridgepoint.units import format_si

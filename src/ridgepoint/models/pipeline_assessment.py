@@ -12,7 +12,7 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.models.pipeline import EQUATIONS, Pipeline, Rule, Series, Stage, devices, series
 from ridgepoint.models.pipeline_uncertainty import Drawn, draw
-from ridgepoint.models.placement import ABOVE_ROOF
+from ridgepoint.models.placement_doubts import ABOVE_ROOF
 
 # Below this the composites agree as far as anybody reads them.
 _ALIKE = 0.005

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Cache, Machine
+from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound, bound
 from ridgepoint.models.own_roofs import (
@@ -21,31 +20,26 @@ from ridgepoint.models.own_roofs import (
     place_mix,
 )
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.placement_doubts import (
+    ABOVE_ROOF,
+    SNAP_CORES,
+    above,
+    bops_unknown,
+    elsewhere,
+    judge,
+    last_size,
+    left_out,
+    other_caches,
+)
 from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 from ridgepoint.presenting import Presentable, quoted
 from ridgepoint.resources import RESOURCES
-from ridgepoint.units import format_si, format_size
-
-# CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this
-# distance of a whole number it is that number.
-_SNAP_CORES = 0.05
-ABOVE_ROOF = 1.02
-"""A point this far above its roof is beyond the noise of both medians."""
+from ridgepoint.units import format_si
 
 # Relative change of the efficiency from which on it is said what another share of the caches does.
 _MATTERS = 0.05
-FAR_BELOW = 0.10
-"""Below this share of every roof none of the roofs explains the runtime."""
-
-# A scalar operation without a ceiling takes as long as so many flop of the widest vectors: of
-# fp32 a 512-bit FMA on two ports does 64.
-_WIDEST = 64
-_MEASURE_BOPS = (
-    "measure the machine again with 'ridgepoint machine', or bound by a published one that has it, "
-    "as --machine e5645"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -165,7 +159,7 @@ def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
         in the cores, so the average bounds the average.
     """
     nearest = round(cores_busy)
-    cores = float(nearest) if abs(cores_busy - nearest) <= _SNAP_CORES else cores_busy
+    cores = float(nearest) if abs(cores_busy - nearest) <= SNAP_CORES else cores_busy
     return min(max(cores, 1.0), float(machine_cores))
 
 
@@ -206,11 +200,11 @@ def place(
     }
     cautions = [
         *measurement.all_cautions,
-        *_elsewhere(measurement, machine),
-        *_other_caches(measurement, machine),
+        *elsewhere(measurement, machine),
+        *other_caches(measurement, machine),
         *by_instructions_per_cycle(measurement, machine),
-        *_left_out(asked, bounded, machine),
-        *(_bops_unknown(counts) if metric == "bop" else ()),
+        *left_out(asked, bounded, machine),
+        *(bops_unknown(counts) if metric == "bop" else ()),
     ]
     cautions += _parts_above(measurement, machine, metric)
     limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
@@ -239,7 +233,7 @@ def place(
         )
     if timed is not None and limit is not None and efficiency is not None:
         explained = is_explained(mix, own)
-        cautions += _judge(
+        cautions += judge(
             efficiency, timed.cores_busy, limit, measurement.disturbances, explained=explained
         )
         cautions += mix_doubts(mix) if efficiency <= ABOVE_ROOF else ()
@@ -304,7 +298,7 @@ def _if_it_matters(
     if not changed:
         return []
     said = "; ".join(
-        f"with {_sizes(end.caches)} {other.bound.binding} would allow "
+        f"with {last_size(end.caches)} {other.bound.binding} would allow "
         f"{1 / other.efficiency:.2g} times its speed"
         for end, other in changed
         if other.bound is not None and other.efficiency
@@ -318,89 +312,10 @@ def _if_it_matters(
     ]
 
 
-def _sizes(caches: Sequence[Cache]) -> str:
-    last = _data(caches)[-1]
-    return f"{format_size(last.size_bytes)} of L{last.level}"
-
-
 def _cores_busy(measurement: Measurement, machine: Machine) -> float:
     if measurement.timed is not None:
         return measurement.timed.cores_busy
     return 1.0 if measurement.counted.is_sequential else float(machine.cores)
-
-
-def _elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
-    """Return a caution if a runtime of one machine stands under the roofs of another."""
-    ran_on = measurement.context.cpu
-    if measurement.timed is None or ran_on == machine.host.cpu:
-        return []
-    return [
-        Caution(
-            "other-machine",
-            f"the program was timed on {ran_on!r}; the roofs are of {machine.name!r}",
-            "take from this what that machine could reach, not how near the program comes to it",
-        )
-    ]
-
-
-def _other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
-    """Return a caution if traffic of one machine's caches is bounded by another's roofs."""
-    caches = measurement.counted.caches
-    if not caches or machine.caches or measurement.context.cpu == machine.host.cpu:
-        return []
-    return [
-        Caution(
-            "other-caches",
-            f"the caches of {machine.name!r} are not known: the traffic is that of "
-            f"{', '.join(f'L{c.level} {format_size(c.size_bytes)}' for c in _data(caches))}",
-            "give them: --cache l1=32k:8,l2=1m:16,l3=32m:16",
-        )
-    ]
-
-
-def _data(caches: Sequence[Cache]) -> list[Cache]:
-    return [cache for cache in caches if cache.kind != "instruction"]
-
-
-def _left_out(asked: Demand, bounded: Mapping[str, Amount], machine: Machine) -> list[Caution]:
-    """Return a caution for work, and for memory traffic, that the machine has no ceiling for."""
-    work = sum(float(v) for n, v in bounded.items() if RESOURCES[n].path == "compute")
-    return [
-        Caution(
-            "no-ceiling",
-            f"{machine.name} has no {name} ceiling: {amount:.4g} {RESOURCES[name].unit} are left "
-            "out of the bound",
-            "the bound still holds, but may be too low"
-            + (f": {_MEASURE_BOPS}" if name == "bop" else ""),
-            effect=(
-                _WIDEST * float(amount) / work
-                if work and RESOURCES[name].path == "compute"
-                else None
-            ),
-            on=RESOURCES[name].path,
-        )
-        for name, amount in asked.amounts.items()
-        if name not in bounded and RESOURCES[name].path in {"compute", "dram"}
-    ]
-
-
-def _bops_unknown(counts: Counts) -> list[Caution]:
-    """Return a caution if basic operations are not known."""
-    if work_total(counts, "bop") is not None:
-        return []
-    equation = "Eq. (3), instructions - branches - loads - stores,"
-    why = (
-        f"the meter does not tell all of {equation}"
-        if counts.eq3_bop is None
-        else f"{equation} gives {counts.eq3_bop}"
-    )
-    return [
-        Caution(
-            "no-bops",
-            f"the basic operations are not known: {why} nor what each instruction does",
-            "count with --meter engine",
-        )
-    ]
 
 
 def _parts_above(measurement: Measurement, machine: Machine, metric: Metric) -> list[Caution]:
@@ -409,7 +324,7 @@ def _parts_above(measurement: Measurement, machine: Machine, metric: Metric) -> 
     for name, alone in _timed_parts(measurement):
         placed = place(alone, machine, metric=metric)
         if placed.is_above_roof and placed.bound is not None and placed.efficiency is not None:
-            cautions.append(_above(name, placed.efficiency, placed.bound))
+            cautions.append(above(name, placed.efficiency, placed.bound))
     return cautions
 
 
@@ -420,46 +335,3 @@ def _timed_parts(measurement: Measurement) -> Iterator[tuple[str, Measurement]]:
     for function, timed in timed_functions(measurement):
         if function is not None and timed.relative_error <= CERTAIN:
             yield f"function {function.name!r}", function_alone(measurement, function, timed)
-
-
-def _above(name: str, efficiency: float, limit: Bound) -> Caution:
-    """Return the caution for what is faster than its roof allows."""
-    return Caution(
-        "above-roof",
-        f"{name} is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
-        "the simulated traffic or a ceiling is off: look at the other cautions, and measure the "
-        "machine again",
-    )
-
-
-def _judge(
-    efficiency: float,
-    cores_busy: float,
-    limit: Bound,
-    disturbances: Sequence[Caution],
-    *,
-    explained: bool,
-) -> list[Caution]:
-    """Return the cautions that a point's height asks for.
-
-    Explained: what the program executes takes its time, however far the machine's roofs are.
-    """
-    cautions = []
-    if efficiency > ABOVE_ROOF:
-        cautions.append(_above("the program", efficiency, limit))
-    elif efficiency < FAR_BELOW and not explained:
-        cautions.append(
-            Caution(
-                "far-below",
-                f"the program reaches {efficiency:.1%} of its nearest roof ({limit.binding})",
-                "no measured roof explains its runtime: look for integer work, dependent "
-                "operations, cache latency, branches, system calls or start-up",
-            )
-        )
-    if cores_busy < 1 - 2 * _SNAP_CORES:
-        why = "it waits, for input, a disk or a lock: no roof of the processor bounds that part"
-        if disturbances:
-            why = "others had the CPUs for a part of its time: measure again without them"
-        seen = f"the program kept {cores_busy:.2f} of one core busy"
-        cautions.append(Caution("waiting", seen, why))
-    return cautions

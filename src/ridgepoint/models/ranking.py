@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ridgepoint.caution import Caution
 from ridgepoint.machine import Ceiling, Machine
-from ridgepoint.models.placement import FAR_BELOW, Placement
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.placement_doubts import FAR_BELOW
 from ridgepoint.resources import RESOURCES
 
 LEAST_CHANGE = 0.05

@@ -1,0 +1,186 @@
+"""Doubts about a program's place: another machine's roofs, other caches, what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import Counts
+from ridgepoint.demand import Amount, Demand
+from ridgepoint.machine import Cache, Machine
+from ridgepoint.measurement import Measurement
+from ridgepoint.models.bound import Bound
+from ridgepoint.models.work import work_total
+from ridgepoint.resources import RESOURCES
+from ridgepoint.units import format_size, format_size_roughly
+
+SNAP_CORES = 0.05
+"""CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this distance
+of a whole number it is that number."""
+
+ABOVE_ROOF = 1.02
+"""A point this far above its roof is beyond the noise of both medians."""
+
+FAR_BELOW = 0.10
+"""Below this share of every roof none of the roofs explains the runtime."""
+
+# A scalar operation without a ceiling takes as long as so many flop of the widest vectors: of
+# fp32 a 512-bit FMA on two ports does 64.
+_WIDEST = 64
+_MEASURE_BOPS = (
+    "measure the machine again with 'ridgepoint machine', or bound by a published one that has it, "
+    "as --machine e5645"
+)
+
+_SAME_SIZE = 1.02
+"""Ratio of two sizes of one cache: simulated ones have whole sets."""
+
+
+def elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
+    """Return a caution if a runtime of one machine stands under the roofs of another."""
+    ran_on = measurement.context.cpu
+    if measurement.timed is None or ran_on == machine.host.cpu:
+        return []
+    return [
+        Caution(
+            "other-machine",
+            f"the program was timed on {ran_on!r}; the roofs are of {machine.name!r}",
+            "take from this what that machine could reach, not how near the program comes to it",
+        )
+    ]
+
+
+def other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
+    """Return a caution if traffic of one machine's caches is bounded by another's roofs."""
+    caches = _data(measurement.counted.caches)
+    if machine.caches and measurement.distributed is None:  # a rank has its share of them
+        return _differing(caches, _data(machine.caches), machine)
+    if not caches or machine.caches or measurement.context.cpu == machine.host.cpu:
+        return []
+    return [
+        Caution(
+            "other-caches",
+            f"the caches of {machine.name!r} are not known: the traffic is that of "
+            f"{', '.join(f'L{c.level} {format_size(c.size_bytes)}' for c in caches)}",
+            "give them: --cache l1=32k:8,l2=1m:16,l3=32m:16",
+        )
+    ]
+
+
+def _differing(
+    simulated: Sequence[Cache], owned: Sequence[Cache], machine: Machine
+) -> list[Caution]:
+    """Return a caution if traffic is that of caches of other sizes than the machine's."""
+    sizes = {cache.level: cache.size_bytes for cache in owned}
+    others = [
+        f"{format_size_roughly(cache.size_bytes)} of L{cache.level}, not "
+        f"{format_size_roughly(sizes[cache.level])}"
+        for cache in simulated
+        if cache.level in sizes
+        and not 1 / _SAME_SIZE <= cache.size_bytes / sizes[cache.level] <= _SAME_SIZE
+    ]
+    if not others:
+        return []
+    return [
+        Caution(
+            "other-caches",
+            f"the traffic is that of other caches than those of {machine.name!r}: "
+            f"{', '.join(others)}",
+            "leave --cache out, or give machine= in Python, to simulate the caches whose roofs "
+            "bound the program",
+        )
+    ]
+
+
+def _data(caches: Sequence[Cache]) -> list[Cache]:
+    return [cache for cache in caches if cache.kind != "instruction"]
+
+
+def left_out(asked: Demand, bounded: Mapping[str, Amount], machine: Machine) -> list[Caution]:
+    """Return a caution for work, and for memory traffic, that the machine has no ceiling for."""
+    work = sum(float(v) for n, v in bounded.items() if RESOURCES[n].path == "compute")
+    return [
+        Caution(
+            "no-ceiling",
+            f"{machine.name} has no {name} ceiling: {amount:.4g} {RESOURCES[name].unit} are left "
+            "out of the bound",
+            "the bound still holds, but may be too low"
+            + (f": {_MEASURE_BOPS}" if name == "bop" else ""),
+            effect=(
+                _WIDEST * float(amount) / work
+                if work and RESOURCES[name].path == "compute"
+                else None
+            ),
+            on=RESOURCES[name].path,
+        )
+        for name, amount in asked.amounts.items()
+        if name not in bounded and RESOURCES[name].path in {"compute", "dram"}
+    ]
+
+
+def bops_unknown(counts: Counts) -> list[Caution]:
+    """Return a caution if basic operations are not known."""
+    if work_total(counts, "bop") is not None:
+        return []
+    equation = "Eq. (3), instructions - branches - loads - stores,"
+    why = (
+        f"the meter does not tell all of {equation}"
+        if counts.eq3_bop is None
+        else f"{equation} gives {counts.eq3_bop}"
+    )
+    return [
+        Caution(
+            "no-bops",
+            f"the basic operations are not known: {why} nor what each instruction does",
+            "count with --meter engine",
+        )
+    ]
+
+
+def above(name: str, efficiency: float, limit: Bound) -> Caution:
+    """Return the caution for what is faster than its roof allows."""
+    return Caution(
+        "above-roof",
+        f"{name} is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
+        "the simulated traffic or a ceiling is off: look at the other cautions, and measure the "
+        "machine again",
+    )
+
+
+def judge(
+    efficiency: float,
+    cores_busy: float,
+    limit: Bound,
+    disturbances: Sequence[Caution],
+    *,
+    explained: bool,
+) -> list[Caution]:
+    """Return the cautions that a point's height asks for.
+
+    Explained: what the program executes takes its time, however far the machine's roofs are.
+    """
+    cautions = []
+    if efficiency > ABOVE_ROOF:
+        cautions.append(above("the program", efficiency, limit))
+    elif efficiency < FAR_BELOW and not explained:
+        cautions.append(
+            Caution(
+                "far-below",
+                f"the program reaches {efficiency:.1%} of its nearest roof ({limit.binding})",
+                "no measured roof explains its runtime: look for integer work, dependent "
+                "operations, cache latency, branches, system calls or start-up",
+            )
+        )
+    if cores_busy < 1 - 2 * SNAP_CORES:
+        why = "it waits, for input, a disk or a lock: no roof of the processor bounds that part"
+        if disturbances:
+            why = "others had the CPUs for a part of its time: measure again without them"
+        seen = f"the program kept {cores_busy:.2f} of one core busy"
+        cautions.append(Caution("waiting", seen, why))
+    return cautions
+
+
+def last_size(caches: Sequence[Cache]) -> str:
+    """Return the size and level of the last cache."""
+    last = _data(caches)[-1]
+    return f"{format_size(last.size_bytes)} of L{last.level}"

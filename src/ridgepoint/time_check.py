@@ -20,7 +20,8 @@ from ridgepoint.models.placement import place
 from ridgepoint.reference import Case, Result
 from ridgepoint.suite import run_suite
 
-KERNELS = ("stream.triad", "stencil.5point")
+KERNELS = {"stream.triad": 1, "stencil.5point": 2}
+"""And the level around whose capacity their sizes begin: within L1 a stencil waits for its sums."""
 
 AROUND = (0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 """Sizes of the data, over each cache's capacity."""
@@ -70,6 +71,7 @@ def explain_times(
     machine: Machine,
     *,
     around: Sequence[float] = AROUND,
+    sizes_of: Machine | None = None,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[Explained, ...]:
     """Measure loops of known kinds on one core, and set their traffic's time beside it.
@@ -80,6 +82,8 @@ def explain_times(
         This one.
     around : sequence of float
         Sizes of the data, over each cache's capacity.
+    sizes_of : Machine or None
+        Whose capacities these are; None: the machine's.
     report : callable
 
     Returns
@@ -95,7 +99,7 @@ def explain_times(
     chosen = [
         Case(workload=kernel, n=n, state="warm", threads=1)
         for kernel in KERNELS
-        for n in _lengths(kernel, data_caches(machine.caches), around)
+        for n in _lengths(kernel, data_caches((sizes_of or machine).caches), around)
     ]
     ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities) or ()
     runs = [
@@ -111,7 +115,15 @@ def explain_times(
 
 def _lengths(kernel: str, caches: dict[int, Cache], around: Sequence[float]) -> tuple[int, ...]:
     """Return n of a kernel for data of some sizes around each cache's capacity."""
-    sizes = sorted({cache.size_bytes * factor for cache in caches.values() for factor in around})
+    beginning = KERNELS[kernel]
+    sizes = sorted(
+        {
+            cache.size_bytes * factor
+            for level, cache in caches.items()
+            for factor in around
+            if level >= beginning and (factor >= 1 or level > 1)
+        }
+    )
     if kernel == "stencil.5point":
         return tuple(dict.fromkeys(max(16, math.isqrt(int(s / _STENCIL_BYTES))) for s in sizes))
     return tuple(dict.fromkeys(max(64, int(size / _TRIAD_BYTES)) for size in sizes))

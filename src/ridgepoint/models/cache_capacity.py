@@ -19,9 +19,10 @@ unevenly, code and page tables take their part) and all that the levels within a
 one, which `_is_alike` allows for. What differs by more is not the cache that the system
 describes."""
 
-DISAGREE_ALONE = 2.0
-"""The same of a cache that one core has to itself: what its other hardware thread, or another
-process that has its turn meanwhile, takes of it for a while is half of it at most."""
+DISAGREE_ALONE = 3.0
+"""The same of a cache that one core has to itself. What runs on its other hardware thread, or has
+its turn meanwhile, takes half of it and more from accesses that come one by one, and less from a
+stream: only what is far smaller or larger is another cache."""
 
 VARIES = 1.15
 """Ratio of the ends of a capacity's interval from which on traffic is simulated with both."""

@@ -242,6 +242,17 @@ def test_half_of_a_core_s_own_cache_is_its_other_thread_s():
     assert caches_here(STATED, [capacity(2, 600 * KIB)])[0][1].size_bytes == 600 * KIB
 
 
+def test_share_that_changes_while_it_is_measured_is_said():
+    """From 6 to 40 MiB: both ends are in the caution, and both are simulated."""
+    measured = [capacity(3, 20 * MIB, low=6 * MIB, high=40 * MIB)]
+    caches, cautions = caches_here(STATED, measured)
+    least, most = capacity_ends(caches, STATED, measured)
+
+    assert [c.code for c in cautions] == ["cache-capacity", "cache-varied"]
+    assert "went from 6 MiB to 40 MiB" in cautions[1].seen
+    assert least[2].size_bytes < 7 * MIB < 39 * MIB < most[2].size_bytes
+
+
 def test_what_a_user_gives_stays_and_is_contradicted():
     """--cache decides; the caution has both numbers, and there is no interval of it."""
     given = (*STATED[:2], cache(3, 8 * MIB))

@@ -7,6 +7,7 @@ from ridgepoint.caution import Caution
 from ridgepoint.counts import FlopCount, Traffic
 from ridgepoint.library import load
 from ridgepoint.machine import Cache
+from ridgepoint.measurement import Alternative
 from ridgepoint.models.placement import cores_that_apply, place
 
 
@@ -179,3 +180,40 @@ def test_traffic_of_other_caches_than_the_machines_is_doubted(machine, measureme
     assert "other-caches" not in codes(place(simulated, replace(other, caches=(l1,))))
     assert "other-caches" not in codes(place(measurement, other))
     assert "other-caches" not in codes(place(simulated, replace(machine, caches=())))
+
+
+def test_traffic_and_roofs_of_caches_of_two_sizes_are_doubted(machine, measurement):
+    """As of --cache, or of a machine that was measured with other ones; whole sets do not count."""
+
+    def of(size_bytes):
+        return Cache(level=3, kind="unified", size_bytes=size_bytes, line_bytes=64, ways=16)
+
+    owner = replace(machine, caches=(of(8 << 20),))
+    for size_bytes, differs in ((480 << 20, True), ((8 << 20) + 1024, False), (8 << 20, False)):
+        counted = replace(measurement.counted, caches=(of(size_bytes),))
+        placement = place(replace(measurement, counted=counted), owner)
+
+        assert ("other-caches" in codes(placement)) == differs
+        assert all("480 MiB of L3, not 8 MiB" in c.seen for c in placement.cautions)
+
+
+def test_both_ends_of_a_share_are_placed_and_told_if_they_matter(machine, measurement):
+    """By hand: 2 GB at 5 GB/s take 0.4 s of 0.25, half a GB 0.1 s, as long as the work."""
+    l3 = Cache(level=3, kind="unified", size_bytes=4 << 20, line_bytes=64, ways=16)
+    ends = tuple(
+        Alternative(
+            caches=(replace(l3, size_bytes=size << 20),),
+            traffic=(Traffic(level="dram", read_bytes=read, write_bytes=0),),
+        )
+        for size, read in ((2, 2_000_000_000), (16, 500_000_000))
+    )
+    placement = place(
+        replace(measurement, counted=replace(measurement.counted, ends=ends)), machine
+    )
+    alike = tuple(replace(end, traffic=measurement.counted.traffic) for end in ends)
+    same = place(replace(measurement, counted=replace(measurement.counted, ends=alike)), machine)
+
+    assert [end.efficiency for end in placement.ends] == pytest.approx([1.6, 0.4])
+    assert [end.intensity for end in placement.ends] == [0.5, 2.0]
+    assert "capacity-varies" in codes(placement)
+    assert "capacity-varies" not in codes(same)

@@ -67,6 +67,7 @@ def caches_here(
         measured = alone.get(cache.level) if cache.kind != "instruction" else None
         if measured is not None and not _is_alike(cache, measured, inner):
             cautions.append(_of_difference(cache, measured))
+            cautions += _of_variation(measured)
             caches.append(_resized(cache, measured.size_bytes or measured.high_bytes, beyond=last))
         else:
             caches.append(cache)
@@ -97,6 +98,7 @@ def contradictions(given: Sequence[Cache], capacities: Iterable[Capacity]) -> tu
             "have those that were measured",
         )
         for caution in differing
+        if caution.code == "cache-capacity"
     )
 
 
@@ -164,6 +166,19 @@ def _of_difference(cache: Cache, measured: Capacity) -> Caution:
         f"{in_words(measured)}",
         "ceilings and traffic are those of the measured capacity; --cache decides otherwise",
     )
+
+
+def _of_variation(measured: Capacity) -> Iterator[Caution]:
+    """Yield a caution if a capacity was not the same all the time that it was measured."""
+    if measured.high_bytes > DISAGREE * measured.low_bytes:
+        yield Caution(
+            "cache-varied",
+            f"what a program gets of L{measured.level} went from "
+            f"{format_size_roughly(measured.low_bytes)} to "
+            f"{format_size_roughly(measured.high_bytes)} while it was measured",
+            "traffic is simulated with both; measure again when neighbours are quiet, or on "
+            "dedicated CPUs",
+        )
 
 
 def in_words(capacity: Capacity) -> str:

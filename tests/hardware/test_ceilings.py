@@ -133,7 +133,10 @@ def test_quick_measurement_is_a_part_of_the_whole(machine):
     assert {"fp64", "fp32", "bop", "dram"} <= {c.resource for c in quick.ceilings}
     assert "quick" in {caution.code for caution in quick.cautions}
     assert quick.fingerprint != machine.fingerprint
-    assert all(c.rate.n + len(c.disturbed) >= 6 for c in quick.ceilings)
+    # A busy machine has fewer samples, and says which ceilings had none.
+    unknown = [c for c in quick.ceilings if c.rate is None]
+    assert all(c.cautions[0].code in {"no-time", "no-room"} for c in unknown)
+    assert any(c.rate is not None and c.resource == "dram" for c in quick.ceilings)
 
 
 def test_clock_of_the_same_chain_is_the_same_on_every_core():

@@ -163,7 +163,12 @@ def measure_program(
         if functions and meter.without_traffic is not None:
             report(f"counting again with {meter.name}, without caches", False)
             again, not_again = _counted_again(meter.without_traffic, resolved, launch)
-        elif sampler is not None and timed is not None and isinstance(meter, EngineMeter):
+        elif (
+            _is_function(meter.selection)
+            and sampler is not None
+            and timed is not None
+            and isinstance(meter, EngineMeter)
+        ):
             report("counting the whole program, to divide its samples", False)
             everything = replace(meter.without_traffic, function=None, all_threads=False)
             every = everything.count(resolved, launch=launch, caches=()).functions

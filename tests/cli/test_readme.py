@@ -22,7 +22,7 @@ def heat(cli, monkeypatch):
     script.write_text("#!/bin/sh\necho heat\n")
     script.chmod(0o755)
     monkeypatch.chdir(cli.folder)
-    assert cli.run("--", "./heat")[0] == 0
+    assert cli.run("--name", "before", "--", "./heat")[0] == 0
     return cli
 
 
@@ -49,7 +49,7 @@ def test_python_of_the_readme_names_what_exists():
     (example,) = re.findall(r"```python\n(.+?)```", README, flags=re.DOTALL)
     used = set(re.findall(r"ridgepoint\.(\w+)", example))
 
-    assert used >= {"characterize", "measure_program", "place"}
+    assert used >= {"machine_here", "measure_program", "place"}
     assert used <= set(dir(ridgepoint))
 
 

@@ -22,7 +22,7 @@ say "the heat equation on other caches, and its working sets: demo/heat-caches.s
 "$ridgepoint" plot --miss-curve -o demo/heat-caches.svg -o demo/heat-caches.png
 say "is all of this to be believed here?"
 "$ridgepoint" doctor --selftest >demo/selftest.txt
-tail -2 demo/selftest.txt
+tail -16 demo/selftest.txt
 say "what was kept"
 "$ridgepoint" list
 say "done: look at demo/*.svg and demo/*.png"

@@ -115,7 +115,7 @@ def _time_table(times: Sequence[Explained]) -> Table:
             format_size_roughly(row.size_bytes),
             measured,
             predicted,
-            "" if row.low_s == row.high_s else f"{low} to {high}",
+            "" if low == high else f"{low} to {high}",
             f"{row.ratio:.2f}",
             row.limiter,
         )

@@ -31,6 +31,8 @@ _OWN_LEVELS = 2
 """L1 and L2 are a core's own, or of few."""
 
 _USUAL_WAYS = 8
+_ROUNDED_BITS = 6
+"""Of a measured size: it is rounded by 1.6 % at most."""
 
 
 def caches_here(
@@ -141,7 +143,7 @@ def capacity_ends(
         inner = max((c.size_bytes for c in least[:index] if c.kind != "instruction"), default=0)
         if high > VARIES * low:
             least[index] = _resized(cache, low, beyond=inner)
-            most[index] = _resized(cache, high)
+            most[index] = _resized(cache, high, beyond=inner)
     if most == list(caches) and least == most:
         return None
     return tuple(least), tuple(most)
@@ -215,8 +217,10 @@ def _unstated(level: int) -> Cache:
 def _resized(cache: Cache, size_bytes: int, *, beyond: int = 0) -> Cache:
     """Return a cache of about this size with the same ways and lines: of whole sets.
 
-    It is larger than what lies within it, `beyond`: no hierarchy can be simulated else.
+    No more of it is known than a few per cent, so that a round number will do. It is larger than
+    what lies within it, `beyond`: no hierarchy can be simulated else.
     """
     a_set = (cache.ways or _USUAL_WAYS) * cache.line_bytes
-    n_sets = max(1, round(size_bytes / a_set), beyond // a_set + 1 if beyond else 1)
+    step = max(1 << max(size_bytes.bit_length() - _ROUNDED_BITS, 0), a_set)
+    n_sets = max(1, round(size_bytes / step) * step // a_set, beyond // a_set + 1 if beyond else 1)
     return replace(cache, size_bytes=n_sets * a_set)

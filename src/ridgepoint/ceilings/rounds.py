@@ -80,6 +80,8 @@ class Run:
         Tasks without a rate, and why.
     contests : list of Contest
         Of each of the others.
+    touched_bytes_per_s : float
+        How fast a core gets memory; 0 before `touch`.
     """
 
     pool: Pool
@@ -91,6 +93,7 @@ class Run:
     started: float
     refused: list[tuple[Task, Caution]] = field(default_factory=list)
     contests: list[Contest] = field(default_factory=list)
+    touched_bytes_per_s: float = 0.0
 
     def has_time(self, share: float = 1.0) -> bool:
         """Return whether a share of the budget is not over yet."""
@@ -101,8 +104,8 @@ class Run:
         done = (self.clock() - self.started) / self.effort.budget_s
         self.report(what, min(int(done * _STEPS), _STEPS), _STEPS)
 
-    def touching(self, place: Place) -> float:
-        """Return how fast a core gets memory that it has not touched, byte/s."""
+    def touch(self, place: Place) -> None:
+        """Find how fast a core gets memory that it has not touched."""
         begin = self.clock()
         probe = Job(
             function=self.codes.function(READER),
@@ -111,7 +114,12 @@ class Run:
             repeats=1,
         )
         self.pool.prepare(probe, cpus=place.cpus)
-        return _TOUCHED_BYTES / max(self.clock() - begin, 1e-6)
+        self.touched_bytes_per_s = _TOUCHED_BYTES / max(self.clock() - begin, 1e-6)
+
+    def touched_in(self, share: float, *, most: int | None = None) -> int:
+        """Return how many bytes a core can touch in a share of the budget, `most` at most."""
+        size = int(self.touched_bytes_per_s * share * self.effort.budget_s)
+        return size if most is None else min(size, most)
 
     def measure(self, tasks: Sequence[Task]) -> None:
         """Measure what bounds most programs first, then all."""

@@ -168,15 +168,14 @@ def measure(
     isa, where = _isa(compiler), places(system.topology, limit=system.cpu_limit)
     stated = tuple(system.caches)
     # Which kernels there are does not depend on sizes; which levels, on measurement perhaps.
-    known = data_caches(caches or stated) or _ANY_CACHES
-    candidates = [
-        k for task in plan(known, where, isa=isa) if wanted(task) for k in task.candidates
-    ]
+    nominal = plan(data_caches(caches or stated) or _ANY_CACHES, where, isa=isa)
+    asked = [task for task in nominal if wanted(task)]
     # Only x86-64 and AArch64 have the kernel that visits.
-    visits = (
-        [visit(architecture=isa.known_architecture)] if isa.known_architecture is not None else []
+    known = isa.known_architecture
+    visits = [] if known is None else [visit(architecture=known)]
+    codes = Codes(
+        compiler, [*clocks, READER, *visits, *(k for task in asked for k in task.candidates)]
     )
-    codes = Codes(compiler, [*clocks, READER, *visits, *candidates])
     if refusal := next(filter(None, map(codes.why_refused, clocks)), None):
         raise CannotMeasure(
             "cannot measure this machine",
@@ -195,11 +194,11 @@ def measure(
             clock=clock,
             started=started,
         )
-        bytes_per_s = run.touching(where[0])
+        run.touch(where[0])
         surveyor = None
         if survey is None:
             survey = Survey(caches=tuple(stated if caches is None else caches), stated=stated)
-            of_memory = any(wanted(task) and task.shares for task in plan(known, where, isa=isa))
+            of_memory = any(task.shares for task in asked)
             if of_memory and visits and codes.why_refused(visits[0]) is None:
                 surveyor = Surveyor(
                     pool=pool,
@@ -209,9 +208,7 @@ def measure(
                     stated=stated,
                     given=None if caches is None else tuple(caches),
                     available_bytes=system.available_bytes,
-                    longest_bytes=int(
-                        min(bytes_per_s * effort.budget_s * _VISITING_SHARE, LONGEST_BYTES)
-                    ),
+                    longest_bytes=run.touched_in(_VISITING_SHARE, most=LONGEST_BYTES),
                     goes_on=lambda: run.has_time(_SURVEY_SHARE),
                 )
                 run.tell("how large the caches are")
@@ -226,7 +223,7 @@ def measure(
             together=data_caches(survey.held(threads=len(usable_cpus()))),
             most=data_caches(most),
             dram_bytes=None if available is None else int(available * MEMORY_SHARE / _BUFFERS),
-            touched_bytes=int(bytes_per_s * effort.budget_s * _TOUCHING_SHARE),
+            touched_bytes=run.touched_in(_TOUCHING_SHARE),
         )
         affordable, run.refused = _affordable([t for t in tasks if wanted(t)], available)
         run.measure(_on_quiet_cores(affordable, pool))

@@ -46,7 +46,7 @@ _CONFIRMATIONS = 2
     "--cache",
     "geometry",
     metavar="GEOMETRY",
-    help="Where the host describes its caches wrongly: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
+    help="Take these for the caches, whatever is measured: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
 )
 @common.device_option("What to measure")
 @common.label_option
@@ -72,7 +72,8 @@ def command(
 
     Peaks of floating point and integers, scalar to the widest vector, and bandwidth and latency of
     every cache level and of main memory, on one core and on all: samples, median, 95 % interval,
-    per cent of theory. Takes under 30 s.
+    per cent of theory. Before and after, the capacity of each cache is measured as a program gets
+    it: 'ridgepoint plot --latency' draws it. Takes 30 s at most.
     'ridgepoint run' uses the machine kept last for as long as it does not change.
 
     mpirun -n P ridgepoint machine measures a cluster: the machines of all nodes at once, and the

@@ -25,6 +25,8 @@ test-all: test
 benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/machine.py
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/time_check.py --stated
+	$(BIN)/python benchmarks/mix.py
 
 $(INSTALLED): pyproject.toml tools/bootstrap.sh
 	tools/bootstrap.sh $(VENV)

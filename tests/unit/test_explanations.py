@@ -79,7 +79,7 @@ def test_the_verdict_says_what_it_is_of_and_what_it_is_not():
         "bound by DRAM bandwidth: at full rate its traffic takes 57 % of the 70 % of its time in "
         "which it computes and moves data"
     )
-    assert second == "30 % of its time it is in the kernel: no roof is about that"
+    assert second == "it spends 30 % of its time in the kernel, which no roof describes"
 
 
 def test_every_part_has_its_seconds():

@@ -32,7 +32,7 @@ _SAID_OUTSIDE = 0.1
 # A function that does all but this of a program has the same place.
 _ALL = 0.98
 _SPECIAL = re.compile(r"[^A-Za-z0-9_.:~<>, ]")
-_DOES = {START: "prepares", KERNEL: "is in the kernel", WAITING: "waits"}
+_DOES = {START: "starting up", KERNEL: "in the kernel", WAITING: "waiting"}
 _LATENCIES = {
     MISSES: ("cache misses", "if each waits for the one before, they take"),
     CHAINED: (
@@ -246,11 +246,11 @@ def _outside(explained: Explained | None) -> tuple[str, ...]:
     if explained is None or explained.outside_s < _SAID_OUTSIDE * explained.runtime_s:
         return ()
     parts = [
-        f"{percent(part.share)} of its time it {_DOES[part.code]}"
+        f"{percent(part.share)} of its time {_DOES[part.code]}"
         for part in explained.parts
         if part.code in _DOES
     ]
-    return (f"{' and '.join(parts)}: no roof is about that",) if parts else ()
+    return (f"it spends {' and '.join(parts)}, which no roof describes",) if parts else ()
 
 
 def _alone(explained: Explained | None, hottest: tuple[str, float] | None) -> tuple[str, ...]:

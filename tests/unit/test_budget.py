@@ -220,3 +220,20 @@ def test_what_a_first_placement_needs_is_measured_first(measured, host, effort, 
         assert one_core[level, "load"] >= 1
     fma = [n for (resource, name), n in one_core.items() if resource == "fp64" and "fma" in name]
     assert max(fma) >= 1
+
+
+def test_every_ceiling_has_as_many_samples_though_some_are_refused(measured):
+    """Where both cores' L3 cannot be measured, which would be among the first, others lack none."""
+    outcome, _ = measured(
+        effort=THOROUGH,
+        quick=False,
+        cores=2,
+        last_cache_bytes=32 << 20,
+        share_bytes=4 << 20,
+        available_bytes=8 * GIB,
+        touched_bytes_per_s=4e9,
+    )
+
+    refused = [task for task, why in outcome.refused if why.code == "no-room"]
+    assert any(task.essential for task in refused)
+    assert {len(contest.best.samples) for contest in outcome.contests} == {THOROUGH.rounds}

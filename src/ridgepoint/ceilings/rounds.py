@@ -125,12 +125,13 @@ class Run:
         """Measure what bounds most programs first, then all."""
         first = sorted((task for task in tasks if task.essential), key=_importance)
         self._prepare(first)
-        self._take(self.effort.first_rounds, range(len(self.contests)))
+        # Some of them may have been refused.
+        n_first, done = len(self.contests), self.effort.first_rounds
+        self._take(done, self.contests)
         self._prepare([task for task in tasks if not task.essential])
         # Those of the first rounds wait until the others have as many samples.
-        n_first, done = len(first), self.effort.first_rounds
-        self._take(done, range(min(n_first, len(self.contests)), len(self.contests)))
-        self._take(self.effort.rounds - done, range(len(self.contests)))
+        self._take(done, self.contests[n_first:])
+        self._take(self.effort.rounds - done, self.contests)
         self._again()
         unmeasured = [contest for contest in self.contests if not contest.best.samples]
         self.refused += [(contest.task, self._no_time()) for contest in unmeasured]
@@ -158,13 +159,12 @@ class Run:
             else:
                 self.contests.append(found)
 
-    def _take(self, rounds: int, which: range) -> None:
+    def _take(self, rounds: int, contests: Sequence[Contest]) -> None:
         """Take a sample of some contests, round by round, while there is time."""
         for number in range(rounds):
-            for index in which:
+            for contest in contests:
                 if not self.has_time():
                     return
-                contest = self.contests[index]
                 self.tell(f"round {number + 1} of {rounds}: {contest.task.resource}")
                 contest.take(self.pool)
 

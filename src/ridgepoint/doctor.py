@@ -8,13 +8,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from ridgepoint import __version__, doctor_processor
+from ridgepoint import doctor_processor
 from ridgepoint.archive import Archive, default_path
 from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
 from ridgepoint.finding import Finding
 from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
-from ridgepoint.host import System, fingerprint, usable_cpus
+from ridgepoint.host import System, usable_cpus
+from ridgepoint.keeping import machine_of_this_host_if_kept
 from ridgepoint.machine import Machine
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
@@ -96,7 +97,7 @@ def _caches(system: System, archive_path: Path) -> Finding:
         for cache in system.caches
         if cache.kind != "instruction"
     )
-    machine = _kept(system, archive_path)
+    machine = _kept(archive_path)
     if machine is None or not machine.capacities:
         return Finding(
             what=what,
@@ -117,19 +118,14 @@ def _caches(system: System, archive_path: Path) -> Finding:
     )
 
 
-def _kept(system: System, archive_path: Path) -> Machine | None:
+def _kept(archive_path: Path) -> Machine | None:
     """Return this host's machine that was kept last; None: there is none that can be read."""
-    if not archive_path.exists():
-        return None
     try:
         with Archive(archive_path) as archive:
-            for quick in (False, True):
-                kept = archive.latest_machine(fingerprint(system, __version__, quick=quick))
-                if kept is not None:
-                    return kept[1]
+            kept = machine_of_this_host_if_kept(archive)
     except (ArchiveRefused, InvalidDocument):
         return None  # the archive has a line of its own
-    return None
+    return None if kept is None else kept[1]
 
 
 def _huge_pages() -> Finding:

@@ -19,7 +19,7 @@ from ridgepoint.meters.process import Output, resolve
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
 from ridgepoint.meters.standard_input import own_standard_input
-from ridgepoint.models.cache_capacity import capacity_ends
+from ridgepoint.models.cache_capacity import ends_of
 from ridgepoint.models.plausibility import by_slowdown
 from ridgepoint.models.stays import time_within
 from ridgepoint.timing import Native, Progress, require_success, sample_program, time_program
@@ -211,10 +211,8 @@ def measure_program(
 
 def _engine(machine: Machine | None) -> EngineMeter:
     """Return the engine; it simulates both ends of what a program gets of a machine's caches."""
-    ends = None
-    if machine is not None:
-        ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities)
-    return EngineMeter(cpus=len(usable_cpus()), ends=ends or ())
+    ends = () if machine is None else ends_of(machine)
+    return EngineMeter(cpus=len(usable_cpus()), ends=ends)
 
 
 def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from ridgepoint.estimate import Estimate
 from ridgepoint.host import data_caches
 from ridgepoint.machine import Cache, Machine
-from ridgepoint.models.cache_capacity import capacity_ends
+from ridgepoint.models.cache_capacity import ends_of
 from ridgepoint.models.placement import place
 from ridgepoint.reference import Case, Result
 from ridgepoint.suite import run_suite
+from ridgepoint.workloads import find
 
 KERNELS = {"stream.triad": 1, "stencil.5point": 2}
 """And the level around whose capacity their sizes begin: within L1 a stencil waits for its sums."""
@@ -101,10 +102,9 @@ def explain_times(
         for kernel in KERNELS
         for n in _lengths(kernel, data_caches((sizes_of or machine).caches), around)
     ]
-    ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities) or ()
     runs = [
         run_suite(chosen, repetitions=_REPETITIONS, caches=caches, limit_s=_LIMIT_S, report=report)
-        for caches in (machine.caches, *ends)
+        for caches in (machine.caches, *ends_of(machine))
     ]
     return tuple(
         explained
@@ -143,11 +143,10 @@ def _explained(results: Sequence[Result], machine: Machine) -> Explained | None:
         limiter = limiter or limit.limiter
     assert first.measurement is not None
     assert first.measurement.timed is not None
-    n = first.case.n
-    is_grid = first.case.workload == "stencil.5point"
+    operands = find(first.case.workload).operands(first.case.n)
     return Explained(
         kernel=first.case.workload,
-        size_bytes=n * n * _STENCIL_BYTES if is_grid else n * _TRIAD_BYTES,
+        size_bytes=sum(operand.nbytes for operand in operands),
         runtime_s=first.measurement.timed.runtime_s,
         predicted_s=times[0],
         low_s=min(times),

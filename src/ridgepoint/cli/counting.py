@@ -41,16 +41,15 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
     """
     from ridgepoint.meters.engine import EngineMeter
     from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
-    from ridgepoint.models.cache_capacity import capacity_ends
+    from ridgepoint.models.cache_capacity import ends_of
 
     if isinstance(meter, AutoMeter | BothMeter):
         return replace(meter, engine=with_ends(meter.engine, machine, geometry))
     if machine is None:
         return meter
-    ends = capacity_ends(machine.caches, machine.stated_caches, machine.capacities)
-    if geometry is not None or ends is None or not isinstance(meter, EngineMeter):
+    if geometry is not None or not isinstance(meter, EngineMeter):
         return meter
-    return replace(meter, ends=ends)
+    return replace(meter, ends=ends_of(machine))
 
 
 def meter_for(

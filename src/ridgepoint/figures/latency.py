@@ -50,7 +50,7 @@ class LevelMark:
     size_bytes : int
         Ceilings and traffic are of that.
     low_bytes, high_bytes : int
-        Interval of the measured capacity; twice the size where it was not measured.
+        Interval of the measured capacity; both are the size where it was not measured.
     stated_bytes : int or None
         What the system says, where that is another size; None: the same, or nothing.
     """
@@ -130,20 +130,16 @@ def _line(curve: LatencyCurve, machine: Machine) -> LatencyLine:
 
 
 def _marks(machine: Machine) -> Iterator[LevelMark]:
-    stated = {c.level: c for c in machine.stated_caches or () if c.kind != "instruction"}
-    alone = {c.level: c for c in machine.capacities if c.threads == 1}
-    for cache in machine.caches:
-        if cache.kind == "instruction":
-            continue
-        own, measured = stated.get(cache.level), alone.get(cache.level)
-        differs = own is not None and own.size_bytes != cache.size_bytes
+    for cache, stated, capacities in latency_rows(machine):
+        alone = next((capacity for capacity in capacities if capacity.threads == 1), None)
+        differs = stated is not None and stated.size_bytes != cache.size_bytes
         shown = format_size_roughly if differs else format_size
         yield LevelMark(
             label=f"L{cache.level} {shown(cache.size_bytes)}",
             size_bytes=cache.size_bytes,
-            low_bytes=cache.size_bytes if measured is None else measured.low_bytes,
-            high_bytes=cache.size_bytes if measured is None else measured.high_bytes,
-            stated_bytes=own.size_bytes if own is not None and differs else None,
+            low_bytes=cache.size_bytes if alone is None else alone.low_bytes,
+            high_bytes=cache.size_bytes if alone is None else alone.high_bytes,
+            stated_bytes=stated.size_bytes if stated is not None and differs else None,
         )
 
 

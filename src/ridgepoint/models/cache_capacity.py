@@ -149,6 +149,14 @@ def capacity_ends(
     return tuple(least), tuple(most)
 
 
+def ends_of(machine: Machine) -> tuple[tuple[Cache, ...], ...]:
+    """Return the least and the most that a program may get of a machine's caches.
+
+    Empty if that does not vary; see `capacity_ends`.
+    """
+    return capacity_ends(machine.caches, machine.stated_caches, machine.capacities) or ()
+
+
 def _is_alike(cache: Cache, measured: Capacity, inner_bytes: int) -> bool:
     """Return whether a measured capacity is what a stated cache may hold."""
     is_own = cache.level <= _OWN_LEVELS

@@ -63,7 +63,8 @@ def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
     if instructions is None or instructions < _COMPUTES * counts.instructions:
         return
     flop = sum(part for (_, width, _), part in mix.items() if not width)
-    gain = _gain(subject, widened(mix, subject.machine, lambda width, widest: not width))
+    wide = widened(mix, subject.machine, lambda width, widest: not width)
+    gain = _gain(subject, wide)
     if gain is None:
         return
     yield Advice(
@@ -72,7 +73,7 @@ def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
         seen=(
             f"{percent(flop / sum(mix.values()))} of the flop are scalar, which allows "
             f"{_rate(subject, mix)}; {_widest(subject, mix)}-bit vectors would allow "
-            f"{_rate(subject, widened(mix, subject.machine, lambda width, widest: not width))}"
+            f"{_rate(subject, wide)}"
         ),
         what=_how_to("vectors", subject),
         gain=gain,

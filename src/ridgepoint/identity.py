@@ -1,9 +1,9 @@
 """Which CPU this is: by its number, and by its features where they contradict the number.
 
 A hypervisor may hide a CPU's number behind another's, and may take features away; it cannot add
-vector units that are not there. So the number is believed as long as every feature is one of that
-processor; otherwise the CPU is one of those that have all the features that are seen, and what is
-known of it is what is known of all of them.
+vector units that are not there. So the number is believed as long as the processor that it names
+can have every feature shown. Otherwise the CPU is one of the processors that have all of these
+features, and only what holds for each of them is known.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ class Identity:
     reasons : tuple of str
         Why the number is not believed.
     by_caches : str or None
-        Which of those that it may be have the caches that are seen; None: all, none, or unknown.
+        The candidates whose caches match the ones shown; None: all match, none does, or the caches
+        are unknown.
     """
 
     reported: str | None

@@ -129,7 +129,7 @@ def _figure(theory: Theory, key: Key) -> float | None:
 
 
 def _among(choices: Choices, left: Sequence[Theory]) -> Theory | None:
-    """Return what is true of those that are left, on top of what is true of all."""
+    """Return the figures that hold for all choices, and those that the remaining ones share."""
     if choices.common is None:
         return None
     found = reduce(_shared, left)

@@ -230,7 +230,7 @@ def test_what_has_the_features_of_its_number_is_never_contradicted(data):
 
 @given(data=st.data())
 def test_what_has_more_than_its_number_is_never_taken_for_it(data):
-    """It is one of those that have all that is seen, by brute force over the table."""
+    """The result lists every processor with all the features shown, by brute force."""
     one = data.draw(st.sampled_from(TABLE))
     alike = [other for other in TABLE if other.vendor == one.vendor]
     every = sorted(frozenset().union(*(other.features for other in alike)))

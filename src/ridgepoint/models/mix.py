@@ -27,8 +27,8 @@ those that S has in T. All instructions of M, of A, of A and M together, and of 
 where u is the rate of additions and multiplications together: that of the pipes of A or M. It is
 at most r_add + r_mul, since A or M are no more pipes than both counted apart. And it is measured:
 of a mix with a share m of multiplications a core starts min(r_mul / m, r_add / (1 - m), u)
-operations a second, so where a measured mix stays below the first two, what it reaches is u; and u
-is no less than what any other mix reached, should this one have fallen short.
+operations a second, so where a measured mix stays below the first two, what it reaches is u. If
+that measurement fell short and another mix reached more, u is at least what the other mix reached.
 
 Time spent on anything else, and slots left empty, only add to T. Where a kind's operation or rate
 is not known, its term is left out and what remains still holds; it counts at the best rate of its

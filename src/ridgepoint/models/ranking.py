@@ -16,7 +16,7 @@ _POOR_TIME = 0.25
 
 # The 95 % interval of a ceiling reaches over what these are about.
 _WITHIN_THE_INTERVAL = frozenset({"disturbed", "noisy", "unstable"})
-# What held a ceiling up can have cost no more than what theory says is lacking.
+# A disturbance cannot have cost a ceiling more than the ceiling lacks of its theory.
 _HELD_UP = frozenset({"shared-core"})
 
 

@@ -237,3 +237,17 @@ def test_every_ceiling_has_as_many_samples_though_some_are_refused(measured):
     refused = [task for task, why in outcome.refused if why.code == "no-room"]
     assert any(task.essential for task in refused)
     assert {len(contest.best.samples) for contest in outcome.contests} == {THOROUGH.rounds}
+
+
+def test_main_memory_out_of_reach_is_not_said_to_lack_memory(measured):
+    """Of 2 GiB of L3 on one core, streams and random accesses alike."""
+    fields = HOSTS["192 cores, 2 GiB of L3"] | {"available_bytes": 8 * GIB}
+    outcome, _ = measured(effort=THOROUGH, quick=False, **fields)
+    alone = {
+        task.name: why.code
+        for task, why in outcome.refused
+        if task.resource == "dram" and len(task.place.cpus) == 1
+    }
+
+    assert set(alone.values()) == {"dram-out-of-reach"}
+    assert {"load", "chase"} <= set(alone)

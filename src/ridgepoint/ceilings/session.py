@@ -265,7 +265,9 @@ def _affordable(
     refused: list[tuple[Task, Caution]] = []
     streamed: dict[int, int] = {}
     arranged: dict[tuple[int, object, bool, int], int] = {}
-    for task in sorted(tasks, key=lambda task: task.extent_bytes):
+    # What cannot be measured for another reason keeps that one, and needs nothing.
+    possible = (task for task in tasks if task.refusal is None)
+    for task in sorted(possible, key=lambda task: task.extent_bytes):
         longer, more = dict(streamed), dict(arranged)
         for cpu in task.place.cpus:
             for kernel in task.candidates:

@@ -47,9 +47,10 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
         return replace(meter, engine=with_ends(meter.engine, machine, geometry))
     if machine is None:
         return meter
-    if geometry is not None or not isinstance(meter, EngineMeter):
+    ends = ends_of(machine)
+    if geometry is not None or not ends or not isinstance(meter, EngineMeter):
         return meter
-    return replace(meter, ends=ends_of(machine))
+    return replace(meter, ends=ends)
 
 
 def meter_for(

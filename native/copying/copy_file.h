@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file that holds the copy of a module: written by the copier, loaded by the loader, its rows
+ * read by Python (struct formats there follow these).
+ *
+ * A header, then sections at multiples of 4096 bytes (code) or 8. Addresses are those that the
+ * module's file states ("vaddr"). `delta` is where the copy is planned to be, relative to the
+ * module's load bias: while it is there nothing in it has to be adjusted but counters.
+ */
+#ifndef RIDGEPOINT_COPY_FILE_H
+#define RIDGEPOINT_COPY_FILE_H
+
+#include <stdint.h>
+
+#define COPY_MAGIC "RPCOPY01"
+
+typedef struct {
+    uint64_t at, n; /* offset in the file, and how many entries (CODE: bytes) */
+} Section;
+
+typedef enum {
+    SECTION_CODE,     /* bytes; the first HOOKS_BYTES are hooks, which the loader fills */
+    SECTION_OUTWARD,  /* uint32_t: offsets in CODE of rel32 that point out of the copy */
+    SECTION_COUNTERS, /* uint32_t: offsets in CODE of disp32 of gs:[COUNTERS_AT + 8 n], n from 0 */
+    SECTION_ANCHORS,  /* Anchor */
+    SECTION_ROWS,     /* Row, one per counter */
+    SECTION_PLACES,   /* Place: where instructions are in CODE, by `at` */
+    SECTION_PAIRS,    /* Pair: counting and recording copy of an instruction, by `counting` */
+    SECTION_ACCESSES, /* Access: of recording blocks, in the order of their addresses in the ring */
+    SECTION_NAMES,    /* bytes: strings with their 0 */
+    SECTION_COUNT = 16
+} SectionKind;
+
+typedef struct {
+    char magic[8];
+    uint64_t file_bytes;
+    uint64_t identity[2];   /* of the module: of its build id, or of its content */
+    uint64_t module_bytes;  /* of its file */
+    uint64_t lowest, highest; /* vaddrs of what is loaded, whole pages */
+    uint64_t delta;
+    uint64_t eh_frame_hdr;  /* offset in CODE; 0: none */
+    uint64_t flags;         /* COPY_* */
+    uint64_t n_instructions, n_functions, n_left_alone;
+    Section sections[SECTION_COUNT];
+} CopyHeader;
+
+#define COPY_USES_GS UINT64_C(1)
+#define COPY_RECORDS UINT64_C(2)   /* every block notes its addresses */
+#define COPY_HAS_BOTH UINT64_C(4)  /* counting and recording code, with pairs */
+
+/* Five bytes that become a jump into the copy, or two that become a short jump to five of
+   padding that do. */
+typedef struct {
+    uint64_t address;  /* vaddr of the first byte that is patched */
+    uint32_t to;       /* offset in CODE; of a short jump ~0 */
+    int8_t hop;        /* of a short jump its displacement */
+    uint8_t hook;      /* EntryHook: the loader has a function to call in between */
+    uint8_t expected[5]; /* what is there in the file */
+    uint8_t unused[5];
+} Anchor;
+
+typedef enum {
+    ENTRY_PLAIN,
+    ENTRY_FIND_OBJECT,   /* _dl_find_object */
+    ENTRY_ITERATE_PHDR,  /* dl_iterate_phdr */
+    ENTRY_ADDR,          /* dladdr, dladdr1: the first argument is translated */
+    ENTRY_CALLER,        /* dlopen, dlmopen, dlsym, dlvsym: they ask who called them */
+} EntryHook;
+
+typedef enum {
+    ROW_BLOCK,      /* instructions of [address, address + bytes) were executed together */
+    ROW_MASK,       /* sum of the population of the mask of the instruction at `address` over its
+                       executions, cut to its lanes; `bytes` is the lanes */
+    ROW_ITERATIONS, /* of the string instruction with a REP prefix at `address` */
+    ROW_UNUSED,
+} RowKind;
+
+typedef struct {
+    uint64_t address;
+    uint32_t bytes;
+    uint16_t kind;       /* RowKind */
+    uint16_t n_accesses; /* of a block: entries in the ring after its own number */
+    uint32_t first_access;
+    uint32_t unused;
+} Row;
+
+typedef struct {
+    uint32_t at;      /* offset in CODE of the copy of an instruction */
+    uint32_t address; /* vaddr - lowest */
+} Place;
+
+typedef struct {
+    uint32_t counting, recording;
+} Pair;
+
+typedef enum { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_NON_TEMPORAL = 4, ACCESS_PREFETCH = 8,
+               ACCESS_GATHER = 16 /* then 8 words of indices and one of the mask follow */ }
+    AccessBits;
+
+typedef struct {
+    uint32_t instruction; /* vaddr - lowest */
+    uint16_t bytes;       /* of a gather: of one element */
+    uint8_t bits;         /* AccessBits */
+    uint8_t shape;        /* of a gather: lanes | index of 8 byte << 6; scale: log2 << 4 */
+} Access;
+
+/* ---- hooks: addresses at the beginning of CODE that emitted code jumps or calls through ---- */
+
+#define HOOKS_BYTES 4096u
+
+typedef enum {
+    /* A system call is emitted as
+     *        lea rcx, [rip + L]
+     *        jmp [rip + HOOK_SYSCALL]        may use rcx and r11 and no other register or flag;
+     *                                        goes on at rcx, or at rcx - AFTER_CLONE_BYTES
+     *     K: syscall                         of calls that begin a thread or process
+     *        lea rcx, [rip + M]
+     *        jmp [rip + HOOK_AFTER_CLONE]    goes on at rcx
+     *     L: syscall
+     *     M:
+     */
+    HOOK_SYSCALL,
+    HOOK_AFTER_CLONE,
+    /* The others are called with everything preserved, 128 bytes below the program's stack:
+     *        lea rsp, [rsp - 128]; call [rip + HOOK]; lea rsp, [rsp + 128]  */
+    HOOK_REQUEST,       /* after Valgrind's preamble and xchg rbx, rbx: rax points to six words */
+    HOOK_TILES,         /* after LDTILECFG, TILERELEASE and XRSTOR: read the configuration */
+    HOOK_RING_FULL,     /* the ring has less room than the block needs */
+    HOOK_COUNT = 64
+} Hook;
+
+#define AFTER_CLONE_BYTES 15u
+
+/* Bank.slots that emitted code uses; the loader has those from SLOT_LOADER. */
+#define SLOT_SPILL 0   /* 0 to 7: registers that emitted code has no room for */
+#define SLOT_LOADER 16
+
+#endif

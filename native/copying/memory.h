@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and bytes for code that must not call a library: the core of the copier runs in the
+ * measured program too, where a call of malloc or memcpy would be counted, or never return. */
+#ifndef RIDGEPOINT_MEMORY_H
+#define RIDGEPOINT_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed memory straight from the kernel, or NULL; whole pages. */
+void *pages_take(size_t bytes);
+void pages_give(void *memory, size_t bytes);
+
+/* An array that grows: `items` of `size` bytes each. Growing may move it. */
+typedef struct {
+    uint8_t *items;
+    size_t n, capacity, size;
+    bool failed; /* memory ran out: what was added since is not there */
+} Array;
+
+void array_begin(Array *array, size_t size);
+void *array_add(Array *array, size_t n); /* n new items, zeroed; NULL: no memory */
+void array_end(Array *array);
+
+/* gcc calls these by name in freestanding code as well. */
+void *memcpy(void *to, const void *from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int byte, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+
+/* Sort numbers ascending, in place; returns how many remain without repetitions. */
+size_t sort_unique_u64(uint64_t *items, size_t n);
+
+#endif

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgepoint.meters.code_made import parse_jitdump, read_code_made
-from ridgepoint.meters.engine.counts import count
-from ridgepoint.meters.engine.naming import Naming
 from ridgepoint.meters.engine.profile import parse_profile
+from ridgepoint.meters.profile.counts import count
+from ridgepoint.meters.profile.naming import Naming
 from ridgepoint.meters.symbols import Symbols
 
 ADDSD = "f20f58c1"
@@ -114,11 +114,11 @@ def naming(monkeypatch, *, made=(), packed=()):
 
     found = Naming(since_s=0.0)
     monkeypatch.setattr(
-        "ridgepoint.meters.engine.naming.read_code_made",
+        "ridgepoint.meters.profile.naming.read_code_made",
         lambda pids, since_s: {7: symbols(made)} if made and pids == [7] else {},
     )
     monkeypatch.setattr(
-        "ridgepoint.meters.engine.naming.read_packed_symbols",
+        "ridgepoint.meters.profile.naming.read_packed_symbols",
         lambda path: symbols(packed) if packed and path == "/lib/a.so" else Symbols(),
     )
     return found

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ridgepoint.counts import FlopCount, MissCurve, Traffic
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.machine import Cache
-from ridgepoint.meters.engine.counts import count
 from ridgepoint.meters.engine.profile import parse_profile
+from ridgepoint.meters.profile.counts import count
 
 PROGRAM = "/opt/prog"
 L1 = Cache(level=1, kind="data", size_bytes=1 << 15, line_bytes=64, ways=8)

@@ -21,11 +21,11 @@ from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.engine import cautions as doubts
 from ridgepoint.meters.engine.build import Engine, engine
-from ridgepoint.meters.engine.counts import Selects, Totals, count
 from ridgepoint.meters.engine.files import Written, options, writable_by_all
 from ridgepoint.meters.engine.geometry import Geometry, simulated
-from ridgepoint.meters.engine.naming import Naming
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
+from ridgepoint.meters.profile.counts import Selects, Totals, count
+from ridgepoint.meters.profile.naming import Naming
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.meters.valgrind.host import check_startable, why_unavailable
 from ridgepoint.meters.valgrind.log import lost

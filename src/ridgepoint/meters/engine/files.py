@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.errors import CannotMeasure, InvalidDocument
-from ridgepoint.meters.engine.profile import Profile, read_profile
+from ridgepoint.meters.engine.profile import read_profile
+from ridgepoint.meters.profile import Profile
 from ridgepoint.meters.valgrind.log import Log, parse_log
 
 

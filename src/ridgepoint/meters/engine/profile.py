@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +16,16 @@ import numpy.typing as npt
 
 from ridgepoint.counts import MissCurve
 from ridgepoint.errors import InvalidDocument
-
-MOST_LEVELS = 4
-
-Rows = npt.NDArray[np.void]
-"""Rows of one of the types below."""
-
-INSTRUCTION = np.dtype(
-    [
-        ("address", "<u8"),  # at run time
-        ("file_address", "<u8"),  # as its object file states it
-        ("object", "<u4"),  # this and the next two are numbers of strings; 0: unknown
-        ("function", "<u4"),
-        ("source", "<u4"),
-        ("line", "<u4"),  # 0: unknown
-        ("length", "u1"),
-        ("code", "u1", 15),
-    ]
+from ridgepoint.meters.profile import (
+    EXECUTED,
+    INSTRUCTION,
+    MOST_LEVELS,
+    MOVED,
+    MOVED_ELSEWHERE,
+    REPEATED,
+    Process,
+    Profile,
 )
-EXECUTED = np.dtype([("bank", "<u4"), ("instruction", "<u4"), ("passes", "<u8")])
-REPEATED = np.dtype(
-    [("bank", "<u4"), ("instruction", "<u4"), ("iterations", "<u8"), ("ended_by_flag", "<u8")]
-)
-_MOVED = [("read_lines", "<u8", MOST_LEVELS), ("write_lines", "<u8", MOST_LEVELS)]
-MOVED = np.dtype([("bank", "<u4"), ("instruction", "<u4"), *_MOVED, ("nt_bytes", "<u8")])
-MOVED_ELSEWHERE = np.dtype([("bank", "<u4"), ("geometry", "<u4"), *_MOVED, ("nt_bytes", "<u8")])
 
 _MAGIC = b"RIDGEENG"
 _VERSION = 1
@@ -49,85 +33,6 @@ _HEADER = struct.Struct("<8sII")
 _SECTION = struct.Struct("<4sIQ")
 _CAUSES = ("ended", "exec", "signal")
 _MOST = 1 << 63  # counters are added in 64 bits with a sign
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
-    """The process that wrote a file.
-
-    Parameters
-    ----------
-    pid, parent_pid : int
-    cause : str
-        Why it wrote: it ``ended``, was about to ``exec``, or a ``signal`` ended it.
-    status : int
-        Exit status, or the number of the signal.
-    most_threads : int
-        Alive at the same time.
-    threads : int
-        Ever started.
-    continues : bool
-        Whether the program goes on that wrote the file before: what it wanted to become, it
-        could not. Counts began anew, caches did not.
-    """
-
-    pid: int
-    parent_pid: int
-    cause: str
-    status: int
-    most_threads: int
-    threads: int
-    continues: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Profile:
-    """What one file says.
-
-    Parameters
-    ----------
-    process : Process
-    levels : int
-        Caches between the core and memory that were simulated; 0: none.
-    line_bytes : int
-        Of these caches.
-    strings : tuple of str
-        Bytes that are not UTF-8 are escaped as lone surrogates, as Python does for file names.
-    instructions : ndarray of INSTRUCTION
-        All that were seen, also those that were not executed.
-    banks : tuple of tuple of str
-        The regions that were active together, outermost first; the first bank has none.
-    executed : ndarray of EXECUTED
-        How often instructions were passed. One with a REP prefix is passed once per iteration,
-        and once more where the count, and not a flag, ends it.
-    repeated : ndarray of REPEATED
-        How often instructions with a REP prefix iterated.
-    moved : ndarray of MOVED
-        Lines that crossed the outer side of each cache, innermost first, the last side being
-        that of memory; and bytes that non-temporal stores wrote past all caches.
-    pending_lines : int or None
-        Dirty lines in the caches at the end; None: not simulated.
-    moved_elsewhere : ndarray of MOVED_ELSEWHERE
-        The same in caches of other geometries, without the instructions.
-    pending_elsewhere : tuple of int
-        Dirty lines in these at the end.
-    miss_curve : MissCurve or None
-        None: not asked for, or nothing was accessed.
-    """
-
-    process: Process
-    levels: int
-    line_bytes: int
-    strings: tuple[str, ...]
-    instructions: Rows
-    banks: tuple[tuple[str, ...], ...]
-    executed: Rows
-    repeated: Rows
-    moved: Rows
-    pending_lines: int | None
-    moved_elsewhere: Rows
-    pending_elsewhere: tuple[int, ...]
-    miss_curve: MissCurve | None
 
 
 def read_profile(path: Path) -> Profile:

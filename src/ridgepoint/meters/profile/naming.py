@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ridgepoint.meters.code_made import read_code_made
 from ridgepoint.meters.demangling import demangled
-from ridgepoint.meters.engine.profile import Profile, Rows
+from ridgepoint.meters.profile import Profile, Rows
 from ridgepoint.meters.symbols import Symbols, read_packed_symbols
 from ridgepoint.meters.tally import Integers
 

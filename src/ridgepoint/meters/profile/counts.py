@@ -12,9 +12,9 @@ from ridgepoint.counts import Counts, FunctionCounts, LineCounts, MissCurve, Reg
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Alternative
-from ridgepoint.meters.engine.naming import Naming
-from ridgepoint.meters.engine.profile import Profile
-from ridgepoint.meters.engine.table import (
+from ridgepoint.meters.profile import Profile
+from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.meters.profile.table import (
     BANK,
     FUNCTION,
     LINE,

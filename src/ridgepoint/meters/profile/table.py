@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.meters.decode import Operation, decode_each
-from ridgepoint.meters.engine.functions import Function, Line, function_numbers, line_numbers
-from ridgepoint.meters.engine.naming import Naming
-from ridgepoint.meters.engine.profile import MOST_LEVELS, Profile, Rows
+from ridgepoint.meters.profile import MOST_LEVELS, Profile, Rows
+from ridgepoint.meters.profile.functions import Function, Line, function_numbers, line_numbers
+from ridgepoint.meters.profile.naming import Naming
 from ridgepoint.meters.tally import Executed, Integers, distinct
 
 BANK, FUNCTION, LINE = range(3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.meters.engine.naming import Naming, names_of
-from ridgepoint.meters.engine.profile import Profile, Rows
+from ridgepoint.meters.profile import Profile, Rows
+from ridgepoint.meters.profile.naming import Naming, names_of
 from ridgepoint.meters.tally import Integers
 
 Function = tuple[str | None, str]

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from ridgepoint.errors import MeterUnavailable
+from ridgepoint.meters import compiling
 from ridgepoint.meters.engine import recipe as recipe_module
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.installation import installation
@@ -104,7 +105,7 @@ def test_built_engine_runs_programs_and_valgrinds_own_tools_still_do(tmp_path, t
 def test_engine_that_is_there_is_not_built_again(tmp_path, tiny, monkeypatch):
     """Neither a compiler nor a report is needed the second time."""
     first = engine(cache=tmp_path / "cache", source=tiny)
-    monkeypatch.setattr(recipe_module, "_COMPILERS", ())
+    monkeypatch.setattr(compiling, "_COMPILERS", ())
     said = []
 
     assert engine(cache=tmp_path / "cache", source=tiny, report=said.append) == first
@@ -265,7 +266,7 @@ def test_compiler_that_is_not_there_is_named(refusal, monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler -O1")
     assert "CC names 'no-such-compiler -O1'" in refusal()[0]
     monkeypatch.delenv("CC")
-    monkeypatch.setattr(recipe_module, "_COMPILERS", ("no-such-compiler",))
+    monkeypatch.setattr(compiling, "_COMPILERS", ("no-such-compiler",))
 
     assert "no C compiler" in refusal()[0]
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.errors import MeterUnavailable
-from ridgepoint.meters.engine.build import engine, header_folder, source_folder
+from ridgepoint.meters.building import header_folder, source_folder
+from ridgepoint.meters.compiling import first_complaint
+from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.installation import installation
-from ridgepoint.meters.engine.recipe import first_complaint, recipe
+from ridgepoint.meters.engine.recipe import recipe
 
 TOOLS, HEADERS, ARCHIVES = "libexec/valgrind", "include/valgrind", "lib/valgrind"
 CORE, VEX = "libcoregrind-amd64-linux.a", "libvex-amd64-linux.a"

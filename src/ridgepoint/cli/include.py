@@ -10,6 +10,6 @@ import click
 @click.command("include")
 def command() -> None:
     """Print the folder of ridgepoint.h: cc -I$(ridgepoint include) ..."""
-    from ridgepoint.meters.engine.build import header_folder
+    from ridgepoint.meters.building import header_folder
 
     sys.stdout.write(f"{header_folder()}\n")

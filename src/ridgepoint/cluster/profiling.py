@@ -101,7 +101,7 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
         If there is no compiler, it fails, or there is nowhere to keep the library.
     """
     # Imported here, as in all that builds: the engine's modules take longer than a short program.
-    from ridgepoint.meters.engine.build import CACHE_VARIABLE, cache_folder
+    from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder
 
     if mpicc is None:
         raise MeterUnavailable(
@@ -125,7 +125,7 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
 
 def _sources() -> tuple[list[Path], Path]:
     """Return the files that the library is made from, and the folder of the header."""
-    from ridgepoint.meters.engine.build import header_folder, source_folder
+    from ridgepoint.meters.building import header_folder, source_folder
 
     files = sorted((source_folder() / "mpi").glob("*.[ch]"))
     return [*files, header_folder() / "ridgepoint.h"], header_folder()
@@ -142,7 +142,7 @@ def _key(mpicc: Path) -> str:
 
 def _build(mpicc: Path, made: Path) -> None:
     """Build beside its place and rename, so that what is there is whole."""
-    from ridgepoint.meters.engine.recipe import first_complaint
+    from ridgepoint.meters.compiling import first_complaint
 
     files, headers = _sources()
     made.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from ridgepoint.datacenter.programs import VARIANTS, WORKLOADS, program_folder
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.host import System
-from ridgepoint.meters.engine.build import CACHE_VARIABLE, cache_folder, header_folder
+from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder, header_folder
 
 _COMPILERS = ("g++", "clang++", "c++")
 _COMMON = ("-std=c++17", "-pthread", "-g1")  # names and lines, without the types

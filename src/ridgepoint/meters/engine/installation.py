@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.errors import MeterUnavailable
+from ridgepoint.meters import building
 
 PLATFORM = "amd64-linux"
 """Valgrind's name of the only platform that is counted on."""
+
+WHAT = "the counting engine"
+"""What is built, for messages."""
 
 _START_TIMEOUT_S = 20.0
 
@@ -68,7 +72,7 @@ class Installation:
 
 def unavailable(reason: str, remedy: str) -> MeterUnavailable:
     """Return the error that there is no counting engine."""
-    return MeterUnavailable("cannot build the counting engine", reason=reason, remedy=remedy)
+    return building.unavailable(WHAT, reason, remedy)
 
 
 def installation() -> Installation:

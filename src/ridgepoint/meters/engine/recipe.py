@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import shutil
-import signal
-import subprocess
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
 
-from ridgepoint.meters.engine.installation import PLATFORM, Installation, unavailable
+from ridgepoint.meters.building import COMPLETE
+from ridgepoint.meters.compiling import compiler, run_together
+from ridgepoint.meters.engine.installation import (
+    PLATFORM,
+    WHAT,
+    Installation,
+    check_version,
+    unavailable,
+)
 
 TOOL = f"ridgepoint-{PLATFORM}"
 """File name of the tool, as Valgrind's launcher looks for it."""
@@ -32,12 +34,6 @@ _LINK = (
     "-Wl,--build-id=none",
 )
 _FAST = frozenset({"avx2", "bmi2", "fma"})
-_COMPILERS = ("cc", "gcc", "clang")
-_SIGNS = ("error", "undefined reference", "cannot find")
-
-
-class BuildFailed(Exception):
-    """A step failed; the message says which and why, the log says all."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +53,11 @@ class Recipe:
     source: Path
     cpu: tuple[str, ...]
 
+    what = WHAT
+    part = "engine"
+    makes = (TOOL,)
+    needs = (f"none-{PLATFORM}",)
+
     @cached_property
     def key(self) -> str:
         """A name for the engine that changes with everything that it is made from.
@@ -65,10 +66,10 @@ class Recipe:
         none may use what another has built.
         """
         digest = hashlib.sha256()
-        compiler = os.environ.get("CC", "")
-        for text in (*_COMPILE, *_LINK, *self.cpu, self.installation.load_address, compiler):
+        chosen = os.environ.get("CC", "")
+        for text in (*_COMPILE, *_LINK, *self.cpu, self.installation.load_address, chosen):
             digest.update(text.encode(errors="surrogateescape") + b"\0")
-        for path in sorted(self.source.rglob("*.[ch]")):
+        for path in sorted(self.source.glob("*.[ch]")):  # what is in folders is not the engine's
             content = path.read_bytes()
             digest.update(f"{path.relative_to(self.source)}\0{len(content)}\0".encode() + content)
         digest.update((self.installation.headers / "config.h").read_bytes())
@@ -77,42 +78,43 @@ class Recipe:
             digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
         return f"{self.installation.version}-{digest.hexdigest()[:16]}"
 
-    def make(self, folder: Path, log: Path) -> None:
-        """Compile and link the tool in a folder.
+    def check(self) -> None:
+        """Start Valgrind, and compare its version with that of its headers."""
+        check_version(self.installation)
 
-        Raises
-        ------
-        BuildFailed
-            If a step fails or takes too long; `log` then holds what was said.
-        MeterUnavailable
-            If there is no C compiler.
-        """
-        compiler = _compiler()
+    def make(self, folder: Path, log: Path) -> None:
+        """Compile and link the tool in a folder, with what it needs beside it, and try it out."""
+        self._compile(folder, log)
+        self._link(folder)
+        self._try_out(folder, log)
+
+    def _compile(self, folder: Path, log: Path) -> None:
+        cc = compiler(WHAT)
         found = self.installation
         flags = (*_COMPILE, *self.cpu, f"-I{self.source}", f"-I{found.headers}")
         sources = sorted(self.source.glob("*.c"))
         objects = [f"{source.stem}.o" for source in sources]
         compiling = [
-            (*compiler, *flags, "-c", str(source), "-o", name)
+            (*cc, *flags, "-c", str(source), "-o", name)
             for source, name in zip(sources, objects, strict=True)
         ]
         address = f"-Wl,-Ttext-segment={found.load_address}"
         archives = map(str, found.archives)
-        linking = (*compiler, *_LINK, address, "-o", TOOL, *objects, *archives, "-lgcc")
+        linking = (*cc, *_LINK, address, "-o", TOOL, *objects, *archives, "-lgcc")
         with log.open("wb") as sink:
-            _run(compiling, folder, sink, _COMPILE_LIMIT_S)
-            _run([linking], folder, sink, _LINK_LIMIT_S)
+            run_together(compiling, folder, sink, _COMPILE_LIMIT_S)
+            run_together([linking], folder, sink, _LINK_LIMIT_S)
         for name in objects:
             (folder / name).unlink()
 
-    def try_out(self, folder: Path, log: Path) -> None:
-        """Run a program that does nothing under the tool that was made in a folder.
+    def _link(self, folder: Path) -> None:
+        """Let a folder hold all that Valgrind's own has, which a tool needs beside itself."""
+        for path in self.installation.tools.iterdir():
+            if path.name not in {TOOL, COMPLETE}:  # of an engine that Valgrind is used through
+                (folder / path.name).symlink_to(os.path.realpath(path))
 
-        Raises
-        ------
-        BuildFailed
-            If that does not succeed; `log` then holds what was said.
-        """
+    def _try_out(self, folder: Path, log: Path) -> None:
+        """Run a program that does nothing under the tool that was made in a folder."""
         command = (
             str(self.installation.launcher),
             # Options of the user's, meant for other tools, would stop this one.
@@ -122,7 +124,7 @@ class Recipe:
         scratch = folder / "scratch"
         scratch.mkdir()
         with log.open("ab") as sink:
-            _run([command], scratch, sink, _TRY_LIMIT_S, VALGRIND_LIB=str(folder))
+            run_together([command], scratch, sink, _TRY_LIMIT_S, VALGRIND_LIB=str(folder))
         shutil.rmtree(scratch)
 
 
@@ -141,14 +143,6 @@ def recipe(found: Installation, source: Path) -> Recipe:
     return Recipe(found, source, _cpu_flags(_cpu_features()))
 
 
-def first_complaint(log: Path) -> str:
-    """Return the line of a log that says what went wrong, or the first that says anything."""
-    text = log.read_text(errors="replace") if log.exists() else ""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and line[:2] != "$ "]
-    telling = (line for line in lines if any(sign in line.lower() for sign in _SIGNS))
-    return next(telling, lines[0] if lines else "it said nothing")
-
-
 def _cpu_features() -> frozenset[str]:
     """Return what the kernel says of the first CPU; others are alike wherever Valgrind runs."""
     try:
@@ -164,71 +158,3 @@ def _cpu_flags(features: frozenset[str]) -> tuple[str, ...]:
         *(("-mfma", "-DHARDWARE_FMA") if "fma" in features else ()),
         *(("-mavx2", "-mbmi2") if features >= _FAST else ()),
     )
-
-
-def _compiler() -> tuple[str, ...]:
-    chosen = os.environ.get("CC", "").strip()
-    if chosen:
-        name, *arguments = shlex.split(chosen)
-        found = shutil.which(name)
-        if found is None:
-            raise unavailable(
-                f"CC names {chosen!r}, and there is no such program",
-                "name a C compiler in CC, or unset it",
-            )
-        return (os.path.abspath(found), *arguments)
-    for name in _COMPILERS:
-        found = shutil.which(name)
-        if found is not None:
-            return (os.path.abspath(found),)
-    raise unavailable(
-        "there is no C compiler (cc, gcc or clang) in PATH", "install gcc, or name another in CC"
-    )
-
-
-def _run(
-    commands: Sequence[Sequence[str]],
-    folder: Path,
-    log: BinaryIO,
-    limit_s: float,
-    **environment: str,
-) -> None:
-    """Run commands side by side in a folder; none of them outlives this call."""
-    deadline_s = time.monotonic() + limit_s
-    variables = {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder), **environment}
-    running: list[subprocess.Popen[bytes]] = []
-    try:
-        for command in commands:
-            log.write(f"$ {shlex.join(command)}\n".encode(errors="surrogateescape"))
-            log.flush()
-            running.append(_start(command, folder, log, variables))
-        for process in running:
-            process.wait(max(0.0, deadline_s - time.monotonic()))
-    except subprocess.TimeoutExpired as error:
-        program = Path(commands[0][0]).name
-        raise BuildFailed(f"{program} took longer than {limit_s:g} s") from error
-    finally:
-        for process in running:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    for process, command in zip(running, commands, strict=True):
-        if process.returncode != 0:
-            raise BuildFailed(f"{Path(command[0]).name} failed, status {process.returncode}")
-
-
-def _start(
-    command: Sequence[str], folder: Path, log: BinaryIO, variables: dict[str, str]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            cwd=folder,
-            env=variables,
-            start_new_session=True,  # so that a compiler's own children end with it
-        )
-    except OSError as error:
-        raise BuildFailed(f"{command[0]} does not start ({error.strerror})") from error

@@ -1,0 +1,307 @@
+"""Build what has to be compiled at first use, and keep it.
+
+What was built is kept in a folder of the user's cache whose name changes with everything that it
+was made from. It is built beside that folder and renamed into place once it has run, so that what
+is there under that name is whole, whoever builds, is killed, or runs out of room.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache as once
+from pathlib import Path
+from typing import Protocol
+
+import platformdirs
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import MeterUnavailable
+from ridgepoint.meters.compiling import BuildFailed, first_complaint
+
+CACHE_VARIABLE = "RIDGEPOINT_CACHE"
+"""Environment variable that names a folder to use in place of the user's cache."""
+
+COMPLETE = ".complete"
+"""File that says how large, in bytes, is each file that was made beside it."""
+
+_PACKAGE = Path(__file__).parents[1]
+_BUILDING = ".building-"
+_ABANDONED_S = 24 * 3600.0
+_ROOM_BYTES = 16 << 20  # an engine has 3 MB at most, and a compiler has temporary files
+
+
+class Recipe(Protocol):
+    """How something is built."""
+
+    @property
+    def what(self) -> str:
+        """What it is, for messages: "the counting engine"."""
+
+    @property
+    def part(self) -> str:
+        """The folder of the cache that holds all of its kind."""
+
+    @property
+    def key(self) -> str:
+        """A name that changes with everything that it is made from."""
+
+    @property
+    def makes(self) -> Sequence[str]:
+        """Names of the programs and libraries that it makes."""
+
+    @property
+    def needs(self) -> Sequence[str]:
+        """Names of the other files that must be beside these."""
+
+    def check(self) -> None:
+        """Raise MeterUnavailable if it is no use to build it here."""
+
+    def make(self, folder: Path, log: Path) -> None:
+        """Build it in a folder, and try it out there.
+
+        Raises
+        ------
+        BuildFailed
+            If a step fails or takes too long; `log` then holds what was said.
+        MeterUnavailable
+            If there is no C compiler.
+        """
+
+
+def source_folder() -> Path:
+    """Return the folder of the engine's C source: in the package, or in its checkout."""
+    packaged = _PACKAGE / "native"
+    return packaged if packaged.is_dir() else _PACKAGE.parents[1] / "native"
+
+
+def header_folder() -> Path:
+    """Return the folder of ``ridgepoint.h``, for a compiler's ``-I``."""
+    return source_folder() / "include"
+
+
+def cache_folder(part: str, cache: Path | None = None) -> Path:
+    """Return the folder in which a part of Ridgepoint keeps what it built; it may not be there.
+
+    Parameters
+    ----------
+    part : str
+    cache : Path or None
+        The folder of all parts; None: what ``RIDGEPOINT_CACHE`` names, or the user's cache.
+
+    Raises
+    ------
+    OSError
+        If the user has no home folder.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if cache is None and chosen:
+        cache = Path(chosen)
+    if cache is None:
+        cache = platformdirs.user_cache_path("ridgepoint")
+        # A service's home may be /nonexistent, which root must not make; and without a user
+        # of this number "~" remains what it is.
+        home = cache.parent.parent
+        if not cache.is_absolute() or not os.path.isdir(home):
+            raise FileNotFoundError(errno.ENOENT, "there is no home folder", str(home))
+    return cache.absolute() / part
+
+
+def unavailable(what: str, reason: str, remedy: str) -> MeterUnavailable:
+    """Return the error that something cannot be built."""
+    return MeterUnavailable(f"cannot build {what}", reason=reason, remedy=remedy)
+
+
+def built(
+    recipe: Recipe,
+    *,
+    cache: Path | None = None,
+    report: Callable[[str], None] | None = None,
+) -> tuple[Path, tuple[Caution, ...]]:
+    """Return the folder of what a recipe makes, building it if it is not there.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    cache : Path or None
+        Folder to keep it in. None: what ``RIDGEPOINT_CACHE`` names, or the user's cache. If
+        it cannot be kept there, a temporary folder lasts as long as this process.
+    report : callable or None
+        Is told that a build begins.
+
+    Returns
+    -------
+    tuple
+        The folder, and the doubt that it could not be kept.
+
+    Raises
+    ------
+    MeterUnavailable
+        If it cannot be built here, or does not run.
+    """
+    key = recipe.key
+    try:
+        folder = cache_folder(recipe.part, cache)
+        return _found_or_built(recipe, folder / key, report, logs=folder), ()
+    except OSError as error:
+        kept = error
+    try:
+        made = _found_or_built(recipe, _process_folder() / key, report, logs=None)
+    except OSError as error:
+        raise unavailable(
+            recipe.what,
+            f"there is no folder to build it in: {why(kept)}, and {why(error)}",
+            f"name one in {CACHE_VARIABLE} that has 16 MB of room and may hold programs",
+        ) from error
+    caution = Caution(
+        "engine-not-kept",
+        f"{recipe.what} was built for this time only: {why(kept)}",
+        f"name a folder in {CACHE_VARIABLE} that has 16 MB of room and may hold programs",
+        effect=0.0,
+    )
+    return made, (caution,)
+
+
+def why(error: OSError) -> str:
+    """Return in words what went wrong, and with which file."""
+    place = "" if error.filename is None else f"{error.filename}: "
+    return f"{place}{(error.strerror or str(error)).lower()}"
+
+
+@once
+def _process_folder() -> Path:
+    """Return a folder that is removed when this process ends."""
+    folder, owner = Path(tempfile.mkdtemp(prefix="ridgepoint-engine-")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # not a child that was forked
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+def _found_or_built(
+    recipe: Recipe, place: Path, report: Callable[[str], None] | None, *, logs: Path | None
+) -> Path:
+    """Return a folder once it is complete.
+
+    Raises
+    ------
+    OSError
+        If that folder cannot hold it.
+    MeterUnavailable
+        If it cannot be built in any folder.
+    """
+    if _is_complete(recipe, place):
+        return place
+    recipe.check()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _clear_abandoned(place.parent)
+    with _building(place) as folder:
+        if report is not None:
+            report(f"building {recipe.what} (once)")
+        _build(recipe, folder, logs)
+        _publish(recipe, folder, place)
+    return place
+
+
+def _is_complete(recipe: Recipe, place: Path) -> bool:
+    """Tell whether a folder holds what was built there, in a few system calls."""
+    try:
+        sizes = [int(size) for size in (place / COMPLETE).read_text(encoding="ascii").split()]
+        for name in recipe.needs:
+            (place / name).stat()
+        return sizes == _sizes(recipe, place) and all(
+            os.access(place / name, os.X_OK) for name in recipe.makes
+        )
+    except (OSError, ValueError):
+        return False
+
+
+def _sizes(recipe: Recipe, place: Path) -> list[int]:
+    return [(place / name).stat().st_size for name in recipe.makes]
+
+
+@contextmanager
+def _building(place: Path) -> Iterator[Path]:
+    """Make a folder to build in, with room for it; remove what is left of it."""
+    folder = _beside(place)
+    folder.mkdir()
+    try:
+        if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+            raise PermissionError(errno.EACCES, "programs may not be run there", str(folder.parent))
+        _check_room(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _beside(place: Path) -> Path:
+    return place.with_name(f"{_BUILDING}{place.name}-{secrets.token_hex(4)}")
+
+
+def _check_room(folder: Path) -> None:
+    """Raise OSError now, and not as some error of the compiler's, if a disk or quota is full."""
+    probe = folder / "room"
+    with probe.open("wb") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
+        except OSError as error:
+            if error.errno not in {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}:
+                raise OSError(error.errno, error.strerror, str(folder.parent)) from error
+    probe.unlink()
+
+
+def _build(recipe: Recipe, folder: Path, logs: Path | None) -> None:
+    log = folder / "build.log"
+    try:
+        recipe.make(folder, log)
+    except BuildFailed as error:
+        complaint = first_complaint(log)
+        raise unavailable(
+            recipe.what, f"{error}: {complaint}", f"see {_keep(log, logs)}"
+        ) from error
+    log.unlink()
+    (folder / COMPLETE).write_text(" ".join(map(str, _sizes(recipe, folder))), encoding="ascii")
+
+
+def _keep(log: Path, logs: Path | None) -> Path:
+    """Copy a log to where it stays, and return its path."""
+    if logs is not None:
+        with suppress(OSError):
+            return Path(shutil.copyfile(log, logs / "failed-build.log"))
+    handle, name = tempfile.mkstemp(prefix="ridgepoint-engine-", suffix=".log")
+    with os.fdopen(handle, "wb") as file:
+        file.write(log.read_bytes())
+    return Path(name)
+
+
+def _publish(recipe: Recipe, folder: Path, place: Path) -> None:
+    """Rename a built folder into place, unless another process was faster."""
+    try:
+        folder.rename(place)
+    except OSError as error:
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}:
+            raise
+        if _is_complete(recipe, place):
+            return
+        damaged = _beside(place)
+        place.rename(damaged)
+        shutil.rmtree(damaged, ignore_errors=True)
+        folder.rename(place)
+
+
+def _clear_abandoned(folder: Path) -> None:
+    """Remove what killed processes left half-built, once nobody can be building it any more."""
+    for path in folder.glob(f"{_BUILDING}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,130 @@
+"""Runs compilers: what they say is kept, none outlives its time, and their first error is found."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from ridgepoint.errors import MeterUnavailable
+
+_COMPILERS = ("cc", "gcc", "clang")
+_SIGNS = ("error", "undefined reference", "cannot find")
+
+
+class BuildFailed(Exception):
+    """A step failed; the message says which and why, the log says all."""
+
+
+def compiler(what: str) -> tuple[str, ...]:
+    """Return the C compiler, with the options that ``CC`` gives it.
+
+    Parameters
+    ----------
+    what : str
+        What is to be built, for messages.
+
+    Raises
+    ------
+    MeterUnavailable
+        If there is none.
+    """
+    chosen = os.environ.get("CC", "").strip()
+    if chosen:
+        name, *arguments = shlex.split(chosen)
+        found = shutil.which(name)
+        if found is None:
+            raise MeterUnavailable(
+                f"cannot build {what}",
+                reason=f"CC names {chosen!r}, and there is no such program",
+                remedy="name a C compiler in CC, or unset it",
+            )
+        return (os.path.abspath(found), *arguments)
+    for name in _COMPILERS:
+        found = shutil.which(name)
+        if found is not None:
+            return (os.path.abspath(found),)
+    raise MeterUnavailable(
+        f"cannot build {what}",
+        reason="there is no C compiler (cc, gcc or clang) in PATH",
+        remedy="install gcc, or name another in CC",
+    )
+
+
+def run_together(
+    commands: Sequence[Sequence[str]],
+    folder: Path,
+    log: BinaryIO,
+    limit_s: float,
+    **environment: str,
+) -> None:
+    """Run commands side by side in a folder; none of them outlives this call.
+
+    Parameters
+    ----------
+    commands : sequence of sequence of str
+    folder : Path
+    log : binary file
+        Gets what they say, after each command itself.
+    limit_s : float
+        For all of them together.
+    **environment : str
+        Variables besides this process's own.
+
+    Raises
+    ------
+    BuildFailed
+        If one of them fails, or they take longer.
+    """
+    deadline_s = time.monotonic() + limit_s
+    variables = {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder), **environment}
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for command in commands:
+            log.write(f"$ {shlex.join(command)}\n".encode(errors="surrogateescape"))
+            log.flush()
+            running.append(_start(command, folder, log, variables))
+        for process in running:
+            process.wait(max(0.0, deadline_s - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        program = Path(commands[0][0]).name
+        raise BuildFailed(f"{program} took longer than {limit_s:g} s") from error
+    finally:
+        for process in running:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    for process, command in zip(running, commands, strict=True):
+        if process.returncode != 0:
+            raise BuildFailed(f"{Path(command[0]).name} failed, status {process.returncode}")
+
+
+def _start(
+    command: Sequence[str], folder: Path, log: BinaryIO, variables: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=variables,
+            start_new_session=True,  # so that a compiler's own children end with it
+        )
+    except OSError as error:
+        raise BuildFailed(f"{command[0]} does not start ({error.strerror})") from error
+
+
+def first_complaint(log: Path) -> str:
+    """Return the line of a log that says what went wrong, or the first that says anything."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and line[:2] != "$ "]
+    telling = (line for line in lines if any(sign in line.lower() for sign in _SIGNS))
+    return next(telling, lines[0] if lines else "it said nothing")

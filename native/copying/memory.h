@@ -32,4 +32,9 @@ int memcmp(const void *a, const void *b, size_t n);
 /* Sort numbers ascending, in place; returns how many remain without repetitions. */
 size_t sort_unique_u64(uint64_t *items, size_t n);
 
+/* Sort records of `words` 64-bit numbers (at most SORT_MOST_WORDS) by the first of them, in place.
+   Those with the same keep their order, unless memory runs out. */
+#define SORT_MOST_WORDS 8
+void sort_records(void *items, size_t n, size_t words);
+
 #endif

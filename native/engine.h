@@ -14,7 +14,8 @@
  *   banks.c       counters, apart for each set of active regions
  *   threads.c     which thread is in which regions, and on which simulated CPU
  *   trace.c       the addresses noted by a running program, replayed in the simulated caches
- *   cache.c       caches; reuse.c: reuse distances; pattern.c: names of functions
+ *   pattern.c     names of functions
+ *   caches/       caches, and reuse distances: pure C that the copying engine runs too
  *   fma*.c        fused multiply-add at the speed of the hardware
  *   output.c      the file that is written
  */

@@ -63,7 +63,8 @@ def library(flavour: str, sources: tuple[str, ...], glue: str) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
         text, made = Path(folder, "glue.c"), Path(folder, "native.so")
         text.write_text(_ALLOCATOR + glue)
-        command = [compiler, *STRICT, *FLAGS[flavour], "-shared", "-fPIC", f"-I{SOURCE}"]
+        folders = [f"-I{SOURCE}", f"-I{SOURCE}/caches"]
+        command = [compiler, *STRICT, *FLAGS[flavour], "-shared", "-fPIC", *folders]
         files = [text, *(SOURCE / name for name in sources)]
         subprocess.run([*command, *files, "-o", made], check=True)
         return ctypes.CDLL(str(made))  # stays loaded when its file is gone

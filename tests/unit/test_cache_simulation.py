@@ -16,7 +16,7 @@ N_SITES = 3
 # Where the addresses of the tests begin, since no program has memory in line 0: a multiple of all
 # numbers of sets up to 16, so that what shares a set does so as if they began at 0.
 MEMORY = 64 * math.lcm(*range(1, 17))
-SOURCES = ("cache.c", "cache_setup.c")
+SOURCES = ("caches/cache.c", "caches/cache_setup.c")
 GLUE = """
 #include "cache.h"
 typedef struct { uint64_t address; uint32_t bytes, kind, cpu, site; } Step;

@@ -54,7 +54,7 @@ class Curve:
 @pytest.fixture(params=FLAGS)
 def c(request: pytest.FixtureRequest) -> Iterator[ctypes.CDLL]:
     """Return the compiled reuse distances."""
-    loaded = library(request.param, ("reuse.c",), GLUE)
+    loaded = library(request.param, ("caches/reuse.c",), GLUE)
     yield loaded
     loaded.give_all_back()
 
@@ -96,7 +96,7 @@ def agrees(curve: Curve, accesses) -> None:
 @given(accesses=st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=300))
 def test_every_capacity_counts_as_a_cache_of_that_size_does(flavour, accesses):
     """Misses, write-backs and what is pending, for every row of one pass."""
-    c = library(flavour, ("reuse.c",), GLUE)
+    c = library(flavour, ("caches/reuse.c",), GLUE)
     curve = Curve(c, 64)
     curve.run([line for line, _ in accesses], [write for _, write in accesses])
     agrees(curve, accesses)

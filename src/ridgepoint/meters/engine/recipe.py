@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -58,6 +59,13 @@ class Recipe:
     makes = (TOOL,)
     needs = (f"none-{PLATFORM}",)
 
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return (self.source, self.source / "caches")  # the latter is the copying engine's too
+
+    def _files(self, pattern: str) -> Iterator[Path]:
+        return (path for folder in self._folders for path in folder.glob(pattern))
+
     @cached_property
     def key(self) -> str:
         """A name for the engine that changes with everything that it is made from.
@@ -69,7 +77,7 @@ class Recipe:
         chosen = os.environ.get("CC", "")
         for text in (*_COMPILE, *_LINK, *self.cpu, self.installation.load_address, chosen):
             digest.update(text.encode(errors="surrogateescape") + b"\0")
-        for path in sorted(self.source.glob("*.[ch]")):  # what is in folders is not the engine's
+        for path in sorted(self._files("*.[ch]")):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(self.source)}\0{len(content)}\0".encode() + content)
         digest.update((self.installation.headers / "config.h").read_bytes())
@@ -91,8 +99,9 @@ class Recipe:
     def _compile(self, folder: Path, log: Path) -> None:
         cc = compiler(WHAT)
         found = self.installation
-        flags = (*_COMPILE, *self.cpu, f"-I{self.source}", f"-I{found.headers}")
-        sources = sorted(self.source.glob("*.c"))
+        folders = (*self._folders, found.headers)
+        flags = (*_COMPILE, *self.cpu, *(f"-I{folder}" for folder in folders))
+        sources = sorted(self._files("*.c"))
         objects = [f"{source.stem}.o" for source in sources]
         compiling = [
             (*cc, *flags, "-c", str(source), "-o", name)

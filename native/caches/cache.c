@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
 /*
  * What happens beyond a hit in L1: fills, evictions, coherence, prefetches, non-temporal stores.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
 /*
  * A row: the tags of one set of a cache, the one used last first. So there is nothing to search
  * for when a line has to leave, and no time of use to be kept.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
 /*
  * What a fully associative LRU write-back cache would read and write, for every capacity at once,
  * from one pass over the lines that a program touches. How, is told in reuse.c.

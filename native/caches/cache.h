@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
 /*
  * Write-back, write-allocate, true-LRU caches in up to four levels, shared by CPUs as the geometry
  * says: which lines cross which boundary, and which instruction ("site") made them.

@@ -34,6 +34,13 @@ typedef struct {
     uint32_t name;
 } Import;
 
+/* A row of the unwind tables. */
+typedef struct {
+    uint64_t start, end;
+    uint64_t address;       /* vaddr of the FDE */
+    uint64_t is_signal_frame;
+} Fde;
+
 typedef struct {
     const char *path;
     const uint8_t *file;
@@ -62,7 +69,9 @@ typedef struct {
     size_t n_imports;
     const char *strings;        /* of names; offset 0 is "" */
     /* private */
-    Array owned[8];
+    Fde *fdes;                  /* sorted by start */
+    size_t n_fdes;
+    Array owned[9];
 } Module;
 
 /* NULL, and a reason in plain English, if it cannot be read or is not for x86-64. The file stays
@@ -72,6 +81,8 @@ void module_close(Module *module);
 
 /* `n` bytes at a vaddr, or NULL if they are not all in the file. */
 const uint8_t *module_bytes(const Module *module, uint64_t address, size_t n);
+/* All that the file has from a vaddr to the end of its segment, or NULL. */
+const uint8_t *module_rest(const Module *module, uint64_t address, size_t *n);
 bool module_is_code(const Module *module, uint64_t address);
 /* The function that holds an address, or NULL. */
 const Function *module_function_at(const Module *module, uint64_t address);

@@ -108,7 +108,9 @@ bool frame_read(const Module *module, uint64_t address, Cie *cie, Frame *frame) 
 
 /* ---- all of a module ---- */
 
-static void add(const Module *module, uint64_t address, Cie *cies, Array *fdes) {
+/* `start` is where its function is said to begin, or 0: of one that cannot be read that much is
+   known, so that its function is not taken for one without. */
+static void add(const Module *module, uint64_t address, uint64_t start, Cie *cies, Array *fdes) {
     Reader reader = reader_at(module, address), content;
     Frame frame;
     uint64_t its_cie;
@@ -116,7 +118,11 @@ static void add(const Module *module, uint64_t address, Cie *cies, Array *fdes) 
         return;
     }
     Cie *cie = &cies[its_cie / 4 % N_CIES];
-    if (frame_read(module, address, cie, &frame) && frame.end > frame.start) {
+    if (!frame_read(module, address, cie, &frame)) {
+        frame.start = start;
+        frame.end = start ? start + 1 : 0;
+    }
+    if (frame.end > frame.start) {
         Fde *fde = array_add(fdes, 1);
         if (fde) {
             *fde = (Fde){frame.start, frame.end, address, cie->is_signal_frame};
@@ -134,7 +140,7 @@ static void add_section(const Module *module, uint64_t start, uint64_t end, Cie 
             return;
         }
         if (cie) {
-            add(module, address, cies, fdes);
+            add(module, address, 0, cies, fdes);
         }
     }
 }
@@ -146,12 +152,12 @@ static bool add_table(const Module *module, Reader reader, uint64_t n, uint8_t e
         return false;
     }
     for (; n; n--) {
-        reader_pointer(&reader, module, encoding, header);
+        const uint64_t start = reader_pointer(&reader, module, encoding, header);
         const uint64_t address = reader_pointer(&reader, module, encoding, header);
         if (reader.bad) {
             return false;
         }
-        add(module, address, cies, fdes);
+        add(module, address, start, cies, fdes);
     }
     return true;
 }

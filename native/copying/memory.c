@@ -291,3 +291,17 @@ size_t sort_unique_u64(uint64_t *items, size_t n) {
     }
     return kept;
 }
+
+size_t records_until(const void *items, size_t n, size_t words, uint64_t most) {
+    const uint64_t *keys = items;
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (keys[middle * words] <= most) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

@@ -36,5 +36,7 @@ size_t sort_unique_u64(uint64_t *items, size_t n);
    Those with the same keep their order, unless memory runs out. */
 #define SORT_MOST_WORDS 8
 void sort_records(void *items, size_t n, size_t words);
+/* Of sorted records: how many have a first number up to `most`. */
+size_t records_until(const void *items, size_t n, size_t words, uint64_t most);
 
 #endif

@@ -8,83 +8,6 @@
 
 #include "system.h"
 
-/* ---- what is at an address ---- */
-
-static const Segment *segment_at(const Module *module, uint64_t address) {
-    size_t low = 0, high = module->n_segments;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (module->segments[middle].address <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const Segment *segment = low ? &module->segments[low - 1] : NULL;
-    return segment && address - segment->address < segment->bytes ? segment : NULL;
-}
-
-const uint8_t *module_rest(const Module *module, uint64_t address, size_t *n) {
-    const Segment *segment = segment_at(module, address);
-    if (!segment || address - segment->address >= segment->known) {
-        return NULL;
-    }
-    const uint64_t before = address - segment->address;
-    *n = segment->known - before;
-    return segment->content + before;
-}
-
-const uint8_t *module_bytes(const Module *module, uint64_t address, size_t n) {
-    size_t rest;
-    const uint8_t *bytes = module_rest(module, address, &rest);
-    return bytes && n <= rest ? bytes : NULL;
-}
-
-/* How many ranges start at an address or before it. */
-static size_t ranges_until(const Range *ranges, size_t n, uint64_t address) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (ranges[middle].start <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-bool module_is_code(const Module *module, uint64_t address) {
-    const size_t n = ranges_until(module->code, module->n_code, address);
-    return n && address < module->code[n - 1].end;
-}
-
-bool module_word(const Module *module, uint64_t place, uint64_t *value) {
-    const size_t n = ranges_until(module->relocated, module->n_relocated, place);
-    if (n && module->relocated[n - 1].start == place) {
-        *value = module->relocated[n - 1].end;
-        return true;
-    }
-    const uint8_t *bytes = module_bytes(module, place, sizeof *value);
-    if (bytes) {
-        memcpy(value, bytes, sizeof *value);
-    }
-    return bytes != NULL;
-}
-
-const Function *module_function_at(const Module *module, uint64_t address) {
-    size_t low = 0, high = module->n_functions;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (module->functions[middle].start <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low && address < module->functions[low - 1].end ? &module->functions[low - 1] : NULL;
-}
-
 /* ---- segments ---- */
 
 static const char *add_segment(Opening *opening, const Elf64_Phdr *header) {
@@ -241,7 +164,7 @@ static void read_section(Opening *opening, const Elf64_Shdr *section) {
         read_symbol_table(opening, section);
         return;
     }
-    const Segment *segment = segment_at(module, section->sh_addr);
+    const Segment *segment = module_segment_at(module, section->sh_addr);
     if (!(section->sh_flags & SHF_ALLOC) || section->sh_type == SHT_NOBITS || !section->sh_size
         || !module_bytes(module, section->sh_addr, section->sh_size)) {
         return;

@@ -51,7 +51,7 @@ typedef struct {
     bool has_text_relocations;
     Segment *segments;
     size_t n_segments;
-    Range *code;                /* executable sections, sorted (segments, if there are no sections) */
+    Range *code;                /* executable sections, sorted; segments, if it has none */
     size_t n_code;
     Range *stubs;               /* .plt and its kin, sorted */
     size_t n_stubs;
@@ -86,6 +86,8 @@ const uint8_t *module_rest(const Module *module, uint64_t address, size_t *n);
 bool module_is_code(const Module *module, uint64_t address);
 /* The function that holds an address, or NULL. */
 const Function *module_function_at(const Module *module, uint64_t address);
+/* The symbol of another module that relocation puts at a place in data, or NULL. */
+const Import *module_import_at(const Module *module, uint64_t place);
 /* What relocation puts at a place in data, or what the file has there (8 bytes). */
 bool module_word(const Module *module, uint64_t place, uint64_t *value);
 

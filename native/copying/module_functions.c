@@ -87,16 +87,8 @@ static size_t settle(const Candidate *candidates, size_t n, Candidate *one) {
 }
 
 static uint64_t end_of_code(const Module *module, uint64_t address) {
-    size_t low = 0, high = module->n_code;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (module->code[middle].start <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return module->code[low - 1].end;
+    const size_t n = records_until(module->code, module->n_code, sizeof(Range) / 8, address);
+    return module->code[n - 1].end;
 }
 
 static void choose_functions(Opening *opening, const Candidate *candidates, size_t n) {
@@ -152,17 +144,11 @@ typedef struct {
 #define MOST_SEQUENCE 65536 /* bytes: true ones have dozens */
 
 static void mark_rseq(Module *module, uint64_t start, uint64_t end) {
-    size_t low = 0, high = module->n_functions;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (module->functions[middle].end <= start) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < module->n_functions && module->functions[low].start < end; low++) {
-        module->functions[low].is_in_rseq = true;
+    const size_t words = sizeof(Function) / 8;
+    size_t i = records_until(module->functions, module->n_functions, words, start);
+    i -= i && module->functions[i - 1].end > start;
+    for (; i < module->n_functions && module->functions[i].start < end; i++) {
+        module->functions[i].is_in_rseq = true;
     }
 }
 

@@ -64,6 +64,8 @@ static inline Elf64_Sym symbol_at(const SymbolTable *table, size_t i) {
     return symbol;
 }
 
+const Segment *module_segment_at(const Module *module, uint64_t address);
+
 /* Offset of a symbol's name in Module.strings, or 0. */
 uint32_t symbol_name(const Module *module, const SymbolTable *table, const Elf64_Sym *symbol);
 

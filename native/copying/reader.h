@@ -138,6 +138,7 @@ static inline uint64_t reader_pointer(Reader *reader, const Module *module, uint
     case 0:
         if ((encoding & POINTER_FORM) == POINTER_ABSOLUTE_8 && !reader->bad) {
             module_word(module, address, &value);
+            reader->bad |= module_import_at(module, address) != NULL;
         }
         return value;
     case POINTER_RELATIVE:

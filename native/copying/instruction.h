@@ -31,19 +31,26 @@ typedef enum {
     WHAT_PLAIN,
     WHAT_SYSCALL,       /* SYSCALL */
     WHAT_REPEATED,      /* string instruction with a REP or REPNE prefix */
-    WHAT_TILES,         /* LDTILECFG, TILERELEASE: changes the configuration of tiles */
+    WHAT_TILES,         /* LDTILECFG, TILERELEASE, XRSTOR: may change the configuration of tiles */
     WHAT_LEA,
     WHAT_NOP,
     WHAT_PREFETCH,
     WHAT_ENDBR,
 } What;
 
+typedef enum { ENCODING_LEGACY, ENCODING_VEX, ENCODING_EVEX, ENCODING_XOP } Encoding;
+
+/* Accesses that no explicit operand makes, as in Instruction.implicit_access. */
+enum { IMPLICIT_READ_RSI = 1, IMPLICIT_READ_RDI = 2, IMPLICIT_WRITE_RDI = 4,
+       IMPLICIT_OTHER = 8 /* XLAT, CLZERO, MOVDIR64B's destination and the like */ };
+
 #define NO_REGISTER 255
 #define REGISTER_RIP 16
 
 typedef struct {
     uint64_t address;
-    uint64_t target;       /* of a direct branch, or of a RIP-relative memory operand; else 0 */
+    uint64_t target;       /* of a direct branch, of a RIP-relative memory operand, or the absolute
+                              address of MOV with 8 bytes of it (A0 to A3); else 0 */
     uint8_t length;        /* 1 to 15 */
     uint8_t flow;          /* Flow */
     uint8_t what;          /* What */
@@ -60,7 +67,7 @@ typedef struct {
     uint8_t segment;       /* 0, or the prefix: 0x64 FS, 0x65 GS */
     int32_t displacement;  /* as encoded, and scaled where EVEX compresses it */
     uint8_t displacement_at, displacement_bytes; /* in the instruction; bytes 0: none */
-    uint8_t immediate_at, immediate_bytes;       /* also of relative branches */
+    uint8_t immediate_at, immediate_bytes;       /* also of relative branches; of two their sum */
     /* What that operand is for, as the counting rules have it: bytes count in full. */
     uint16_t memory_bytes; /* of a gather: of one element; 0: depends on run-time state */
     uint8_t memory_access; /* 1 read, 2 written, 3 both, 0 none; | 4: non-temporal store */
@@ -71,7 +78,11 @@ typedef struct {
     uint8_t mask;          /* k1 to k7, or 0: none */
     uint8_t masked_lanes;  /* lanes of arithmetic that flop are counted of, where mask > 0; or 0 */
     uint8_t masks_changed; /* bit n: k register n may change */
-    uint8_t mnemonic_unused;
+    /* For who emits code that looks at the operands. */
+    uint8_t encoding;      /* Encoding */
+    uint8_t reg, vvvv;     /* of ModRM and VEX with their extensions: a register's number */
+    uint8_t implicit_access, implicit_bytes; /* of string instructions: bits, and of one element */
+    uint8_t stack_access, stack_bytes; /* if uses_stack: 1 read, 2 written, 3 both; ENTER: of one */
 } Instruction;
 
 /* Decode the first instruction of `room` bytes at `code`, which run at `address`. False: it is no

@@ -196,10 +196,6 @@ static bool read_opcode(Reading *reading, Instruction *out) {
         return false;
     }
     reading->opcode = reading->code[reading->at++];
-    /* 90 is XCHG only of another register than RAX, as 91 is. */
-    if (reading->map == MAP_LEGACY && reading->opcode == 0x90 && reading->b && !reading->rep) {
-        reading->opcode = 0x91;
-    }
     return true;
 }
 
@@ -207,7 +203,10 @@ static bool read_opcode(Reading *reading, Instruction *out) {
 
 /* NULL: the code ends. Reads ModRM, without what follows it, if there is one. */
 static const Row *find_row(Reading *reading) {
-    const unsigned first = opcode_variants[256u * reading->map + reading->opcode];
+    /* 90 is XCHG, as 91 is, where it names another register than RAX. */
+    const bool is_exchange =
+        reading->opcode == 0x90 && reading->map == MAP_LEGACY && reading->b && reading->rep != 0xF3;
+    const unsigned first = opcode_variants[256u * reading->map + reading->opcode + is_exchange];
     const unsigned choice = variant_choices[first + reading->variant];
     const unsigned number = choice & CHOICE_NUMBER, kind = choice >> CHOICE_KIND_SHIFT;
     if (kind == 0 && !(rows[number].traits & HAS_MODRM)) {
@@ -428,8 +427,8 @@ static void note_targets(const Reading *reading, Instruction *out) {
 static void note_flags(const Reading *reading, const Row *row, Instruction *out) {
     out->flags_read = row->flags_read;
     out->flags_written = row->flags_written;
-    if ((row->traits & COUNTS_BITS) &&
-        !(reading->code[out->immediate_at] & (reading->w ? 63 : 31))) {
+    const unsigned counting = reading->w && reading->opcode != 0xC0 ? 63 : 31;
+    if ((row->traits & COUNTS_BITS) && !(reading->code[out->immediate_at] & counting)) {
         out->flags_written = 0;
     }
 }

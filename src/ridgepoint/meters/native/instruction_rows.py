@@ -137,6 +137,7 @@ class Form:
     is_memory: bool
     regs: Sequence[int]
     rms: Sequence[int]
+    tail: bytes
 
 
 def find_row(form: Form) -> Row | None:
@@ -152,9 +153,9 @@ def _valid_fields(form: Form) -> Fields | None:
     """Return fields with which the form is valid, and registers that no instruction implies."""
     reg = 5 if 5 in form.regs else form.regs[-1]
     rm = 6 if 6 in form.rms else form.rms[-1]
-    shape = (
-        Fields(mod=0, reg=reg, rm=4, x=1, b=1) if form.is_memory else Fields(mod=3, reg=reg, rm=rm)
-    )
+    shape = Fields(mod=3, reg=reg, rm=rm, tail=form.tail)
+    if form.is_memory:
+        shape = replace(shape, mod=0, rm=4, x=1)
     legacy = form.opcode.space is Space.LEGACY
     evex = form.opcode.space is Space.EVEX
     for vvvv in (0,) if legacy else (10, 2, 0):
@@ -207,7 +208,12 @@ class _Probe:
             row = replace(row, **self._memory(instruction, info, operation))
         if has_memory:
             traits |= self._address_traits(instruction)
-        traits |= self._flag_traits(instruction)
+        if instruction.rflags_modified:
+            if self._flags_after(bytes(12)) != instruction.rflags_modified:
+                traits.add("COUNTS_BITS")
+            # Rotating 8 or 16 bits and the carry by a multiple of 9 or 17 changes nothing.
+            if not all(self._flags_after(bytes((count,)) * 12) for count in (9, 17)):
+                row = replace(row, flags_written=0)
         traits |= self._refusals(has_modrm=has_modrm, has_memory=has_memory)
         return _overruled(replace(row, traits=frozenset(traits)), instruction)
 
@@ -234,8 +240,9 @@ class _Probe:
         fields = self.fields
         numbers: dict[int, str] = {}
         if has_modrm:
-            numbers[8 * fields.r + fields.reg] = "reg"
-            if not has_memory:
+            if len(self.form.regs) > 1:
+                numbers[8 * fields.r + fields.reg] = "reg"
+            if not has_memory and (len(self.form.rms) > 1 or self.form.is_memory):
                 numbers[8 * fields.b + fields.rm] = "rm"
         else:
             numbers[8 * fields.b + (self.form.opcode.byte & 7)] = "opcode"
@@ -331,13 +338,8 @@ class _Probe:
             traits.add("REFUSES_ADDRESS32")
         return traits
 
-    def _flag_traits(self, instruction: Instruction) -> set[str]:
-        if not instruction.rflags_modified:
-            return set()
-        by_zero = _decode(self.form, replace(self.fields, tail=bytes(12)))
-        if by_zero.rflags_modified == instruction.rflags_modified:
-            return set()
-        return {"COUNTS_BITS"}
+    def _flags_after(self, tail: bytes) -> int:
+        return _decode(self.form, replace(self.fields, tail=tail)).rflags_modified
 
     def _refusals(self, *, has_modrm: bool, has_memory: bool) -> set[str]:
         """Return the fields that must not be used, and those that must."""

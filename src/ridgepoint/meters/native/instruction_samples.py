@@ -75,7 +75,7 @@ class Fields:
     zeroing: bool = False
     lock: bool = False
     address32: bool = False
-    tail: bytes = b"\x03" * 12
+    tail: bytes = bytes(12)
 
 
 def prefix_length(opcode: Opcode, variant: int, fields: Fields) -> int:

@@ -63,7 +63,12 @@ _NOT_OPCODES = {
     1: frozenset((0x38, 0x3A)),
 }
 _3DNOW = Opcode(Space.LEGACY, 1, 0x0F)
-_PFADD = b"\x9e" + bytes(15)
+_PFADD = b"\x9e" * 16
+_THREES = b"\x03" * 16  # as immediates: neither 0 nor 1, which are special
+_TAILS = {
+    _3DNOW: _PFADD,
+    Opcode(Space.LEGACY, 0, 0xC8): bytes(16),  # ENTER, nested not at all as in all programs
+}
 
 # The forms of an instruction: eight in memory, by ModRM.reg, and 64 of registers, by reg and rm.
 _FORMS = (*((True, reg, 4) for reg in range(8)),) + tuple(
@@ -146,6 +151,7 @@ class Table:
                 is_memory=is_memory,
                 regs=sorted({_FORMS[n][1] for n in numbers}),
                 rms=sorted({_FORMS[n][2] for n in numbers}),
+                tail=_TAILS.get(opcode, _THREES),
             )
             row = find_row(form)
             self._known[key] = self.rows.setdefault(row, len(self.rows))

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds instructions, blocks and places that may be jumped to, over all functions of a module.
+ *
+ * What is marked too much costs a counter or an anchor; what is missed would be a crash (a jump
+ * into patched bytes) or a block that runs uncounted. So everything that looks like a reference to
+ * code is taken for one. */
+#include "analysis.h"
+
+#include "unwind.h"
+
+#define MOST_PIECE_BYTES (UINT64_C(1) << 26)
+
+bool analysis_decode(Analysis *a, const Piece *piece) {
+    const uint64_t bytes = piece->end - piece->start;
+    const uint8_t *code = module_bytes(a->module, piece->start, bytes);
+    a->n_list = 0;
+    if (!code) {
+        return false;
+    }
+    uint64_t at = 0;
+    while (at < bytes) {
+        Instruction *x = &a->list[a->n_list];
+        if (!instruction_decode(code + at, bytes - at, piece->start + at, x)) {
+            return false;
+        }
+        at += x->length;
+        a->n_list++;
+    }
+    return true;
+}
+
+uint32_t analysis_index(const Analysis *a, uint64_t address) {
+    const uint64_t i = address - a->from;
+    if (i >= a->to - a->from) {
+        return NO_INDEX;
+    }
+    const uint64_t word = a->starts[i >> 6], bit = UINT64_C(1) << (i & 63);
+    if (!(word & bit)) {
+        return NO_INDEX;
+    }
+    return a->ranks[i >> 6] + (uint32_t)__builtin_popcountll(word & (bit - 1));
+}
+
+const Piece *analysis_piece_at(const Analysis *a, uint64_t address) {
+    size_t low = 0, high = a->n_pieces;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (a->pieces[middle].end <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const bool inside = low < a->n_pieces && a->pieces[low].start <= address;
+    return inside ? &a->pieces[low] : NULL;
+}
+
+/* ---- pieces ---- */
+
+static void add_piece(Analysis *a, uint64_t start, uint64_t end, const Function *function) {
+    Piece *piece = start < end ? array_add(&a->own_pieces, 1) : NULL;
+    if (piece) {
+        *piece = (Piece){.start = start, .end = end, .function = function};
+    }
+}
+
+/* Functions, and between them the stubs that are in none. */
+static void list_pieces(Analysis *a) {
+    const Module *m = a->module;
+    size_t s = 0;
+    uint64_t done = 0;
+    for (size_t f = 0; f <= m->n_functions; f++) {
+        const uint64_t next = f < m->n_functions ? m->functions[f].start : UINT64_MAX;
+        for (; s < m->n_stubs && m->stubs[s].start < next; s++) {
+            const Range *stub = &m->stubs[s];
+            const uint64_t start = stub->start > done ? stub->start : done;
+            add_piece(a, start, stub->end < next ? stub->end : next, NULL);
+            if (stub->end > next) {
+                break;
+            }
+        }
+        if (f < m->n_functions) {
+            add_piece(a, m->functions[f].start, m->functions[f].end, &m->functions[f]);
+            done = m->functions[f].end;
+        }
+    }
+    a->pieces = (Piece *)a->own_pieces.items;
+    a->n_pieces = a->own_pieces.n;
+}
+
+static bool is_wanted(const Piece *piece, const uint64_t *only, size_t n_only) {
+    size_t low = 0, high = n_only;
+    while (only && low < high) {
+        const size_t middle = (low + high) / 2;
+        if (only[middle] < piece->start) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return !only || (low < n_only && only[low] == piece->start);
+}
+
+/* Code whose own addresses matter, so that a copy of it would behave otherwise. */
+static bool reads_own_address(const Analysis *a, size_t i) {
+    const Instruction *x = &a->list[i];
+    if (x->flow == FLOW_CALL && x->target == x->address + x->length) {
+        return true; /* call; pop: where am I? */
+    }
+    if (x->is_rip_relative && x->is_address32) {
+        return true;
+    }
+    if (x->what == WHAT_SYSCALL && i > 0) {
+        /* rt_sigreturn: unwinders, debuggers and the kernel's users know these bytes. */
+        static const uint8_t number[] = {0xC7, 0xC0, 15, 0, 0, 0};
+        const uint8_t *before = module_bytes(a->module, x->address - 6, 6);
+        return before && (!memcmp(before, number, 6)
+                          || (before[1] == 0xB8 && !memcmp(before + 2, number + 2, 4)));
+    }
+    return false;
+}
+
+static bool may_copy(const Analysis *a, const Piece *piece) {
+    if (piece->function && (piece->function->is_signal_frame || piece->function->is_in_rseq)) {
+        return false;
+    }
+    for (size_t i = 0; i < a->n_list; i++) {
+        if (reads_own_address(a, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- marks of one piece ---- */
+
+static void mark_all(const Analysis *a, uint64_t address) {
+    set_mark(a, a->leaders, address);
+    set_mark(a, a->stops, address);
+}
+
+/* What an instruction does to the flow of control. */
+static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
+    const uint64_t next = x->address + x->length;
+    switch (x->flow) {
+    case FLOW_NEXT:
+        if (x->what == WHAT_SYSCALL) { /* may not come back, or twice */
+            mark_all(a, next);
+        }
+        return;
+    case FLOW_CONDITIONAL:
+    case FLOW_LOOP:
+    case FLOW_JUMP:
+    case FLOW_CALL:
+    case FLOW_XBEGIN:
+        mark_all(a, x->target);
+        break;
+    case FLOW_INDIRECT_JUMP:
+        piece->has_indirect = true;
+        a->n_indirect++;
+        break;
+    default:
+        break;
+    }
+    mark_all(a, next);
+}
+
+/* Numbers in instructions that may be addresses of code. */
+static void mark_references(Analysis *a, const Instruction *x) {
+    if (x->is_rip_relative && x->what == WHAT_LEA) {
+        set_mark(a, a->taken, x->target);
+        return;
+    }
+    const bool fixed = a->module->lowest != 0; /* loaded where the file says: no relocation */
+    if (!fixed || x->immediate_bytes < 4 || x->flow != FLOW_NEXT) {
+        return;
+    }
+    const uint8_t *at = module_bytes(a->module, x->address + x->immediate_at, x->immediate_bytes);
+    uint64_t value = 0;
+    if (at) {
+        memcpy(&value, at, x->immediate_bytes == 8 ? 8 : 4);
+        set_mark(a, a->taken, value);
+    }
+}
+
+/* Functions whose callers use the flags that they return, and those that use their caller's.
+   Compilers make none, people do. */
+static void mark_flagged(Analysis *a, const Piece *piece) {
+    uint64_t from = piece->start;
+    uint8_t open = FLAGS_ALL; /* not written since */
+    for (size_t i = 0; i < a->n_list; i++) {
+        const Instruction *x = &a->list[i];
+        if (open & x->flags_read) {
+            set_mark(a, a->flagged, from);
+            open = 0;
+        }
+        open &= (uint8_t)~x->flags_written;
+        if (x->flow == FLOW_CALL) {
+            from = x->target;
+            open = FLAGS_ALL;
+        } else if (x->flow != FLOW_NEXT && x->flow != FLOW_CONDITIONAL) {
+            open = 0;
+        }
+    }
+}
+
+static void mark_piece(Analysis *a, Piece *piece) {
+    for (size_t i = 0; i < a->n_list; i++) {
+        const Instruction *x = &a->list[i];
+        if (piece->is_copied) {
+            set_mark(a, a->starts, x->address);
+        }
+        mark_flow(a, piece, x);
+        mark_references(a, x);
+        a->uses_gs |= x->segment == 0x65;
+        if (x->what == WHAT_SYSCALL) {
+            uint64_t *call = array_add(&a->system_calls, 2);
+            if (call) {
+                call[0] = x->address + x->length;
+                call[1] = (uint64_t)(piece - a->pieces);
+            }
+        }
+    }
+    mark_flagged(a, piece);
+    if (a->n_list) {
+        const uint8_t flow = a->list[a->n_list - 1].flow;
+        piece->ends_open = flow != FLOW_JUMP && flow != FLOW_INDIRECT_JUMP && flow != FLOW_RETURN;
+        piece->runs_on = piece->ends_open && flow != FLOW_CALL && flow != FLOW_INDIRECT_CALL
+                         && flow != FLOW_STOP;
+    }
+}
+
+static void visit_piece(Analysis *a, Piece *piece, bool wanted) {
+    set_mark(a, a->stops, piece->start);
+    set_mark(a, a->taken, piece->start);
+    if (piece->end - piece->start > MOST_PIECE_BYTES) {
+        return;
+    }
+    piece->is_decoded = analysis_decode(a, piece);
+    piece->n_instructions = (uint32_t)a->n_list;
+    piece->is_copied = piece->is_decoded && wanted && may_copy(a, piece);
+    mark_piece(a, piece); /* as far as it was decoded */
+}
+
+/* Once all instructions are known: tables may lead into a function's cold part. */
+static void visit_tables(Analysis *a) {
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        if (a->pieces[i].has_indirect && a->pieces[i].is_copied) {
+            analysis_decode(a, &a->pieces[i]);
+            analysis_find_tables(a, &a->pieces[i]);
+        }
+    }
+}
+
+/* ---- marks of the module ---- */
+
+static void leave_alone(Analysis *a, Piece *piece) {
+    piece->is_copied = false;
+    for (uint64_t at = piece->start; at < piece->end; at++) {
+        const uint64_t bit = at - a->from;
+        a->starts[bit >> 6] &= ~(UINT64_C(1) << (bit & 63));
+    }
+}
+
+/* The kernel and the threads' library compare program counters with the places around system
+   calls that may be cancelled; such a function has to run where it is. */
+static void keep_compared_calls(Analysis *a) {
+    const uint64_t *calls = (const uint64_t *)a->system_calls.items;
+    for (size_t i = 0; i + 1 < a->system_calls.n; i += 2) {
+        Piece *piece = &a->pieces[calls[i + 1]];
+        if (piece->is_copied && calls[i] < piece->end && is_marked(a, a->taken, calls[i])) {
+            leave_alone(a, piece);
+        }
+    }
+}
+
+/* Where nothing is relocated, any word of data that is an address of code may be meant as one. */
+static void mark_data(Analysis *a) {
+    for (size_t s = 0; a->module->lowest != 0 && s < a->module->n_segments; s++) {
+        const Segment *segment = &a->module->segments[s];
+        for (uint64_t at = 0; !segment->executable && at + 8 <= segment->known; at += 8) {
+            uint64_t value;
+            memcpy(&value, segment->content + at, 8);
+            set_mark(a, a->taken, value);
+        }
+    }
+}
+
+static void mark_module(Analysis *a) {
+    const Module *m = a->module;
+    for (size_t i = 0; i < m->n_entries; i++) {
+        set_mark(a, a->taken, m->entries[i]);
+    }
+    for (size_t i = 0; i < m->n_pointers; i++) {
+        set_mark(a, a->taken, m->pointers[i]);
+    }
+    mark_data(a);
+    keep_compared_calls(a);
+    Array pads;
+    array_begin(&pads, sizeof(uint64_t));
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        if (a->pieces[i].is_copied && a->pieces[i].function && a->pieces[i].function->fde) {
+            unwind_landing_pads(m, a->pieces[i].function, &pads);
+        }
+    }
+    for (size_t i = 0; i < pads.n; i++) {
+        mark_all(a, ((const uint64_t *)pads.items)[i]);
+    }
+    array_end(&pads);
+    for (size_t i = 0; i < a->words; i++) {
+        a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];
+        a->stops[i] |= a->leaders[i] | a->taken[i];
+    }
+}
+
+static bool count_ranks(Analysis *a) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < a->words; i++) {
+        a->ranks[i] = (uint32_t)n;
+        n += (uint64_t)__builtin_popcountll(a->starts[i]);
+    }
+    a->n_instructions = n;
+    a->n_copied = 0;
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        a->n_copied += a->pieces[i].is_copied;
+    }
+    return n < NO_INDEX;
+}
+
+void analysis_leave_alone(Analysis *a, const uint64_t *starts, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const Piece *piece = analysis_piece_at(a, starts[i]);
+        if (piece) {
+            leave_alone(a, &a->pieces[piece - a->pieces]);
+        }
+    }
+    count_ranks(a);
+}
+
+/* ---- memory ---- */
+
+static bool take_memory(Analysis *a) {
+    a->from = UINT64_MAX;
+    for (size_t i = 0; i < a->module->n_code; i++) {
+        const Range *code = &a->module->code[i];
+        a->from = code->start < a->from ? code->start : a->from;
+        a->to = code->end > a->to ? code->end : a->to;
+    }
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        const uint64_t bytes = a->pieces[i].end - a->pieces[i].start;
+        a->room = bytes > a->room && bytes <= MOST_PIECE_BYTES ? bytes : a->room;
+    }
+    a->from &= ~UINT64_C(63);
+    a->words = (a->to - a->from) / 64 + 1;
+    a->starts = pages_take(a->words * 8);
+    a->leaders = pages_take(a->words * 8);
+    a->stops = pages_take(a->words * 8);
+    a->taken = pages_take(a->words * 8);
+    a->flagged = pages_take(a->words * 8);
+    a->ranks = pages_take(a->words * 4);
+    a->list = pages_take((a->room + 1) * sizeof(Instruction));
+    return a->starts && a->leaders && a->stops && a->taken && a->flagged && a->ranks && a->list;
+}
+
+void analysis_free(Analysis *a) {
+    pages_give(a->starts, a->words * 8);
+    pages_give(a->leaders, a->words * 8);
+    pages_give(a->stops, a->words * 8);
+    pages_give(a->taken, a->words * 8);
+    pages_give(a->flagged, a->words * 8);
+    pages_give(a->ranks, a->words * 4);
+    pages_give(a->list, (a->room + 1) * sizeof(Instruction));
+    array_end(&a->own_pieces);
+    array_end(&a->system_calls);
+    array_end(&a->bases);
+}
+
+const char *analysis_make(Analysis *a, const Module *module, const uint64_t *only, size_t n_only) {
+    *a = (Analysis){.module = module};
+    array_begin(&a->own_pieces, sizeof(Piece));
+    array_begin(&a->system_calls, sizeof(uint64_t));
+    array_begin(&a->bases, sizeof(uint64_t));
+    if (module->n_code == 0) {
+        return "it has no code";
+    }
+    list_pieces(a);
+    if (a->own_pieces.failed || !take_memory(a)) {
+        return "there is not enough memory";
+    }
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        visit_piece(a, &a->pieces[i], is_wanted(&a->pieces[i], only, n_only));
+    }
+    visit_tables(a);
+    analysis_scan_gaps(a);
+    mark_module(a);
+    if (!count_ranks(a)) {
+        return "it has more than 4 billion instructions";
+    }
+    return a->system_calls.failed ? "there is not enough memory" : NULL;
+}

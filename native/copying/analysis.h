@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the copier knows of a whole module before it writes anything: where instructions and blocks
+ * begin, and which places something may jump to.
+ *
+ * One bit per byte of code says each of these; instructions themselves are decoded twice, once
+ * here and once when their function is copied, because a record of each would take more memory
+ * than everything else together. */
+#ifndef RIDGEPOINT_ANALYSIS_H
+#define RIDGEPOINT_ANALYSIS_H
+
+#include "instruction.h"
+#include "module.h"
+
+/* A function, or a row of PLT stubs that no function covers. */
+typedef struct {
+    uint64_t start, end;
+    const Function *function; /* NULL: stubs */
+    uint32_t n_instructions;
+    bool is_decoded;     /* to its end: what it refers to is known */
+    bool is_copied;
+    bool has_indirect;   /* an indirect jump */
+    bool ends_open;      /* its last instruction may go on behind it, */
+    bool runs_on;        /* and is no call, which compilers put there if it does not return */
+} Piece;
+
+typedef struct {
+    const Module *module;
+    uint64_t from, to;   /* all code lies in here; bit 0 of the maps is `from` */
+    size_t words;        /* of a map */
+    uint64_t *starts;    /* instructions that are copied */
+    uint64_t *leaders;   /* blocks begin here, if an instruction does */
+    uint64_t *stops;     /* something may jump or return to here */
+    uint64_t *taken;     /* its address is in a register or in data */
+    uint64_t *flagged;   /* functions that take or return flags */
+    uint32_t *ranks;     /* instructions before each word of `starts` */
+    Piece *pieces;       /* sorted */
+    size_t n_pieces;
+    Instruction *list;   /* those of the piece at hand */
+    size_t room;
+    size_t n_list;
+    uint64_t n_instructions, n_copied, n_indirect, n_unresolved;
+    bool uses_gs;
+    Array own_pieces, system_calls, bases;
+} Analysis;
+
+#define NO_INDEX UINT32_MAX
+
+/* NULL, or why not. `only`: as copy_make has it. */
+const char *analysis_make(Analysis *analysis, const Module *module, const uint64_t *only,
+                          size_t n_only);
+void analysis_free(Analysis *analysis);
+
+/* Decode a piece into analysis->list. False: something in it is no instruction. */
+bool analysis_decode(Analysis *analysis, const Piece *piece);
+
+/* Copy nothing of the pieces that begin there. */
+void analysis_leave_alone(Analysis *analysis, const uint64_t *starts, size_t n);
+
+/* Number of the copied instruction at an address, or NO_INDEX. */
+uint32_t analysis_index(const Analysis *analysis, uint64_t address);
+
+/* The piece that holds an address, or NULL. */
+const Piece *analysis_piece_at(const Analysis *analysis, uint64_t address);
+
+/* Jump tables of the piece that was decoded last: their targets are leaders and taken. */
+void analysis_find_tables(Analysis *analysis, const Piece *piece);
+
+/* Whatever the bytes outside of decoded pieces may jump to is a stop. */
+void analysis_scan_gaps(Analysis *analysis);
+
+static inline bool is_marked(const Analysis *analysis, const uint64_t *map, uint64_t address) {
+    const uint64_t i = address - analysis->from;
+    return i < analysis->to - analysis->from && (map[i >> 6] >> (i & 63) & 1);
+}
+
+static inline void set_mark(const Analysis *analysis, uint64_t *map, uint64_t address) {
+    const uint64_t i = address - analysis->from;
+    if (i < analysis->to - analysis->from) {
+        map[i >> 6] |= UINT64_C(1) << (i & 63);
+    }
+}
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the copy of a module: analysis, copies of all functions, unwind tables, anchors. */
+#include "copier.h"
+
+#include "emit.h"
+#include "unwind.h"
+
+#define DISTANCE UINT64_C(0x10000) /* between a module and the place planned for its copy */
+
+static const char no_memory[] = "there is not enough memory";
+
+static void begin_copy(Copy *copy) {
+    static const size_t sizes[SECTION_COUNT] = {
+        [SECTION_CODE] = 1,
+        [SECTION_OUTWARD] = sizeof(uint32_t),
+        [SECTION_COUNTERS] = sizeof(uint32_t),
+        [SECTION_ANCHORS] = sizeof(Anchor),
+        [SECTION_ROWS] = sizeof(Row),
+        [SECTION_PLACES] = sizeof(Place),
+        [SECTION_PAIRS] = sizeof(Pair),
+        [SECTION_ACCESSES] = sizeof(Access),
+    };
+    *copy = (Copy){0};
+    for (int i = 0; i < SECTION_COUNT; i++) {
+        array_begin(&copy->sections[i], sizes[i] ? sizes[i] : 1);
+    }
+}
+
+void copy_free(Copy *copy) {
+    for (int i = 0; i < SECTION_COUNT; i++) {
+        array_end(&copy->sections[i]);
+    }
+}
+
+/* ---- the emitter ---- */
+
+static bool begin_emitter(Emitter *e, Analysis *analysis, Copy *copy) {
+    *e = (Emitter){.analysis = analysis, .copy = copy};
+    e->delta = ((analysis->module->highest + DISTANCE - 1) & ~(DISTANCE - 1)) + DISTANCE;
+    array_begin(&e->forward, sizeof(Forward));
+    array_begin(&e->late, sizeof(Late));
+    array_begin(&e->masks, sizeof(MaskCount));
+    array_begin(&e->hooked, sizeof(uint64_t));
+    find_hooked(analysis->module, &e->hooked);
+    e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
+    e->live = pages_take((analysis->room + 2) * sizeof(uint32_t));
+    e->places = array_add(&copy->sections[SECTION_PLACES], analysis->n_instructions);
+    e->n = HOOKS_BYTES;
+    Array *code = &copy->sections[SECTION_CODE];
+    return array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis) && e->bounds
+           && e->live && (e->places || !analysis->n_instructions);
+}
+
+static void end_emitter(Emitter *e) {
+    graph_end(&e->graph);
+    array_end(&e->forward);
+    array_end(&e->late);
+    array_end(&e->masks);
+    array_end(&e->hooked);
+    pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
+    pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
+}
+
+/* Branches between functions: to the copy of their target, or out to the original. */
+static void resolve_late(Emitter *e) {
+    const Late *late = (const Late *)e->late.items;
+    const uint64_t end = e->n;
+    for (size_t i = 0; i < e->late.n; i++) {
+        const uint32_t index = analysis_index(e->analysis, late[i].target);
+        e->n = late[i].at;
+        if (index != NO_INDEX && is_marked(e->analysis, e->analysis->leaders, late[i].target)) {
+            put_inward(e, e->places[index].at);
+        } else {
+            put_outward(e, late[i].target, 0);
+        }
+    }
+    e->n = end;
+}
+
+/* ---- unwind tables ---- */
+
+static uint32_t place_of(void *context, uint64_t address) {
+    const Emitter *e = context;
+    const uint32_t index = analysis_index(e->analysis, address);
+    return index == NO_INDEX ? NO_PLACE : e->places[index].at;
+}
+
+/* Appends the tables; functions that have to be left out are added to `lost`. */
+static bool emit_unwinding(Emitter *e, const Array *ends, Array *lost) {
+    Array functions;
+    array_begin(&functions, sizeof(CopiedFunction));
+    size_t n = 0;
+    for (size_t i = 0; i < e->analysis->n_pieces; i++) {
+        const Piece *piece = &e->analysis->pieces[i];
+        if (!piece->is_copied) {
+            continue;
+        }
+        const uint32_t to = ((const uint32_t *)ends->items)[n++];
+        CopiedFunction *function =
+            piece->function && piece->function->fde ? array_add(&functions, 1) : NULL;
+        if (function) {
+            *function = (CopiedFunction){piece->start, piece->end, piece->function->fde,
+                                         place_of(e, piece->start), to};
+        }
+    }
+    Array *code = &e->copy->sections[SECTION_CODE];
+    code->n = e->n;
+    e->copy->header.eh_frame_hdr =
+        unwind_emit(e->analysis->module, (const CopiedFunction *)functions.items, functions.n,
+                    place_of, e, e->delta, code, &e->copy->sections[SECTION_OUTWARD], lost);
+    const bool failed = functions.failed;
+    array_end(&functions);
+    return !failed;
+}
+
+/* ---- all of it ---- */
+
+static const char *emit_all(Emitter *e, Array *lost) {
+    Array ends;
+    array_begin(&ends, sizeof(uint32_t));
+    for (size_t i = 0; i < e->analysis->n_pieces && !e->failed; i++) {
+        const Piece *piece = &e->analysis->pieces[i];
+        if (piece->is_copied) {
+            analysis_decode(e->analysis, piece);
+            emit_piece(e, piece);
+            uint32_t *end = array_add(&ends, 1);
+            e->failed = end ? e->failed : no_memory;
+            if (end) {
+                *end = (uint32_t)e->n;
+            }
+        }
+    }
+    if (!e->failed) {
+        resolve_late(e);
+        e->failed = emit_unwinding(e, &ends, lost) ? e->failed : no_memory;
+    }
+    if (!e->failed) {
+        emit_anchors(e);
+    }
+    array_end(&ends);
+    return e->failed;
+}
+
+static void fill_header(Copy *copy, const Emitter *e) {
+    const Module *module = e->analysis->module;
+    CopyHeader *header = &copy->header;
+    memcpy(header->magic, COPY_MAGIC, sizeof header->magic);
+    header->identity[0] = module->identity[0];
+    header->identity[1] = module->identity[1];
+    header->module_bytes = module->file_bytes;
+    header->lowest = module->lowest;
+    header->highest = module->highest;
+    header->delta = e->delta;
+    header->flags = e->analysis->uses_gs ? COPY_USES_GS : 0;
+    header->n_instructions = e->analysis->n_instructions;
+    header->n_functions = e->analysis->n_copied;
+    header->n_left_alone = e->analysis->n_pieces - e->analysis->n_copied;
+    copy->n_blocks = copy->sections[SECTION_ROWS].n;
+    copy->n_indirect = e->analysis->n_indirect;
+    copy->n_unresolved = e->analysis->n_unresolved;
+}
+
+static bool ran_out(const Copy *copy, const Emitter *e) {
+    bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->hooked.failed;
+    for (int i = 0; i < SECTION_COUNT; i++) {
+        failed |= copy->sections[i].failed;
+    }
+    return failed;
+}
+
+static const char *emit_copy(Analysis *analysis, Copy *copy, Array *lost) {
+    Emitter e;
+    begin_copy(copy);
+    const char *problem = begin_emitter(&e, analysis, copy) ? emit_all(&e, lost) : no_memory;
+    if (!problem) {
+        fill_header(copy, &e);
+        problem = ran_out(copy, &e) ? no_memory : NULL;
+    }
+    end_emitter(&e);
+    return problem;
+}
+
+const char *copy_make(const Module *module, CopyKind kind, const uint64_t *only, size_t n_only,
+                      Copy *copy) {
+    Analysis analysis;
+    Array lost;
+    (void)kind;
+    array_begin(&lost, sizeof(uint64_t));
+    const char *problem = analysis_make(&analysis, module, only, n_only);
+    *copy = (Copy){0};
+    /* An exception that meets a copy without tables ends the program: such functions are left
+       alone, and all is copied again. */
+    for (bool again = !problem; again && !problem;) {
+        lost.n = 0;
+        problem = emit_copy(&analysis, copy, &lost);
+        again = !problem && lost.n > 0;
+        if (again) {
+            copy_free(copy);
+            analysis_leave_alone(&analysis, (const uint64_t *)lost.items, lost.n);
+        }
+    }
+    if (problem) {
+        copy_free(copy);
+    }
+    array_end(&lost);
+    analysis_free(&analysis);
+    return problem;
+}

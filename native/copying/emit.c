@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies one function: blocks with their counters, aligned as the original. */
+#include "emit.h"
+
+#define MOST_ALIGNMENT 32u
+#define HEAD_BYTES 48u /* a counter in its longest form */
+#define SLACK 256u
+
+static uint32_t alignment_of(uint64_t address) {
+    const uint64_t low = address & -address;
+    return low < MOST_ALIGNMENT ? (uint32_t)low : MOST_ALIGNMENT;
+}
+
+static bool is_aligned_loop(const Emitter *e, const Block *block) {
+    return block->is_loop_head
+           && alignment_of(e->analysis->list[block->first].address) >= 16;
+}
+
+static bool has_masks(const Emitter *e, const Block *block) {
+    for (uint32_t k = 0; k < block->n; k++) {
+        if (e->analysis->list[block->first + k].masked_lanes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Most bytes before each instruction, which tells whether a short branch forward will reach:
+   bounds[i + 1] is after instruction i. */
+static uint32_t find_bounds(Emitter *e) {
+    const Instruction *list = e->analysis->list;
+    uint32_t total = 0;
+    for (size_t b = 0; b < e->graph.n_blocks; b++) {
+        const Block *block = &e->graph.blocks[b];
+        e->bounds[block->first] = total;
+        total += HEAD_BYTES + (is_aligned_loop(e, block) ? MOST_ALIGNMENT : 0);
+        for (uint32_t i = block->first; i < block->first + block->n; i++) {
+            total += emit_most_bytes(&list[i]);
+            total += list[i].masked_lanes ? MOST_MASK_BYTES : 0;
+        }
+        uint32_t left = total;
+        for (uint32_t i = block->first + block->n; i > block->first; i--) {
+            e->bounds[i] = left;
+            left -= emit_most_bytes(&list[i - 1]);
+        }
+    }
+    return total;
+}
+
+/* Room for so many more bytes. */
+static bool reserve(Emitter *e, uint64_t bytes) {
+    Array *code = &e->copy->sections[SECTION_CODE];
+    code->n = e->n;
+    if (code->capacity - code->n < bytes) {
+        if (!array_add(code, bytes)) {
+            e->failed = "there is not enough memory";
+            return false;
+        }
+        code->n = e->n;
+    }
+    e->code = code->items;
+    return true;
+}
+
+/* ---- counters ---- */
+
+/* The first instruction of a block before which INC may overwrite its flags, or NO_INDEX. */
+static uint32_t find_free_flags(const Emitter *e, const Block *block) {
+    if (!(block->live_in & LIVE_INC_FLAGS)) {
+        return 0;
+    }
+    uint32_t live = block->live_out, found = NO_INDEX;
+    for (uint32_t k = block->n; k-- > 0;) {
+        live = graph_before(&e->graph, &e->analysis->list[block->first + k], live);
+        found = live & LIVE_INC_FLAGS ? found : k;
+    }
+    return found;
+}
+
+/* Count without flags: in a dead register, or one that is saved below the red zone. Not in a slot
+   of the bank: a signal's handler may run such code in between. */
+static void count_without_flags(Emitter *e, uint32_t live, uint32_t counter) {
+    const uint8_t scratch = find_scratch(live), r = scratch == NO_SCRATCH ? 0 : scratch;
+    if (scratch == NO_SCRATCH) {
+        put_spill(e, r);
+    }
+    put_counter(e, 0x8B, r, counter);
+    put_lea(e, r, NO_SCRATCH, 1);
+    put_counter(e, 0x89, r, counter);
+    if (scratch == NO_SCRATCH) {
+        put_unspill(e, r);
+    }
+    e->copy->n_flagged++;
+}
+
+
+/* ---- blocks ---- */
+
+static void emit_block(Emitter *e, const Block *block) {
+    const Instruction *first = &e->analysis->list[block->first];
+    const Instruction *last = first + block->n - 1;
+    const uint32_t bytes = (uint32_t)(last->address + last->length - first->address);
+    const uint32_t counter = add_row(e, first->address, bytes, ROW_BLOCK);
+    const uint32_t count_at = hook_at(e, first->address) ? 0 : find_free_flags(e, block);
+    const uint32_t index = e->graph.first_index + block->first;
+    const bool masked = has_masks(e, block);
+    if (is_aligned_loop(e, block)) {
+        const uint32_t unit = alignment_of(first->address);
+        put_nops(e, (uint32_t)-e->n & (unit - 1));
+    }
+    if (masked) {
+        masks_plan(e, block);
+    }
+    for (uint32_t k = 0; k < block->n; k++) {
+        e->places[index + k] = (Place){(uint32_t)e->n,
+                                       (uint32_t)(first[k].address - e->analysis->module->lowest)};
+        if (k == 0 && count_at == NO_INDEX) {
+            count_without_flags(e, block->live_in, counter);
+        } else if (k == count_at) {
+            put_inc_counter(e, counter);
+        }
+        if (masked) {
+            masks_count(e, k);
+        }
+        emit_instruction(e, block, k);
+    }
+}
+
+static void resolve_forward(Emitter *e) {
+    const Forward *forward = (const Forward *)e->forward.items;
+    for (size_t i = 0; i < e->forward.n; i++) {
+        const uint32_t first = e->graph.first_index + e->graph.blocks[forward[i].block].first;
+        const uint32_t place = e->places[first].at, at = forward[i].at;
+        if (!forward[i].is_short) {
+            const uint32_t distance = place - (at + 4);
+            memcpy(e->code + at, &distance, 4);
+        } else if (place - (at + 1) < 128) {
+            e->code[at] = (uint8_t)(place - (at + 1));
+        } else {
+            e->failed = "a short branch of its copy does not reach (an error of the copier)";
+        }
+    }
+    e->forward.n = 0;
+}
+
+void emit_piece(Emitter *e, const Piece *piece) {
+    graph_make(&e->graph, piece);
+    if (!reserve(e, find_bounds(e) + SLACK)) {
+        return;
+    }
+    const uint32_t unit = alignment_of(piece->start);
+    while (e->n & (unit - 1)) {
+        put1(e, 0xCC);
+    }
+    for (size_t b = 0; b < e->graph.n_blocks && !e->failed; b++) {
+        emit_block(e, &e->graph.blocks[b]);
+    }
+    if (piece->ends_open) {
+        emit_jump(e, piece->end);
+    }
+    resolve_forward(e);
+    if (e->n > INT32_MAX) {
+        e->failed = "its copy would be larger than 2 GiB";
+    }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the copies of functions, with their counters. */
+#ifndef RIDGEPOINT_EMIT_H
+#define RIDGEPOINT_EMIT_H
+
+#include "arena.h"
+#include "copier.h"
+#include "flow.h"
+
+#define NO_SCRATCH 255
+
+/* A branch whose target was not placed yet when it was written. */
+typedef struct {
+    uint32_t at;      /* of its displacement */
+    uint32_t block;   /* of this function */
+    bool is_short;
+} Forward;
+
+/* A branch to another function. */
+typedef struct {
+    uint64_t target;
+    uint64_t at;
+} Late;
+
+/* Before instruction `k` of the block at hand, the population of a mask is added to a row. */
+typedef struct {
+    uint32_t k, row;
+    uint8_t mask, lanes;
+} MaskCount;
+
+typedef struct {
+    Analysis *analysis;
+    Copy *copy;
+    Graph graph;
+    Array hooked;           /* entries that a hook stands before: the loader patches their INC */
+    uint64_t delta;
+    uint8_t *code;          /* of SECTION_CODE; moves when it grows */
+    uint64_t n;             /* bytes in it */
+    Place *places;          /* of all instructions, by their number */
+    uint32_t *bounds;       /* of the piece: most bytes before each instruction */
+    uint32_t *live;         /* of a block with masks: what is live before each instruction */
+    Array forward, late, masks;
+    const char *failed;
+} Emitter;
+
+/* ---- bytes ---- */
+
+static inline void put1(Emitter *e, uint8_t byte) {
+    e->code[e->n++] = byte;
+}
+
+static inline void put4(Emitter *e, uint32_t value) {
+    memcpy(e->code + e->n, &value, 4);
+    e->n += 4;
+}
+
+static inline void put_bytes(Emitter *e, const void *bytes, size_t n) {
+    memcpy(e->code + e->n, bytes, n);
+    e->n += n;
+}
+
+#define PUT(e, ...)                                                                                \
+    do {                                                                                           \
+        const uint8_t put_these[] = {__VA_ARGS__};                                                 \
+        put_bytes(e, put_these, sizeof put_these);                                                 \
+    } while (0)
+
+void put_nops(Emitter *e, uint32_t n);
+/* op with a general register and gs:[counter n]; `op` is 0x89 mov to memory, 0x8B mov from memory,
+   0x01 add to memory, 0x29 subtract from memory. */
+void put_counter(Emitter *e, uint8_t op, uint8_t r, uint32_t counter);
+void put_inc_counter(Emitter *e, uint32_t counter);
+/* lea r, [r + other + add]; other: NO_SCRATCH for none. */
+void put_lea(Emitter *e, uint8_t r, uint8_t other, int8_t add);
+/* Leave the red zone and save a register; flags stay. */
+void put_spill(Emitter *e, uint8_t r);
+void put_unspill(Emitter *e, uint8_t r);
+/* Displacement of 4 bytes to an offset in the copy, or to a vaddr outside. */
+void put_inward(Emitter *e, uint64_t offset);
+void put_outward(Emitter *e, uint64_t target, uint32_t bytes_after);
+void put_hook_call(Emitter *e, Hook hook);
+
+/* ---- rows ---- */
+
+uint32_t add_row(Emitter *e, uint64_t address, uint32_t bytes, RowKind kind);
+
+/* ---- parts ---- */
+
+/* A general register that is dead in `live`, or NO_SCRATCH. */
+uint8_t find_scratch(uint32_t live);
+/* What is live before instruction `k` of a block. */
+uint32_t live_before(const Emitter *e, const Block *block, uint32_t k);
+
+/* Plan where the masks of a block are counted, and count those due before instruction k. */
+void masks_plan(Emitter *e, const Block *block);
+void masks_count(Emitter *e, uint32_t k);
+#define MOST_MASK_BYTES 64u
+
+/* Instruction k of a block. */
+void emit_instruction(Emitter *e, const Block *block, uint32_t k);
+void emit_jump(Emitter *e, uint64_t target);
+/* Most bytes that emit_instruction writes. */
+uint32_t emit_most_bytes(const Instruction *x);
+
+/* Copy the piece that analysis->list holds. */
+void emit_piece(Emitter *e, const Piece *piece);
+
+/* ---- anchors ---- */
+
+/* Entries of functions that the loader has hooks for, as ENTRY_* and address in turn. */
+void find_hooked(const Module *module, Array *hooked);
+EntryHook hook_at(const Emitter *e, uint64_t address);
+void emit_anchors(Emitter *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The blocks of one function, and which flags and general registers they still need. */
+#ifndef RIDGEPOINT_FLOW_H
+#define RIDGEPOINT_FLOW_H
+
+#include "analysis.h"
+
+/* What is live, in one word: flags as FLAG_* in bits 0 to 5, general register n in bit 16 + n. */
+#define LIVE_FLAGS ((uint32_t)FLAGS_ALL)
+#define LIVE_INC_FLAGS ((uint32_t)(FLAGS_ALL & ~FLAG_CF)) /* those that INC overwrites */
+#define LIVE_REGISTER(n) (UINT32_C(1) << (16 + (n)))
+#define LIVE_REGISTERS UINT32_C(0xFFFF0000)
+#define LIVE_ALL (LIVE_REGISTERS | LIVE_FLAGS)
+
+typedef struct {
+    uint32_t first, n;         /* instructions, in analysis->list */
+    uint32_t live_in, live_out;
+    uint32_t needs, ends;      /* read before written; overwritten */
+    uint32_t beyond;           /* live where it leaves the function */
+    uint32_t next, branch;     /* successors in the function, or NO_INDEX */
+    bool is_loop_head;         /* a branch of this function leads back to it */
+} Block;
+
+typedef struct {
+    const Analysis *analysis;
+    const Piece *piece;
+    Block *blocks;
+    size_t n_blocks, room;
+    uint32_t *block_of;        /* of each instruction */
+    uint32_t first_index;      /* number of the piece's first instruction in the module */
+    bool keeps_flags;          /* flags may be live at its exits and calls */
+    uint32_t live_at_return;
+} Graph;
+
+bool graph_begin(Graph *graph, const Analysis *analysis);
+void graph_end(Graph *graph);
+
+/* Of the piece in analysis->list. */
+void graph_make(Graph *graph, const Piece *piece);
+
+/* What is live before an instruction, if `live` is after it. */
+uint32_t graph_before(const Graph *graph, const Instruction *x, uint32_t live);
+
+/* Block that begins at an address of this piece, or NO_INDEX. */
+uint32_t graph_block_at(const Graph *graph, uint64_t address);
+
+#endif

@@ -274,16 +274,21 @@ static void keep_compared_calls(Analysis *a) {
     }
 }
 
-/* Where nothing is relocated, any word of data that is an address of code may be meant as one. */
-static void mark_data(Analysis *a) {
-    for (size_t s = 0; a->module->lowest != 0 && s < a->module->n_segments; s++) {
-        const Segment *segment = &a->module->segments[s];
-        for (uint64_t at = 0; !segment->executable && at + 8 <= segment->known; at += 8) {
-            uint64_t value;
-            memcpy(&value, segment->content + at, 8);
-            set_mark(a, a->taken, value);
+/* Where exceptions are caught; a function whose tables cannot be carried over stays. */
+static void mark_landing_pads(Analysis *a) {
+    Array pads;
+    array_begin(&pads, sizeof(uint64_t));
+    for (size_t i = 0; i < a->n_pieces; i++) {
+        Piece *piece = &a->pieces[i];
+        if (piece->is_copied && piece->function && piece->function->fde
+            && !unwind_landing_pads(a->module, piece->function, &pads)) {
+            leave_alone(a, piece);
         }
     }
+    for (size_t i = 0; i < pads.n; i++) {
+        mark_all(a, ((const uint64_t *)pads.items)[i]);
+    }
+    array_end(&pads);
 }
 
 static void mark_module(Analysis *a) {
@@ -294,19 +299,8 @@ static void mark_module(Analysis *a) {
     for (size_t i = 0; i < m->n_pointers; i++) {
         set_mark(a, a->taken, m->pointers[i]);
     }
-    mark_data(a);
     keep_compared_calls(a);
-    Array pads;
-    array_begin(&pads, sizeof(uint64_t));
-    for (size_t i = 0; i < a->n_pieces; i++) {
-        if (a->pieces[i].is_copied && a->pieces[i].function && a->pieces[i].function->fde) {
-            unwind_landing_pads(m, a->pieces[i].function, &pads);
-        }
-    }
-    for (size_t i = 0; i < pads.n; i++) {
-        mark_all(a, ((const uint64_t *)pads.items)[i]);
-    }
-    array_end(&pads);
+    mark_landing_pads(a);
     for (size_t i = 0; i < a->words; i++) {
         a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];
         a->stops[i] |= a->leaders[i] | a->taken[i];
@@ -372,14 +366,12 @@ void analysis_free(Analysis *a) {
     pages_give(a->list, (a->room + 1) * sizeof(Instruction));
     array_end(&a->own_pieces);
     array_end(&a->system_calls);
-    array_end(&a->bases);
-}
+    }
 
 const char *analysis_make(Analysis *a, const Module *module, const uint64_t *only, size_t n_only) {
     *a = (Analysis){.module = module};
     array_begin(&a->own_pieces, sizeof(Piece));
     array_begin(&a->system_calls, sizeof(uint64_t));
-    array_begin(&a->bases, sizeof(uint64_t));
     if (module->n_code == 0) {
         return "it has no code";
     }

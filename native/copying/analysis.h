@@ -40,7 +40,7 @@ typedef struct {
     size_t n_list;
     uint64_t n_instructions, n_copied, n_indirect, n_unresolved;
     bool uses_gs;
-    Array own_pieces, system_calls, bases;
+    Array own_pieces, system_calls;
 } Analysis;
 
 #define NO_INDEX UINT32_MAX

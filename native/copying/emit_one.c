@@ -223,7 +223,7 @@ void emit_instruction(Emitter *e, const Block *block, uint32_t k) {
         emit_repeated(e, block, k, code);
     } else {
         emit_plain(e, x, code);
-        if (x->what == WHAT_TILES) {
+        if (x->what == WHAT_TILES && x->encoding == ENCODING_VEX) {
             put_hook_call(e, HOOK_TILES);
         } else if (is_request(e, x, code)) {
             put_hook_call(e, HOOK_REQUEST);

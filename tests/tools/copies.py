@@ -1,0 +1,213 @@
+"""Read the file of a copy, and compare it with its module by another decoder (iced-x86)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from elftools.elf.elffile import ELFFile
+from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
+
+CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES = range(8)
+HOOKS_BYTES = 4096
+COUNTERS_AT = 4096 + 2 * 65536
+NO_PLACE = 0xFFFFFFFF
+ROW_BLOCK, ROW_MASK, ROW_ITERATIONS = range(3)
+_HEADER = "<8s12Q"
+_BRANCHES = {
+    FlowControl.CONDITIONAL_BRANCH,
+    FlowControl.UNCONDITIONAL_BRANCH,
+    FlowControl.CALL,
+    FlowControl.XBEGIN_XABORT_XEND,
+}
+_GS = {Register.GS}
+
+
+class Row(NamedTuple):
+    """A row of the copy: what a counter counts."""
+
+    address: int
+    n_bytes: int
+    kind: int
+    n_accesses: int
+    first_access: int
+    unused: int
+
+
+class Anchor(NamedTuple):
+    """Where the original leads into the copy."""
+
+    address: int
+    to: int
+    hop: int
+    hook: int
+    expected: bytes
+
+
+class CopyFile:
+    """All sections of a copy's file."""
+
+    def __init__(self, path: Path) -> None:
+        raw = path.read_bytes()
+        (self.magic, self.file_bytes, *_, self.module_bytes, self.lowest, self.highest) = (
+            struct.unpack_from("<8s6Q", raw)
+        )
+        self.delta, self.eh_frame_hdr, self.flags, self.n_instructions, self.n_functions, _ = (
+            struct.unpack_from("<6Q", raw, 56)
+        )
+        sections = [struct.unpack_from("<2Q", raw, 104 + 16 * k) for k in range(16)]
+        self.raw = raw
+
+        def items(kind: int, form: str) -> list[tuple]:
+            at, n = sections[kind]
+            return list(struct.iter_unpack(form, raw[at : at + n * struct.calcsize(form)]))
+
+        at, n = sections[CODE]
+        self.code = raw[at : at + n]
+        self.outward = {x for (x,) in items(OUTWARD, "<I")}
+        self.counters = [x for (x,) in items(COUNTERS, "<I")]
+        self.anchors = [Anchor(*x) for x in items(ANCHORS, "<QIbB5s5x")]
+        self.rows = [Row(*x) for x in items(ROWS, "<QIHHII")]
+        self.places = [(at, self.lowest + address) for at, address in items(PLACES, "<II")]
+        self.pairs = items(PAIRS, "<II")
+
+
+class Image:
+    """What a module's file has at an address."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as stream:
+            raw = stream.read()
+            self.loads = [
+                (s["p_vaddr"], raw[s["p_offset"] : s["p_offset"] + s["p_filesz"]])
+                for s in ELFFile(stream).iter_segments()
+                if s["p_type"] == "PT_LOAD"
+            ]
+
+    def at(self, address: int, n: int) -> bytes:
+        for start, content in self.loads:
+            if start <= address < start + len(content):
+                return content[address - start : address - start + n]
+        return b""
+
+
+@dataclass
+class Findings:
+    """What is wrong with a copy, and what was looked at."""
+
+    wrong: list[str] = field(default_factory=list)
+    n_instructions: int = 0
+    n_added_bytes: int = 0
+
+
+def _is_ours(x: Instruction) -> bool:
+    """Whether an instruction may be one that the copier adds."""
+    if x.segment_prefix in _GS:
+        return x.mnemonic in {Mnemonic.INC, Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB}
+    return x.mnemonic in {
+        Mnemonic.LEA, Mnemonic.PUSH, Mnemonic.POP, Mnemonic.NOP, Mnemonic.INT3, Mnemonic.NOT,
+        Mnemonic.PUSHFQ, Mnemonic.POPFQ, Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
+        Mnemonic.KMOVW, Mnemonic.KMOVD, Mnemonic.KMOVQ, Mnemonic.CALL, Mnemonic.JMP,
+        Mnemonic.SYSCALL,
+    }  # fmt: skip
+
+
+def _same_target(copy: CopyFile, where: dict[int, int], target: int, at: int, to: int) -> bool:
+    """Whether a branch of the copy goes where that of the original goes."""
+    if target in where:
+        return to == where[target]
+    return to == target - copy.delta
+
+
+def _is_same(
+    copy: CopyFile, where: dict[int, int], old: Instruction, old_bytes: bytes,
+    new: Instruction, new_bytes: bytes,
+) -> bool:  # fmt: skip
+    """Whether an instruction of the copy does what one of the original does."""
+    if old.op_count and old.op0_kind == OpKind.NEAR_BRANCH64:
+        return (
+            new.op_count > 0
+            and new.op0_kind == OpKind.NEAR_BRANCH64
+            and (new.mnemonic == old.mnemonic)
+            and _same_target(
+                copy, where, old.near_branch_target, new.ip, _signed(new.near_branch_target)
+            )
+        )
+    if len(old_bytes) != len(new_bytes):
+        return False
+    if old.is_ip_rel_memory_operand:
+        return (
+            new.code == old.code
+            and new.is_ip_rel_memory_operand
+            and _signed(new.ip_rel_memory_address) + copy.delta == old.ip_rel_memory_address
+            and sum(a != b for a, b in zip(old_bytes, new_bytes, strict=True)) <= 4
+        )
+    return old_bytes == new_bytes
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
+    """Decode every emitted instruction, and find each original one where PLACES says it is."""
+    found = Findings()
+    where: dict[int, int] = {}
+    for at, address in copy.places:
+        where.setdefault(address, at)
+    ends = [at for at, _ in copy.places[1:]] + [len(copy.code)]
+    for (at, address), end in zip(copy.places, ends, strict=True):
+        found.n_instructions += 1
+        old_bytes = image.at(address, 15)
+        old = Decoder(64, old_bytes, ip=address).decode()
+        old_bytes = old_bytes[: old.len]
+        seen = []
+        decoder = Decoder(64, copy.code[at:end], ip=at)
+        matched = False
+        for new in decoder:
+            if new.is_invalid:
+                break
+            new_bytes = copy.code[new.ip : new.ip + new.len]
+            if not matched and _is_same(copy, where, old, old_bytes, new, new_bytes):
+                matched = True
+                continue
+            seen.append(f"{new}")
+            if matched and end == len(copy.code):
+                break
+            if (
+                not matched
+                and new.mnemonic == old.mnemonic
+                and new.mnemonic in _SHORT
+                and _long_loop(copy, where, old, new)
+            ):
+                matched = True
+                continue
+            if not _is_ours(new):
+                found.wrong.append(f"{address:#x} {old}: the copy has {new} at {new.ip:#x}")
+        found.n_added_bytes += end - at - old.len
+        if not matched:
+            found.wrong.append(f"{address:#x} {old}: not at {at:#x}: {seen[:6]}")
+        if len(found.wrong) > most:
+            break
+    return found
+
+
+_SHORT = {Mnemonic.LOOP, Mnemonic.LOOPE, Mnemonic.LOOPNE, Mnemonic.JRCXZ, Mnemonic.JECXZ}
+
+
+def _long_loop(
+    copy: CopyFile, where: dict[int, int], old: Instruction, new: Instruction
+) -> bool:
+    """LOOP over a jump, to a jump to its target."""
+    at = new.next_ip
+    skip, jump = Decoder(64, copy.code[at : at + 7], ip=at)
+    return (
+        new.near_branch_target == jump.ip
+        and skip.code == Code.JMP_REL8_64
+        and skip.near_branch_target == jump.next_ip
+        and _same_target(
+            copy, where, old.near_branch_target, jump.ip, _signed(jump.near_branch_target)
+        )
+    )

@@ -60,7 +60,10 @@ const Piece *analysis_piece_at(const Analysis *a, uint64_t address) {
 static void add_piece(Analysis *a, uint64_t start, uint64_t end, const Function *function) {
     Piece *piece = start < end ? array_add(&a->own_pieces, 1) : NULL;
     if (piece) {
-        *piece = (Piece){.start = start, .end = end, .function = function};
+        *piece = (Piece){.start = start, .end = end, .is_stub = !function};
+        piece->function = function ? *function : (Function){0};
+        piece->function.start = start;
+        piece->function.end = end;
     }
 }
 
@@ -104,7 +107,7 @@ static bool is_wanted(const Piece *piece, const uint64_t *only, size_t n_only) {
 /* Code whose own addresses matter, so that a copy of it would behave otherwise. */
 static bool reads_own_address(const Analysis *a, size_t i) {
     const Instruction *x = &a->list[i];
-    if (x->flow == FLOW_CALL && x->target == x->address + x->length) {
+    if (x->flow == FLOW_CALL && x->target == x->address + x->length && i + 1 < a->n_list) {
         return true; /* call; pop: where am I? */
     }
     if (x->is_rip_relative && x->is_address32) {
@@ -121,7 +124,7 @@ static bool reads_own_address(const Analysis *a, size_t i) {
 }
 
 static bool may_copy(const Analysis *a, const Piece *piece) {
-    if (piece->function && (piece->function->is_signal_frame || piece->function->is_in_rseq)) {
+    if (piece->function.is_signal_frame || piece->function.is_in_rseq) {
         return false;
     }
     for (size_t i = 0; i < a->n_list; i++) {
@@ -268,7 +271,8 @@ static void keep_compared_calls(Analysis *a) {
     const uint64_t *calls = (const uint64_t *)a->system_calls.items;
     for (size_t i = 0; i + 1 < a->system_calls.n; i += 2) {
         Piece *piece = &a->pieces[calls[i + 1]];
-        if (piece->is_copied && calls[i] < piece->end && is_marked(a, a->taken, calls[i])) {
+        if (piece->is_copied && calls[i] < piece->end
+            && is_marked(a, a->taken, calls[i])) {
             leave_alone(a, piece);
         }
     }
@@ -280,8 +284,8 @@ static void mark_landing_pads(Analysis *a) {
     array_begin(&pads, sizeof(uint64_t));
     for (size_t i = 0; i < a->n_pieces; i++) {
         Piece *piece = &a->pieces[i];
-        if (piece->is_copied && piece->function && piece->function->fde
-            && !unwind_landing_pads(a->module, piece->function, &pads)) {
+        if (piece->is_copied && piece->function.fde
+            && !unwind_landing_pads(a->module, &piece->function, &pads)) {
             leave_alone(a, piece);
         }
     }
@@ -293,13 +297,13 @@ static void mark_landing_pads(Analysis *a) {
 
 static void mark_module(Analysis *a) {
     const Module *m = a->module;
-    for (size_t i = 0; i < m->n_entries; i++) {
-        set_mark(a, a->taken, m->entries[i]);
-    }
     for (size_t i = 0; i < m->n_pointers; i++) {
         set_mark(a, a->taken, m->pointers[i]);
     }
-    keep_compared_calls(a);
+    keep_compared_calls(a); /* before entries, which may be there by chance */
+    for (size_t i = 0; i < m->n_entries; i++) {
+        set_mark(a, a->taken, m->entries[i]);
+    }
     mark_landing_pads(a);
     for (size_t i = 0; i < a->words; i++) {
         a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];

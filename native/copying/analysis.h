@@ -11,10 +11,11 @@
 #include "instruction.h"
 #include "module.h"
 
-/* A function, or a row of PLT stubs that no function covers. */
+/* A function, or PLT stubs that no function covers. */
 typedef struct {
     uint64_t start, end;
-    const Function *function; /* NULL: stubs */
+    Function function;   /* of stubs with nothing but bounds */
+    bool is_stub;
     uint32_t n_instructions;
     bool is_decoded;     /* to its end: what it refers to is known */
     bool is_copied;

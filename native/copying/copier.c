@@ -96,10 +96,9 @@ static bool emit_unwinding(Emitter *e, const Array *ends, Array *lost) {
             continue;
         }
         const uint32_t to = ((const uint32_t *)ends->items)[n++];
-        CopiedFunction *function =
-            piece->function && piece->function->fde ? array_add(&functions, 1) : NULL;
+        CopiedFunction *function = piece->function.fde ? array_add(&functions, 1) : NULL;
         if (function) {
-            *function = (CopiedFunction){piece->start, piece->end, piece->function->fde,
+            *function = (CopiedFunction){piece->start, piece->end, piece->function.fde,
                                          place_of(e, piece->start), to};
         }
     }

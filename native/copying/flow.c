@@ -120,8 +120,8 @@ static void find_successors(Graph *g, size_t b) {
 
 /* Registers that callers cannot count on: it writes them, and does not seem to save them. */
 static void find_return(Graph *g) {
-    const Function *function = g->piece->function;
-    const bool flags = !function || !function->fde
+    const bool has_tables = g->piece->function.fde != 0;
+    const bool flags = !has_tables
                        || is_marked(g->analysis, g->analysis->flagged, g->piece->start);
     uint32_t written = 0, saved = 0;
     for (size_t i = 0; i < g->analysis->n_list; i++) {
@@ -135,7 +135,7 @@ static void find_return(Graph *g) {
     }
     g->keeps_flags = flags;
     g->live_at_return = LIVE_REGISTERS | (flags ? LIVE_FLAGS : 0);
-    if (function && function->fde) {
+    if (has_tables) {
         g->live_at_return &= ~((written & ~saved & SCRATCH) << 16);
     }
 }

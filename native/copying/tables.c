@@ -14,10 +14,10 @@
 
 /* GNU compilers move unlikely code to a part of its own; stripped, it has no name. */
 static bool is_cold_part(const Analysis *a, const Piece *piece) {
-    if (!piece || !piece->function) {
+    if (!piece || piece->is_stub) {
         return false;
     }
-    const char *name = a->module->strings + piece->function->name;
+    const char *name = a->module->strings + piece->function.name;
     if (!*name) {
         return true;
     }

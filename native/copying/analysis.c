@@ -38,7 +38,7 @@ uint32_t analysis_index(const Analysis *a, uint64_t address) {
     if (!(word & bit)) {
         return NO_INDEX;
     }
-    return a->ranks[i >> 6] + (uint32_t)__builtin_popcountll(word & (bit - 1));
+    return a->ranks[i >> 6] + count_bits(word & (bit - 1));
 }
 
 const Piece *analysis_piece_at(const Analysis *a, uint64_t address) {
@@ -315,7 +315,7 @@ static bool count_ranks(Analysis *a) {
     uint64_t n = 0;
     for (size_t i = 0; i < a->words; i++) {
         a->ranks[i] = (uint32_t)n;
-        n += (uint64_t)__builtin_popcountll(a->starts[i]);
+        n += count_bits(a->starts[i]);
     }
     a->n_instructions = n;
     a->n_copied = 0;

@@ -69,6 +69,14 @@ void analysis_find_tables(Analysis *analysis, const Piece *piece);
 /* Whatever the bytes outside of decoded pieces may jump to is a stop. */
 void analysis_scan_gaps(Analysis *analysis);
 
+/* Without the CPU's instruction, which not all have, or a library's function. */
+static inline uint32_t count_bits(uint64_t x) {
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
 static inline bool is_marked(const Analysis *analysis, const uint64_t *map, uint64_t address) {
     const uint64_t i = address - analysis->from;
     return i < analysis->to - analysis->from && (map[i >> 6] >> (i & 63) & 1);

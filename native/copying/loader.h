@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the preloaded library know of each other.
+ *
+ * It runs inside of programs that must not notice it: no library is called (a call of one would be
+ * counted, or come back here), errno and the program's memory are left alone, nothing but general
+ * registers is used. Whatever is missing or refused, the program goes on as it is.
+ */
+#ifndef RIDGEPOINT_LOADER_H
+#define RIDGEPOINT_LOADER_H
+
+#include "arena.h"
+#include "copy_file.h"
+#include "memory.h"
+#include "system.h"
+
+/* ---- layout that loader_hooks.S knows as well (loader_banks.c asserts it) ---- */
+
+/* In a bank: where a system call goes first, by the lowest 8 bits of its number. Reached through
+   %gs, since at a system call only rcx and r11 are free, and no flag. */
+#define SYSTEM_CALLS_AT (COUNTERS_AT - 2048u) /* the last that a recording block reaches */
+
+typedef struct Thread {
+    uint64_t alive;   /* 0: it has ended, and another may go on with its banks */
+    int64_t timer;    /* that samples it, or -1 */
+    uint64_t tid;
+    Bank *banks;      /* all of its own, by Bank.next */
+    Bank *current;
+    uint64_t busy;    /* it is in a mark: what a signal's handler marks meanwhile is ignored */
+    uint64_t regions; /* as in Bank */
+    Array open;       /* OpenRegion, the innermost last */
+    /* An exec, or the beginning of a thread or process, that is under way. */
+    uint64_t is_exec, kept_environment, is_at;
+    uint8_t *environment; /* for exec: made here if the program's lacks something */
+    uint64_t environment_bytes;
+} Thread;
+
+typedef struct {
+    uint64_t name;   /* offset in names */
+    uint64_t before; /* regions that were open when it began */
+} OpenRegion;
+
+/* The registers of the program where a hook was reached, as loader_hooks.S saves them. */
+typedef struct {
+    uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, flags;
+} Frame;
+
+/* Of this process; forked children have a copy, which loader_process.c puts right. */
+typedef struct {
+    ArenaHeader *arena; /* NULL: nothing is counted */
+    uint8_t *banks;     /* where all of them are mapped; NULL: they are one by one */
+    uint64_t number;    /* as in Bank.process */
+    int64_t pid;
+    bool has_fsgsbase, has_tiles;
+    bool is_sandboxed;  /* it has forbidden itself system calls: nothing unusual any more */
+    bool is_limited;    /* in address space */
+    uint64_t vdso, stack_end;
+    uint64_t executable_headers, n_executable_headers, linker; /* from the kernel */
+    char arena_path[64];
+    char loader_path[4096];
+} Process;
+
+extern Process process;
+
+static inline Bank *bank_here(void) {
+    Bank *bank;
+    __asm__ volatile("movq %%gs:0, %0" : "=r"(bank));
+    return bank;
+}
+
+/* ---- loader_calls.c: the kernel, strings, messages ---- */
+
+int64_t call_open(const char *path, int flags);
+void call_close(int64_t file);
+void *call_map(uint64_t at, uint64_t bytes, int protection, int flags, int64_t file, uint64_t from);
+int64_t call_protect(const void *at, uint64_t bytes, int protection);
+/* All of a file, from the kernel's (its size is not known before) or any other; NULL: cannot. */
+uint8_t *call_read_all(const char *path, Array *content);
+typedef struct {
+    uint64_t mask;
+} Signals;
+Signals signals_block(void);
+void signals_restore(Signals before);
+bool lock_take(uint64_t *lock); /* false: it seems that nobody will ever release it */
+void lock_release(uint64_t *lock);
+
+size_t text_length(const char *text);
+bool text_equal(const char *a, const char *b);
+bool text_begins(const char *text, const char *beginning);
+const char *text_find(const char *text, const char *part);
+/* Append to text of `room` bytes, cut where it ends; returns its new length. */
+size_t text_add(char *text, size_t length, size_t room, const char *added);
+size_t text_add_number(char *text, size_t length, size_t room, uint64_t number, unsigned base,
+                       unsigned digits);
+void say(const char *what, const char *name, uint64_t number); /* if verbose */
+
+/* ---- loader_arena.c ---- */
+
+bool arena_map(const char *path);
+const char *arena_text(uint64_t name);
+uint64_t arena_name(const char *text, size_t length);
+void arena_event(EventKind kind, const uint64_t values[4], uint64_t name, uint64_t name2);
+Bank *arena_bank(void); /* a new one, or NULL */
+/* Number of a row with counters, whose names are those given; ~0: no room. */
+uint64_t arena_module(const ArenaModule *wanted, const char *path, const char *copy_path);
+const ArenaModule *arena_row(uint64_t row);
+
+/* ---- loader_banks.c: threads and their banks ---- */
+
+extern uint64_t threads_alive;
+bool threads_begin(void);
+Thread *thread_take(void);
+Thread *thread_here(void);
+/* Let the calling thread count in its bank of these regions and tiles. */
+void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]);
+void thread_begins(Thread *thread, const uint8_t tiles[64]);
+void threads_forget(void);
+void tiles_read(uint8_t tiles[64]);
+
+/* ---- loader_modules.c: what the program has loaded ---- */
+
+/* A module that was looked at, and its copy if it has one. Rows are only ever added, and read
+   without a lock. */
+typedef struct {
+    uint64_t is_there; /* 1; 0: it was unloaded, or is not complete yet */
+    uint64_t map, bias, dynamic;   /* its link map: address, l_addr, l_ld */
+    uint64_t lowest, highest;      /* vaddrs, whole pages */
+    uint8_t *code;                 /* its copy, or NULL */
+    uint64_t code_bytes;
+    const CopyHeader *copy;        /* the copy's file */
+    uint64_t row;                  /* in the arena */
+    uint64_t a_return;             /* address of a RET in its own code, or 0 */
+} Loaded;
+
+#define MOST_LOADED 4096u
+extern Loaded loaded[MOST_LOADED];
+extern uint64_t n_loaded;
+
+void modules_begin(void);
+const Loaded *loaded_with_copy_at(uint64_t address);
+const Loaded *loaded_at(uint64_t address);
+/* The instruction of the module that an address in its copy is a copy of. */
+uint64_t loaded_original(const Loaded *module, uint64_t address);
+
+/* ---- loader_file.c: a module's file, and the file of its copy ---- */
+
+typedef struct {
+    const uint8_t *bytes;
+    uint64_t n;
+    int64_t descriptor;
+} MappedFile;
+
+bool file_map(MappedFile *file, const char *path);
+void file_unmap(MappedFile *file);
+void file_real_path(const MappedFile *file, const char *path, char *real, size_t room);
+/* NULL: there is none and none could be made; then *reason, and maybe a message. */
+const CopyHeader *copy_find(const char *module_path, const uint64_t identity[2], char *copy_path,
+                            size_t room, Reason *reason, char *message, size_t message_room);
+
+/* ---- loader_copier.c ---- */
+
+/* 0, the exit status of the copier, or -errno. */
+int64_t copier_run(const char *module, const char *kind, const char *copy_path, char *message,
+                   size_t room);
+
+/* ---- loader_place.c: where copies go ---- */
+
+/* Memory, readable and writable, from which a module can be reached and back; NULL: none. */
+uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t highest,
+                    bool is_executable);
+void places_forget(void); /* what is mapped may have changed */
+
+/* ---- loader_patch.c: bringing a copy into the module's neighbourhood, and its code to it ---- */
+
+typedef struct {
+    uint64_t address, bytes, file_offset; /* of a segment with code; address at run time */
+    bool is_writable;
+} CodeSegment;
+
+Reason copy_load(Loaded *module, const CodeSegment *segments, size_t n, int64_t file,
+                 uint64_t first_counter, bool is_executable);
+bool patching_is_allowed(int64_t file);
+extern uint64_t linker_break; /* r_debug.r_brk, where the dynamic linker tells of changes */
+bool linker_break_patch(uint64_t lowest, uint64_t highest);
+
+/* ---- loader_process.c, loader_exec.c, loader_regions.c, loader_entries.c ---- */
+
+void exec_begins(Thread *thread, Frame *frame);
+void exec_failed(Thread *thread, Frame *frame);
+void process_began(bool is_fork, uint64_t parent);
+#define ENTRY_STUB_BYTES 24u /* then what was at the entry */
+bool entry_stub(EntryHook hook, uint8_t *stub, const uint8_t *entry);
+
+/* ---- loader_samples.c ---- */
+
+void samples_begin(void);
+void samples_of_thread(Thread *thread);
+
+/* ---- loader_hooks.S ---- */
+
+void hook_system_call(void);
+void hook_system_call_seen(void);
+void hook_system_call_plain(void);
+void hook_exit(void);
+void hook_after_clone(void);
+void hook_request(void);
+void hook_tiles(void);
+void hook_ring_full(void);
+void hook_none(void);
+void hook_find_object(void);
+void hook_iterate_phdr(void);
+void hook_addr(void);
+void hook_caller(void);
+void modules_changed(void);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory that all processes of the run share. */
+#include "loader.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+static void *part(uint64_t at) {
+    return (uint8_t *)process.arena + at;
+}
+
+/* ---- mapping ---- */
+
+static bool is_sound(const ArenaHeader *header, uint64_t file_bytes) {
+    const uint64_t banks = header->most_banks * header->bank_bytes;
+    return !memcmp(header->magic, ARENA_MAGIC, 8) && header->banks_at >= sizeof *header
+        && !(header->banks_at & 4095) && !(header->bank_bytes & 4095)
+        && header->bank_bytes >= COUNTERS_AT + 8 * header->most_counters
+        && header->most_counters < (UINT64_C(1) << 27) && header->banks_at + banks <= file_bytes
+        && header->modules_at + header->most_modules * sizeof(ArenaModule) <= header->banks_at
+        && header->events_at + header->most_events * sizeof(ArenaEvent) <= header->banks_at
+        && header->samples_at + header->most_samples * sizeof(ArenaSample) <= header->banks_at
+        && header->names_at + header->names_bytes <= header->banks_at;
+}
+
+static bool has_limit(void) {
+    uint64_t limit[2] = {0, 0};
+    system_call(SYS_prlimit64, 0, RLIMIT_AS, 0, (uint64_t)limit, 0, 0);
+    return limit[0] != RLIM_INFINITY;
+}
+
+/* Far from everything, since the kernel would put it right below the libraries, where there would
+   then be no room for copies. */
+static uint64_t far_away(uint64_t bytes) {
+    const uint64_t here = (uint64_t)&process & ~UINT64_C(0x3fffffff);
+    return here - (UINT64_C(16) << 30) - (bytes & ~UINT64_C(0x3fffffff));
+}
+
+static void *map_shared(uint64_t bytes, int64_t file, uint64_t from) {
+    void *at = call_map(far_away(bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, from);
+    if (at) {
+        system_call(SYS_madvise, (uint64_t)at, bytes, MADV_DONTDUMP, 0, 0, 0);
+    }
+    return at;
+}
+
+/* Map all of it where address space costs nothing, else all but the banks. */
+static ArenaHeader *map_all(int64_t file, uint64_t file_bytes) {
+    ArenaHeader *header = call_map(0, 4096, PROT_READ, MAP_SHARED, file, 0);
+    if (!header) {
+        return NULL;
+    }
+    ArenaHeader *all = NULL;
+    const uint64_t banks_at = header->banks_at;
+    if (is_sound(header, file_bytes)) {
+        const uint64_t end = banks_at + header->most_banks * header->bank_bytes;
+        all = process.is_limited ? NULL : map_shared(end, file, 0);
+        if (all) {
+            process.banks = (uint8_t *)all + banks_at;
+        } else {
+            all = map_shared(banks_at, file, 0);
+        }
+    }
+    system_call(SYS_munmap, (uint64_t)header, 4096, 0, 0, 0, 0);
+    return all;
+}
+
+bool arena_map(const char *path) {
+    struct stat status;
+    const int64_t file = call_open(path, O_RDWR);
+    if (file < 0) {
+        return false;
+    }
+    process.is_limited = has_limit();
+    ArenaHeader *header = NULL;
+    if (!system_call(SYS_fstat, (uint64_t)file, (uint64_t)&status, 0, 0, 0, 0)
+        && (uint64_t)status.st_size >= 4096) {
+        header = map_all(file, (uint64_t)status.st_size);
+    }
+    call_close(file);
+    text_add(process.arena_path, 0, sizeof process.arena_path, path);
+    process.arena = header;
+    return header != NULL;
+}
+
+/* ---- appending ---- */
+
+/* Number of the next of `most` items, or ~0: all are taken. */
+static uint64_t take(uint64_t *used, uint64_t n, uint64_t most) {
+    uint64_t before = __atomic_load_n(used, __ATOMIC_RELAXED);
+    do {
+        if (before > most || n > most - before) {
+            return ~UINT64_C(0);
+        }
+    } while (!__atomic_compare_exchange_n(used, &before, before + n, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return before;
+}
+
+const char *arena_text(uint64_t name) {
+    return name < process.arena->names_bytes ? (char *)part(process.arena->names_at) + name : "";
+}
+
+uint64_t arena_name(const char *text, size_t length) {
+    ArenaHeader *arena = process.arena;
+    const uint64_t at = length ? take(&arena->names_used, length + 1, arena->names_bytes) : 0;
+    if (!length || at == ~UINT64_C(0)) {
+        return 0;
+    }
+    char *name = (char *)part(arena->names_at) + at;
+    memcpy(name, text, length);
+    name[length] = 0;
+    return at;
+}
+
+void arena_event(EventKind kind, const uint64_t values[4], uint64_t name, uint64_t name2) {
+    ArenaHeader *arena = process.arena;
+    const uint64_t at = take(&arena->n_events, 1, arena->most_events);
+    if (at == ~UINT64_C(0)) {
+        return;
+    }
+    ArenaEvent *event = (ArenaEvent *)part(arena->events_at) + at;
+    event->process = process.number;
+    event->a = values[0];
+    event->b = values[1];
+    event->c = values[2];
+    event->d = values[3];
+    event->name = name;
+    event->name2 = name2;
+    __atomic_store_n(&event->kind, kind, __ATOMIC_RELEASE);
+}
+
+/* ---- banks ---- */
+
+Bank *arena_bank(void) {
+    ArenaHeader *arena = process.arena;
+    const uint64_t number = take(&arena->n_banks, 1, arena->most_banks);
+    if (number == ~UINT64_C(0)) {
+        return NULL;
+    }
+    if (process.banks) {
+        return (Bank *)(process.banks + number * arena->bank_bytes);
+    }
+    const int64_t file = call_open(process.arena_path, O_RDWR);
+    void *bank = file < 0 ? NULL
+                          : map_shared(arena->bank_bytes, file,
+                                       arena->banks_at + number * arena->bank_bytes);
+    call_close(file);
+    return bank;
+}
+
+/* ---- modules ---- */
+
+static bool is_same(const ArenaModule *row, const ArenaModule *wanted, const char *copy_path) {
+    return __atomic_load_n(&row->ready, __ATOMIC_ACQUIRE) == 1
+        && row->identity[0] == wanted->identity[0] && row->identity[1] == wanted->identity[1]
+        && row->process == wanted->process && row->n_counters == wanted->n_counters
+        && text_equal(arena_text(row->copy_name), copy_path);
+}
+
+uint64_t arena_module(const ArenaModule *wanted, const char *path, const char *copy_path) {
+    ArenaHeader *arena = process.arena;
+    ArenaModule *rows = part(arena->modules_at);
+    const uint64_t n = __atomic_load_n(&arena->n_modules, __ATOMIC_RELAXED);
+    for (uint64_t i = 0; i < n && i < arena->most_modules; i++) {
+        if (is_same(&rows[i], wanted, copy_path)) {
+            return i;
+        }
+    }
+    const uint64_t counter = take(&arena->n_counters, wanted->n_counters, arena->most_counters);
+    const uint64_t row = counter == ~UINT64_C(0)
+        ? counter
+        : take(&arena->n_modules, 1, arena->most_modules);
+    if (row != ~UINT64_C(0)) {
+        rows[row] = *wanted;
+        rows[row].first_counter = counter;
+        rows[row].path_name = arena_name(path, text_length(path));
+        rows[row].copy_name = arena_name(copy_path, text_length(copy_path));
+        __atomic_store_n(&rows[row].ready, 1, __ATOMIC_RELEASE);
+    }
+    return row;
+}
+
+const ArenaModule *arena_row(uint64_t row) {
+    return (const ArenaModule *)part(process.arena->modules_at) + row;
+}

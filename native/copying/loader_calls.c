@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel, strings and messages. */
+#include "loader.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+/* ---- the kernel ---- */
+
+int64_t call_open(const char *path, int flags) {
+    return system_call(SYS_openat, (uint64_t)AT_FDCWD, (uint64_t)path, (uint64_t)flags | O_CLOEXEC,
+                       0600, 0, 0);
+}
+
+void call_close(int64_t file) {
+    if (file >= 0) {
+        system_call(SYS_close, (uint64_t)file, 0, 0, 0, 0, 0);
+    }
+}
+
+/* NULL: refused. */
+void *call_map(uint64_t at, uint64_t bytes, int protection, int flags, int64_t file,
+               uint64_t from) {
+    const int64_t result = system_call(SYS_mmap, at, bytes, (uint64_t)protection, (uint64_t)flags,
+                                       (uint64_t)file, from);
+    return system_refused(result) ? NULL : (void *)result;
+}
+
+int64_t call_protect(const void *at, uint64_t bytes, int protection) {
+    return system_call(SYS_mprotect, (uint64_t)at, bytes, (uint64_t)protection, 0, 0, 0);
+}
+
+uint8_t *call_read_all(const char *path, Array *content) {
+    enum { PIECE = 65536 };
+    array_begin(content, 1);
+    const int64_t file = call_open(path, O_RDONLY);
+    int64_t n = file;
+    while (n >= 0 && array_add(content, PIECE)) {
+        content->n -= PIECE;
+        n = system_call(SYS_read, (uint64_t)file, (uint64_t)content->items + content->n, PIECE - 1,
+                        0, 0, 0);
+        if (n <= 0) {
+            break;
+        }
+        content->n += (size_t)n;
+    }
+    call_close(file);
+    if (n < 0 || content->failed) {
+        array_end(content);
+        return NULL;
+    }
+    content->items[content->n] = 0;
+    return content->items;
+}
+
+Signals signals_block(void) {
+    const uint64_t all = ~UINT64_C(0);
+    Signals before = {0};
+    system_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (uint64_t)&all, (uint64_t)&before, 8, 0,
+                0);
+    return before;
+}
+
+void signals_restore(Signals before) {
+    system_call(SYS_rt_sigprocmask, 2, (uint64_t)&before, 0, 8, 0, 0);
+}
+
+bool lock_take(uint64_t *lock) {
+    for (unsigned i = 0; i < 100000; i++) {
+        if (!__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
+            return true;
+        }
+        system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    }
+    return false;
+}
+
+void lock_release(uint64_t *lock) {
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- strings ---- */
+
+size_t text_length(const char *text) {
+    size_t n = 0;
+    while (text[n]) {
+        n++;
+    }
+    return n;
+}
+
+bool text_begins(const char *text, const char *beginning) {
+    for (; *beginning; beginning++, text++) {
+        if (*text != *beginning) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool text_equal(const char *a, const char *b) {
+    return text_begins(a, b) && !a[text_length(b)];
+}
+
+const char *text_find(const char *text, const char *part) {
+    for (; *text; text++) {
+        if (text_begins(text, part)) {
+            return text;
+        }
+    }
+    return NULL;
+}
+
+size_t text_add(char *text, size_t length, size_t room, const char *added) {
+    while (*added && length + 1 < room) {
+        text[length++] = *added++;
+    }
+    text[length] = 0;
+    return length;
+}
+
+size_t text_add_number(char *text, size_t length, size_t room, uint64_t number, unsigned base,
+                       unsigned digits) {
+    char reversed[65], ordered[65];
+    unsigned n = 0;
+    do {
+        reversed[n++] = "0123456789abcdef"[number % base];
+        number /= base;
+    } while (number || n < digits);
+    for (unsigned i = 0; i < n; i++) {
+        ordered[i] = reversed[n - 1 - i];
+    }
+    ordered[n] = 0;
+    return text_add(text, length, room, ordered);
+}
+
+void say(const char *what, const char *name, uint64_t number) {
+    char text[512];
+    if (!process.arena || !(process.arena->options & OPTION_VERBOSE)) {
+        return;
+    }
+    size_t n = text_add(text, 0, sizeof text, "ridgepoint: ");
+    n = text_add_number(text, n, sizeof text, (uint64_t)process.pid, 10, 1);
+    n = text_add(text, n, sizeof text, ": ");
+    n = text_add(text, n, sizeof text, what);
+    n = text_add(text, n, sizeof text, " ");
+    n = text_add(text, n, sizeof text, name);
+    n = text_add(text, n, sizeof text, " 0x");
+    n = text_add_number(text, n, sizeof text, number, 16, 1);
+    n = text_add(text, n, sizeof text, "\n");
+    system_call(SYS_write, 2, (uint64_t)text, n, 0, 0, 0);
+}

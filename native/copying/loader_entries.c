@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that have to do with where code is: the copies are told of, or hidden. */
+#define _GNU_SOURCE /* struct dl_phdr_info */
+#include "loader.h"
+
+#include <link.h>
+
+/* ---- stubs, between the entry of a copied function and the rest of it ---- */
+
+static void (*hook_for(EntryHook hook))(void) {
+    switch (hook) {
+    case ENTRY_FIND_OBJECT: return hook_find_object;
+    case ENTRY_ITERATE_PHDR: return hook_iterate_phdr;
+    case ENTRY_ADDR: return hook_addr;
+    case ENTRY_CALLER: return hook_caller;
+    default: return NULL;
+    }
+}
+
+/* movabs r11, rest; jmp [rip]; address of the hook; rest: */
+bool entry_stub(EntryHook hook, uint8_t *stub, const uint8_t *entry) {
+    void (*const to)(void) = hook_for(hook);
+    const uint64_t rest = (uint64_t)stub + ENTRY_STUB_BYTES;
+    static const uint8_t load[] = {0x49, 0xbb}, jump[] = {0xff, 0x25, 0, 0, 0, 0};
+    if (!to) {
+        return false;
+    }
+    memcpy(stub, load, 2);
+    memcpy(stub + 2, &rest, 8);
+    memcpy(stub + 10, jump, 6);
+    memcpy(stub + 16, &to, 8);
+    memcpy(stub + ENTRY_STUB_BYTES, entry, 9);
+    return true;
+}
+
+/* ---- unwinding ---- */
+
+/* As glibc's struct dl_find_object since 2.35. */
+typedef struct {
+    uint64_t flags, start, end, map, eh_frame_hdr;
+} Found;
+
+uint64_t find_object(uint64_t address, Found *found) {
+    const Loaded *module = loaded_with_copy_at(address);
+    if (!module || !module->copy->eh_frame_hdr) {
+        return 0;
+    }
+    found->flags = 0;
+    found->start = (uint64_t)module->code;
+    found->end = (uint64_t)module->code + module->code_bytes;
+    found->map = module->map;
+    found->eh_frame_hdr = (uint64_t)module->code + module->copy->eh_frame_hdr;
+    return 1;
+}
+
+typedef int (*Visitor)(struct dl_phdr_info *info, size_t bytes, void *data);
+typedef int (*Iterate)(Visitor visitor, void *data);
+
+typedef struct {
+    Visitor visitor;
+    void *data;
+    struct dl_phdr_info last;
+    size_t bytes;
+} Visit;
+
+static int visit(struct dl_phdr_info *info, size_t bytes, void *data) {
+    Visit *here = data;
+    here->last = *info;
+    here->bytes = bytes;
+    return here->visitor(info, bytes, here->data);
+}
+
+static int visit_copy(const Visit *here, const Loaded *module) {
+    const uint64_t hdr = module->copy->eh_frame_hdr;
+    const Elf64_Phdr headers[2] = {
+        {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = module->code_bytes,
+         .p_memsz = module->code_bytes, .p_align = 4096},
+        {.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = hdr, .p_paddr = hdr,
+         .p_filesz = module->code_bytes - hdr, .p_memsz = module->code_bytes - hdr,
+         .p_align = 4},
+    };
+    struct dl_phdr_info info = here->last; /* with its counts of changes */
+    info.dlpi_addr = (uint64_t)module->code;
+    info.dlpi_name = arena_text(arena_row(module->row)->path_name);
+    info.dlpi_phdr = headers;
+    info.dlpi_phnum = 2;
+    info.dlpi_tls_modid = 0;
+    info.dlpi_tls_data = NULL;
+    return here->visitor(&info, here->bytes, here->data);
+}
+
+/* dl_iterate_phdr, for unwinders that ask it: copies follow the modules. */
+int iterate_phdr(Visitor visitor, void *data, Iterate original) {
+    Visit here = {.visitor = visitor, .data = data};
+    int result = original(visit, &here);
+    for (uint64_t i = 0; !result && here.bytes && i < n_loaded; i++) {
+        if (loaded[i].is_there && loaded[i].code && loaded[i].copy->eh_frame_hdr) {
+            result = visit_copy(&here, &loaded[i]);
+        }
+    }
+    return result;
+}
+
+/* ---- names ---- */
+
+uint64_t original_address(uint64_t address) {
+    const Loaded *module = loaded_with_copy_at(address);
+    const uint64_t original = module ? loaded_original(module, address) : 0;
+    return original ? original : address;
+}
+
+uint64_t return_in_original(uint64_t address) {
+    const Loaded *module = loaded_with_copy_at(address);
+    return module ? module->a_return : 0;
+}

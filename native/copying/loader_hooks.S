@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What copied code jumps to and calls: from here to C with all of the program's registers kept.
+ * Layouts of Bank and Thread are asserted in loader_banks.c. */
+
+#define BANK_TID 24
+#define BANK_THREAD 48
+#define BANK_IS_FREE 56
+#define SYSTEM_CALLS_AT 133120
+#define THREAD_ALIVE 0
+#define THREAD_TIMER 8
+#define CALL_TIMER_DELETE 226
+#define CALL_GETTID 186
+#define CALL_EXIT 60
+
+        .text
+
+        .macro begin name
+        .globl \name
+        .hidden \name
+        .type \name, @function
+        .balign 16
+\name:
+        .cfi_startproc
+        .endm
+
+        .macro end name
+        .cfi_endproc
+        .size \name, . - \name
+        .endm
+
+/* As struct Frame; rbx is kept to come back by. `below`: what of the stack belongs to the program. */
+        .macro save below
+        leaq -\below(%rsp), %rsp
+        pushfq
+        pushq %rax
+        pushq %rcx
+        pushq %rdx
+        pushq %rsi
+        pushq %rdi
+        pushq %r8
+        pushq %r9
+        pushq %r10
+        pushq %r11
+        pushq %rbx
+        leaq 8(%rsp), %rdi
+        movq %rsp, %rbx
+        andq $-16, %rsp
+        cld
+        .endm
+
+        .macro restore below
+        movq %rbx, %rsp
+        popq %rbx
+        popq %r11
+        popq %r10
+        popq %r9
+        popq %r8
+        popq %rdi
+        popq %rsi
+        popq %rdx
+        popq %rcx
+        popq %rax
+        popfq
+        leaq \below(%rsp), %rsp
+        .endm
+
+/* ---- system calls: rcx is where to go on; r11 is free, no flag is ---- */
+
+        begin hook_system_call
+        movzbl %al, %r11d
+        jmp *%gs:SYSTEM_CALLS_AT(,%r11,8)
+        end hook_system_call
+
+        begin hook_system_call_plain
+        jmp *%rcx
+        end hook_system_call_plain
+
+        begin hook_system_call_seen
+        save 128
+        call system_call_begins
+        restore 128
+        jmp *%rcx
+        end hook_system_call_seen
+
+/* Some threads have no stack any more when they end. */
+        begin hook_exit
+        movq %rcx, %r11
+        leaq -CALL_EXIT(%rax), %rcx
+        jrcxz 1f
+        jmp *%r11
+1:      movq %rdi, %r12
+        movl $CALL_GETTID, %eax
+        syscall
+        cmpq %gs:BANK_TID, %rax
+        jne 2f /* a child that shares its parent's bank */
+        movq %gs:BANK_THREAD, %rbx
+        testq %rbx, %rbx
+        jz 2f
+        movslq THREAD_TIMER(%rbx), %rdi
+        testq %rdi, %rdi
+        js 3f
+        movl $CALL_TIMER_DELETE, %eax
+        syscall
+3:      movq $1, %gs:BANK_IS_FREE
+        lock decq threads_alive(%rip)
+        movq $0, THREAD_ALIVE(%rbx)
+2:      movq %r12, %rdi
+        movl $CALL_EXIT, %eax
+        syscall
+        ud2
+        end hook_exit
+
+        begin hook_after_clone
+        save 128
+        call system_call_returned
+        restore 128
+        jmp *%rcx
+        end hook_after_clone
+
+/* ---- called with everything to be preserved, below the program's part of the stack ---- */
+
+        begin hook_request
+        .cfi_def_cfa_offset 8
+        save 0
+        call request_seen
+        restore 0
+        ret
+        end hook_request
+
+        begin hook_tiles
+        save 0
+        call tiles_seen
+        restore 0
+        ret
+        end hook_tiles
+
+        begin hook_ring_full
+        save 0
+        call ring_is_full
+        restore 0
+        ret
+        end hook_ring_full
+
+        begin hook_none
+        ret
+        end hook_none
+
+/* ---- entries of functions, with their arguments; r11: what to go on with in the copy ---- */
+
+        .macro keep_arguments
+        pushq %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq %rsi
+        .cfi_adjust_cfa_offset 8
+        pushq %rdx
+        .cfi_adjust_cfa_offset 8
+        pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq %r8
+        .cfi_adjust_cfa_offset 8
+        pushq %r9
+        .cfi_adjust_cfa_offset 8
+        pushq %r11
+        .cfi_adjust_cfa_offset 8
+        .endm
+
+        .macro take_arguments
+        popq %r11
+        .cfi_adjust_cfa_offset -8
+        popq %r9
+        .cfi_adjust_cfa_offset -8
+        popq %r8
+        .cfi_adjust_cfa_offset -8
+        popq %rcx
+        .cfi_adjust_cfa_offset -8
+        popq %rdx
+        .cfi_adjust_cfa_offset -8
+        popq %rsi
+        .cfi_adjust_cfa_offset -8
+        popq %rdi
+        .cfi_adjust_cfa_offset -8
+        .endm
+
+        begin hook_find_object
+        keep_arguments
+        call find_object
+        take_arguments
+        testl %eax, %eax
+        jz 1f
+        xorl %eax, %eax
+        ret
+1:      jmp *%r11
+        end hook_find_object
+
+        begin hook_iterate_phdr
+        movq %r11, %rdx
+        jmp iterate_phdr
+        end hook_iterate_phdr
+
+        begin hook_addr
+        keep_arguments
+        call original_address
+        take_arguments
+        movq %rax, %rdi
+        jmp *%r11
+        end hook_addr
+
+/* The function looks where it returns to: let it return to a RET in the caller's own module, and
+   from there to another (which keeps the stack aligned), and from there to the copy. */
+        begin hook_caller
+        keep_arguments
+        movq 56(%rsp), %rdi
+        call return_in_original
+        take_arguments
+        testq %rax, %rax
+        jz 1f
+        pushq %rax
+        pushq %rax
+1:      jmp *%r11
+        end hook_caller
+
+        .section .note.GNU-stack, "", @progbits

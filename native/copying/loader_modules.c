@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program has loaded: at the beginning, and whenever the dynamic linker tells of a
+ * change. */
+#include "loader.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "module_parts.h"
+
+#define MOST_SEGMENTS 16u
+#define PAGE(address) ((address) & ~UINT64_C(4095))
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+Loaded loaded[MOST_LOADED];
+uint64_t n_loaded;
+uint64_t modules_lock;
+static struct r_debug *debug;
+
+/* ---- finding what the dynamic linker keeps for debuggers ---- */
+
+static const ElfW(Dyn) *dynamic_entry(const ElfW(Dyn) *dynamic, int64_t tag) {
+    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+        if (dynamic->d_tag == tag) {
+            return dynamic;
+        }
+    }
+    return NULL;
+}
+
+/* Of an image in memory; *bias is where it is. NULL: it has none. */
+static const ElfW(Dyn) *dynamic_of(const Elf64_Phdr *headers, uint64_t n, uint64_t first_page,
+                                   uint64_t *bias) {
+    const Elf64_Phdr *dynamic = NULL;
+    bool is_known = false;
+    for (uint64_t i = 0; i < n; i++) {
+        if (headers[i].p_type == PT_PHDR) {
+            *bias = (uint64_t)headers - headers[i].p_vaddr;
+            is_known = true;
+        } else if (headers[i].p_type == PT_LOAD && !headers[i].p_offset && !is_known) {
+            *bias = first_page - headers[i].p_vaddr;
+        } else if (headers[i].p_type == PT_DYNAMIC) {
+            dynamic = &headers[i];
+        }
+    }
+    return dynamic ? (const ElfW(Dyn) *)(*bias + dynamic->p_vaddr) : NULL;
+}
+
+static uint32_t gnu_hash(const char *name) {
+    uint32_t hash = 5381;
+    for (; *name; name++) {
+        hash = hash * 33 + (uint8_t)*name;
+    }
+    return hash;
+}
+
+/* Addresses in a dynamic section were made absolute by glibc, unless the section is read-only. */
+static uint64_t absolute(const ElfW(Dyn) *entry, uint64_t bias) {
+    return entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias : entry->d_un.d_ptr;
+}
+
+static uint64_t symbol_of(const ElfW(Dyn) *dynamic, uint64_t bias, const char *name) {
+    const ElfW(Dyn) *hash_entry = dynamic_entry(dynamic, DT_GNU_HASH);
+    const ElfW(Dyn) *symbols_entry = dynamic_entry(dynamic, DT_SYMTAB);
+    const ElfW(Dyn) *strings_entry = dynamic_entry(dynamic, DT_STRTAB);
+    if (!hash_entry || !symbols_entry || !strings_entry) {
+        return 0;
+    }
+    const uint32_t *table = (const uint32_t *)absolute(hash_entry, bias);
+    const Elf64_Sym *symbols = (const Elf64_Sym *)absolute(symbols_entry, bias);
+    const char *strings = (const char *)absolute(strings_entry, bias);
+    const uint32_t *buckets = table + 4 + 2 * table[2], *chains = buckets + table[0];
+    const uint32_t hash = gnu_hash(name);
+    uint32_t i = table[0] ? buckets[hash % table[0]] : 0;
+    if (i < table[1]) {
+        return 0;
+    }
+    for (;; i++) {
+        const uint32_t here = chains[i - table[1]];
+        if ((here | 1) == (hash | 1) && text_equal(strings + symbols[i].st_name, name)) {
+            return bias + symbols[i].st_value;
+        }
+        if (here & 1) {
+            return 0;
+        }
+    }
+}
+
+static struct r_debug *find_debug(void) {
+    uint64_t bias = 0;
+    const Elf64_Phdr *headers = (const Elf64_Phdr *)process.executable_headers;
+    const ElfW(Dyn) *dynamic =
+        dynamic_of(headers, process.n_executable_headers, PAGE((uint64_t)headers), &bias);
+    const ElfW(Dyn) *entry = dynamic ? dynamic_entry(dynamic, DT_DEBUG) : NULL;
+    if (entry && entry->d_un.d_ptr) {
+        return (struct r_debug *)entry->d_un.d_ptr;
+    }
+    if (process.linker) { /* else the linker was called as a program */
+        const Elf64_Ehdr *header = (const Elf64_Ehdr *)process.linker;
+        headers = (const Elf64_Phdr *)(process.linker + header->e_phoff);
+        dynamic = dynamic_of(headers, header->e_phnum, process.linker, &bias);
+    }
+    return dynamic ? (struct r_debug *)symbol_of(dynamic, bias, "_r_debug") : NULL;
+}
+
+/* ---- one module ---- */
+
+typedef struct {
+    Loaded *module;
+    const struct link_map *map;
+    MappedFile file;
+    char path[4096], copy_path[4096], message[512];
+    uint64_t identity[2];
+    CodeSegment segments[MOST_SEGMENTS];
+    size_t n_segments;
+    bool is_executable;
+} Loading;
+
+static Loading loading; /* too large for a stack; guarded by the lock */
+
+static bool is_mapped(uint64_t address, uint64_t bytes) {
+    uint8_t one;
+    for (uint64_t page = PAGE(address); page < address + bytes; page += 4096) {
+        if (system_call(SYS_mincore, page, 4096, (uint64_t)&one, 0, 0, 0) == -12 /* ENOMEM */) {
+            return false;
+        }
+        if (page == PAGE(address)) { /* the first and the last are enough */
+            page = PAGE(address + bytes - 1) - 4096 >= page ? PAGE(address + bytes - 1) - 4096
+                                                            : page;
+        }
+    }
+    return true;
+}
+
+/* Read segments from the file; false: it is not what is loaded. */
+static bool read_segments(Loading *l) {
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)l->file.bytes;
+    if (l->file.n < sizeof *header || memcmp(header, ELFMAG, SELFMAG)
+        || header->e_machine != EM_X86_64 || header->e_phoff > l->file.n
+        || header->e_phnum * sizeof(Elf64_Phdr) > l->file.n - header->e_phoff) {
+        return false;
+    }
+    const Elf64_Phdr *segment = (const Elf64_Phdr *)(l->file.bytes + header->e_phoff);
+    Loaded *module = l->module;
+    bool is_it = false;
+    module->lowest = ~UINT64_C(0);
+    module->highest = 0;
+    for (unsigned i = 0; i < header->e_phnum; i++, segment++) {
+        const uint64_t end = segment->p_vaddr + segment->p_memsz;
+        if (segment->p_type == PT_DYNAMIC) {
+            is_it = module->bias + segment->p_vaddr == module->dynamic;
+        }
+        if (segment->p_type != PT_LOAD) {
+            continue;
+        }
+        module->lowest = PAGE(segment->p_vaddr) < module->lowest ? PAGE(segment->p_vaddr)
+                                                                 : module->lowest;
+        module->highest = PAGE(end + 4095) > module->highest ? PAGE(end + 4095) : module->highest;
+        if (segment->p_flags & PF_X && segment->p_filesz && l->n_segments < MOST_SEGMENTS) {
+            l->segments[l->n_segments++] = (CodeSegment){
+                module->bias + PAGE(segment->p_vaddr),
+                PAGE(segment->p_vaddr + segment->p_filesz + 4095) - PAGE(segment->p_vaddr),
+                PAGE(segment->p_offset), !!(segment->p_flags & PF_W)};
+        }
+    }
+    for (size_t i = 0; is_it && i < l->n_segments; i++) {
+        is_it = is_mapped(l->segments[i].address, l->segments[i].bytes);
+    }
+    return is_it;
+}
+
+static uint64_t find_return(const Loaded *module, const CodeSegment *segments, size_t n) {
+    (void)module;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *code = (const uint8_t *)segments[i].address;
+        for (uint64_t k = 0; k + 64 < segments[i].bytes; k++) {
+            /* LEAVE or POP before it: what follows an anchor's five bytes is never taken. */
+            if (code[k] == 0xc3 && k && (code[k - 1] == 0xc9 || (code[k - 1] & 0xf8) == 0x58)) {
+                return segments[i].address + k;
+            }
+        }
+    }
+    return 0;
+}
+
+static Reason take_counters(Loading *l) {
+    const ArenaModule wanted = {.identity = {l->identity[0], l->identity[1]},
+                                .n_counters = l->module->copy->sections[SECTION_ROWS].n,
+                                .process = ~UINT64_C(0)};
+    l->module->row = arena_module(&wanted, l->path, l->copy_path);
+    return l->module->row == ~UINT64_C(0) ? REASON_NO_COUNTERS : REASON_NONE;
+}
+
+static void unmap_copy_file(Loaded *module) {
+    if (module->copy) {
+        system_call(SYS_munmap, (uint64_t)module->copy, module->copy->file_bytes, 0, 0, 0, 0);
+        module->copy = NULL;
+    }
+}
+
+static Reason copy_module(Loading *l) {
+    Reason reason = REASON_NO_COPY;
+    if (!file_map(&l->file, l->path)) {
+        return REASON_NO_COPY;
+    }
+    const char *opened = l->path;
+    char real[4096];
+    file_real_path(&l->file, opened, real, sizeof real);
+    if (!read_segments(l)) {
+        return REASON_CHANGED;
+    }
+    Module file = {.file = l->file.bytes, .file_bytes = l->file.n};
+    read_identity(&file, (const Elf64_Ehdr *)l->file.bytes);
+    memcpy(l->identity, file.identity, sizeof l->identity);
+    text_add(l->path, 0, sizeof l->path, real);
+    l->module->copy = copy_find(l->path, l->identity, l->copy_path, sizeof l->copy_path, &reason,
+                                l->message, sizeof l->message);
+    if (!l->module->copy) {
+        return reason;
+    }
+    if (l->module->copy->lowest != l->module->lowest
+        || l->module->copy->highest != l->module->highest) {
+        return REASON_DAMAGED;
+    }
+    if (l->module->copy->flags & COPY_USES_GS) {
+        return REASON_USES_GS;
+    }
+    reason = take_counters(l);
+    if (reason == REASON_NONE) {
+        l->module->a_return = find_return(l->module, l->segments, l->n_segments);
+        reason = copy_load(l->module, l->segments, l->n_segments, l->file.descriptor,
+                           arena_row(l->module->row)->first_counter, l->is_executable);
+    }
+    return reason;
+}
+
+static void tell(const Loading *l, Reason reason) {
+    const Loaded *module = l->module;
+    if (reason == REASON_NONE) {
+        const uint64_t values[4] = {module->row, module->bias, (uint64_t)module->code,
+                                    module->code_bytes};
+        arena_event(EVENT_LOADED, values, 0, 0);
+        say("copied", l->path, module->bias);
+    } else {
+        const uint64_t values[4] = {reason, module->bias, module->lowest, module->highest};
+        arena_event(EVENT_LEFT_ALONE, values, arena_name(l->path, text_length(l->path)),
+                    arena_name(l->message, text_length(l->message)));
+        say(l->message, l->path, reason);
+    }
+}
+
+static void load(const struct link_map *map, bool is_executable) {
+    const uint64_t bias = map->l_addr, dynamic = (uint64_t)map->l_ld;
+    uint64_t at = 0;
+    while (at < n_loaded && loaded[at].is_there) { /* a row whose module is gone serves again */
+        at++;
+    }
+    if (at == MOST_LOADED) {
+        return;
+    }
+    loaded[at] = (Loaded){.map = (uint64_t)map, .bias = bias, .dynamic = dynamic};
+    loading = (Loading){.module = &loaded[at], .map = map, .is_executable = is_executable};
+    loading.file.descriptor = -1;
+    text_add(loading.path, 0, sizeof loading.path, is_executable ? "/proc/self/exe" : map->l_name);
+    const Reason reason = copy_module(&loading);
+    if (reason != REASON_NONE) {
+        unmap_copy_file(&loaded[at]);
+    }
+    tell(&loading, reason);
+    file_unmap(&loading.file);
+    __atomic_store_n(&loaded[at].is_there, 1, __ATOMIC_RELEASE);
+    if (at == n_loaded) {
+        __atomic_store_n(&n_loaded, at + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void unload(Loaded *module) {
+    __atomic_store_n(&module->is_there, 0, __ATOMIC_RELEASE);
+    if (module->code) {
+        const uint64_t values[4] = {module->row};
+        arena_event(EVENT_UNLOADED, values, 0, 0);
+        system_call(SYS_munmap, (uint64_t)module->code, module->code_bytes, 0, 0, 0, 0);
+        module->code = NULL;
+    }
+    unmap_copy_file(module);
+}
+
+/* ---- all of them ---- */
+
+static bool is_ours_or_the_kernels(const struct link_map *map) {
+    const uint64_t dynamic = (uint64_t)map->l_ld;
+    return map->l_addr == (uint64_t)__ehdr_start
+        || (process.vdso && dynamic >= process.vdso && dynamic < process.vdso + 65536);
+}
+
+static Loaded *known(const struct link_map *map) {
+    for (uint64_t i = 0; i < n_loaded; i++) {
+        if (loaded[i].is_there && loaded[i].map == (uint64_t)map && loaded[i].bias == map->l_addr
+            && loaded[i].dynamic == (uint64_t)map->l_ld) {
+            return &loaded[i];
+        }
+    }
+    return NULL;
+}
+
+typedef struct r_debug_with_next {
+    struct r_debug base;
+    struct r_debug_with_next *r_next; /* of the next namespace, since version 2 */
+} DebugWithNext;
+
+static bool is_listed(const Loaded *module) {
+    const DebugWithNext *space = (const DebugWithNext *)debug;
+    for (; space; space = space->base.r_version >= 2 ? space->r_next : NULL) {
+        for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+            if (module->map == (uint64_t)map && module->bias == map->l_addr
+                && module->dynamic == (uint64_t)map->l_ld) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void compare(void) {
+    const DebugWithNext *space = (const DebugWithNext *)debug;
+    for (uint64_t i = 0; i < n_loaded; i++) {
+        if (loaded[i].is_there && !is_listed(&loaded[i])) {
+            unload(&loaded[i]);
+        }
+    }
+    for (; space; space = space->base.r_version >= 2 ? space->r_next : NULL) {
+        for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
+            if (!is_ours_or_the_kernels(map) && !known(map)) {
+                load(map, space == (const DebugWithNext *)debug && map == space->base.r_map);
+            }
+        }
+    }
+    places_forget();
+}
+
+/* The dynamic linker calls this in place of the function that it has for debuggers. */
+void modules_changed(void) {
+    if (debug->r_state != RT_CONSISTENT || process.is_sandboxed) {
+        return;
+    }
+    const Signals before = signals_block();
+    if (lock_take(&modules_lock)) {
+        compare();
+        lock_release(&modules_lock);
+    }
+    signals_restore(before);
+}
+
+void modules_begin(void) {
+    debug = find_debug();
+    if (!debug || debug->r_version < 1 || !debug->r_map) {
+        return;
+    }
+    linker_break = debug->r_brk;
+    compare();
+    uint64_t lowest = linker_break, highest = linker_break;
+    for (uint64_t i = 0; i < n_loaded; i++) {
+        if (linker_break >= loaded[i].bias + loaded[i].lowest
+            && linker_break < loaded[i].bias + loaded[i].highest) {
+            lowest = loaded[i].bias + loaded[i].lowest;
+            highest = loaded[i].bias + loaded[i].highest;
+        }
+    }
+    if (!linker_break_patch(lowest, highest)) {
+        say("modules that come later are not copied", "", linker_break);
+    }
+    places_forget();
+}
+
+/* ---- where an address is ---- */
+
+const Loaded *loaded_with_copy_at(uint64_t address) {
+    const uint64_t n = __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < n; i++) {
+        if (loaded[i].is_there && loaded[i].code && address >= (uint64_t)loaded[i].code
+            && address - (uint64_t)loaded[i].code < loaded[i].code_bytes) {
+            return &loaded[i];
+        }
+    }
+    return NULL;
+}
+
+const Loaded *loaded_at(uint64_t address) {
+    const uint64_t n = __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < n; i++) {
+        if (loaded[i].is_there && address >= loaded[i].bias + loaded[i].lowest
+            && address < loaded[i].bias + loaded[i].highest) {
+            return &loaded[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t loaded_original(const Loaded *module, uint64_t address) {
+    const Section *section = &module->copy->sections[SECTION_PLACES];
+    const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
+    const uint64_t at = address - (uint64_t)module->code;
+    uint64_t low = 0, high = section->n; /* the last place that is not behind it */
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+        if (places[middle].at <= at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low ? module->bias + module->lowest + places[low - 1].address : 0;
+}

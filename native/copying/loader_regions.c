@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Regions, as docs/regions.md has them; configurations of tiles; full rings. */
+#include "loader.h"
+
+#define REGION_BEGINS UINT64_C(0x52500000)
+#define REGION_ENDS UINT64_C(0x52500001)
+#define MOST_NAME_BYTES 200u
+#define MOST_LIST_BYTES 16384u
+#define MOST_TEXTS 4096u
+
+/* ---- texts that have an offset in the arena already ---- */
+
+uint64_t names_lock;
+static uint64_t texts[MOST_TEXTS]; /* by hash; 0: free */
+
+static uint64_t hash_of(const char *text, size_t n) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++) {
+        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash ^ hash >> 29;
+}
+
+/* Offset of a text among names; 0: no room for another. */
+static uint64_t name_of(const char *text, size_t n) {
+    const uint64_t hash = hash_of(text, n);
+    for (uint64_t i = 0; i < MOST_TEXTS; i++) {
+        uint64_t *slot = &texts[(hash + i) % MOST_TEXTS];
+        const uint64_t found = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+        const char *known = arena_text(found);
+        if (found && text_begins(known, text) && !known[n]) {
+            return found;
+        }
+        if (!found) {
+            const uint64_t made = i < MOST_TEXTS / 2 ? arena_name(text, n) : 0;
+            __atomic_store_n(slot, made, __ATOMIC_RELEASE);
+            return made;
+        }
+    }
+    return 0;
+}
+
+/* ---- lists of open regions ---- */
+
+static char list[MOST_LIST_BYTES]; /* guarded by the lock */
+
+/* The regions after one more began: its name is last, and nowhere else. */
+static uint64_t list_with(uint64_t regions, const char *name) {
+    const char *rest = arena_text(regions);
+    const size_t name_bytes = text_length(name);
+    size_t n = 0;
+    while (*rest) {
+        size_t length = 0;
+        while (rest[length] && rest[length] != '\n') {
+            length++;
+        }
+        const bool is_same = length == name_bytes && !memcmp(rest, name, length);
+        if (!is_same && n + length + name_bytes + 2 < sizeof list) {
+            memcpy(list + n, rest, length);
+            n += length;
+            list[n++] = '\n';
+        }
+        rest += length + (rest[length] == '\n');
+    }
+    memcpy(list + n, name, name_bytes + 1);
+    return name_of(list, n + name_bytes);
+}
+
+static size_t copy_name(char *to, const char *name) {
+    size_t n = 0;
+    for (; n < MOST_NAME_BYTES && name[n]; n++) {
+        to[n] = (uint8_t)name[n] < 32 || name[n] == 127 ? '?' : name[n];
+    }
+    to[n] = 0;
+    return n;
+}
+
+static void begins(Thread *thread, const char *text) {
+    char name[MOST_NAME_BYTES + 1];
+    const size_t n = copy_name(name, text);
+    uint64_t id = 0, regions = 0;
+    if (n && lock_take(&names_lock)) {
+        id = name_of(name, n);
+        regions = id ? list_with(thread->regions, name) : 0;
+        lock_release(&names_lock);
+    }
+    OpenRegion *open = regions ? array_add(&thread->open, 1) : NULL;
+    if (open) {
+        *open = (OpenRegion){id, thread->regions};
+        bank_use(thread, regions, bank_here()->tiles);
+    }
+}
+
+static void ends(Thread *thread, const char *text) {
+    char name[MOST_NAME_BYTES + 1];
+    OpenRegion *open = (OpenRegion *)thread->open.items;
+    if (!copy_name(name, text)) {
+        return;
+    }
+    size_t depth = thread->open.n;
+    while (depth && !text_equal(arena_text(open[depth - 1].name), name)) {
+        depth--;
+    }
+    if (depth) {
+        thread->open.n = depth - 1;
+        bank_use(thread, open[depth - 1].before, bank_here()->tiles);
+    }
+}
+
+static void take_request(const uint64_t *words) {
+    if (words[0] != REGION_BEGINS && words[0] != REGION_ENDS) {
+        return;
+    }
+    Thread *thread = thread_here();
+    const char *name = (const char *)words[1];
+    if (!name || thread->busy) {
+        return;
+    }
+    thread->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (words[0] == REGION_BEGINS) {
+        begins(thread, name);
+    } else {
+        ends(thread, name);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->busy = 0;
+}
+
+void request_seen(Frame *frame) {
+    const uint64_t *words = (const uint64_t *)frame->rax;
+    if (words[0] == REGION_BEGINS || words[0] == REGION_ENDS) {
+        take_request(words);
+        frame->rdx = 0;
+    }
+}
+
+/* For callers whose code is not copied, and for Python. */
+__attribute__((visibility("default"))) void ridgepoint_native_request(uint64_t *words) {
+    if (process.arena) {
+        take_request(words);
+    }
+}
+
+/* ---- tiles, rings ---- */
+
+void tiles_seen(void) {
+    uint8_t tiles[64];
+    Thread *thread = thread_here();
+    tiles_read(tiles);
+    if (memcmp(tiles, bank_here()->tiles, 64)) {
+        bank_use(thread, thread->regions, tiles);
+    }
+}
+
+__attribute__((weak, visibility("hidden"))) void traffic_ring(Bank *bank);
+
+void ring_is_full(void) {
+    if (traffic_ring) {
+        traffic_ring(bank_here());
+    } else {
+        bank_here()->ring_index = 0;
+    }
+}

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "module_parts.h"
+#include "identity.h"
 
 #define MOST_SEGMENTS 16u
 #define PAGE(address) ((address) & ~UINT64_C(4095))
@@ -173,6 +173,26 @@ static bool read_segments(Loading *l) {
     return is_it;
 }
 
+/* By the build id in memory: at its path there may be another file by now. */
+static void find_identity(Loading *l) {
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)l->file.bytes;
+    const Elf64_Phdr *segment = (const Elf64_Phdr *)(l->file.bytes + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++, segment++) {
+        const uint64_t at = l->module->bias + segment->p_vaddr;
+        if (segment->p_type != PT_NOTE || !segment->p_filesz || !is_mapped(at, segment->p_filesz)) {
+            continue;
+        }
+        uint64_t id_bytes;
+        const uint8_t *id = identity_find_note((const uint8_t *)at, segment->p_filesz,
+                                               segment->p_align, &id_bytes);
+        if (id) {
+            identity_of_note(id, id_bytes, l->file.n, l->identity);
+            return;
+        }
+    }
+    identity_of_content(l->file.bytes, l->file.n, l->identity);
+}
+
 static uint64_t find_return(const Loaded *module, const CodeSegment *segments, size_t n) {
     (void)module;
     for (size_t i = 0; i < n; i++) {
@@ -213,9 +233,7 @@ static Reason copy_module(Loading *l) {
     if (!read_segments(l)) {
         return REASON_CHANGED;
     }
-    Module file = {.file = l->file.bytes, .file_bytes = l->file.n};
-    read_identity(&file, (const Elf64_Ehdr *)l->file.bytes);
-    memcpy(l->identity, file.identity, sizeof l->identity);
+    find_identity(l);
     text_add(l->path, 0, sizeof l->path, real);
     l->module->copy = copy_find(l->path, l->identity, l->copy_path, sizeof l->copy_path, &reason,
                                 l->message, sizeof l->message);

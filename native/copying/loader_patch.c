@@ -140,7 +140,7 @@ static Reason check_anchors(const Loaded *module, const CodeSegment *segments, s
         const size_t bytes = patched_bytes(&anchors[i]);
         const CodeSegment *segment = segment_of(segments, n_segments, at);
         if (!segment || at + bytes > segment->address + segment->bytes
-            || (bytes == 5 && anchors[i].to >= module->code_bytes)) {
+            || (bytes == 5 && anchors[i].to >= count(module->copy, SECTION_CODE))) {
             return REASON_DAMAGED;
         }
         if (memcmp((const void *)at, anchors[i].expected, bytes)) {

@@ -110,7 +110,7 @@ static void gs_set(const Bank *bank) {
 static void fill_system_calls(Bank *bank) {
     static const uint8_t seen[] = {
         SYS_clone, SYS_fork, SYS_execve, SYS_execveat & 255, SYS_arch_prctl, SYS_clone3 & 255,
-        SYS_exit_group, SYS_prctl, SYS_seccomp & 255,
+        SYS_exit_group, SYS_prctl, SYS_seccomp & 255, SYS_set_robust_list & 255,
     };
     uint64_t *calls = (uint64_t *)((uint8_t *)bank + SYSTEM_CALLS_AT);
     for (unsigned i = 0; i < 256; i++) {

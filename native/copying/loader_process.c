@@ -14,79 +14,7 @@
 
 extern uint64_t modules_lock, names_lock;
 
-/* ---- before ---- */
-
-/* Bytes of the program's memory, wherever that is; false: it is not there. */
-bool read_program(uint64_t address, void *to, uint64_t bytes) {
-    const uint64_t here[2] = {(uint64_t)to, bytes}, there[2] = {address, bytes};
-    const int64_t n = system_call(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
-                                  (uint64_t)there, 1, 0);
-    if (n == -ENOSYS || n == -EPERM) { /* forbidden here: believe the program */
-        memcpy(to, (const void *)address, bytes);
-        return address != 0;
-    }
-    return n == (int64_t)bytes;
-}
-
-/* A child that shares its parent's memory and is no thread of it counts in its parent's bank: it
-   becomes another program soon, while its parent waits. */
-static bool needs_bank(uint64_t flags) {
-    return !(flags & CLONE_VM) || flags & CLONE_THREAD;
-}
-
-static bool clone3_needs_bank(const Frame *frame) {
-    uint64_t flags;
-    return frame->rsi >= 64 && read_program(frame->rdi, &flags, sizeof flags)
-        && needs_bank(flags);
-}
-
-static bool is_this_process(void) {
-    return system_call(SYS_getpid, 0, 0, 0, 0, 0, 0) == process.pid;
-}
-
-static void exits(uint64_t status) {
-    if (is_this_process()) {
-        const uint64_t values[4] = {status & 255};
-        arena_event(EVENT_ENDED, values, 0, 0);
-    }
-}
-
-/* %gs is where counts go. What would use the program's own is not copied, but what is copied could
-   not be stopped, so the program is told that the kernel does not know this call. */
-static void sets_gs(Frame *frame) {
-    const uint64_t values[4] = {0};
-    arena_event(EVENT_USES_GS, values, 0, 0);
-    say("the program sets %gs", "", frame->rsi);
-    frame->rdi = ~UINT64_C(0); /* EINVAL */
-}
-
-static bool returns_by_hook(Thread *thread, Frame *frame) {
-    thread->is_exec = 0;
-    switch (frame->rax) {
-    case SYS_clone: return needs_bank(frame->rdi);
-    case SYS_clone3: return clone3_needs_bank(frame);
-    case SYS_fork: return true;
-    case SYS_execve:
-    case SYS_execveat: exec_begins(thread, frame); return true;
-    case SYS_exit_group: exits(frame->rdi); return false;
-    case SYS_arch_prctl:
-        if (frame->rdi == ARCH_SET_GS) {
-            sets_gs(frame);
-        }
-        return false;
-    case SYS_prctl: process.is_sandboxed |= frame->rdi == PR_SET_SECCOMP; return false;
-    case SYS_seccomp: process.is_sandboxed = true; return false;
-    default: return false;
-    }
-}
-
-void system_call_begins(Frame *frame) {
-    if (returns_by_hook(thread_here(), frame)) {
-        frame->rcx -= AFTER_CLONE_BYTES;
-    }
-}
-
-/* ---- after ---- */
+/* ---- in the child ---- */
 
 static void tiles_of_child(const Bank *parents, uint8_t tiles[64]) {
     static const uint8_t none[64];
@@ -140,6 +68,89 @@ static void child_begins(void) {
     }
     signals_restore(before);
 }
+
+/* ---- before ---- */
+
+/* Bytes of the program's memory, wherever that is; false: it is not there. */
+bool read_program(uint64_t address, void *to, uint64_t bytes) {
+    const uint64_t here[2] = {(uint64_t)to, bytes}, there[2] = {address, bytes};
+    const int64_t n = system_call(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
+                                  (uint64_t)there, 1, 0);
+    if (n == -ENOSYS || n == -EPERM) { /* forbidden here: believe the program */
+        memcpy(to, (const void *)address, bytes);
+        return address != 0;
+    }
+    return n == (int64_t)bytes;
+}
+
+/* A child that shares its parent's memory and is no thread of it counts in its parent's bank: it
+   becomes another program soon, while its parent waits. */
+static bool needs_bank(uint64_t flags) {
+    return !(flags & CLONE_VM) || flags & CLONE_THREAD;
+}
+
+static bool clone3_needs_bank(const Frame *frame) {
+    uint64_t flags;
+    return frame->rsi >= 64 && read_program(frame->rdi, &flags, sizeof flags)
+        && needs_bank(flags);
+}
+
+static bool is_this_process(void) {
+    return system_call(SYS_getpid, 0, 0, 0, 0, 0, 0) == process.pid;
+}
+
+static void exits(uint64_t status) {
+    if (is_this_process()) {
+        const uint64_t values[4] = {status & 255};
+        arena_event(EVENT_ENDED, values, 0, 0);
+    }
+}
+
+/* %gs is where counts go. What would use the program's own is not copied, but what is copied could
+   not be stopped, so the program is told that the kernel does not know this call. */
+static void sets_gs(Frame *frame) {
+    const uint64_t values[4] = {0};
+    arena_event(EVENT_USES_GS, values, 0, 0);
+    say("the program sets %gs", "", frame->rsi);
+    frame->rdi = ~UINT64_C(0); /* EINVAL */
+}
+
+/* Every thread of glibc, and every process that it forked, calls this first. It is seen here if
+   the call that began it was not. */
+static void notice_thread(const Thread *thread) {
+    if ((uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid) {
+        child_begins();
+    }
+}
+
+static bool returns_by_hook(Thread *thread, Frame *frame) {
+    thread->is_exec = 0;
+    switch (frame->rax) {
+    case SYS_clone: return needs_bank(frame->rdi);
+    case SYS_clone3: return clone3_needs_bank(frame);
+    case SYS_fork: return true;
+    case SYS_execve:
+    case SYS_execveat: exec_begins(thread, frame); return true;
+    case SYS_exit_group: exits(frame->rdi); return false;
+    case SYS_arch_prctl:
+        if (frame->rdi == ARCH_SET_GS) {
+            sets_gs(frame);
+        }
+        return false;
+    case SYS_set_robust_list: notice_thread(thread); return false;
+    case SYS_prctl: process.is_sandboxed |= frame->rdi == PR_SET_SECCOMP; return false;
+    case SYS_seccomp: process.is_sandboxed = true; return false;
+    default: return false;
+    }
+}
+
+void system_call_begins(Frame *frame) {
+    if (returns_by_hook(thread_here(), frame)) {
+        frame->rcx -= AFTER_CLONE_BYTES;
+    }
+}
+
+/* ---- after ---- */
 
 void system_call_returned(Frame *frame) {
     if (!frame->rax) {

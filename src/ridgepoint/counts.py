@@ -36,6 +36,9 @@ class FlopCount:
     masked_flop : int or None
         Of these, the flop of instructions under a mask, whose lanes may have been off. None: the
         meter cannot tell.
+    useful_flop : int or None
+        Of these, the flop of lanes that no mask had switched off: all of them where nothing is
+        masked. None: the meter cannot tell.
     instructions : int or None
         Instructions executed; None: the meter counts flop, not instructions.
     operation : str or None
@@ -47,15 +50,21 @@ class FlopCount:
     fma: bool | None
     flop: int
     masked_flop: int | None = 0
+    useful_flop: int | None = None
     instructions: int | None
     operation: str | None = None
 
     def __post_init__(self) -> None:
+        if self.useful_flop is None and self.masked_flop == 0:
+            object.__setattr__(self, "useful_flop", self.flop)
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision must be one of {PRECISIONS}, got {self.precision!r}")
         if self.operation is not None and self.operation not in OPERATIONS:
             raise ValueError(f"operation must be one of {OPERATIONS}, got {self.operation!r}")
-        counts = (self.flop, self.masked_flop, self.instructions, self.width_bits)
+        counts = (
+            *(self.flop, self.masked_flop, self.useful_flop),
+            *(self.instructions, self.width_bits),
+        )
         if any(count is not None and count < 0 for count in counts):
             raise ValueError(f"counts must be >= 0, got {self!r}")
 
@@ -125,6 +134,11 @@ class Counts:
         return add_known(kind.masked_flop for kind in self.flop)
 
     @property
+    def useful_flop(self) -> int | None:
+        """Of `work_flop`, the flop of lanes that no mask had switched off; None: not known."""
+        return add_known(kind.useful_flop for kind in self.flop)
+
+    @property
     def eq3_bop(self) -> int | None:
         """Basic operations by Eq. (3): instructions - branches - loads - stores; None: not known.
 
@@ -172,6 +186,7 @@ class Counts:
                         seen,
                         flop=seen.flop + kind.flop,
                         masked_flop=_add(seen.masked_flop, kind.masked_flop),
+                        useful_flop=_add(seen.useful_flop, kind.useful_flop),
                         instructions=_add(seen.instructions, kind.instructions),
                     )
                 )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ridgepoint.counts import FlopCount
 from ridgepoint.meters.decode import decode
-from ridgepoint.meters.tally import Executed, distinct, grouped_sums, tally
+from ridgepoint.meters.tally import Executed, Masked, distinct, grouped_sums, tally
 
 ADDSD = decode(bytes.fromhex("f20f58c1"))  # addsd %xmm1,%xmm0
 FMA = decode(bytes.fromhex("c4e2f5b810"))  # vfmadd231pd (%rax),%ymm1,%ymm2
@@ -116,3 +116,52 @@ def test_repeated_operations_are_kept_once():
 
     assert kept == [ADDSD, None, JUMP]
     assert [kept[place] for place in places] == given_
+
+
+def test_useful_flop_are_those_of_lanes_that_masks_left_on():
+    """8 lanes, executed 10 times with 33 bits on in all, beside 5 unmasked: 33 + 40 of 120 flop."""
+    unmasked = decode(bytes.fromhex("62f1ed4858d9"))  # vaddpd %zmm1,%zmm2,%zmm3
+    operations = [MASKED, unmasked]
+    masked = Masked(
+        operations=operations,
+        operation=np.array([0]),
+        executions=np.array([10]),
+        lanes=np.array([8]),
+        lanes_on=np.array([33]),
+    )
+    (counts,) = tally(
+        rows(operations, [10, 5]),
+        groups=np.zeros(2, np.int64),
+        n_groups=1,
+        masked=masked,
+        masked_groups=np.zeros(1, np.int64),
+    )
+
+    assert (counts.work_flop, counts.masked_flop, counts.useful_flop) == (120, 80, 73)
+
+
+def test_useful_flop_are_unknown_where_a_mask_was_not_seen():
+    """One of two masked instructions was looked at: what the other left on is not known."""
+    operations = [MASKED]
+    executed = Executed(
+        operations=operations,
+        operation=np.array([0, 0]),
+        executions=np.array([10, 10]),
+        iterations=np.array([10, 10]),
+    )
+    masked = Masked(
+        operations=operations,
+        operation=np.array([0]),
+        executions=np.array([10]),
+        lanes=np.array([8]),
+        lanes_on=np.array([33]),
+    )
+    groups = np.array([0, 0])
+    (one,) = tally(
+        executed, groups=groups, n_groups=1, masked=masked, masked_groups=np.zeros(1, np.int64)
+    )
+    (none,) = tally(executed, groups=groups, n_groups=1)
+
+    assert one.useful_flop is None
+    assert none.useful_flop is None
+    assert (none.work_flop, none.masked_flop) == (160, 160)

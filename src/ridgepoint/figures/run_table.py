@@ -242,12 +242,21 @@ def _work(counts: Counts) -> Iterator[Row]:
     for index, (precision, flop) in enumerate(counts.work.items()):
         kinds = [kind for kind in counts.flop if kind.precision == precision]
         said = "; ".join(filter(None, (_widths(kinds, flop), _fused(kinds, flop))))
-        masked = sum(kind.masked_flop or 0 for kind in kinds)
-        under_mask = f"; {percent(masked / flop)} under a mask" if masked else ""
+        under_mask = _masked(kinds, flop)
         yield (
             "" if index else "W  work",
             f"{format_si(flop, 'flop')} {precision}{': ' if said else ''}{said}{under_mask}",
         )
+
+
+def _masked(kinds: Sequence[FlopCount], flop: int) -> str:
+    """Return the share under a mask, and how much was useful where that is known and less."""
+    masked = sum(kind.masked_flop or 0 for kind in kinds)
+    if not masked:
+        return ""
+    useful = add_known(kind.useful_flop for kind in kinds)
+    share = f"; {percent(masked / flop)} under a mask"
+    return share if useful in {None, flop} else f"{share}, {format_si(useful, 'flop')} useful"
 
 
 def _widths(kinds: Sequence[FlopCount], flop: int) -> str:

@@ -18,6 +18,7 @@ def average_counts(counts: Counts, n: int) -> Counts:
             kind,
             flop=_share(kind.flop, n),
             masked_flop=_share(kind.masked_flop, n),
+            useful_flop=_share(kind.useful_flop, n),
             instructions=_share(kind.instructions, n),
         )
         for kind in counts.flop
@@ -70,6 +71,7 @@ def difference_of_counts(many: Counts, few: Counts) -> Counts:
                 kind,
                 flop=_more(kind.flop, other.flop),
                 masked_flop=_more(kind.masked_flop, other.masked_flop),
+                useful_flop=_more(kind.useful_flop, other.useful_flop),
                 instructions=_more(kind.instructions, other.instructions),
             )
         flop.append(kind)

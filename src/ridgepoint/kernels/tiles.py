@@ -24,6 +24,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.dot import Kind, operand
@@ -71,6 +72,15 @@ class TileConfiguration:
 
     rows: tuple[int, ...]
     row_bytes: tuple[int, ...]
+
+    @classmethod
+    def decoded(cls, configured: bytes) -> Self | None:
+        """Return what the 64 byte of LDTILECFG say; None: that there are no tiles."""
+        palette, _, *sizes = _CONFIGURED.unpack(configured)
+        if palette != _PALETTE:
+            return None
+        row_bytes, rows = sizes[:_REGISTERS], sizes[16 : 16 + _REGISTERS]
+        return cls(rows=tuple(rows), row_bytes=tuple(row_bytes))
 
     @property
     def encoded(self) -> bytes:

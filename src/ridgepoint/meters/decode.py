@@ -16,8 +16,11 @@ The counting rules, all of them (those of basic operations are in `ridgepoint.me
 - Compare, min, max, absolute value, negate, round, scale, convert, move, shuffle and logic are 0.
 - A product of AMX tiles is 4 flop of bf16 or fp16 per number of 32 bit of its sum and row of its
   right factor, and none of int8. How large the tiles are is set at run time: where that is not
-  known, as in any program that is counted, AMX is *not countable*, and so is 3DNow!: flop is None.
-- A lane under an AVX-512 mask counts as executed; `masked` says that a mask was there.
+  known, AMX is *not countable*, and 3DNow! never is: flop is None.
+- A lane under an AVX-512 mask counts as executed, whether its bit is on or off: the work W is
+  what the unit was kept busy with, and what its roof bounds. `masked` says that a mask was there.
+  A meter that sees masks where they are used tells, beside W, the useful flop: those of the lanes
+  whose bits were on.
 - An instruction that reads memory is one load and one that writes memory is one store, however
   many bytes it moves; one instruction may be both. Bytes count in full, as if no mask bit were
   off, gathers and scatters with all their elements. Stack accesses of PUSH, CALL, RET count.
@@ -208,6 +211,11 @@ class Operation:
 def decode(code: bytes) -> Operation | None:
     """Return what the first instruction of some code does, or None if it is no instruction."""
     return next(decode_each(code, (0,)))
+
+
+def decode_with_tiles(code: bytes, tiles: TileConfiguration) -> Operation | None:
+    """Return what the first instruction of some code does where AMX's tiles are of this size."""
+    return classify(Decoder(64, code).decode(), tiles)
 
 
 def disassemble(code: bytes) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -50,6 +50,40 @@ class Executed:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Masked:
+    """Rows of executions under AVX-512 masks that were looked at, each of one instruction.
+
+    Parameters
+    ----------
+    operations : sequence of Operation or None
+    operation : ndarray of int64, shape (n,)
+        Of each row, which of `operations`.
+    executions : ndarray of int64, shape (n,)
+        How often it was executed.
+    lanes : ndarray of int64, shape (n,)
+        That it has.
+    lanes_on : ndarray of int64, shape (n,)
+        The sum, over its executions, of the lanes that its mask left on.
+    """
+
+    operations: Sequence[Operation | None]
+    operation: Integers
+    executions: Integers
+    lanes: Integers
+    lanes_on: Integers
+
+    def among(self, rows: npt.NDArray[np.bool_]) -> Masked:
+        """Return some of the rows."""
+        return replace(
+            self,
+            operation=self.operation[rows],
+            executions=self.executions[rows],
+            lanes=self.lanes[rows],
+            lanes_on=self.lanes_on[rows],
+        )
+
+
 def distinct(
     operations: Iterable[Operation | None],
 ) -> tuple[list[Operation | None], Integers]:
@@ -69,7 +103,14 @@ def distinct(
     return kept, np.array(places, dtype=np.int64)
 
 
-def tally(executed: Executed, *, groups: Integers, n_groups: int) -> list[Counts]:
+def tally(
+    executed: Executed,
+    *,
+    groups: Integers,
+    n_groups: int,
+    masked: Masked | None = None,
+    masked_groups: Integers | None = None,
+) -> list[Counts]:
     """Return what the instructions of each group did together.
 
     Parameters
@@ -78,6 +119,10 @@ def tally(executed: Executed, *, groups: Integers, n_groups: int) -> list[Counts
     groups : ndarray of int64, shape (n,)
         Of each row its group, from 0.
     n_groups : int
+    masked : Masked or None
+        What is known of masks, of the same operations; None: nothing.
+    masked_groups : ndarray of int64 or None
+        Of each row of `masked` its group.
     """
     once = _Once(executed.operations)
 
@@ -94,7 +139,8 @@ def tally(executed: Executed, *, groups: Integers, n_groups: int) -> list[Counts
     # Basic operations are those of one iteration.
     classes = [sums(column, executed.iterations) for column in once.basic_operations]
     basic = _shared(zip(*classes, strict=True))
-    flop = _flop(executed, once, groups=groups, n_groups=n_groups)
+    useful = {} if masked is None or masked_groups is None else _useful(masked, once, masked_groups)
+    flop = _flop(executed, once, groups=groups, n_groups=n_groups, useful=useful)
     return [
         Counts(
             **dict(zip(once.columns, row, strict=True)),
@@ -192,8 +238,28 @@ def _integers(values: Iterable[int]) -> Integers:
     return np.fromiter(values, dtype=np.int64)
 
 
+def _useful(masked: Masked, once: _Once, groups: Integers) -> dict[int, tuple[int, int]]:
+    """Return, by group and kind, the masked flop whose masks were seen, and what of it was on.
+
+    Flop that are not the same in every lane cannot be divided: their masks count as not seen.
+    """
+    all_flop, lanes = once.masked_flop[masked.operation], np.maximum(masked.lanes, 1)
+    rows = np.flatnonzero((all_flop > 0) & (masked.lanes > 0) & (all_flop % lanes == 0))
+    kind = once.kind[masked.operation[rows]]
+    keys, place = np.unique(groups[rows] * len(once.kinds) + kind, return_inverse=True)
+    each, per_lane = all_flop[rows], all_flop[rows] // lanes[rows]
+    seen = grouped_sums(masked.executions[rows], place, keys.size, each=each)
+    on = grouped_sums(masked.lanes_on[rows], place, keys.size, each=per_lane)
+    return dict(zip(keys.tolist(), zip(seen, on, strict=True), strict=True))
+
+
 def _flop(
-    executed: Executed, once: _Once, *, groups: Integers, n_groups: int
+    executed: Executed,
+    once: _Once,
+    *,
+    groups: Integers,
+    n_groups: int,
+    useful: Mapping[int, tuple[int, int]],
 ) -> list[list[FlopCount]]:
     """Return the flop of each group by kind, in the order of kinds."""
     kind = once.kind[executed.operation]
@@ -208,6 +274,7 @@ def _flop(
     for pair, all_flop, masked, instructions in zip(pairs.tolist(), *sums, strict=True):
         group, index = divmod(pair, len(once.kinds))
         precision, width_bits, fma, arithmetic = once.kinds[index]
+        seen, on = useful.get(pair, (0, 0))
         found[group].append(
             FlopCount(
                 precision=precision,
@@ -215,6 +282,7 @@ def _flop(
                 fma=fma,
                 flop=all_flop,
                 masked_flop=masked,
+                useful_flop=all_flop - masked + on if seen == masked else None,
                 instructions=instructions,
                 operation=arithmetic,
             )

@@ -6,12 +6,16 @@ all that is shown of a program (functions, lines, regions) is made of these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.counts import MissCurve
+
+if TYPE_CHECKING:
+    from ridgepoint.kernels.tiles import TileConfiguration
 
 MOST_LEVELS = 4
 
@@ -33,6 +37,15 @@ INSTRUCTION = np.dtype(
 EXECUTED = np.dtype([("bank", "<u4"), ("instruction", "<u4"), ("passes", "<u8")])
 REPEATED = np.dtype(
     [("bank", "<u4"), ("instruction", "<u4"), ("iterations", "<u8"), ("ended_by_flag", "<u8")]
+)
+MASKED = np.dtype(
+    [
+        ("bank", "<u4"),
+        ("instruction", "<u4"),
+        ("executions", "<u8"),
+        ("lanes", "<u4"),  # that it has
+        ("lanes_on", "<u8"),  # summed over its executions
+    ]
 )
 _MOVED = [("read_lines", "<u8", MOST_LEVELS), ("write_lines", "<u8", MOST_LEVELS)]
 MOVED = np.dtype([("bank", "<u4"), ("instruction", "<u4"), *_MOVED, ("nt_bytes", "<u8")])
@@ -90,6 +103,12 @@ class Profile:
         and once more where the count, and not a flag, ends it.
     repeated : ndarray of REPEATED
         How often instructions with a REP prefix iterated.
+    masked : ndarray of MASKED
+        Instructions under AVX-512 masks whose masks were looked at; none by an engine that
+        cannot.
+    tiles : tuple of TileConfiguration or None
+        How large AMX's tiles were while each bank counted; None: not known, or not configured.
+        Empty: not known of any.
     moved : ndarray of MOVED
         Lines that crossed the outer side of each cache, innermost first, the last side being
         that of memory; and bytes that non-temporal stores wrote past all caches.
@@ -111,6 +130,8 @@ class Profile:
     banks: tuple[tuple[str, ...], ...]
     executed: Rows
     repeated: Rows
+    masked: Rows = field(default_factory=lambda: np.empty(0, MASKED))
+    tiles: tuple[TileConfiguration | None, ...] = ()
     moved: Rows
     pending_lines: int | None
     moved_elsewhere: Rows

@@ -194,9 +194,15 @@ class _Measure:
 
 def _parts(table: Table, place: int, n: int, measure: _Measure) -> list[Part]:
     """Return what each bank, function or line did; rows of none (-1) are left out."""
-    executed, moved = table.executed_at[place] >= 0, table.moved_at[place] >= 0
+    executed, masked, moved = (
+        at[place] >= 0 for at in (table.executed_at, table.masked_at, table.moved_at)
+    )
     counts = tally(
-        table.executed.among(executed), groups=table.executed_at[place][executed], n_groups=n
+        table.executed.among(executed),
+        groups=table.executed_at[place][executed],
+        n_groups=n,
+        masked=table.masked.among(masked),
+        masked_groups=table.masked_at[place][masked],
     )
     traffic = measure.traffic(counts, table.moved[:, moved], table.moved_at[place][moved])
     return list(zip(counts, traffic, strict=True))

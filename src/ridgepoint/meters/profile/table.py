@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.meters.decode import Operation, decode_each
+from ridgepoint.meters.decode import Operation, decode_each, decode_with_tiles
 from ridgepoint.meters.profile import MOST_LEVELS, Profile, Rows
 from ridgepoint.meters.profile.functions import Function, Line, function_numbers, line_numbers
 from ridgepoint.meters.profile.naming import Naming
-from ridgepoint.meters.tally import Executed, Integers, distinct
+from ridgepoint.meters.tally import Executed, Integers, Masked, distinct
+
+if TYPE_CHECKING:
+    from ridgepoint.kernels.tiles import TileConfiguration
 
 BANK, FUNCTION, LINE = range(3)
 """Rows of `Places`."""
@@ -23,6 +27,11 @@ READ_LINES, WRITE_LINES, NT_BYTES = 0, MOST_LEVELS, 2 * MOST_LEVELS
 """Rows of `Table.moved`: of the innermost cache's outer side; the other sides follow each."""
 
 _CODE_BYTES = 16  # the length, and 15 bytes of code
+_VEX, _MAP_0F38 = 0xC4, 2
+_TILE_PRODUCTS = (0x5C, 0x5E, 0x6C)  # opcodes there of TDPBF16PS, TDPFP16PS; TDPB..D; TCMM..
+
+_Code = tuple[bytes, "TileConfiguration | None"]
+"""Length and bytes of an instruction, and the tiles that it multiplies, if they are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,6 +46,8 @@ class Table:
     lines : tuple of Line
     executed : Executed
     executed_at : Places
+    masked : Masked
+    masked_at : Places
     moved : ndarray of int64, shape (9, n)
         Lines read across the outer side of each cache, lines written across it, and bytes that
         were written past all caches.
@@ -48,16 +59,22 @@ class Table:
     lines: tuple[Line, ...]
     executed: Executed
     executed_at: Places
+    masked: Masked
+    masked_at: Places
     moved: Integers
     moved_at: Places
 
     def within(self, banks: npt.NDArray[np.bool_]) -> Table:
         """Return the rows of some banks alone."""
-        executed, moved = banks[self.executed_at[BANK]], banks[self.moved_at[BANK]]
+        executed, masked, moved = (
+            banks[at[BANK]] for at in (self.executed_at, self.masked_at, self.moved_at)
+        )
         return replace(
             self,
             executed=self.executed.among(executed),
             executed_at=self.executed_at[:, executed],
+            masked=self.masked.among(masked),
+            masked_at=self.masked_at[:, masked],
             moved=self.moved[:, moved],
             moved_at=self.moved_at[:, moved],
         )
@@ -76,6 +93,7 @@ def table_of(profiles: Sequence[Profile], *, naming: Naming | None = None) -> Ta
     parts = [_part(profile, known, naming) for profile in profiles]
     operations, which = _decoded(list(known.codes))
     operation = which[np.concatenate([part.code for part in parts])]
+    masked = np.concatenate([profile.masked for profile in profiles])
     repeats = np.array([one is not None and one.repeats for one in operations], dtype=np.bool_)
     is_passes = np.concatenate([part.is_passes for part in parts])
     iterations = np.concatenate([part.iterations for part in parts])
@@ -90,6 +108,14 @@ def table_of(profiles: Sequence[Profile], *, naming: Naming | None = None) -> Ta
             iterations=np.where(is_passes & repeats[operation], 0, iterations),
         ),
         executed_at=np.concatenate([part.executed_at for part in parts], axis=1),
+        masked=Masked(
+            operations=operations,
+            operation=which[np.concatenate([part.masked_code for part in parts])],
+            executions=masked["executions"].astype(np.int64),
+            lanes=masked["lanes"].astype(np.int64),
+            lanes_on=masked["lanes_on"].astype(np.int64),
+        ),
+        masked_at=np.concatenate([part.masked_at for part in parts], axis=1),
         moved=np.concatenate([amounts(profile.moved) for profile in profiles], axis=1),
         moved_at=np.concatenate([part.moved_at for part in parts], axis=1),
     )
@@ -108,7 +134,7 @@ class _Known:
     banks: dict[tuple[str, ...], int] = field(default_factory=dict)
     functions: dict[Function, int] = field(default_factory=dict)
     lines: dict[Line, int] = field(default_factory=dict)
-    codes: dict[bytes, int] = field(default_factory=dict)
+    codes: dict[_Code, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,6 +142,8 @@ class _Part:
     """One profile in numbers that hold for all: rows of passes, and rows of iterations."""
 
     executed_at: Places
+    masked_at: Places
+    masked_code: Integers
     code: Integers
     executions: Integers
     iterations: Integers
@@ -127,6 +155,7 @@ def _part(profile: Profile, known: _Known, naming: Naming | None) -> _Part:
     executed, repeated = profile.executed, profile.repeated
     used = np.zeros(len(profile.instructions), dtype=np.bool_)
     used[executed["instruction"]] = used[profile.moved["instruction"]] = True
+    used[profile.masked["instruction"]] = True
     instructions = profile.instructions[used]
     row = np.cumsum(used) - 1
     functions = function_numbers(profile, instructions, known.functions, naming=naming)
@@ -145,9 +174,12 @@ def _part(profile: Profile, known: _Known, naming: Naming | None) -> _Part:
         for column in (executed["passes"], repeated["iterations"], repeated["ended_by_flag"])
     )
     at = row[np.concatenate([executed["instruction"], repeated["instruction"]])]
+    in_banks = np.concatenate([executed["bank"], repeated["bank"]])
     return _Part(
         executed_at=np.concatenate([places(executed), places(repeated)], axis=1),
-        code=codes[at],
+        masked_at=places(profile.masked),
+        masked_code=codes[row[profile.masked["instruction"]]],
+        code=_with_tiles(codes[at], instructions[at], in_banks, profile.tiles, known.codes),
         executions=np.concatenate([passes, ended - iterations]),
         iterations=np.concatenate([passes, iterations]),
         is_passes=np.arange(len(at)) < len(passes),
@@ -155,19 +187,65 @@ def _part(profile: Profile, known: _Known, naming: Naming | None) -> _Part:
     )
 
 
-def _code_numbers(instructions: Rows, known: dict[bytes, int]) -> Integers:
+def _code_numbers(instructions: Rows, known: dict[_Code, int]) -> Integers:
     """Return the number of each instruction's length and bytes, adding new ones to the known."""
+    return np.array(
+        [known.setdefault((code, None), len(known)) for code in _codes(instructions)], np.int64
+    )
+
+
+def _codes(instructions: Rows) -> list[bytes]:
+    """Return the length and the bytes of each instruction."""
     raw = np.ascontiguousarray(instructions).view(np.uint8)
     raw = raw.reshape(len(instructions), instructions.dtype.itemsize)[:, -_CODE_BYTES:]
-    codes = np.ascontiguousarray(raw).view(f"S{_CODE_BYTES}").ravel().tolist()
-    return np.array([known.setdefault(code, len(known)) for code in codes], dtype=np.int64)
+    codes: list[bytes] = np.ascontiguousarray(raw).view(f"S{_CODE_BYTES}").ravel().tolist()
+    return codes
 
 
-def _decoded(codes: Sequence[bytes]) -> tuple[list[Operation | None], Integers]:
+def _with_tiles(
+    codes: Integers,
+    instructions: Rows,
+    banks: npt.NDArray[np.uint32],
+    tiles: Sequence[TileConfiguration | None],
+    known: dict[_Code, int],
+) -> Integers:
+    """Return the numbers of codes; those that multiply tiles have one for each configuration.
+
+    Parameters
+    ----------
+    codes : Integers
+        Without it.
+    instructions : ndarray of INSTRUCTION
+        Of each row.
+    banks : ndarray of uint32
+        Of each row.
+    tiles : sequence of TileConfiguration or None
+        Of each bank.
+    known : dict
+    """
+    if not any(tiles):
+        return codes
+    code = instructions["code"]
+    candidates = np.flatnonzero(
+        (code[:, 0] == _VEX) & (code[:, 1] & 31 == _MAP_0F38) & np.isin(code[:, 3], _TILE_PRODUCTS)
+    )
+    configured = codes.copy()
+    for row, content in zip(candidates.tolist(), _codes(instructions[candidates]), strict=True):
+        if (own := tiles[banks[row]]) is not None:
+            configured[row] = known.setdefault((content, own), len(known))
+    return configured
+
+
+def _decoded(codes: Sequence[_Code]) -> tuple[list[Operation | None], Integers]:
     """Return distinct operations, and where among these that of each code is."""
-    padded = b"".join(code.ljust(_CODE_BYTES, b"\0") for code in codes)
+    padded = b"".join(code.ljust(_CODE_BYTES, b"\0") for code, _ in codes)
     offsets = range(1, len(padded), _CODE_BYTES)
     return distinct(
-        operation if operation is not None and operation.length == code[0] else None
-        for code, operation in zip(codes, decode_each(padded, offsets), strict=True)
+        _of_length(code[0], decode_with_tiles(code[1:], tiles) if tiles else operation)
+        for (code, tiles), operation in zip(codes, decode_each(padded, offsets), strict=True)
     )
+
+
+def _of_length(length: int, operation: Operation | None) -> Operation | None:
+    """Return an operation if it is as long as what was executed, else nothing."""
+    return operation if operation is not None and operation.length == length else None

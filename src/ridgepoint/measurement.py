@@ -51,6 +51,42 @@ class Remainder:
     traffic: tuple[Traffic, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncounted:
+    """A function in which a program was while it was not counted.
+
+    Parameters
+    ----------
+    name : str
+    object : str or None
+        Path of the file that holds its code; None: of no known file.
+    share : float
+        Of the program's time, 0 to 1.
+    """
+
+    name: str
+    object: str | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How much of a program's time in user mode was in code that was counted, by samples.
+
+    Parameters
+    ----------
+    share : float
+        0 to 1.
+    samples : int
+    uncounted : tuple of Uncounted
+        Where most of the rest was, by share, descending.
+    """
+
+    share: float
+    samples: int
+    uncounted: tuple[Uncounted, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Counted(Brief):
     """What a meter counted in one run of a program.
@@ -92,6 +128,8 @@ class Counted(Brief):
         What another meter counted of the same program, to compare.
     remainder : Remainder or None
         What the functions did that are not among `functions`; None: there is none.
+    coverage : Coverage or None
+        How much of its time was counted; None: all of it was, or nobody can tell.
     """
 
     meter: str
@@ -111,6 +149,7 @@ class Counted(Brief):
     energy_j: dict[str, float] | None = None
     also: Counted | None = None
     remainder: Remainder | None = None
+    coverage: Coverage | None = None
 
     @property
     def is_sequential(self) -> bool:

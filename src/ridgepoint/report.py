@@ -102,6 +102,7 @@ def report(
         ],
         "selected": counted.selected,
         "partial": counted.partial,
+        "coverage": plain(counted.coverage),
         "uncounted": None,
         "processes": counted.processes,
         "energy_j": counted.energy_j,
@@ -124,7 +125,7 @@ _OF_COUNTS = (
     *("traffic", "levels", "protocol", "intensity_flop_per_byte", "performance_flop_per_s"),
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
-    *("working_sets", "distributed", "ends", "issue", "time_explained", "whole"),
+    *("working_sets", "distributed", "ends", "issue", "coverage", "time_explained", "whole"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 

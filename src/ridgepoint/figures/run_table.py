@@ -37,7 +37,7 @@ from ridgepoint.figures.words import (
 )
 from ridgepoint.figures.work import judged_by, shown_work_per_byte
 from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.measurement import Counted, Measurement
 from ridgepoint.models.advice import TRY_BOPS, advice, whole_subject
 from ridgepoint.models.explanations import explain, hot_function
 from ridgepoint.models.own_roofs import IssuePlace
@@ -225,9 +225,19 @@ def _seen(measurement: Measurement, metric: Metric, placement: Placement | None)
         )
         yield "E  energy", f"{domains}, of the whole machine"
     processes = "" if counted.processes in {None, 1} else f", {counted.processes} processes"
-    yield "   counted by", f"{printable(counted.meter)}{processes}"
+    covered = _covered(counted)
+    yield "   counted by", f"{printable(counted.meter)}{processes}{covered}"
     if measurement.protocol is not None:
         yield "   protocol", "\n".join(protocol_lines(measurement.protocol))
+
+
+def _covered(counted: Counted) -> str:
+    """Return how much of the time was counted, where that is not all."""
+    if counted.coverage is None:
+        return ""
+    # 100.0 % would say of all but a few samples that it is all.
+    share = min(counted.coverage.share, 0.999) if counted.coverage.share < 1 else 1
+    return f"; W covers {100 * share:.3g} % of the time"
 
 
 def _work(counts: Counts) -> Iterator[Row]:

@@ -57,6 +57,16 @@ def compiler(what: str) -> tuple[str, ...]:
     )
 
 
+def cpu_features() -> frozenset[str]:
+    """Return what the kernel says of the first CPU; others are alike."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
+            flags = next((line for line in lines if line.startswith("flags")), "")
+    except OSError:
+        return frozenset()
+    return frozenset(flags.split())
+
+
 def run_together(
     commands: Sequence[Sequence[str]],
     folder: Path,

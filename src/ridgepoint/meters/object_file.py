@@ -112,8 +112,16 @@ class CodeStore:
 
     An object that cannot be read, or that changed after its code was executed, is None: its
     bytes may be others than those that ran.
+
+    Parameters
+    ----------
+    limit_ns : int
+        When code ran of which nothing else is noted, nanoseconds since 1970.
+    changed_before_ns : dict of str to int
+        When code of an object ran, by its path.
     """
 
+    limit_ns: int = 1 << 63
     changed_before_ns: dict[str, int] = field(default_factory=dict)
     _objects: dict[str, ObjectFile | None] = field(default_factory=dict)
 
@@ -128,7 +136,9 @@ class CodeStore:
                 file: ObjectFile | None = ObjectFile.read(path)
             except InvalidDocument:
                 file = None
-            if file is not None and file.changed_ns >= self.changed_before_ns.get(path, 1 << 63):
+            if file is not None and file.changed_ns >= self.changed_before_ns.get(
+                path, self.limit_ns
+            ):
                 file = None
             self._objects[path] = file
         return self._objects[path]

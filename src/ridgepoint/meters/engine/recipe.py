@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ridgepoint.meters.building import COMPLETE
-from ridgepoint.meters.compiling import compiler, run_together
+from ridgepoint.meters.compiling import compiler, cpu_features, run_together
 from ridgepoint.meters.engine.installation import (
     PLATFORM,
     WHAT,
@@ -149,17 +149,7 @@ def recipe(found: Installation, source: Path) -> Recipe:
         raise unavailable(
             f"its C source is not in {source}", "reinstall the Python package 'ridgepoint'"
         )
-    return Recipe(found, source, _cpu_flags(_cpu_features()))
-
-
-def _cpu_features() -> frozenset[str]:
-    """Return what the kernel says of the first CPU; others are alike wherever Valgrind runs."""
-    try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
-            flags = next((line for line in lines if line.startswith("flags")), "")
-    except OSError:
-        return frozenset()
-    return frozenset(flags.split())
+    return Recipe(found, source, _cpu_flags(cpu_features()))
 
 
 def _cpu_flags(features: frozenset[str]) -> tuple[str, ...]:

@@ -1,1 +1,269 @@
-"""The copying engine: counts in copies of the machine code itself, at native speed."""
+"""Counts with the copying engine: programs run at native speed, in copies that count.
+
+Every module of a program is copied with one counter per basic block, once, and the copy is kept.
+The program then runs in the copies, on the real CPU: AVX-512, AMX and all. What could not be
+copied runs as it is, uncounted; samples say how much of the time that was. Caches are not
+simulated.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import CannotMeasure, InvalidDocument, MeterUnavailable
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted, Coverage
+from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
+from ridgepoint.meters.building import cache_folder
+from ridgepoint.meters.code_made import from_now_s
+from ridgepoint.meters.native import cautions as doubts
+from ridgepoint.meters.native.arena import OPTION_JIT, OPTION_SAMPLES, VARIABLE, Arena, Contents
+from ridgepoint.meters.native.build import WHAT, NativeEngine, native_engine
+from ridgepoint.meters.native.coverage import coverage_of, surely_less, uncounted_in_words
+from ridgepoint.meters.native.history import History, Program, history_of
+from ridgepoint.meters.native.profiles import profiles_of
+from ridgepoint.meters.native.refusals import check_countable, env_program, preload
+from ridgepoint.meters.object_file import CodeStore
+from ridgepoint.meters.profile.counts import Totals, count
+from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.scratch import scratch_folder
+
+_COPIES = "copies"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeMeter:
+    """Counts with the copying engine; see the module.
+
+    Parameters
+    ----------
+    region : str or None
+        Count only in regions of this name; None: everywhere.
+    options : int
+        Of the arena.
+    report : callable or None
+        Is told when the engine has to be built first.
+    """
+
+    region: str | None = None
+    options: int = OPTION_SAMPLES | OPTION_JIT
+    report: Callable[[str], None] | None = None
+
+    name = "native"
+    slowdown = "1 to 3"
+
+    @property
+    def selection(self) -> Selection | None:
+        """What is counted alone; None: everything."""
+        return None if self.region is None else Selection(kind="region", name=self.region)
+
+    @property
+    def stand_in(self) -> Meter | None:
+        """None: whoever asks for this one wants the path that a program really takes."""
+        return None
+
+    @property
+    def without_traffic(self) -> Meter | None:
+        """None: it simulates no caches."""
+        return None
+
+    def why_unavailable(self) -> Unavailable | None:
+        """Return why the engine cannot count here, or None; builds it if need be."""
+        try:
+            native_engine(report=self.report)
+        except MeterUnavailable as error:
+            return Unavailable(
+                reason=error.reason,
+                remedy=error.remedy,
+                cost="AVX-512 and AMX are not counted, and counting takes much longer",
+            )
+        return None
+
+    def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
+        """Count one run of a command; see `ridgepoint.meters.Meter`.
+
+        Raises
+        ------
+        MeterUnavailable
+            If the engine cannot be built here.
+        CannotStart
+            If the program is not there or not for x86-64.
+        CannotMeasure
+            If nothing can be preloaded into it, nothing of it was counted, too little of its time
+            was, or the region that was to be counted alone was never entered.
+        """
+        built = native_engine(report=self.report)
+        check_countable(command)
+        what = f"cannot count {command[0]!r} with the copying engine"
+        preloaded = preload(built.library)
+        with scratch_folder() as scratch:
+            copies, own = _folder_of_copies(built, Path(scratch))
+            naming = Naming(since_s=from_now_s())
+            began_ns = time.time_ns()
+            with self._arena(what, built, copies) as arena:
+                run = launch(
+                    (
+                        *(env_program(), f"LD_PRELOAD={preloaded}", f"{VARIABLE}={arena.path}"),
+                        *command,
+                    )
+                )
+                contents = arena.read()
+            history = history_of(contents.events)
+            _check_begun(what, contents, history, run)
+            totals = self._totals(what, contents, history, naming=naming, began_ns=began_ns)
+            covered = coverage_of(contents, history)
+        _check_covered(what, covered)
+        return self._counted(
+            contents,
+            history,
+            run,
+            totals=totals,
+            covered=covered,
+            built=replace(built, cautions=(*built.cautions, *own)),
+        )
+
+    def _arena(self, what: str, built: NativeEngine, copies: Path) -> Arena:
+        try:
+            return Arena(
+                copies=copies, copier=built.copier, library=built.library, options=self.options
+            )
+        except OSError as error:
+            raise CannotMeasure(
+                what,
+                reason=f"there is no memory to share with it: {error.strerror}",
+                remedy="look for the limits of this session (ulimit -a), and free some memory",
+            ) from error
+
+    def _totals(
+        self, what: str, contents: Contents, history: History, *, naming: Naming, began_ns: int
+    ) -> Totals:
+        region = self.region
+        try:
+            totals = count(
+                profiles_of(contents, history.programs, files=CodeStore(limit_ns=began_ns)),
+                selects=None if region is None else lambda name: name == region,
+                naming=naming,
+            )
+        except InvalidDocument as error:
+            raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
+        if region is not None and not any(one.name == region for one in totals.regions):
+            raise _never_entered(what, region, contents)
+        return totals
+
+    def _counted(
+        self,
+        contents: Contents,
+        history: History,
+        run: Run,
+        *,
+        totals: Totals,
+        covered: Coverage | None,
+        built: NativeEngine,
+    ) -> Counted:
+        programs = history.programs
+        return Counted(
+            meter=f"native ({built.version})",
+            counts=totals.counts,
+            traffic=totals.traffic,
+            functions=totals.functions,
+            processes=len({program.pid for program in programs}),
+            regions=totals.regions,
+            partial=_why_partial(history, run),
+            selected=None if self.selection is None else str(self.selection),
+            cautions=(
+                *built.cautions,
+                *doubts.coverage(covered),
+                *doubts.left_alone(history.left_alone),
+                *doubts.without_bank(contents.threads_without_bank),
+                *doubts.undecoded(totals.counts),
+                *doubts.lost_events(contents.lost_events),
+            ),
+            most_threads=max(program.most_threads for program in programs),
+            coverage=covered,
+        )
+
+
+def _folder_of_copies(built: NativeEngine, scratch: Path) -> tuple[Path, tuple[Caution, ...]]:
+    """Return where copies are kept, or for this run only, and the doubt that says so."""
+    try:
+        folder = cache_folder(_COPIES) / built.version
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{scratch.name}"
+        probe.touch()
+        probe.unlink()
+        return folder, ()
+    except OSError as error:
+        folder = scratch / _COPIES
+        folder.mkdir()
+        doubt = Caution(
+            "copies-not-kept",
+            f"the copies of its modules were made for this time only: {error.strerror}",
+            "name a folder in RIDGEPOINT_CACHE that has room",
+            effect=0.0,
+        )
+        return folder, (doubt,)
+
+
+def _check_begun(what: str, contents: Contents, history: History, run: Run) -> None:
+    """Refuse a run of which nothing was counted.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if history.programs and any(bank.counters.size for bank in contents.banks):
+        return
+    reason = "it did not load what was to be preloaded"
+    if history.left_alone:
+        one = history.left_alone[0]
+        reason = f"nothing of it was counted: {one.path}: {one.reason}"
+    raise CannotMeasure(
+        what,
+        reason=f"{reason} (exit status {run.exit_status})",
+        remedy="count it with --meter engine",
+    )
+
+
+def _check_covered(what: str, covered: Coverage | None) -> None:
+    """Refuse a run of which too little was counted.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if covered is not None and surely_less(covered, doubts.LEAST_COVERAGE):
+        raise CannotMeasure(
+            what,
+            reason=f"W would cover {covered.share:.0%} of its time only; most of the rest was in "
+            f"{uncounted_in_words(covered.uncounted)}",
+            remedy="count it with --meter engine",
+        )
+
+
+def _never_entered(what: str, region: str, contents: Contents) -> CannotMeasure:
+    entered = sorted({name for bank in contents.banks for name in bank.regions})
+    known = f"it entered {', '.join(map(repr, entered))}" if entered else "it entered none"
+    return CannotMeasure(
+        what,
+        reason=f"it never entered a region {region!r}; {known}",
+        remedy="mark it with ridgepoint.region(...) or RIDGEPOINT_REGION_BEGIN(...)",
+    )
+
+
+def _why_partial(history: History, run: Run) -> str | None:
+    first: Program = history.programs[0]
+    if run.exit_status > 128 and not first.ended:
+        return f"a signal ended it (status {run.exit_status})"
+    changed = [program for program in history.programs if program.uses_gs]
+    if changed:
+        return (
+            f"{changed[0].name} set the register %gs itself, and nothing was counted from then on"
+        )
+    return doubts.not_counted(history.not_counted)
+
+
+__all__ = ["WHAT", "NativeMeter"]

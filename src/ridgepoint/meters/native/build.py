@@ -1,0 +1,213 @@
+"""The copying engine, built at first use: a library to preload, and the program that copies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+
+from ridgepoint.caution import Caution
+from ridgepoint.meters.building import built, source_folder, unavailable, why
+from ridgepoint.meters.compiling import compiler, cpu_features, run_together
+
+WHAT = "the copying engine"
+"""What is built, for messages."""
+
+LIBRARY = "libridgepoint-native.so"
+COPIER = "ridgepoint-copier"
+TABLE = "instruction_table.h"
+
+_COMPILE_LIMIT_S, _LINK_LIMIT_S, _TRY_LIMIT_S = 120.0, 60.0, 30.0
+_COMMON = (
+    *("-std=gnu11", "-O2", "-m64", "-fno-strict-aliasing"),
+    # Its own memcpy must not become a call of itself.
+    *("-fno-builtin", "-fno-tree-loop-distribute-patterns"),
+)
+_IN_PROGRAMS = (
+    *("-fPIC", "-ffreestanding", "-fvisibility=hidden", "-fno-stack-protector"),
+    *("-fcf-protection=none", "-fno-asynchronous-unwind-tables"),
+)
+# It runs between any two instructions of a program: no vector register may change.
+_NO_VECTORS = ("-mgeneral-regs-only",)
+# But caches are simulated where they were saved before.
+_VECTORS = ("-mavx2", "-mbmi2")
+_WITH_VECTORS = frozenset({"avx2", "bmi2"})
+_LINK_LIBRARY = (
+    *("-m64", "-shared", "-nostdlib", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Wl,--build-id=none"),
+    "-Wl,-z,defs",  # what it lacks shall be missed now, not in a program
+)
+_COPIER_MAIN = "copier_main.c"
+_TRAFFIC = "traffic"
+_IN_PROGRAMS_ONLY = ("loader", _TRAFFIC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeEngine:
+    """A copying engine that was built.
+
+    Parameters
+    ----------
+    library : Path
+        What programs preload.
+    copier : Path
+        What makes the copy of a module.
+    version : str
+        Changes with everything that it was made from.
+    cautions : tuple of Caution
+        That it could not be kept.
+    """
+
+    library: Path
+    copier: Path
+    version: str
+    cautions: tuple[Caution, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the engine is built; see `ridgepoint.meters.building.Recipe`.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of the C files; that of the caches' is beside it.
+    has_vectors : bool
+        Whether caches may be simulated with vector instructions.
+    """
+
+    source: Path
+    has_vectors: bool = False
+
+    what = WHAT
+    part = "native"
+    makes = (LIBRARY, COPIER)
+    needs: tuple[str, ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """A name that changes with everything that it is made from.
+
+        The compiler counts only if the user named it in ``CC``, as for the other engine. The
+        table of instructions is made by a module from what iced-x86 says.
+        """
+        digest = hashlib.sha256()
+        flags = (*_COMMON, *_IN_PROGRAMS, *_LINK_LIBRARY, str(self.has_vectors))
+        for text in (*flags, os.environ.get("CC", ""), version("iced-x86")):
+            digest.update(text.encode(errors="surrogateescape") + b"\0")
+        files = (*self.source.glob("*.[chS]"), *self._caches.glob("*.[ch]"), *_files_of_table())
+        for path in sorted(files):
+            content = path.read_bytes()
+            digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()[:16]
+
+    def check(self) -> None:
+        """Raise MeterUnavailable on a host that it cannot run on."""
+        if platform.machine() != "x86_64":
+            raise unavailable(
+                WHAT,
+                f"this host is {platform.machine()}, and it copies x86-64 code only",
+                "count on an x86-64 host",
+            )
+
+    def make(self, folder: Path, log: Path) -> None:
+        """Compile and link both in a folder, and try the library out."""
+        from ridgepoint.meters.native import instruction_table  # takes a second
+
+        instruction_table.main([str(folder / TABLE)])
+        cc = compiler(WHAT)
+        include = (f"-I{self.source}", f"-I{self._caches}", f"-I{folder}")
+        library = {path: f"{path.stem}.so.o" for path in self._sources_of_library()}
+        copier = {path: f"{path.stem}.o" for path in self._sources_of_copier()}
+        compiling = [
+            (*cc, *_COMMON, *flags, *include, "-c", str(path), "-o", name)
+            for path, name, flags in (
+                *((path, name, self._flags_in_programs(path)) for path, name in library.items()),
+                *((path, name, ("-fPIE",)) for path, name in copier.items()),
+            )
+        ]
+        with log.open("wb") as sink:
+            run_together(compiling, folder, sink, _COMPILE_LIMIT_S)
+            linking = (
+                (*cc, *_LINK_LIBRARY, "-o", LIBRARY, *library.values(), "-lgcc"),
+                (*cc, "-m64", "-pie", "-o", COPIER, *copier.values()),
+            )
+            run_together(linking, folder, sink, _LINK_LIMIT_S)
+        for name in (*library.values(), *copier.values()):
+            (folder / name).unlink()
+        self._try_out(folder, log)
+
+    @property
+    def _caches(self) -> Path:
+        return self.source.parent / "caches"
+
+    def _sources_of_library(self) -> list[Path]:
+        own = [path for path in sorted(self.source.glob("*.[cS]")) if path.name != _COPIER_MAIN]
+        simulates = any(path.stem == _TRAFFIC for path in own)
+        return [*own, *sorted(self._caches.glob("*.c"))] if simulates else own
+
+    def _sources_of_copier(self) -> list[Path]:
+        files = sorted(self.source.glob("*.[cS]"))
+        return [path for path in files if not path.stem.startswith(_IN_PROGRAMS_ONLY)]
+
+    def _flags_in_programs(self, path: Path) -> tuple[str, ...]:
+        may = path.parent == self._caches or path.stem.startswith(f"{_TRAFFIC}_")
+        vectors = _VECTORS if may and self.has_vectors else _NO_VECTORS
+        defined = ("-DTRAFFIC_VECTORS",) if self.has_vectors else ()
+        return (*_IN_PROGRAMS, *vectors, *defined)
+
+    def _try_out(self, folder: Path, log: Path) -> None:
+        """Let a program that does nothing preload the library; without an arena it does nothing."""
+        with log.open("ab") as sink:
+            run_together(
+                [("/bin/true",)], folder, sink, _TRY_LIMIT_S, LD_PRELOAD=str(folder / LIBRARY)
+            )
+
+
+def _files_of_table() -> list[Path]:
+    """Return the modules that say what is in the table of instructions."""
+    folder = Path(__file__).parent
+    return [*sorted(folder.glob("instruction_*.py")), folder.parent / "decode.py"]
+
+
+def native_engine(
+    *,
+    cache: Path | None = None,
+    source: Path | None = None,
+    report: Callable[[str], None] | None = None,
+) -> NativeEngine:
+    """Return the copying engine, building it if it is not there.
+
+    Parameters
+    ----------
+    cache : Path or None
+        Folder to keep it in; see `ridgepoint.meters.building.built`.
+    source : Path or None
+        Folder of the C source. None: the one that Ridgepoint brings.
+    report : callable or None
+        Is told that a build begins.
+
+    Raises
+    ------
+    MeterUnavailable
+        If it cannot be built here, or does not run.
+    """
+    source = (source or source_folder() / "copying").absolute()
+    recipe = Recipe(source, has_vectors=cpu_features() >= _WITH_VECTORS)
+    recipe.check()
+    if not (source / _COPIER_MAIN).is_file():
+        raise unavailable(
+            WHAT, f"its C source is not in {source}", "reinstall the Python package 'ridgepoint'"
+        )
+    try:
+        key = recipe.key
+    except OSError as error:
+        raise unavailable(WHAT, why(error), "reinstall 'ridgepoint'") from error
+    folder, cautions = built(recipe, cache=cache, report=report)
+    return NativeEngine(
+        library=folder / LIBRARY, copier=folder / COPIER, version=key, cautions=cautions
+    )

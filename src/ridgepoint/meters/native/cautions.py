@@ -1,0 +1,94 @@
+"""What to doubt in counts made by the copying engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import Counts
+from ridgepoint.measurement import Coverage
+from ridgepoint.meters.native.coverage import uncounted_in_words
+from ridgepoint.meters.native.history import LeftAlone
+
+LEAST_COVERAGE = 0.95
+"""Share of the time of which less is refused, if it is surely less."""
+
+_COVERAGE_TO_DOUBT = 0.99
+_MOST_FLOP = 64  # of one instruction that may be undecoded: a 512-bit VDPBF16PS; not of tiles
+_NEGLIGIBLE = 1e-3
+
+
+def coverage(covered: Coverage | None) -> Iterable[Caution]:
+    """Doubt work that misses some of the time."""
+    if covered is None or covered.share >= _COVERAGE_TO_DOUBT:
+        return
+    missed = 1 - covered.share
+    yield Caution(
+        "coverage",
+        f"W covers {covered.share:.1%} of the time ({covered.samples} samples); most of the rest "
+        f"was in {uncounted_in_words(covered.uncounted)}",
+        "take the work as a lower bound, or count with --meter engine",
+        effect=missed / covered.share if covered.share else None,
+        on="compute",
+    )
+
+
+def left_alone(modules: Sequence[LeftAlone]) -> Iterable[Caution]:
+    """Say which modules were not counted at all, and why."""
+    if not modules:
+        return
+    by_reason: dict[str, list[str]] = {}
+    for module in modules:
+        by_reason.setdefault(module.reason, []).append(module.path or "code made at run time")
+    said = "; ".join(f"{', '.join(paths)}: {reason}" for reason, paths in by_reason.items())
+    yield Caution(
+        "modules-uncounted",
+        f"what these files did is not counted: {said}",
+        "see whether they matter: the samples say how much of the time was counted",
+    )
+
+
+def without_bank(n_threads: int) -> Iterable[Caution]:
+    """Doubt the counts of threads that had to share their counters."""
+    if n_threads:
+        yield Caution(
+            "threads-share-counters",
+            f"{n_threads} threads found no counters of their own and shared some: counts that two "
+            "of them made at the same moment may be lost",
+            "let the program use fewer threads at a time",
+        )
+
+
+def undecoded(counts: Counts) -> Iterable[Caution]:
+    """Doubt the work if instructions that are not understood might add to it."""
+    hidden = _MOST_FLOP * counts.undecoded
+    if hidden <= _NEGLIGIBLE * max(counts.work_flop, counts.instructions):
+        return
+    yield Caution(
+        "undecoded",
+        f"{counts.undecoded} of {counts.instructions} instructions "
+        f"({counts.undecoded / counts.instructions:.2%}) could not be understood: their flop, "
+        "loads and stores are not counted",
+        "take the work as a lower bound",
+        effect=None,
+    )
+
+
+def lost_events(n_lost: int) -> Iterable[Caution]:
+    """Doubt what is said of processes and threads when not all of it could be noted."""
+    if n_lost:
+        yield Caution(
+            "events-lost",
+            f"{n_lost} events (beginnings and ends of processes and threads) could not be noted",
+            "trust the counts; processes and threads may be more than said",
+            effect=0.0,
+        )
+
+
+def not_counted(paths: Sequence[str]) -> str | None:
+    """Return that some programs were not counted, or None if all were."""
+    if not paths:
+        return None
+    names = ", ".join(sorted({os.path.basename(path) or path for path in paths}))
+    return f"programs that it executed were not counted ({names}): static, setuid, or refused"

@@ -1,0 +1,114 @@
+"""Reads the file that holds the copy of a module: ``native/copying/copy_file.h`` says how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.errors import InvalidDocument
+
+MAGIC = b"RPCOPY01"
+
+CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES, NAMES = range(9)
+"""Sections, as ``SectionKind`` has them."""
+
+BLOCK, MASK, ITERATIONS, UNUSED = range(4)
+"""Kinds of rows, as ``RowKind`` has them."""
+
+_SECTIONS = 16
+HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        ("file_bytes", "<u8"),
+        ("identity", "<u8", 2),
+        *((name, "<u8") for name in ("module_bytes", "lowest", "highest", "delta")),
+        *((name, "<u8") for name in ("eh_frame_hdr", "flags", "n_instructions")),
+        *((name, "<u8") for name in ("n_functions", "n_left_alone")),
+        ("sections", [("at", "<u8"), ("n", "<u8")], _SECTIONS),
+    ]
+)
+ROW = np.dtype(
+    [
+        ("address", "<u8"),
+        ("bytes", "<u4"),
+        ("kind", "<u2"),
+        ("n_accesses", "<u2"),
+        ("first_access", "<u4"),
+        ("unused", "<u4"),
+    ]
+)
+PLACE = np.dtype([("at", "<u4"), ("address", "<u4")])
+
+Rows = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CopyFile:
+    """What is known of a module by its copy.
+
+    Parameters
+    ----------
+    identity : tuple of int
+    lowest, highest : int
+        Addresses of what is loaded of the module, as its file states them.
+    rows : ndarray of ROW
+        What each counter counts.
+    places : ndarray of PLACE
+        Where each instruction is in the code; addresses from `lowest`.
+    code : ndarray of uint8
+    """
+
+    identity: tuple[int, int]
+    lowest: int
+    highest: int
+    rows: Rows
+    places: Rows
+    code: npt.NDArray[np.uint8]
+
+
+def read_copy(path: Path) -> CopyFile:
+    """Read the file of a copy; its large parts stay on disk until they are looked at.
+
+    Raises
+    ------
+    InvalidDocument
+        If it cannot be read, is no such file, or is cut short.
+    """
+    try:
+        content = np.memmap(path, np.uint8, "r")
+    except (OSError, ValueError) as error:  # NumPy maps no empty file
+        raise _invalid(path, str(error)) from error
+    if len(content) < HEADER.itemsize:
+        raise _invalid(path, "it is cut short")
+    header = content[: HEADER.itemsize].view(HEADER)[0]
+    if header["magic"] != MAGIC:
+        raise _invalid(path, "it is no copy of a module")
+    if int(header["file_bytes"]) != len(content):
+        raise _invalid(path, "it is cut short")
+
+    def section(kind: int, of: np.dtype[np.void] | type[np.uint8]) -> npt.NDArray[np.void]:
+        at, n = (int(number) for number in header["sections"][kind])
+        end = at + n * np.dtype(of).itemsize
+        if end > len(content):
+            raise _invalid(path, "a part of it is not there")
+        return content[at:end].view(of)
+
+    return CopyFile(
+        identity=(int(header["identity"][0]), int(header["identity"][1])),
+        lowest=int(header["lowest"]),
+        highest=int(header["highest"]),
+        rows=section(ROWS, ROW),
+        places=section(PLACES, PLACE),
+        code=section(CODE, np.uint8).view(np.uint8),
+    )
+
+
+def _invalid(path: Path, reason: str) -> InvalidDocument:
+    return InvalidDocument(
+        f"cannot use the copy {str(path)!r}",
+        reason=reason,
+        remedy="remove it: it is made again when it is needed",
+    )

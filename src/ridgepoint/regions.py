@@ -1,7 +1,8 @@
 """Mark regions of a Python program, so that they are counted and timed apart.
 
-A mark speaks to the counting engine by a Valgrind client request, times its region in a run that
-Ridgepoint times, and does nothing else. This module is part of the measured program: it
+A mark speaks to the engine that counts (by a Valgrind client request, or by a function of the
+library that the copying engine preloads), times its region in a run that Ridgepoint times, and
+does nothing else. This module is part of the measured program: it
 imports nothing that such a program would notice.
 """
 
@@ -20,7 +21,11 @@ _R = TypeVar("_R")
 TIMES_VARIABLE = "RIDGEPOINT_REGION_TIMES"
 """The environment variable that names the folder for the times of regions."""
 
+ARENA_VARIABLE = "RIDGEPOINT_ARENA"
+"""The environment variable that tells programs of the copying engine where their counts go."""
+
 MAX_NAME_BYTES = 200
+_NATIVE_REQUEST = "ridgepoint_native_request"  # of native/copying: takes what Valgrind would
 _BEGIN, _END = 0x52500000, 0x52500001
 
 # void mark(uint64_t words[6]): mov rax, rdi; xor edx, edx; rol rdi by 3, 13, 61 and 51, which
@@ -161,7 +166,25 @@ class _Requests(dict[bytes, int]):
         return self[name]
 
 
-class _ValgrindMarks:
+class _Marks:
+    """Sends marks to what counts, which is called with the address of six words."""
+
+    def __init__(self, address: int) -> None:
+        import ctypes
+
+        # PYFUNCTYPE keeps the interpreter's lock: giving it up would count as the region's work.
+        self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._begins = _Requests(_BEGIN)
+        self._ends = _Requests(_END)
+
+    def begin(self, name: bytes) -> None:
+        self._call(self._begins[name])
+
+    def end(self, name: bytes) -> None:
+        self._call(self._ends[name])
+
+
+class _ValgrindMarks(_Marks):
     """Sends marks to the tool of Valgrind that runs this program."""
 
     def __init__(self) -> None:
@@ -176,16 +199,7 @@ class _ValgrindMarks:
         executable = mmap.PROT_READ | mmap.PROT_EXEC
         if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), executable):
             raise OSError(ctypes.get_errno(), "no memory may be made executable")
-        # PYFUNCTYPE keeps the interpreter's lock: giving it up would count as the region's work.
-        self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address)
-        self._begins = _Requests(_BEGIN)
-        self._ends = _Requests(_END)
-
-    def begin(self, name: bytes) -> None:
-        self._call(self._begins[name])
-
-    def end(self, name: bytes) -> None:
-        self._call(self._ends[name])
+        super().__init__(address)
 
 
 def _valgrind_marks() -> list[_Recorder]:
@@ -204,6 +218,19 @@ def _valgrind_marks() -> list[_Recorder]:
         return []
 
 
+def _native_marks() -> list[_Recorder]:
+    """Return what sends marks to the copying engine if this program runs in its copies."""
+    if not os.environ.get(ARENA_VARIABLE):
+        return []
+    import ctypes
+
+    try:
+        request = getattr(ctypes.CDLL(None), _NATIVE_REQUEST)
+    except (AttributeError, OSError):
+        return []  # a program that it does not count started this one
+    return [_Marks(ctypes.cast(request, ctypes.c_void_p).value or 0)]
+
+
 def _time_marks() -> list[_Recorder]:
     """Return what times regions, if somebody asks for it."""
     folder = os.environ.get(TIMES_VARIABLE)
@@ -214,4 +241,4 @@ def _time_marks() -> list[_Recorder]:
     return [RegionClock(folder)]
 
 
-_RECORDERS = (*_valgrind_marks(), *_time_marks())
+_RECORDERS = (*_valgrind_marks(), *_native_marks(), *_time_marks())

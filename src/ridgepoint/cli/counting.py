@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import click
@@ -14,6 +14,21 @@ from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter
 from ridgepoint.models.symbol_names import why_no_pattern
 from ridgepoint.models.work import Metric
+
+_WITHOUT_SIMULATION = {
+    "callgrind": "callgrind knows",
+    "native": "the copying engine knows",
+    "perf": "the CPU's own counters know",
+    "both": "the CPU's own counters know",
+    "ncu": "Nsight Compute knows",
+}
+"""Meters that cannot do all that the options say, and how a refusal begins."""
+
+_KNOWN = {
+    "native": ("--region", "--no-traffic"),
+    "both": ("--cold", "--all-threads", "--what-if", "--miss-curve", "--no-traffic"),
+}
+"""Options that these meters know all the same."""
 
 
 def caches_to_simulate(geometry: str | None, machine: Machine | None) -> tuple[Cache, ...]:
@@ -97,15 +112,16 @@ def meter_for(
             "leaves nothing for --cold, --what-if and --miss-curve to tell",
             param_hint="'--no-traffic'",
         )
-    simulated = _simulated(
-        {
-            "--region": region,
-            "--function": function,
-            "--what-if": what_if,
-            "--miss-curve": miss_curve,
-            "--no-traffic": not traffic,
-        }
-    )
+    asked = {
+        "--region": region,
+        "--function": function,
+        "--all-threads": all_threads,
+        "--cold": cold,
+        "--what-if": what_if,
+        "--miss-curve": miss_curve,
+        "--no-traffic": not traffic,
+    }
+    simulated = tuple(option for option, value in asked.items() if value)
     _require_simulation(name, simulated)
     if name == "callgrind":
         from ridgepoint.meters.callgrind import CallgrindMeter
@@ -115,6 +131,10 @@ def meter_for(
         from ridgepoint.meters.perf import PerfMeter
 
         return PerfMeter(verify=True)
+    if name == "native":
+        from ridgepoint.meters.native import NativeMeter
+
+        return NativeMeter(region=region, report=report)
     if name == "ncu":
         from ridgepoint.meters.ncu import NcuMeter
 
@@ -143,11 +163,6 @@ def meter_for(
     return engine if name in {None, "engine"} else _with_hardware(name, engine, simulated)
 
 
-def _simulated(asked: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the options that were given and that only a simulation of ours can follow."""
-    return tuple(option for option, value in asked.items() if value)
-
-
 def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:
     """Refuse options that a meter does not know.
 
@@ -155,12 +170,10 @@ def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:
     ------
     click.BadParameter
     """
-    parts = ("--region", "--function")
-    unknown = [one for one in simulated if name != "both" or one in parts]
-    if name in {"callgrind", "perf", "both", "ncu"} and unknown:
-        who = {"callgrind": "callgrind knows", "ncu": "Nsight Compute knows"}.get(
-            name, "the CPU's own counters know"
-        )
+    known = _KNOWN.get(name or "engine", ())
+    unknown = [one for one in simulated if one not in known]
+    if name in _WITHOUT_SIMULATION and unknown:
+        who = _WITHOUT_SIMULATION[name]
         raise click.BadParameter(
             f"{who} no {', '.join(unknown)}; leave --meter out", param_hint="'--meter'"
         )

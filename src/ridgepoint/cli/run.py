@@ -90,8 +90,9 @@ if TYPE_CHECKING:
 @click.option(
     "--meter",
     "meter_name",
-    type=click.Choice(["engine", "perf", "auto", "both", "callgrind", "ncu"]),
-    help="What counts: a simulation (engine), the CPU's own counters (perf), the better of the two "
+    type=click.Choice(["engine", "native", "perf", "auto", "both", "callgrind", "ncu"]),
+    help="What counts: a simulation (engine), copies of the program at native speed, AVX-512 and "
+    "AMX included, without traffic (native), the CPU's own counters (perf), the better of the two "
     "here (auto), each, to compare (both); or, of kernels on a GPU, Nsight Compute (ncu).  "
     "[default: engine, or callgrind where that cannot be "
     "built]",

@@ -21,7 +21,7 @@ from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.building import cache_folder
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.native import cautions as doubts
-from ridgepoint.meters.native.arena import OPTION_JIT, OPTION_SAMPLES, VARIABLE, Arena, Contents
+from ridgepoint.meters.native.arena import OPTION_JIT, OPTION_SAMPLES, Arena, Contents
 from ridgepoint.meters.native.build import WHAT, NativeEngine, native_engine
 from ridgepoint.meters.native.coverage import coverage_of, surely_less, uncounted_in_words
 from ridgepoint.meters.native.history import History, Program, history_of
@@ -30,6 +30,7 @@ from ridgepoint.meters.native.refusals import check_countable, env_program, prel
 from ridgepoint.meters.object_file import CodeStore
 from ridgepoint.meters.profile.counts import Totals, count
 from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.regions import ARENA_VARIABLE
 from ridgepoint.scratch import scratch_folder
 
 _COPIES = "copies"
@@ -105,12 +106,8 @@ class NativeMeter:
             naming = Naming(since_s=from_now_s())
             began_ns = time.time_ns()
             with self._arena(what, built, copies) as arena:
-                run = launch(
-                    (
-                        *(env_program(), f"LD_PRELOAD={preloaded}", f"{VARIABLE}={arena.path}"),
-                        *command,
-                    )
-                )
+                variables = (f"LD_PRELOAD={preloaded}", f"{ARENA_VARIABLE}={arena.path}")
+                run = launch((env_program(), *variables, *command))
                 contents = arena.read()
             history = history_of(contents.events)
             _check_begun(what, contents, history, run)

@@ -18,9 +18,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-VARIABLE = "RIDGEPOINT_ARENA"
-"""Environment variable that tells a counted program where its arena is."""
-
 MAGIC = b"RPARENA1"
 
 OPTION_SAMPLES, OPTION_TRAFFIC, OPTION_BURSTS, OPTION_JIT, OPTION_VERBOSE = (

@@ -16,5 +16,22 @@ elif name == "fft":
     y = np.fft.fft(x)
     for _ in range(repeats):
         y = np.fft.fft(x)
+elif name == "svd":
+    a = generator.random((n, n))
+    for _ in range(repeats):
+        s = np.linalg.svd(a)
+elif name == "sort":
+    x = generator.random(n)
+    for _ in range(repeats):
+        y = np.sort(x)
+elif name == "exp":
+    x = generator.random(n)
+    for _ in range(repeats):
+        y = np.exp(x) + np.sin(x)
+elif name == "loop":
+    total = 0
+    for _ in range(repeats):
+        for i in range(n):
+            total += i % 7 * 3
 else:
     sys.exit(2)

@@ -41,55 +41,7 @@ uint32_t analysis_index(const Analysis *a, uint64_t address) {
     return a->ranks[i >> 6] + count_bits(word & (bit - 1));
 }
 
-const Piece *analysis_piece_at(const Analysis *a, uint64_t address) {
-    size_t low = 0, high = a->n_pieces;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (a->pieces[middle].end <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const bool inside = low < a->n_pieces && a->pieces[low].start <= address;
-    return inside ? &a->pieces[low] : NULL;
-}
-
 /* ---- pieces ---- */
-
-static void add_piece(Analysis *a, uint64_t start, uint64_t end, const Function *function) {
-    Piece *piece = start < end ? array_add(&a->own_pieces, 1) : NULL;
-    if (piece) {
-        *piece = (Piece){.start = start, .end = end, .is_stub = !function};
-        piece->function = function ? *function : (Function){0};
-        piece->function.start = start;
-        piece->function.end = end;
-    }
-}
-
-/* Functions, and between them the stubs that are in none. */
-static void list_pieces(Analysis *a) {
-    const Module *m = a->module;
-    size_t s = 0;
-    uint64_t done = 0;
-    for (size_t f = 0; f <= m->n_functions; f++) {
-        const uint64_t next = f < m->n_functions ? m->functions[f].start : UINT64_MAX;
-        for (; s < m->n_stubs && m->stubs[s].start < next; s++) {
-            const Range *stub = &m->stubs[s];
-            const uint64_t start = stub->start > done ? stub->start : done;
-            add_piece(a, start, stub->end < next ? stub->end : next, NULL);
-            if (stub->end > next) {
-                break;
-            }
-        }
-        if (f < m->n_functions) {
-            add_piece(a, m->functions[f].start, m->functions[f].end, &m->functions[f]);
-            done = m->functions[f].end;
-        }
-    }
-    a->pieces = (Piece *)a->own_pieces.items;
-    a->n_pieces = a->own_pieces.n;
-}
 
 static bool is_wanted(const Piece *piece, const uint64_t *only, size_t n_only) {
     size_t low = 0, high = n_only;
@@ -234,14 +186,16 @@ static void mark_piece(Analysis *a, Piece *piece) {
 }
 
 static void visit_piece(Analysis *a, Piece *piece, bool wanted) {
-    set_mark(a, a->stops, piece->start);
-    set_mark(a, a->taken, piece->start);
+    mark_all(a, piece->start);
+    if (piece->kind == PIECE_FUNCTION) {
+        set_mark(a, a->taken, piece->start);
+    }
     if (piece->end - piece->start > MOST_PIECE_BYTES) {
         return;
     }
-    piece->is_decoded = analysis_decode(a, piece);
-    piece->n_instructions = (uint32_t)a->n_list;
-    piece->is_copied = piece->is_decoded && wanted && may_copy(a, piece);
+    const bool decoded = analysis_decode(a, piece);
+    piece->is_decoded = decoded && piece->kind != PIECE_GAP;
+    piece->is_copied = decoded && wanted && may_copy(a, piece);
     mark_piece(a, piece); /* as far as it was decoded */
 }
 
@@ -379,7 +333,7 @@ const char *analysis_make(Analysis *a, const Module *module, const uint64_t *onl
     if (module->n_code == 0) {
         return "it has no code";
     }
-    list_pieces(a);
+    analysis_list_pieces(a);
     if (a->own_pieces.failed || !take_memory(a)) {
         return "there is not enough memory";
     }

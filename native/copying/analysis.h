@@ -11,12 +11,17 @@
 #include "instruction.h"
 #include "module.h"
 
-/* A function, or PLT stubs that no function covers. */
+typedef enum {
+    PIECE_FUNCTION,
+    PIECE_STUBS, /* of the PLT, if no function covers them */
+    PIECE_GAP,   /* code between functions, or data: copied for who jumps or falls into it, never
+                    patched, and not believed to be what it looks like */
+} PieceKind;
+
 typedef struct {
     uint64_t start, end;
-    Function function;   /* of stubs with nothing but bounds */
-    bool is_stub;
-    uint32_t n_instructions;
+    Function function;   /* of others than functions nothing but bounds */
+    PieceKind kind;
     bool is_decoded;     /* to its end: what it refers to is known */
     bool is_copied;
     bool has_indirect;   /* an indirect jump */
@@ -50,6 +55,8 @@ typedef struct {
 const char *analysis_make(Analysis *analysis, const Module *module, const uint64_t *only,
                           size_t n_only);
 void analysis_free(Analysis *analysis);
+
+void analysis_list_pieces(Analysis *analysis);
 
 /* Decode a piece into analysis->list. False: something in it is no instruction. */
 bool analysis_decode(Analysis *analysis, const Piece *piece);

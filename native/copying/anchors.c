@@ -193,7 +193,8 @@ void emit_anchors(Emitter *e) {
     array_begin(&hops, sizeof(Anchor));
     for (size_t i = 0; i < e->analysis->n_pieces; i++) {
         const Piece *piece = &e->analysis->pieces[i];
-        if (piece->is_copied && !is_stub(e->analysis->module, piece)) {
+        if (piece->is_copied && piece->kind == PIECE_FUNCTION
+            && !is_stub(e->analysis->module, piece)) {
             anchor_piece(e, piece, &hops);
         }
     }

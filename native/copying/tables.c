@@ -14,7 +14,7 @@
 
 /* GNU compilers move unlikely code to a part of its own; stripped, it has no name. */
 static bool is_cold_part(const Analysis *a, const Piece *piece) {
-    if (!piece || piece->is_stub) {
+    if (!piece || piece->kind != PIECE_FUNCTION) {
         return false;
     }
     const char *name = a->module->strings + piece->function.name;

@@ -28,7 +28,7 @@ static void note(Emitter *e, SectionKind section) {
     }
 }
 
-static void put_counter_place(Emitter *e, uint32_t counter) {
+void put_counter_place(Emitter *e, uint32_t counter) {
     note(e, SECTION_COUNTERS);
     put4(e, COUNTERS_AT + 8 * counter);
 }
@@ -111,10 +111,15 @@ uint8_t find_scratch(uint32_t live) {
     return NO_SCRATCH;
 }
 
-uint32_t live_before(const Emitter *e, const Block *block, uint32_t k) {
-    uint32_t live = block->live_out;
-    for (uint32_t i = block->n; i-- > k;) {
-        live = graph_before(&e->graph, &e->analysis->list[block->first + i], live);
+uint32_t live_before(Emitter *e, const Block *block, uint32_t k) {
+    if (!e->live_is_known) {
+        uint32_t live = block->live_out;
+        e->live[block->n] = live;
+        for (uint32_t i = block->n; i-- > 0;) {
+            live = graph_before(&e->graph, &e->analysis->list[block->first + i], live);
+            e->live[i] = live;
+        }
+        e->live_is_known = true;
     }
-    return live;
+    return e->live[k];
 }

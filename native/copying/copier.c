@@ -2,7 +2,7 @@
 /* Makes the copy of a module: analysis, copies of all functions, unwind tables, anchors. */
 #include "copier.h"
 
-#include "emit.h"
+#include "record.h"
 #include "unwind.h"
 
 #define DISTANCE UINT64_C(0x10000) /* between a module and the place planned for its copy */
@@ -34,12 +34,14 @@ void copy_free(Copy *copy) {
 
 /* ---- the emitter ---- */
 
-static bool begin_emitter(Emitter *e, Analysis *analysis, Copy *copy) {
-    *e = (Emitter){.analysis = analysis, .copy = copy};
+static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *copy) {
+    *e = (Emitter){.analysis = analysis, .copy = copy, .records = kind == COPY_RECORDING};
     e->delta = ((analysis->module->highest + DISTANCE - 1) & ~(DISTANCE - 1)) + DISTANCE;
     array_begin(&e->forward, sizeof(Forward));
     array_begin(&e->late, sizeof(Late));
     array_begin(&e->masks, sizeof(MaskCount));
+    array_begin(&e->notes, sizeof(Note));
+    array_begin(&e->stubs, sizeof(RingStub));
     array_begin(&e->hooked, sizeof(uint64_t));
     find_hooked(analysis->module, &e->hooked);
     e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
@@ -47,8 +49,10 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, Copy *copy) {
     e->places = array_add(&copy->sections[SECTION_PLACES], analysis->n_instructions);
     e->n = HOOKS_BYTES;
     Array *code = &copy->sections[SECTION_CODE];
-    return array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis) && e->bounds
-           && e->live && (e->places || !analysis->n_instructions);
+    const bool good = array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis)
+                      && e->bounds && e->live && (e->places || !analysis->n_instructions);
+    e->graph.most_words = e->records ? MOST_WORDS : 0;
+    return good;
 }
 
 static void end_emitter(Emitter *e) {
@@ -56,6 +60,8 @@ static void end_emitter(Emitter *e) {
     array_end(&e->forward);
     array_end(&e->late);
     array_end(&e->masks);
+    array_end(&e->notes);
+    array_end(&e->stubs);
     array_end(&e->hooked);
     pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
@@ -150,7 +156,7 @@ static void fill_header(Copy *copy, const Emitter *e) {
     header->lowest = module->lowest;
     header->highest = module->highest;
     header->delta = e->delta;
-    header->flags = e->analysis->uses_gs ? COPY_USES_GS : 0;
+    header->flags = (e->analysis->uses_gs ? COPY_USES_GS : 0) | (e->records ? COPY_RECORDS : 0);
     header->n_instructions = e->analysis->n_instructions;
     header->n_functions = e->analysis->n_copied;
     header->n_left_alone = e->analysis->n_pieces - e->analysis->n_copied;
@@ -160,17 +166,18 @@ static void fill_header(Copy *copy, const Emitter *e) {
 }
 
 static bool ran_out(const Copy *copy, const Emitter *e) {
-    bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->hooked.failed;
+    bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->notes.failed
+                  || e->stubs.failed || e->hooked.failed;
     for (int i = 0; i < SECTION_COUNT; i++) {
         failed |= copy->sections[i].failed;
     }
     return failed;
 }
 
-static const char *emit_copy(Analysis *analysis, Copy *copy, Array *lost) {
+static const char *emit_copy(Analysis *analysis, CopyKind kind, Copy *copy, Array *lost) {
     Emitter e;
     begin_copy(copy);
-    const char *problem = begin_emitter(&e, analysis, copy) ? emit_all(&e, lost) : no_memory;
+    const char *problem = begin_emitter(&e, analysis, kind, copy) ? emit_all(&e, lost) : no_memory;
     if (!problem) {
         fill_header(copy, &e);
         problem = ran_out(copy, &e) ? no_memory : NULL;
@@ -183,7 +190,6 @@ const char *copy_make(const Module *module, CopyKind kind, const uint64_t *only,
                       Copy *copy) {
     Analysis analysis;
     Array lost;
-    (void)kind;
     array_begin(&lost, sizeof(uint64_t));
     const char *problem = analysis_make(&analysis, module, only, n_only);
     *copy = (Copy){0};
@@ -191,7 +197,7 @@ const char *copy_make(const Module *module, CopyKind kind, const uint64_t *only,
        alone, and all is copied again. */
     for (bool again = !problem; again && !problem;) {
         lost.n = 0;
-        problem = emit_copy(&analysis, copy, &lost);
+        problem = emit_copy(&analysis, kind, copy, &lost);
         again = !problem && lost.n > 0;
         if (again) {
             copy_free(copy);

@@ -78,8 +78,9 @@ typedef struct {
     uint64_t address;
     uint32_t bytes;
     uint16_t kind;       /* RowKind */
-    uint16_t n_accesses; /* of a block: entries in the ring after its own number */
-    uint32_t first_access;
+    uint16_t n_accesses; /* of a block: words in the ring after that of the block itself, which is
+                            the displacement of its counter, COUNTERS_AT + 8 n */
+    uint32_t first_access; /* in ACCESSES; there are as many as fill these words */
     uint32_t unused;
 } Row;
 
@@ -92,15 +93,33 @@ typedef struct {
     uint32_t counting, recording;
 } Pair;
 
-typedef enum { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_NON_TEMPORAL = 4, ACCESS_PREFETCH = 8,
-               ACCESS_GATHER = 16 /* then 8 words of indices and one of the mask follow */ }
-    AccessBits;
+/* What follows the address of an access in the ring, if anything, depends on its form. Both ACCESS_READ
+   and ACCESS_WRITE: read, modified and written. An address of 0 is one that did not happen. */
+typedef enum {
+    ACCESS_READ = 1,
+    ACCESS_WRITE = 2,
+    ACCESS_NON_TEMPORAL = 4, /* of a store */
+    ACCESS_PREFETCH = 8,     /* shape: PrefetchHint */
+    /* Gather or scatter: the address without the index, 8 words of indices, 1 of the mask (a bit
+       per lane). shape: bits 0-3 lanes - 1; 4-5 log2 of the scale; 6 indices of 8 bytes. */
+    ACCESS_GATHER = 16,
+    /* Of a string instruction with a REP prefix: the pointer before, 1 word: the pointer after.
+       Of MOVS and CMPS two such accesses follow each other, and are made in turns. */
+    ACCESS_REPEATED = 32,
+    /* Under a mask: the address, 1 word of the mask. shape: bits 0-5 lanes - 1; 7: compressed. */
+    ACCESS_MASKED = 64,
+    /* Of a tile: the address of its first row, 1 word: from row to row. shape: the tile's number;
+       rows and their bytes are those of the bank's configuration. */
+    ACCESS_TILE = 128,
+} AccessBits;
+
+typedef enum { HINT_T0, HINT_T1, HINT_T2, HINT_NTA } PrefetchHint; /* PREFETCHW: T0 */
 
 typedef struct {
     uint32_t instruction; /* vaddr - lowest */
-    uint16_t bytes;       /* of a gather: of one element */
+    uint16_t bytes;       /* of a gather, REP or masked access: of one element */
     uint8_t bits;         /* AccessBits */
-    uint8_t shape;        /* of a gather: lanes | index of 8 byte << 6; scale: log2 << 4 */
+    uint8_t shape;
 } Access;
 
 /* ---- hooks: addresses at the beginning of CODE that emitted code jumps or calls through ---- */

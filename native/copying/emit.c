@@ -34,9 +34,11 @@ static uint32_t find_bounds(Emitter *e) {
         const Block *block = &e->graph.blocks[b];
         e->bounds[block->first] = total;
         total += HEAD_BYTES + (is_aligned_loop(e, block) ? MOST_ALIGNMENT : 0);
+        total += e->records ? record_head_bytes() : 0;
         for (uint32_t i = block->first; i < block->first + block->n; i++) {
             total += emit_most_bytes(&list[i]);
             total += list[i].masked_lanes ? MOST_MASK_BYTES : 0;
+            total += e->records ? record_most_bytes(e, &list[i]) : 0;
         }
         uint32_t left = total;
         for (uint32_t i = block->first + block->n; i > block->first; i--) {
@@ -65,16 +67,16 @@ static bool reserve(Emitter *e, uint64_t bytes) {
 /* ---- counters ---- */
 
 /* The first instruction of a block before which INC may overwrite its flags, or NO_INDEX. */
-static uint32_t find_free_flags(const Emitter *e, const Block *block) {
+static uint32_t find_free_flags(Emitter *e, const Block *block) {
     if (!(block->live_in & LIVE_INC_FLAGS)) {
         return 0;
     }
-    uint32_t live = block->live_out, found = NO_INDEX;
-    for (uint32_t k = block->n; k-- > 0;) {
-        live = graph_before(&e->graph, &e->analysis->list[block->first + k], live);
-        found = live & LIVE_INC_FLAGS ? found : k;
+    for (uint32_t k = 1; k < block->n; k++) {
+        if (!(live_before(e, block, k) & LIVE_INC_FLAGS)) {
+            return k;
+        }
     }
-    return found;
+    return NO_INDEX;
 }
 
 /* Count without flags: in a dead register, or one that is saved below the red zone. Not in a slot
@@ -99,6 +101,7 @@ static void count_without_flags(Emitter *e, uint32_t live, uint32_t counter) {
 static void emit_block(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
     const Instruction *last = first + block->n - 1;
+    e->live_is_known = false;
     const uint32_t bytes = (uint32_t)(last->address + last->length - first->address);
     const uint32_t counter = add_row(e, first->address, bytes, ROW_BLOCK);
     const uint32_t count_at = hook_at(e, first->address) ? 0 : find_free_flags(e, block);
@@ -111,9 +114,15 @@ static void emit_block(Emitter *e, const Block *block) {
     if (masked) {
         masks_plan(e, block);
     }
+    if (e->records) {
+        record_plan(e, block, counter);
+    }
     for (uint32_t k = 0; k < block->n; k++) {
         e->places[index + k] = (Place){(uint32_t)e->n,
                                        (uint32_t)(first[k].address - e->analysis->module->lowest)};
+        if (k == 0 && e->records && !hook_at(e, first->address)) {
+            put_ring_check(e, block);
+        }
         if (k == 0 && count_at == NO_INDEX) {
             count_without_flags(e, block->live_in, counter);
         } else if (k == count_at) {
@@ -122,7 +131,13 @@ static void emit_block(Emitter *e, const Block *block) {
         if (masked) {
             masks_count(e, k);
         }
+        if (e->records) {
+            record_before(e, block, k, counter);
+        }
         emit_instruction(e, block, k);
+        if (e->records) {
+            record_after(e, block, k);
+        }
     }
 }
 
@@ -158,6 +173,7 @@ void emit_piece(Emitter *e, const Piece *piece) {
     if (piece->ends_open) {
         emit_jump(e, piece->end);
     }
+    record_stubs(e);
     resolve_forward(e);
     if (e->n > INT32_MAX) {
         e->failed = "its copy would be larger than 2 GiB";

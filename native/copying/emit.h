@@ -28,6 +28,11 @@ typedef struct {
     uint8_t mask, lanes;
 } MaskCount;
 
+/* A jump from the head of a recording block to where the ring is handed over. */
+typedef struct {
+    uint32_t at, block;
+} RingStub;
+
 typedef struct {
     Analysis *analysis;
     Copy *copy;
@@ -38,8 +43,12 @@ typedef struct {
     uint64_t n;             /* bytes in it */
     Place *places;          /* of all instructions, by their number */
     uint32_t *bounds;       /* of the piece: most bytes before each instruction */
-    uint32_t *live;         /* of a block with masks: what is live before each instruction */
-    Array forward, late, masks;
+    uint32_t *live;         /* before each instruction of the block at hand, if live_is_known */
+    bool live_is_known;
+    bool records;
+    uint32_t record_words;  /* of the block at hand, without its own */
+    size_t next_note;       /* that is not emitted yet */
+    Array forward, late, masks, notes, stubs;
     const char *failed;
 } Emitter;
 
@@ -80,6 +89,8 @@ void put_inward(Emitter *e, uint64_t offset);
 void put_outward(Emitter *e, uint64_t target, uint32_t bytes_after);
 void put_hook_call(Emitter *e, Hook hook);
 
+void put_counter_place(Emitter *e, uint32_t counter);
+
 /* ---- rows ---- */
 
 uint32_t add_row(Emitter *e, uint64_t address, uint32_t bytes, RowKind kind);
@@ -89,12 +100,22 @@ uint32_t add_row(Emitter *e, uint64_t address, uint32_t bytes, RowKind kind);
 /* A general register that is dead in `live`, or NO_SCRATCH. */
 uint8_t find_scratch(uint32_t live);
 /* What is live before instruction `k` of a block. */
-uint32_t live_before(const Emitter *e, const Block *block, uint32_t k);
+uint32_t live_before(Emitter *e, const Block *block, uint32_t k);
 
 /* Plan where the masks of a block are counted, and count those due before instruction k. */
 void masks_plan(Emitter *e, const Block *block);
 void masks_count(Emitter *e, uint32_t k);
 #define MOST_MASK_BYTES 64u
+
+/* Recording (record.h): words that an instruction writes to the ring, and the emission of those of
+   the block that was planned. */
+uint32_t record_most_bytes(const Emitter *e, const Instruction *x);
+uint32_t record_head_bytes(void);
+void record_plan(Emitter *e, const Block *block, uint32_t counter);
+void record_before(Emitter *e, const Block *block, uint32_t k, uint32_t counter);
+void record_after(Emitter *e, const Block *block, uint32_t k);
+void record_stubs(Emitter *e);
+void put_ring_check(Emitter *e, const Block *block);
 
 /* Instruction k of a block. */
 void emit_instruction(Emitter *e, const Block *block, uint32_t k);

@@ -143,12 +143,15 @@ static void find_return(Graph *g) {
 static void find_blocks(Graph *g) {
     const Analysis *a = g->analysis;
     Block *block = NULL;
+    uint32_t words = 0;
     g->n_blocks = 0;
     for (uint32_t i = 0; i < a->n_list; i++) {
         const Instruction *x = &a->list[i];
-        if (!block || is_marked(a, a->leaders, x->address)) {
+        words += g->most_words ? record_words(a->module, x) : 0;
+        if (!block || is_marked(a, a->leaders, x->address) || (g->most_words && words > g->most_words)) {
             block = &g->blocks[g->n_blocks++];
             *block = (Block){.first = i, .next = NO_INDEX, .branch = NO_INDEX};
+            words = g->most_words ? record_words(a->module, x) : 0;
         }
         g->block_of[i] = (uint32_t)g->n_blocks - 1;
         block->n++;

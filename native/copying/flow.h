@@ -28,9 +28,17 @@ typedef struct {
     size_t n_blocks, room;
     uint32_t *block_of;        /* of each instruction */
     uint32_t first_index;      /* number of the piece's first instruction in the module */
+    uint32_t most_words;       /* of a recording block; 0: it does not record */
     bool keeps_flags;          /* flags may be live at its exits and calls */
     uint32_t live_at_return;
 } Graph;
+
+/* A signal's handler may empty the ring in the middle of a block, which then writes up to its own
+   length below it: the bank has 3 KiB of room there. */
+#define MOST_WORDS 320u
+
+/* Words that a recording block writes to the ring for an instruction (record.h). */
+uint32_t record_words(const Module *module, const Instruction *x);
 
 bool graph_begin(Graph *graph, const Analysis *analysis);
 void graph_end(Graph *graph);

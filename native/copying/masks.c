@@ -9,14 +9,6 @@ static bool changes(const Instruction *x, uint8_t mask) {
     return x->masks_changed >> mask & 1;
 }
 
-static void find_live(Emitter *e, const Block *block) {
-    uint32_t live = block->live_out;
-    for (uint32_t k = block->n; k-- > 0;) {
-        live = graph_before(&e->graph, &e->analysis->list[block->first + k], live);
-        e->live[k] = live;
-    }
-}
-
 static int ease(uint32_t live) {
     return (live & LIVE_FLAGS ? 0 : 2) + (find_scratch(live) != NO_SCRATCH);
 }
@@ -40,11 +32,9 @@ void masks_plan(Emitter *e, const Block *block) {
     uint32_t known[8][2]; /* lanes and row of what was counted since the mask changed */
     memset(known, 0, sizeof known);
     e->masks.n = 0;
+    live_before(e, block, 0); /* so that all are known */
     for (uint32_t k = 0; k < block->n; k++) {
         if (x[k].mask && x[k].masked_lanes) {
-            if (e->masks.n == 0) {
-                find_live(e, block);
-            }
             uint32_t *same = known[x[k].mask];
             const uint32_t row = add_row(e, x[k].address, x[k].masked_lanes, ROW_MASK);
             if (same[0] == x[k].masked_lanes) {

@@ -105,12 +105,17 @@ class Findings:
 def _is_ours(x: Instruction) -> bool:
     """Whether an instruction may be one that the copier adds."""
     if x.segment_prefix in _GS:
-        return x.mnemonic in {Mnemonic.INC, Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB}
+        return x.mnemonic in {
+            Mnemonic.INC, Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.MOVZX,
+            Mnemonic.VMOVDQU, Mnemonic.VMOVDQU64,
+        }  # fmt: skip
+    if x.segment_prefix == Register.FS:
+        return x.mnemonic == Mnemonic.MOV and x.memory_displacement == 0
     return x.mnemonic in {
         Mnemonic.LEA, Mnemonic.PUSH, Mnemonic.POP, Mnemonic.NOP, Mnemonic.INT3, Mnemonic.NOT,
         Mnemonic.PUSHFQ, Mnemonic.POPFQ, Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
         Mnemonic.KMOVW, Mnemonic.KMOVD, Mnemonic.KMOVQ, Mnemonic.CALL, Mnemonic.JMP,
-        Mnemonic.SYSCALL,
+        Mnemonic.SYSCALL, Mnemonic.JNE, Mnemonic.JRCXZ, Mnemonic.VMOVMSKPS, Mnemonic.VMOVMSKPD,
     }  # fmt: skip
 
 

@@ -9,12 +9,11 @@ field that holds it, and of all others it is said of the register itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from iced_x86 import (
-    Code,
-    Decoder,
     EncodingKind,
     FlowControl,
     Instruction,
@@ -32,18 +31,23 @@ from iced_x86 import (
 
 from ridgepoint.meters.bop_rules import gathered_elements
 from ridgepoint.meters.decode import Operation, classify
-from ridgepoint.meters.native.instruction_samples import (
-    Fields,
-    Opcode,
-    Space,
-    encode,
-    prefix_length,
+from ridgepoint.meters.native.instruction_forms import (
+    Form,
+    Layout,
+    encoding_traits,
+    layout_of,
+    operand_kinds,
 )
+from ridgepoint.meters.native.instruction_samples import Fields, Space
 
-READ, WHOLE, CHANGED = 1, 2, 4  # of a register: its value matters, is replaced, may change
+if TYPE_CHECKING:
+    from iced_x86._iced_x86_py import OpAccess as OpAccessId
+    from iced_x86._iced_x86_py import Register as RegisterId
+
+READ, WHOLE, CHANGED = 1, 2, 4  # ROLE_*: its value matters, all of it is replaced, it may change
 
 _NAMES = {value: name for name, value in vars(Mnemonic).items() if isinstance(value, int)}
-_ACCESS = {  # read, changed, changed every time
+_ACCESS = {  # read, may change, changes every time
     OpAccess.NONE: (False, False, False),
     OpAccess.READ: (True, False, False),
     OpAccess.COND_READ: (True, False, False),
@@ -63,6 +67,7 @@ _FLAGS = (  # in the order of FLAG_* in instruction.h
     RflagsBits.DF,
 )
 _ALL_FLAGS = 127
+_ALL_REGISTERS = 65535
 _FLOWS = {
     FlowControl.NEXT: "FLOW_NEXT",
     FlowControl.UNCONDITIONAL_BRANCH: "FLOW_JUMP",
@@ -73,10 +78,14 @@ _FLOWS = {
     FlowControl.INDIRECT_CALL: "FLOW_INDIRECT_CALL",
     FlowControl.INTERRUPT: "FLOW_STOP",
     FlowControl.EXCEPTION: "FLOW_STOP",
-    FlowControl.XBEGIN_XABORT_XEND: "FLOW_XBEGIN",
+    FlowControl.XBEGIN_XABORT_XEND: "FLOW_NEXT",
 }
-_STOPPING = frozenset((Mnemonic.HLT, Mnemonic.XABORT, Mnemonic.SYSENTER))
-_LIKE_CALLS = frozenset((Mnemonic.SYSCALL, Mnemonic.VMCALL, Mnemonic.VMMCALL))
+_FLOWS_BY_NAME = {
+    "HLT": "FLOW_STOP",
+    "XABORT": "FLOW_STOP",
+    "SYSENTER": "FLOW_STOP",
+    "XBEGIN": "FLOW_XBEGIN",
+}
 _WHATS = (
     (re.compile("SYSCALL"), "WHAT_SYSCALL"),
     (re.compile("LDTILECFG|TILERELEASE|XRSTORS?(64)?"), "WHAT_TILES"),
@@ -85,360 +94,311 @@ _WHATS = (
     (re.compile(r"V?PREFETCH\w*"), "WHAT_PREFETCH"),
     (re.compile("ENDBR(32|64)"), "WHAT_ENDBR"),
 )
-# Linux keeps all registers but these in a system call, and reads its arguments; R11 holds the
-# flags meanwhile, and they come back.
-_SYSTEM_CALL = (
-    sum(1 << n for n in (0, 7, 6, 2, 10, 8, 9, 4)),
-    1 << 1 | 1 << 11,
-    1 << 0 | 1 << 1 | 1 << 11,
-)
 _STACK = frozenset((Register.RSP, Register.RBP))
-_CODE_BYTES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 4}
+_LANE_BYTES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 4}
 
 _information = InstructionInfoFactory()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Registers:
+    """General registers that no field names: bit n is register n of the encoding."""
+
+    read: int = 0
+    written: int = 0
+    changed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """What becomes of the registers that fields name: sums of READ, WHOLE, CHANGED."""
+
+    reg: int = 0
+    rm: int = 0
+    vvvv: int = 0
+    opcode: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryUse:
+    """What the explicit memory operand is for."""
+
+    memory_bytes: int = 0
+    memory_access: int = 0
+    elements: int = 0
+    index_bytes: int = 0
+    displacement_shift: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImplicitUse:
+    """Accesses of memory that no explicit operand makes."""
+
+    implicit_access: int = 0
+    implicit_bytes: int = 0
+    stack_access: int = 0
+    stack_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of the table; its fields are those of native/copying/instruction_row.h."""
+    """One row of the table; fields, those of parts included, are those of instruction_row.h."""
 
     flow: str = "FLOW_NEXT"
     what: str = "WHAT_PLAIN"
     flags_read: int = 0
     flags_written: int = 0
-    read: int = 0
-    written: int = 0
-    changed: int = 0
-    reg: int = 0
-    rm: int = 0
-    vvvv: int = 0
-    opcode: int = 0
     immediate_bytes: int = 0
-    displacement_shift: int = 0
-    memory_bytes: int = 0
-    memory_access: int = 0
-    elements: int = 0
-    index_bytes: int = 0
     masked_lanes: int = 0
-    implicit_access: int = 0
-    implicit_bytes: int = 0
-    stack_access: int = 0
-    stack_bytes: int = 0
+    registers: Registers = field(default_factory=Registers)
+    roles: Roles = field(default_factory=Roles)
+    memory: MemoryUse = field(default_factory=MemoryUse)
+    implicit: ImplicitUse = field(default_factory=ImplicitUse)
     traits: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """An encoding that was seen to decode to some code, with the ModRM fields that select it."""
-
-    opcode: Opcode
-    variant: int
-    code: Code
-    is_memory: bool
-    regs: Sequence[int]
-    rms: Sequence[int]
-    tail: bytes
+# Linux keeps all registers but these in a system call, and reads its arguments and RSP; R11
+# holds the flags meanwhile, and they come back.
+_SYSTEM_CALL = Registers(
+    read=sum(1 << n for n in (0, 7, 6, 2, 10, 8, 9, 4)),
+    written=1 << 1 | 1 << 11,
+    changed=1 << 0 | 1 << 1 | 1 << 11,
+)
 
 
 def find_row(form: Form) -> Row | None:
     """Return the row of a form; None if iced refuses it with whatever registers."""
-    fields = _valid_fields(form)
+    fields = form.fields
     if fields is None:
         return None
-    probe = _Probe(form, fields)
-    return probe.row()
+    instruction = form.decode(fields)
+    info = _information.info(instruction)
+    operation = classify(instruction)
+    assert operation is not None
+    layout = layout_of(form, fields, instruction)
+    registers, roles, traits = _registers(form, fields, layout, instruction, info)
+    has_operand = layout.has_memory or layout.has_moffs
+    row = Row(
+        flow=_flow(instruction),
+        what=_what(instruction),
+        flags_read=_flags(instruction.rflags_read),
+        flags_written=_flags(instruction.rflags_modified),
+        immediate_bytes=layout.immediate_bytes,
+        masked_lanes=_masked_lanes(instruction, operation),
+        registers=registers,
+        roles=roles,
+        memory=(
+            _memory(form, fields, instruction, info, operation) if has_operand else MemoryUse()
+        ),
+        implicit=_implicit(instruction, info, operation, has_operand=has_operand),
+        traits=frozenset((*traits, *encoding_traits(form, fields, layout))),
+    )
+    row = _with_counts_of_bits(row, form, fields, instruction)
+    return _overruled(row, instruction)
 
 
-def _valid_fields(form: Form) -> Fields | None:
-    """Return fields with which the form is valid, and registers that no instruction implies."""
-    reg = 5 if 5 in form.regs else form.regs[-1]
-    rm = 6 if 6 in form.rms else form.rms[-1]
-    shape = Fields(mod=3, reg=reg, rm=rm, tail=form.tail)
-    if form.is_memory:
-        shape = replace(shape, mod=0, rm=4, x=1)
-    legacy = form.opcode.space is Space.LEGACY
-    evex = form.opcode.space is Space.EVEX
-    for vvvv in (0,) if legacy else (10, 2, 0):
-        for mask in (1, 0) if evex else (0,):
-            for r, b in ((1, 1), (0, 1), (1, 0), (0, 0)):
-                fields = replace(shape, r=r, b=b, vvvv=vvvv, mask=mask)
-                if _decode(form, fields).code == form.code:
-                    return fields
-    return None
+# ---- registers and flags ----
 
 
-def _decode(form: Form, fields: Fields) -> Instruction:
-    return Decoder(64, encode(form.opcode, form.variant, fields)).decode()
-
-
-@dataclass(frozen=True, slots=True)
-class _Probe:
-    """A form, and fields with which it is valid."""
-
-    form: Form
-    fields: Fields
-
-    def row(self) -> Row:
-        form, fields = self.form, self.fields
-        instruction = _decode(form, fields)
-        info = _information.info(instruction)
-        has_modrm, immediate = self._layout(instruction)
-        has_moffs = any(kind == OpKind.MEMORY for kind in _kinds(instruction)) and not has_modrm
-        has_moffs &= instruction.mnemonic == Mnemonic.MOV
-        has_memory = form.is_memory and has_modrm and OpKind.MEMORY in _kinds(instruction)
-        operation = classify(instruction)
-        assert operation is not None
-        row = self._registers(instruction, info, has_modrm=has_modrm, has_memory=has_memory)
-        row = replace(
-            row,
-            flow=_flow(instruction),
-            what=_what(instruction),
-            immediate_bytes=immediate,
-            masked_lanes=_masked_lanes(instruction, operation),
-            **_implicit(instruction, info, operation, has_memory or has_moffs),
-        )
-        traits = set(row.traits)
-        if has_modrm:
-            traits.add("HAS_MODRM")
-            if form.is_memory and not has_memory:
-                traits.add("IGNORES_MOD")
-        if has_moffs:
-            traits.add("HAS_MOFFS")
-        if has_memory or has_moffs:
-            row = replace(row, **self._memory(instruction, info, operation))
-        if has_memory:
-            traits |= self._address_traits(instruction)
-        if instruction.rflags_modified:
-            if self._flags_after(bytes(12)) != instruction.rflags_modified:
-                traits.add("COUNTS_BITS")
-            # Rotating 8 or 16 bits and the carry by a multiple of 9 or 17 changes nothing.
-            if not all(self._flags_after(bytes((count,)) * 12) for count in (9, 17)):
-                row = replace(row, flags_written=0)
-        traits |= self._refusals(has_modrm=has_modrm, has_memory=has_memory)
-        return _overruled(replace(row, traits=frozenset(traits)), instruction)
-
-    def _layout(self, instruction: Instruction) -> tuple[bool, int]:
-        """Return whether there is a ModRM byte, and the bytes of immediates."""
-        form, fields = self.form, self.fields
-        code = encode(form.opcode, form.variant, fields)
-        rest = instruction.len - prefix_length(form.opcode, form.variant, fields)
-        if form.opcode.space is Space.LEGACY:
-            decoder = Decoder(64, code)
-            offsets = decoder.get_constant_offsets(decoder.decode())
-            immediate = offsets.immediate_size + offsets.immediate_size2
-            if rest in (immediate, offsets.displacement_size):
-                return False, immediate
-        elif rest == 0:
-            return False, 0
-        has_sib = form.is_memory and OpKind.MEMORY in _kinds(instruction)
-        return True, rest - 1 - has_sib
-
-    def _registers(
-        self, instruction: Instruction, info: InstructionInfo, *, has_modrm: bool, has_memory: bool
-    ) -> Row:
-        """Return a row with the roles of registers and masks."""
-        fields = self.fields
-        numbers: dict[int, str] = {}
-        if has_modrm:
-            if len(self.form.regs) > 1:
-                numbers[8 * fields.r + fields.reg] = "reg"
-            if not has_memory and (len(self.form.rms) > 1 or self.form.is_memory):
-                numbers[8 * fields.b + fields.rm] = "rm"
+def _registers(
+    form: Form, fields: Fields, layout: Layout, instruction: Instruction, info: InstructionInfo
+) -> tuple[Registers, Roles, set[str]]:
+    """Return what becomes of general registers, and traits that concern registers."""
+    numbers = _numbers(form, fields, layout)
+    address = {8 + fields.sib_base, 8 + fields.sib_index} if layout.has_memory else set()
+    roles = dict.fromkeys(("reg", "rm", "vvvv", "opcode"), 0)
+    implied = {READ: 0, WHOLE: 0, CHANGED: 0}
+    traits = {"ADDRESS_UNREAD"} if layout.has_memory else set()
+    if instruction.is_vsib:
+        traits.add("HAS_VSIB")
+    for used in info.used_registers():
+        access = _register_access(used.register, used.access)
+        if RegisterExt.is_k(used.register) and access & CHANGED:
+            traits.add(_mask_trait(fields, used.register - Register.K0))
+        if not RegisterExt.is_gpr(used.register):
+            continue
+        number = _number(used.register)
+        if number in address:
+            traits.discard("ADDRESS_UNREAD")
+        elif number in numbers:
+            roles[numbers[number]] |= access
         else:
-            numbers[8 * fields.b + (self.form.opcode.byte & 7)] = "opcode"
-        if fields.vvvv:
-            numbers[fields.vvvv] = "vvvv"
-        # Only extended numbers are sure to be meant by a field.
-        numbers = {number: name for number, name in numbers.items() if number >= 8}
-        address = {8 + fields.base, 8 + fields.index} if has_memory else set()
-        roles: dict[str, int] = {}
-        implied = {READ: 0, WHOLE: 0, CHANGED: 0}
-        traits = set()
-        reads_address = False
-        for used in info.used_registers():
-            register = used.register
-            access = _register_access(register, used.access)
-            if RegisterExt.is_k(register) and access & CHANGED:
-                traits.add(self._mask_trait(register - Register.K0))
-            if not RegisterExt.is_gpr(register):
-                continue
-            number = RegisterExt.number(RegisterExt.full_register(register))
-            if number in address:
-                reads_address = True
-            elif number in numbers:
-                roles[numbers[number]] = roles.get(numbers[number], 0) | access
-            else:
-                for kind in implied:
-                    implied[kind] |= (access & kind != 0) << number
-        if has_memory and not reads_address:
-            traits.add("ADDRESS_UNREAD")
-        traits |= _byte_traits(instruction, numbers)
-        if roles.get("reg", 0) & READ and roles.get("rm", 0) & READ and self._same_is_unread():
-            traits.add("SAME_UNREAD")
-        return Row(
-            flags_read=_flags(instruction.rflags_read),
-            flags_written=_flags(instruction.rflags_modified),
-            read=implied[READ],
-            written=implied[WHOLE],
-            changed=implied[CHANGED],
-            traits=frozenset(traits),
-            **roles,
-        )
-
-    def _mask_trait(self, number: int) -> str:
-        if number == self.fields.mask:
-            return "CHANGES_MASK"
-        return "CHANGES_K" if number == self.fields.reg else "CHANGES_K_PAIR"
-
-    def _same_is_unread(self) -> bool:
-        """Whether the value does not matter where both registers are the same, as of XOR."""
-        fields = replace(self.fields, rm=self.fields.reg, b=self.fields.r)
-        instruction = _decode(self.form, fields)
-        number = 8 * fields.r + fields.reg
-        return instruction.code == self.form.code and not any(
-            RegisterExt.number(RegisterExt.full_register(used.register)) == number
-            and _register_access(used.register, used.access) & READ
-            for used in _information.info(instruction).used_registers()
-            if RegisterExt.is_gpr(used.register)
-        )
-
-    def _memory(
-        self, instruction: Instruction, info: InstructionInfo, operation: Operation
-    ) -> dict[str, int]:
-        """Return what the explicit memory operand is for."""
-        operand = _kinds(instruction).index(OpKind.MEMORY)
-        reads, writes, _ = _ACCESS[info.op_access(operand)]
-        reads &= operation.is_load
-        writes &= operation.is_store
-        size = MemorySizeExt.size(instruction.memory_size)
-        if (reads or writes) and not size:
-            size = max(operation.load_bytes, operation.store_bytes)
-        found = {
-            "memory_access": reads | writes << 1 | (4 if operation.non_temporal else 0),
-            "memory_bytes": size,
-        }
-        if instruction.is_vsib:
-            found["elements"] = gathered_elements(instruction)
-            found["index_bytes"] = 4 if instruction.is_vsib32 else 8
-        if self.form.opcode.space is Space.EVEX:
-            near = _decode(self.form, replace(self.fields, mod=1, tail=b"\1" + self.fields.tail))
-            found["displacement_shift"] = near.memory_displacement.bit_length() - 1
-        return found
-
-    def _address_traits(self, instruction: Instruction) -> set[str]:
-        traits = set()
-        if instruction.is_vsib:
-            traits.add("HAS_VSIB")
-        no_sib = replace(self.fields, rm=2)
-        if not self._is_valid(no_sib):
-            traits.add("NEEDS_SIB")
-        elif not self._is_valid(replace(self.fields, rm=5)):
-            traits.add("REFUSES_RIP")
-        if not self._is_valid(replace(self.fields, address32=True)):
-            traits.add("REFUSES_ADDRESS32")
-        return traits
-
-    def _flags_after(self, tail: bytes) -> int:
-        return _decode(self.form, replace(self.fields, tail=tail)).rflags_modified
-
-    def _refusals(self, *, has_modrm: bool, has_memory: bool) -> set[str]:
-        """Return the fields that must not be used, and those that must."""
-        form, fields = self.form, self.fields
-        traits = set()
-        if has_modrm and not any(self._is_valid(replace(fields, r=1, reg=reg)) for reg in form.regs):
-            traits.add("REFUSES_R")
-        if has_modrm and not has_memory:
-            if not any(self._is_valid(replace(fields, b=1, rm=rm)) for rm in form.rms):
-                traits.add("REFUSES_B")
-            if not self._is_valid(replace(fields, x=1)):
-                traits.add("REFUSES_X")
-        if form.opcode.space is Space.LEGACY:
-            if not self._is_valid(replace(fields, lock=True)):
-                traits.add("REFUSES_LOCK")
-            return traits
-        if fields.vvvv == 0:
-            traits.add("REFUSES_VVVV")
-        elif fields.vvvv < 8:
-            traits.add("REFUSES_HIGH_VVVV")
-        info = OpCodeInfo(form.code)
-        if info.requires_unique_reg_nums:
-            traits.add("NEEDS_UNIQUE")
-        elif info.requires_unique_dest_reg_num:
-            traits.add("NEEDS_UNIQUE_TARGET")
-        if form.opcode.space is Space.EVEX:
-            if not self._is_valid(replace(fields, r2=1)):
-                traits.add("REFUSES_R2")
-            if not self._is_valid(replace(fields, v2=1)):
-                traits.add("REFUSES_V2")
-            if fields.mask == 0:
-                traits.add("REFUSES_MASK")
-            else:
-                if not self._is_valid(replace(fields, mask=0)):
-                    traits.add("NEEDS_MASK")
-                if not self._is_valid(replace(fields, zeroing=True)):
-                    traits.add("REFUSES_ZEROING")
-        return traits
-
-    def _is_valid(self, fields: Fields) -> bool:
-        return _decode(self.form, fields).code == self.form.code
+            for kind in implied:
+                implied[kind] |= (access & kind != 0) << number
+    traits |= _byte_traits(instruction, numbers)
+    if roles["reg"] & roles["rm"] & READ and _same_is_unread(form, fields):
+        traits.add("SAME_UNREAD")
+    registers = Registers(read=implied[READ], written=implied[WHOLE], changed=implied[CHANGED])
+    return registers, Roles(**roles), traits
 
 
-def _kinds(instruction: Instruction) -> list[OpKind]:
-    return [instruction.op_kind(operand) for operand in range(instruction.op_count)]
+def _numbers(form: Form, fields: Fields, layout: Layout) -> dict[int, str]:
+    """Return which general registers are meant by which field.
+
+    Only extended numbers are: those below 8 may as well be implied.
+    """
+    numbers: dict[int, str] = {}
+    if not layout.has_modrm:
+        numbers[8 * fields.b + (form.opcode.byte & 7)] = "opcode"
+    else:
+        if len(form.regs) > 1:
+            numbers[8 * fields.r + fields.reg] = "reg"
+        # What ignores ModRM.mod has all registers in the forms of memory too.
+        if not layout.has_memory and (len(form.rms) > 1 or form.is_memory):
+            numbers[8 * fields.b + fields.rm] = "rm"
+    if fields.vvvv:
+        numbers[fields.vvvv] = "vvvv"
+    return {number: name for number, name in numbers.items() if number >= 8}
 
 
-def _register_access(register: Register, access: OpAccess) -> int:
+def _number(register: RegisterId) -> int:
+    return RegisterExt.number(RegisterExt.full_register(register))
+
+
+def _register_access(register: RegisterId, access: OpAccessId) -> int:
     reads, changes, always = _ACCESS[access]
     # A write of 32 bits clears the upper half.
     whole = always and RegisterExt.size(register) >= 4
     return READ * reads | WHOLE * whole | CHANGED * changes
 
 
-def _flags(bits: int) -> int:
-    return sum(1 << n for n, flag in enumerate(_FLAGS) if bits & flag)
+def _mask_trait(fields: Fields, number: int) -> str:
+    if number == fields.mask:
+        return "CHANGES_MASK"
+    return "CHANGES_K" if number == fields.reg else "CHANGES_K_PAIR"
 
 
 def _byte_traits(instruction: Instruction, numbers: dict[int, str]) -> set[str]:
     """Return which fields hold registers of one byte, where 4 to 7 may mean AH to BH."""
-    traits = set()
-    if instruction.encoding == EncodingKind.LEGACY:
-        for operand, kind in enumerate(_kinds(instruction)):
-            register = instruction.op_register(operand)
-            if kind == OpKind.REGISTER and RegisterExt.is_gpr8(register):
-                number = RegisterExt.number(RegisterExt.full_register(register))
-                if number in numbers:
-                    traits.add(f"{numbers[number].upper()}_IS_BYTE")
-    return traits
+    if instruction.encoding != EncodingKind.LEGACY:
+        return set()
+    registers = (
+        instruction.op_register(operand)
+        for operand, kind in enumerate(operand_kinds(instruction))
+        if kind == OpKind.REGISTER
+    )
+    named = (_number(register) for register in registers if RegisterExt.is_gpr8(register))
+    return {f"{numbers[number].upper()}_IS_BYTE" for number in named if number in numbers}
+
+
+def _same_is_unread(form: Form, fields: Fields) -> bool:
+    """Whether values do not matter where both registers are the same, as of XOR."""
+    instruction = form.decode(fields._replace(rm=fields.reg, b=fields.r))
+    return instruction.code == form.code and not any(
+        _number(used.register) == 8 * fields.r + fields.reg
+        and _register_access(used.register, used.access) & READ
+        for used in _information.info(instruction).used_registers()
+        if RegisterExt.is_gpr(used.register)
+    )
+
+
+def _flags(bits: int) -> int:
+    return sum(1 << n for n, flag in enumerate(_FLAGS) if bits & flag)
+
+
+def _with_counts_of_bits(row: Row, form: Form, fields: Fields, instruction: Instruction) -> Row:
+    """Return the row with what shifts and rotates by nothing do to flags."""
+
+    def flags_after(count: int) -> int:
+        return form.decode(fields._replace(tail=bytes((count,)) * 12)).rflags_modified
+
+    changed = instruction.rflags_modified
+    if not changed or layout_of(form, fields, instruction).immediate_bytes != 1:
+        return row
+    # Rotating 8 or 16 bits with the carry by a multiple of 9 or 17 leaves all as it is.
+    if not all(flags_after(count) for count in (9, 17)):
+        return replace(row, flags_written=0)
+    if flags_after(0) != changed:
+        return replace(row, traits=row.traits | {"COUNTS_BITS"})
+    return row
+
+
+# ---- memory ----
+
+
+def _memory(
+    form: Form,
+    fields: Fields,
+    instruction: Instruction,
+    info: InstructionInfo,
+    operation: Operation,
+) -> MemoryUse:
+    """Return what the explicit memory operand is for."""
+    operand = operand_kinds(instruction).index(OpKind.MEMORY)
+    reads, writes, _ = _ACCESS[info.op_access(operand)]
+    reads &= operation.is_load
+    writes &= operation.is_store
+    size = MemorySizeExt.size(instruction.memory_size)
+    if (reads or writes) and not size:
+        size = max(operation.load_bytes, operation.store_bytes)
+    shift = 0
+    if form.opcode.space is Space.EVEX:
+        near = form.decode(fields._replace(mod=1, tail=b"\1" + fields.tail))
+        shift = near.memory_displacement.bit_length() - 1
+    return MemoryUse(
+        memory_bytes=size,
+        memory_access=reads | writes << 1 | operation.non_temporal << 2,
+        elements=gathered_elements(instruction) if instruction.is_vsib else 0,
+        index_bytes=(4 if instruction.is_vsib32 else 8) if instruction.is_vsib else 0,
+        displacement_shift=shift,
+    )
+
+
+def _implicit(
+    instruction: Instruction, info: InstructionInfo, operation: Operation, *, has_operand: bool
+) -> ImplicitUse:
+    """Return the accesses of other memory than the explicit operand's."""
+    access = size = stack_access = stack_bytes = 0
+    for used in info.used_memory():
+        if has_operand and used.base == instruction.memory_base:
+            continue
+        reads, writes, _ = _ACCESS[used.access]
+        used_bytes = MemorySizeExt.size(used.memory_size or instruction.memory_size)
+        if used.base in _STACK:
+            stack_access |= reads | writes << 1
+            stack_bytes = used_bytes
+            continue
+        size = used_bytes
+        if not instruction.is_string_instruction:
+            access |= 8
+        elif used.base == Register.RSI:
+            access |= int(reads)
+        else:
+            access |= reads << 1 | writes << 2
+    if instruction.mnemonic == Mnemonic.CLZERO:  # which iced does not list as a store
+        access, size = 8, operation.store_bytes
+    return ImplicitUse(
+        implicit_access=access,
+        implicit_bytes=size,
+        stack_access=stack_access,
+        stack_bytes=stack_bytes,
+    )
+
+
+# ---- the rest ----
 
 
 def _flow(instruction: Instruction) -> str:
+    name = _NAMES[instruction.mnemonic]
+    if name in _FLOWS_BY_NAME:
+        return _FLOWS_BY_NAME[name]
+    if instruction.is_jmp_far_indirect or instruction.is_call_far_indirect:
+        return "FLOW_STOP"
     flow = _FLOWS[instruction.flow_control]
-    if instruction.mnemonic in _STOPPING:
-        return "FLOW_STOP"
-    if flow in ("FLOW_INDIRECT_JUMP", "FLOW_INDIRECT_CALL") and (
-        instruction.is_jmp_far_indirect or instruction.is_call_far_indirect
-    ):
-        return "FLOW_STOP"
-    if flow == "FLOW_CALL" and instruction.mnemonic != Mnemonic.CALL:
+    if flow == "FLOW_CALL" and name != "CALL":  # system calls
         return "FLOW_NEXT"
-    if flow == "FLOW_CONDITIONAL" and not (
-        instruction.is_jcc_short_or_near
-    ):
+    if flow == "FLOW_CONDITIONAL" and not instruction.is_jcc_short_or_near:
         return "FLOW_LOOP"
-    if flow == "FLOW_XBEGIN" and instruction.mnemonic != Mnemonic.XBEGIN:
-        return "FLOW_NEXT"
     return flow
 
 
 def _what(instruction: Instruction) -> str:
-    if instruction.is_string_instruction and _repeats(instruction):
+    if instruction.is_string_instruction and (
+        instruction.has_rep_prefix or instruction.has_repne_prefix
+    ):
         return "WHAT_REPEATED"
     name = _NAMES[instruction.mnemonic]
     return next((what for pattern, what in _WHATS if pattern.fullmatch(name)), "WHAT_PLAIN")
-
-
-def _repeats(instruction: Instruction) -> bool:
-    return instruction.has_rep_prefix or instruction.has_repne_prefix
 
 
 def _masked_lanes(instruction: Instruction, operation: Operation) -> int:
@@ -446,51 +406,37 @@ def _masked_lanes(instruction: Instruction, operation: Operation) -> int:
     if not operation.masked or not operation.flop or operation.precision is None:
         return 0
     # One lane of broadcast memory is one lane of the mask: complex numbers, pairs of bf16.
-    size = OpCodeInfo(instruction.code).broadcast_memory_size
-    lane_bytes = MemorySizeExt.size(size) or _CODE_BYTES[operation.precision]
+    broadcast = OpCodeInfo(instruction.code).broadcast_memory_size
+    lane_bytes = MemorySizeExt.size(broadcast) or _LANE_BYTES[operation.precision]
     return operation.width_bits // 8 // lane_bytes or 1
-
-
-def _implicit(
-    instruction: Instruction, info: InstructionInfo, operation: Operation, has_memory: bool
-) -> dict[str, int]:
-    """Return the accesses of other memory than the explicit operand's."""
-    found = {"implicit_access": 0, "implicit_bytes": 0, "stack_access": 0, "stack_bytes": 0}
-    for used in info.used_memory():
-        if has_memory and used.base == instruction.memory_base:
-            continue
-        reads, writes, _ = _ACCESS[used.access]
-        size = MemorySizeExt.size(used.memory_size or instruction.memory_size)
-        if used.base in _STACK:
-            found["stack_access"] |= reads | writes << 1
-            found["stack_bytes"] = size
-            continue
-        if used.base in (Register.RSI, Register.RDI) and instruction.is_string_instruction:
-            found["implicit_access"] |= (
-                reads if used.base == Register.RSI else reads << 1 | writes << 2
-            )
-        else:
-            found["implicit_access"] |= 8
-        found["implicit_bytes"] = size
-    if operation.is_store and not has_memory and not any(found.values()):  # CLZERO
-        found["implicit_access"], found["implicit_bytes"] = 8, operation.store_bytes
-    return found
 
 
 def _overruled(row: Row, instruction: Instruction) -> Row:
     """Return the row with what holds in every execution, in a program of Linux."""
     if row.what == "WHAT_SYSCALL":
-        read, written, changed = _SYSTEM_CALL
-        return replace(
-            row, read=read, written=written, changed=changed, flags_read=0, flags_written=0
-        )
+        return replace(row, registers=_SYSTEM_CALL, flags_read=0, flags_written=0)
     if row.flow == "FLOW_STOP":  # a handler of signals sees, and may set, everything
-        return replace(
-            row, read=65535, changed=65535, written=0, flags_read=_ALL_FLAGS, flags_written=0
-        )
+        everything = Registers(read=_ALL_REGISTERS, changed=_ALL_REGISTERS)
+        return replace(row, registers=everything, flags_read=_ALL_FLAGS, flags_written=0)
     # REP may do nothing, and so may a shift by CL, which is an operand of nothing else.
     last = instruction.op_count - 1
     counts_in_cl = last > 0 and instruction.op_register(last) == Register.CL
     if row.what == "WHAT_REPEATED" or counts_in_cl:
         return replace(row, flags_written=0)
     return row
+
+
+def used_parts(row: Row) -> Iterator[tuple[str, int | str | frozenset[str]]]:
+    """Yield name and value of all that is not as in an empty row, parts included."""
+    empty = Row()
+    for whole, nothing in (
+        (row, empty),
+        (row.registers, empty.registers),
+        (row.roles, empty.roles),
+        (row.memory, empty.memory),
+        (row.implicit, empty.implicit),
+    ):
+        for name in whole.__slots__:
+            value = getattr(whole, name)
+            if isinstance(value, int | str | frozenset) and value != getattr(nothing, name):
+                yield name, value

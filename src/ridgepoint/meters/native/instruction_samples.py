@@ -11,7 +11,6 @@ instruction.c computes it:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -42,15 +41,14 @@ _LEGACY_ESCAPES = {0: b"", 1: b"\x0f", 2: b"\x0f\x38", 3: b"\x0f\x3a"}
 _REP = (b"", b"\xf3", b"\xf2")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class Fields(NamedTuple):
     """What an encoding holds beside its opcode and variant; numbers are true, not inverted.
 
     Parameters
     ----------
     mod, reg, rm : int
-        Of the ModRM byte. `rm` 4 of memory is followed by a SIB byte of `base` and `index`.
-    base, index : int
+        Of the ModRM byte. `rm` 4 of memory is followed by a SIB byte of `sib_base` and `sib_index`.
+    sib_base, sib_index : int
         Of the SIB byte, three bits each.
     r, x, b, r2, v2 : int
         Extension bits; `r2` and `v2` of EVEX alone.
@@ -63,8 +61,8 @@ class Fields:
     mod: int = 3
     reg: int = 5
     rm: int = 6
-    base: int = 6
-    index: int = 1
+    sib_base: int = 6
+    sib_index: int = 1
     r: int = 0
     x: int = 0
     b: int = 0
@@ -92,7 +90,7 @@ def encode(opcode: Opcode, variant: int, fields: Fields) -> bytes:
 def encode_operands(fields: Fields) -> bytes:
     """Return ModRM, SIB and the tail."""
     modrm = bytes((fields.mod << 6 | fields.reg << 3 | fields.rm,))
-    sib = bytes((fields.index << 3 | fields.base,)) if fields.mod != 3 and fields.rm == 4 else b""
+    sib = bytes((fields.sib_index << 3 | fields.sib_base,)) if fields.mod != 3 and fields.rm == 4 else b""
     return modrm + sib + fields.tail
 
 

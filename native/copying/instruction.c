@@ -8,8 +8,8 @@
  * Details follow what iced-x86 does for Intel's CPUs in 64-bit mode, since the tests compare with
  * it: 66 before a near branch is ignored, the last of F2 and F3 counts, a REX prefix counts only
  * right before the opcode, FS and GS win over the segment prefixes without meaning. Nothing that
- * iced takes is refused or given another length; that some control registers do not exist is not
- * known here.
+ * iced takes is refused or given another length, MONTMUL of VIA's CPUs excepted; that some control
+ * registers do not exist is not known here.
  */
 #include "instruction_prefix.h"
 #include "instruction_row.h"
@@ -202,17 +202,19 @@ static void note_registers(const Reading *reading, const Row *row, Instruction *
 
 /* ---- what is refused ---- */
 
+/* Whether the vector or tile registers differ as they must. */
 static bool are_unique(const Reading *reading, const Row *row, const Instruction *out) {
-    const unsigned other = out->is_vsib     ? out->index
-                           : out->has_memory ? 255u
-                                             : (reading->modrm & 7u) | reading->b << 3 |
-                                                   reading->x << 4;
-    /* Of a gather by EVEX no register stands in vvvv, whose fourth bit belongs to the index. */
-    const unsigned vvvv = row->traits & REFUSES_VVVV ? 254u : out->vvvv;
-    if (out->reg == other || out->reg == vvvv) {
-        return false;
+    const unsigned no_register = 255, no_other = 254;
+    unsigned other = no_register;
+    if (out->is_vsib) {
+        other = out->index;
+    } else if (!out->has_memory) {
+        other = (reading->modrm & 7u) | reading->b << 3;
+        other |= out->encoding == ENCODING_EVEX ? reading->x << 4 : 0;
     }
-    return !(row->traits & NEEDS_UNIQUE) || other != vvvv;
+    const unsigned vvvv = row->traits & REFUSES_VVVV ? no_other : out->vvvv;
+    return out->reg != other && out->reg != vvvv &&
+           (!(row->traits & NEEDS_UNIQUE) || other != vvvv);
 }
 
 static bool is_refused(const Reading *reading, const Row *row, const Instruction *out) {

@@ -171,7 +171,7 @@ def _refused_addresses(form: Form, fields: Fields) -> Iterator[str]:
         yield "NEEDS_SIB"
     elif not form.takes(fields._replace(rm=5)):
         yield "REFUSES_RIP"
-    if not form.takes(fields._replace(address32=True)):
+    if form.decode(fields._replace(address32=True)).is_invalid:
         yield "REFUSES_ADDRESS32"
 
 

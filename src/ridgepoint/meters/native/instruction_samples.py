@@ -90,7 +90,11 @@ def encode(opcode: Opcode, variant: int, fields: Fields) -> bytes:
 def encode_operands(fields: Fields) -> bytes:
     """Return ModRM, SIB and the tail."""
     modrm = bytes((fields.mod << 6 | fields.reg << 3 | fields.rm,))
-    sib = bytes((fields.sib_index << 3 | fields.sib_base,)) if fields.mod != 3 and fields.rm == 4 else b""
+    sib = (
+        bytes((fields.sib_index << 3 | fields.sib_base,))
+        if fields.mod != 3 and fields.rm == 4
+        else b""
+    )
     return modrm + sib + fields.tail
 
 

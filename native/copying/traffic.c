@@ -147,22 +147,19 @@ void traffic_module(uint64_t module, uint64_t first_counter, const CopyHeader *c
     }
 }
 
-void traffic_ends(uint64_t process, bool is_last) {
+/* Threads that run on while their rings are replayed come to their end at any place in them. */
+void traffic_ends(uint64_t process, bool is_last, Bank *(*next_bank)(Bank *before)) {
     if (!is_on()) {
         return;
     }
     const uint64_t signals = enter();
-    ArenaHeader *const arena = traffic.arena;
-    const uint64_t taken = __atomic_load_n(&arena->n_banks, __ATOMIC_RELAXED);
-    const uint64_t n = taken < arena->most_banks ? taken : arena->most_banks;
-    for (uint64_t i = 0; is_last && i < n; i++) {
-        Bank *const bank = (Bank *)((char *)arena + arena->banks_at + i * arena->bank_bytes);
-        if (bank->process == process && bank->ring_index) {
+    if (is_on()) {
+        for (Bank *bank = NULL; is_last && (bank = next_bank(bank));) {
             traffic_replay(bank);
         }
+        traffic_write_end(process, is_last ? 1 : 2);
+        traffic.is_over = is_last;
     }
-    traffic_write_end(process, is_last ? 1 : 2);
-    traffic.is_over = is_last;
     leave(signals);
 }
 

@@ -43,8 +43,10 @@ void traffic_switched(const Bank *from, const Bank *to);
 void traffic_before_fork(uint64_t tid);
 void traffic_after_fork(bool is_child, uint64_t tid);
 
-/* The process is about to end: rings of all its threads (banks of the arena, which is mapped in one
-   piece) are replayed, and none is from now on. Or (is_last false) it is about to become another program, and goes on if it cannot. */
-void traffic_ends(uint64_t process, bool is_last);
+/* The process is about to end: rings of all its threads are replayed, and none is from now on. Or
+   (is_last false) it is about to become another program, and goes on if it cannot; others run on
+   until then, and their rings are left alone. next_bank: the bank of this process after another
+   one, or NULL; of NULL the first. */
+void traffic_ends(uint64_t process, bool is_last, Bank *(*next_bank)(Bank *before));
 
 #endif

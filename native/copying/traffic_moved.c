@@ -85,8 +85,9 @@ static __attribute__((noinline)) Moved *moved_first(uint32_t site) {
     if (!sheet) {
         return &lost;
     }
-    Moved **const page = page_of(sheet, site / SITES_PER_PAGE);
-    if (!page) {
+    Moved **const page =
+        site < traffic.n_sites ? page_of(sheet, site / SITES_PER_PAGE) : NULL;
+    if (!page) { /* or nothing ran yet */
         return sheet->anywhere;
     }
     const Site *const from = &traffic.sites[site / SITES_PER_PAGE][site % SITES_PER_PAGE];

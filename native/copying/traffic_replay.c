@@ -128,14 +128,14 @@ static inline void prefetch_block(const uint64_t *record, const uint64_t *end) {
     }
 }
 
-/* Replay the records from one on that are of the same block; return the next one. nearest: the L1
-   of data of the only geometry, or NULL. */
+/* Replay the records from one on that are of the same block; return where the next one begins, or
+   this one if it is none. nearest: the L1 of data of the only geometry, or NULL. */
 ALWAYS_INLINE const uint64_t *replay_run(const Bank *bank, const uint64_t *record,
                                          const uint64_t *end, const Cache *nearest) {
     const uint64_t word = *record;
     const Block *const block = traffic_block(word);
     if (!block) {
-        return NULL;
+        return record;
     }
     Caches *const first = traffic.caches[0];
     const uint64_t n = block->n_words;
@@ -145,7 +145,7 @@ ALWAYS_INLINE const uint64_t *replay_run(const Bank *bank, const uint64_t *recor
     for (;;) {
         record++;
         if (n > (uint64_t)(end - record)) {
-            return NULL; /* it was cut short */
+            return record - 1; /* it was cut short */
         }
         if (one_by_one) {
             for (uint64_t i = 0; i < n; i++) {
@@ -186,7 +186,7 @@ static const uint64_t *replay_until(const Bank *bank, const uint64_t *record, co
     while (record < end) {
         const uint64_t *const next = common ? replay_run(bank, record, end, &nearest)
                                             : replay_run(bank, record, end, NULL);
-        if (!next) {
+        if (next == record) {
             return record;
         }
         record = next;

@@ -21,17 +21,22 @@ NAMES_AT = TRAFFIC_AT + traffic.room_bytes()
 BANKS_AT = NAMES_AT + 4096
 SOURCES = (
     *(f"caches/{name}.c" for name in ("cache", "cache_setup", "reuse")),
-    *(f"copying/traffic{name}.c" for name in ("", *"_thread _block _replay _form _moved".split())),
-    "copying/memory.c",
+    *(f"copying/traffic_{name}.c" for name in ("thread", "block", "replay", "form", "moved")),
+    *("copying/traffic.c", "copying/memory.c"),
 )
-GLUE = """
+GLUE = (
+    f"""
+#define NAMES_AT {NAMES_AT}
+#define MOST_COUNTERS {MOST_COUNTERS}
+"""
+    + """
 #include "copying/traffic_state.h"
 void forget(void) { __builtin_memset(&traffic, 0, sizeof traffic); }
 void begin(ArenaHeader *arena, uint64_t options) {
     arena->options = options;
     arena->traffic_at = 4096;
-    arena->names_at = %d;
-    arena->most_counters = %d;
+    arena->names_at = NAMES_AT;
+    arena->most_counters = MOST_COUNTERS;
     traffic_begin(arena);
 }
 void bank_is(Bank *bank, uint64_t process, uint64_t tid, uint64_t regions, const uint8_t *tiles) {
@@ -50,10 +55,13 @@ void ends(uint64_t process, bool is_last, Bank *bank) {
     last = bank;
     traffic_ends(process, is_last, next);
 }
-""" % (NAMES_AT, MOST_COUNTERS)
+"""
+)
 ROW = np.dtype(
-    [("address", "<u8"), ("bytes", "<u4"), ("kind", "<u2"), ("n_words", "<u2")]
-    + [("first_access", "<u4"), ("unused", "<u4")]
+    [
+        *(("address", "<u8"), ("bytes", "<u4"), ("kind", "<u2"), ("n_words", "<u2")),
+        *(("first_access", "<u4"), ("unused", "<u4")),
+    ]
 )
 ACCESS = np.dtype([("instruction", "<u4"), ("bytes", "<u2"), ("bits", "u1"), ("shape", "u1")])
 N_SECTIONS = 16
@@ -209,7 +217,7 @@ class Process:
 
     def moved(self) -> traffic.Moved:
         """Return what was moved."""
-        return traffic.moved(lambda at, n: self.memory[at : at + n], at=TRAFFIC_AT)
+        return traffic.moved(lambda n, at: self.memory[at : at + n], at=TRAFFIC_AT)
 
     def by_site(self, process: int = 0) -> dict[tuple[int, int, int], list[int]]:
         """Return what was moved by (regions, module, address): reads, writes, and past caches."""

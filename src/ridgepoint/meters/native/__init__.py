@@ -2,8 +2,8 @@
 
 Every module of a program is copied with one counter per basic block, once, and the copy is kept.
 The program then runs in the copies, on the real CPU: AVX-512, AMX and all. What could not be
-copied runs as it is, uncounted; samples say how much of the time that was. Caches are not
-simulated.
+copied runs as it is, uncounted; samples say how much of the time that was. Where caches are to be
+simulated the copies note all addresses, and the program runs as much slower as that takes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,21 @@ from ridgepoint.measurement import Counted, Coverage
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.building import cache_folder
 from ridgepoint.meters.code_made import from_now_s
+from ridgepoint.meters.engine.geometry import Geometry, simulated
 from ridgepoint.meters.native import cautions as doubts
-from ridgepoint.meters.native.arena import OPTION_JIT, OPTION_SAMPLES, Arena, Contents
+from ridgepoint.meters.native.arena import (
+    OPTION_JIT,
+    OPTION_SAMPLES,
+    OPTION_TRAFFIC,
+    Arena,
+    Contents,
+)
 from ridgepoint.meters.native.build import WHAT, NativeEngine, native_engine
 from ridgepoint.meters.native.coverage import coverage_of, surely_less, uncounted_in_words
 from ridgepoint.meters.native.history import History, Program, history_of
 from ridgepoint.meters.native.profiles import profiles_of
 from ridgepoint.meters.native.refusals import check_countable, env_program, preload
+from ridgepoint.meters.native.traffic import Wanted
 from ridgepoint.meters.object_file import CodeStore
 from ridgepoint.meters.profile.counts import Totals, count
 from ridgepoint.meters.profile.naming import Naming
@@ -34,6 +42,7 @@ from ridgepoint.regions import ARENA_VARIABLE
 from ridgepoint.scratch import scratch_folder
 
 _COPIES = "copies"
+_MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,16 @@ class NativeMeter:
     ----------
     region : str or None
         Count only in regions of this name; None: everywhere.
+    simulate : bool
+        Whether caches are simulated.
+    cpus : int
+        Simulated CPUs, over which threads are spread.
+    cold : bool
+        Empty the caches whenever the region begins, and when it ends.
+    alternatives : tuple of tuple of Cache
+        Other caches to simulate in the same run.
+    miss_curve : bool
+        Whether to find the traffic over the size of the cache.
     options : int
         Of the arena.
     report : callable or None
@@ -51,6 +70,11 @@ class NativeMeter:
     """
 
     region: str | None = None
+    simulate: bool = False
+    cpus: int = 1
+    cold: bool = False
+    alternatives: tuple[tuple[Cache, ...], ...] = ()
+    miss_curve: bool = False
     options: int = OPTION_SAMPLES | OPTION_JIT
     report: Callable[[str], None] | None = None
 
@@ -69,8 +93,10 @@ class NativeMeter:
 
     @property
     def without_traffic(self) -> Meter | None:
-        """None: it simulates no caches."""
-        return None
+        """The same without caches; None: it simulates none."""
+        if not self.simulate:
+            return None
+        return replace(self, simulate=False, cold=False, alternatives=(), miss_curve=False)
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why the engine cannot count here, or None; builds it if need be."""
@@ -105,13 +131,16 @@ class NativeMeter:
             copies, own = _folder_of_copies(built, Path(scratch))
             naming = Naming(since_s=from_now_s())
             began_ns = time.time_ns()
-            with self._arena(what, built, copies) as arena:
+            geometries = self._geometries(caches)
+            with self._arena(what, built, copies, geometries) as arena:
                 variables = (f"LD_PRELOAD={preloaded}", f"{ARENA_VARIABLE}={arena.path}")
                 run = launch((env_program(), *variables, *command))
                 contents = arena.read()
             history = history_of(contents.events)
             _check_begun(what, contents, history, run)
-            totals = self._totals(what, contents, history, naming=naming, began_ns=began_ns)
+            totals = self._totals(
+                what, contents, history, naming=naming, began_ns=began_ns, geometries=geometries
+            )
             covered = coverage_of(contents, history)
         _check_covered(what, covered)
         return self._counted(
@@ -120,13 +149,31 @@ class NativeMeter:
             run,
             totals=totals,
             covered=covered,
+            geometries=geometries,
             built=replace(built, cautions=(*built.cautions, *own)),
         )
 
-    def _arena(self, what: str, built: NativeEngine, copies: Path) -> Arena:
+    def _geometries(self, caches: Sequence[Cache]) -> tuple[Geometry, ...]:
+        if not self.simulate:
+            return ()
+        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *self.alternatives))
+
+    def _arena(
+        self, what: str, built: NativeEngine, copies: Path, geometries: tuple[Geometry, ...]
+    ) -> Arena:
+        wanted = Wanted(
+            geometries=geometries,
+            reuse_lines=_MOST_LINES_FOLLOWED if self.miss_curve else 0,
+            region=self.region or "",
+            cold=self.cold,
+        )
         try:
             return Arena(
-                copies=copies, copier=built.copier, library=built.library, options=self.options
+                copies=copies,
+                copier=built.copier,
+                library=built.library,
+                options=self.options | OPTION_TRAFFIC * self.simulate,
+                traffic=wanted if self.simulate else None,
             )
         except OSError as error:
             raise CannotMeasure(
@@ -136,12 +183,20 @@ class NativeMeter:
             ) from error
 
     def _totals(
-        self, what: str, contents: Contents, history: History, *, naming: Naming, began_ns: int
+        self,
+        what: str,
+        contents: Contents,
+        history: History,
+        *,
+        naming: Naming,
+        began_ns: int,
+        geometries: Sequence[Geometry],
     ) -> Totals:
         region = self.region
         try:
             totals = count(
                 profiles_of(contents, history.programs, files=CodeStore(limit_ns=began_ns)),
+                alternatives=[geometry.caches for geometry in geometries[1:]],
                 selects=None if region is None else lambda name: name == region,
                 naming=naming,
             )
@@ -159,6 +214,7 @@ class NativeMeter:
         *,
         totals: Totals,
         covered: Coverage | None,
+        geometries: Sequence[Geometry],
         built: NativeEngine,
     ) -> Counted:
         programs = history.programs
@@ -167,12 +223,16 @@ class NativeMeter:
             counts=totals.counts,
             traffic=totals.traffic,
             functions=totals.functions,
+            caches=geometries[0].caches if geometries else (),
+            alternatives=totals.alternatives,
+            miss_curve=totals.miss_curve,
             processes=len({program.pid for program in programs}),
             regions=totals.regions,
             partial=_why_partial(history, run),
             selected=None if self.selection is None else str(self.selection),
             cautions=(
                 *built.cautions,
+                *dict.fromkeys(doubt for geometry in geometries for doubt in geometry.cautions),
                 *doubts.coverage(covered),
                 *doubts.left_alone(history.left_alone),
                 *doubts.without_bank(contents.threads_without_bank),

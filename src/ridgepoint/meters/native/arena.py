@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+
+from ridgepoint.meters.native import traffic as simulated
 
 MAGIC = b"RPARENA1"
 
@@ -32,7 +35,7 @@ BEGAN, FORKED, EXECS, EXEC_FAILED, LOADED, LEFT_ALONE, UNLOADED, THREAD, ENDED, 
 _WRITTEN = (
     *("options", "modules_at", "most_modules", "events_at", "most_events", "samples_at"),
     *("most_samples", "names_at", "names_bytes", "banks_at", "most_banks", "bank_bytes"),
-    *("most_counters", "period_ns", "folder_name", "copier_name", "loader_name"),
+    *("most_counters", "period_ns", "folder_name", "copier_name", "loader_name", "traffic_at"),
 )
 _COUNTED = (
     *("n_modules", "n_events", "n_samples", "names_used", "n_banks", "n_counters"),
@@ -183,6 +186,10 @@ class Contents:
     threads_without_bank : int
     lost_events : int
         That did not fit.
+    moved : Moved or None
+        None: no caches were simulated.
+    regions : dict of int to tuple of str
+        Names by their place, of what was moved.
     """
 
     modules: tuple[Module, ...]
@@ -192,6 +199,8 @@ class Contents:
     processes: int
     threads_without_bank: int
     lost_events: int
+    moved: simulated.Moved | None = None
+    regions: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Arena:
@@ -205,6 +214,7 @@ class Arena:
         library: Path,
         options: int = OPTION_SAMPLES,
         period_ns: int = _PERIOD_NS,
+        traffic: simulated.Wanted | None = None,
     ) -> None:
         """Make an empty arena.
 
@@ -217,6 +227,8 @@ class Arena:
         options : int
         period_ns : int
             CPU time of a thread between two of its samples.
+        traffic : Wanted or None
+            The caches to simulate; `options` are to say so too.
 
         Raises
         ------
@@ -225,7 +237,7 @@ class Arena:
         """
         self._fd = os.memfd_create("ridgepoint-arena")
         try:
-            self._lay_out(options, period_ns, (copies, copier, library))
+            self._lay_out(options, period_ns, (copies, copier, library), traffic)
         except BaseException:
             os.close(self._fd)
             raise
@@ -246,11 +258,17 @@ class Arena:
         """What other processes open, as long as this one lives."""
         return f"/proc/{os.getpid()}/fd/{self._fd}"
 
-    def _lay_out(self, options: int, period_ns: int, paths: tuple[Path, ...]) -> None:
+    def _lay_out(
+        self,
+        options: int,
+        period_ns: int,
+        paths: tuple[Path, ...],
+        traffic: simulated.Wanted | None,
+    ) -> None:
         counters, banks = _counters_and_banks()
         bank_bytes = _pages(COUNTERS_AT + 8 * counters)
         header = np.zeros(1, HEADER)
-        at = _PAGE
+        at = _PAGE if traffic is None else _PAGE + simulated.room_bytes()
         for part, most, size in (
             ("modules", _MODULES, MODULE.itemsize),
             ("events", _EVENTS, EVENT.itemsize),
@@ -262,15 +280,22 @@ class Arena:
             header["names_bytes" if part == "names" else f"most_{part}"] = most
             at += _pages(most * size)
         names = b"\0"
-        for field, path in zip(("folder_name", "copier_name", "loader_name"), paths, strict=True):
-            header[field] = len(names)
+        for name, path in zip(("folder_name", "copier_name", "loader_name"), paths, strict=True):
+            header[name] = len(names)
             names += os.fsencode(path) + b"\0"
+        if traffic is not None:
+            region_name = len(names) if traffic.region else 0
+            names += os.fsencode(traffic.region) + b"\0"
+            header["traffic_at"] = _PAGE
+            head = simulated.head(traffic, at=_PAGE, region_name=region_name)
         header["magic"] = MAGIC
         header["options"], header["period_ns"] = options, period_ns
         header["bank_bytes"], header["most_counters"] = bank_bytes, counters
         header["names_used"] = len(names)
         os.ftruncate(self._fd, at)
         _write(self._fd, names, int(header["names_at"][0]))
+        if traffic is not None:
+            _write(self._fd, head, _PAGE)
         _write(self._fd, header.tobytes(), 0)
 
     def read(self) -> Contents:
@@ -290,6 +315,9 @@ def read_contents(fd: int) -> Contents:
     events = _rows(fd, header, "events", EVENT)
     samples = _rows(fd, header, "samples", SAMPLE)
     n_banks = min(int(header["n_banks"]), int(header["most_banks"]))
+    moved = None
+    if header["traffic_at"]:
+        moved = simulated.moved(partial(_read, fd), at=int(header["traffic_at"]))
     return Contents(
         modules=tuple(
             _module(number, row, names) for number, row in enumerate(modules) if row["ready"]
@@ -300,7 +328,19 @@ def read_contents(fd: int) -> Contents:
         processes=int(header["n_processes"]),
         threads_without_bank=int(header["threads_without_bank"]),
         lost_events=max(0, int(header["n_events"]) - len(events)),
+        moved=moved,
+        regions={} if moved is None else _regions_of(moved, names),
     )
+
+
+def _regions_of(moved: simulated.Moved, names: _Names) -> dict[int, tuple[str, ...]]:
+    rows = (moved.rows, moved.anywhere, moved.elsewhere)
+    places = np.unique(np.concatenate([part["regions"] for part in rows])).tolist()
+    return {place: _divided(names[place]) for place in places}
+
+
+def _divided(regions: str) -> tuple[str, ...]:
+    return tuple(regions.split("\n")) if regions else ()
 
 
 def _counters_and_banks() -> tuple[int, int]:
@@ -387,12 +427,11 @@ def _banks(fd: int, header: np.void, n_banks: int, names: _Names) -> Iterator[Ba
         at = int(header["banks_at"]) + number * size
         head = np.frombuffer(_read(fd, BANK.itemsize, at), BANK)[0]
         counters, counts = _counts(fd, at + COUNTERS_AT, most)
-        regions = names[int(head["regions"])]
         tiles = head["tiles"].tobytes()
         amounts = {name: int(head[name]) for name in _AMOUNTS}
         yield Bank(
             **amounts,
-            regions=tuple(regions.split("\n")) if regions else (),
+            regions=_divided(names[int(head["regions"])]),
             tiles=tiles if any(tiles) else b"",
             counters=counters,
             counts=counts,

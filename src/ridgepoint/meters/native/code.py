@@ -17,7 +17,9 @@ from ridgepoint.meters.profile import INSTRUCTION, Rows
 from ridgepoint.meters.source_lines import read_source_lines
 from ridgepoint.meters.symbols import read_symbols
 
-_UNKNOWN_CODE = 0x06  # no instruction in 64 bit code begins with it
+UNKNOWN_CODE = 0x06
+"""No instruction in 64 bit code begins with this byte."""
+
 _APART = np.uint64(48)  # bits between what stands for the load addresses of two modules
 
 Integers = npt.NDArray[np.int64]
@@ -77,6 +79,17 @@ class ModuleCode:
         if not len(known):
             return np.full(len(addresses), -1, np.int64)
         return np.where(known[at] == addresses, order[at], -1).astype(np.int64)
+
+    def holding(self, addresses: npt.NDArray[np.uint64]) -> Integers:
+        """Return the place of the instruction that holds the byte at each address; -1: none."""
+        if not len(self.instructions):
+            return np.full(len(addresses), -1, np.int64)
+        order = np.argsort(self.instructions["file_address"], kind="stable")
+        known = self.instructions["file_address"][order]
+        at = np.maximum(np.searchsorted(known, addresses, side="right") - 1, 0)
+        ends = known[at] + self.instructions["length"][order[at]]
+        inside = (known[at] <= addresses) & (addresses < ends)
+        return np.where(inside, order[at], -1).astype(np.int64)
 
 
 def module_code(
@@ -151,7 +164,7 @@ def _copied(copy: CopyFile, address: int, n_bytes: int) -> Iterator[tuple[int, b
         code = copy.code[at : at + MAX_INSTRUCTION_BYTES].tobytes()
         instruction = Decoder(64, code).decode()
         length = instruction.len
-        yield begin, bytes((_UNKNOWN_CODE,)) if instruction.is_invalid else code[:length]
+        yield begin, bytes((UNKNOWN_CODE,)) if instruction.is_invalid else code[:length]
 
 
 def _begins(copy: CopyFile, address: int, n_bytes: int) -> Iterable[tuple[int, int]]:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ridgepoint.kernels.tiles import TileConfiguration
 from ridgepoint.meters.native.arena import Bank, Contents, Module
-from ridgepoint.meters.native.code import Integers, ModuleCode, Strings, module_code
+from ridgepoint.meters.native.code import UNKNOWN_CODE, Integers, ModuleCode, Strings, module_code
 from ridgepoint.meters.native.copy_file import BLOCK, ITERATIONS, MASK, read_copy
 from ridgepoint.meters.native.history import Program
+from ridgepoint.meters.native.profile_traffic import ProfileTraffic, no_traffic, traffic_of
 from ridgepoint.meters.object_file import CodeStore
 from ridgepoint.meters.profile import (
     EXECUTED,
     INSTRUCTION,
     MASKED,
-    MOVED,
-    MOVED_ELSEWHERE,
     REPEATED,
     Process,
     Profile,
@@ -56,12 +56,13 @@ def profiles_of(
         own = banks.setdefault(bank.process, {})
         own.setdefault((bank.regions, bank.tiles), []).append(bank)
     parts = [(program, _part(banks.get(program.number, {}), code)) for program in programs]
+    traffic = [_traffic(contents, program, part.banks, code) for program, part in parts]
     names = tuple(strings.numbers)
     return [
         Profile(
             process=_process(program),
-            levels=0,
-            line_bytes=0,
+            levels=moved.levels,
+            line_bytes=moved.line_bytes,
             strings=names,
             instructions=code.instructions,
             banks=part.banks,
@@ -69,14 +70,29 @@ def profiles_of(
             repeated=part.repeated,
             masked=part.masked,
             tiles=part.tiles,
-            moved=np.empty(0, MOVED),
-            pending_lines=None,
-            moved_elsewhere=np.empty(0, MOVED_ELSEWHERE),
-            pending_elsewhere=(),
-            miss_curve=None,
+            moved=moved.moved,
+            pending_lines=moved.pending_lines,
+            moved_elsewhere=moved.moved_elsewhere,
+            pending_elsewhere=moved.pending_elsewhere,
+            miss_curve=moved.miss_curve,
         )
-        for program, part in parts
+        for (program, part), moved in zip(parts, traffic, strict=True)
     ]
+
+
+def _traffic(
+    contents: Contents, program: Program, banks: Sequence[tuple[str, ...]], code: _Code
+) -> ProfileTraffic:
+    if contents.moved is None:
+        return no_traffic()
+    return traffic_of(
+        contents.moved,
+        process=program.number,
+        banks=banks,
+        regions=contents.regions,
+        instruction_of=code.holding,
+        unknown=len(code.instructions) - 1,
+    )
 
 
 def _process(program: Program) -> Process:
@@ -124,7 +140,10 @@ class _Code:
         sizes = [0 if one is None else len(one.instructions) for one in self.modules]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         parts = [one.instructions for one in self.modules if one is not None]
-        self.instructions: Rows = np.concatenate(parts) if parts else np.empty(0, INSTRUCTION)
+        self.instructions: Rows = np.concatenate([*parts, _unknown_instruction()])
+        self._unit_of = {
+            module.number: int(unit) for module, unit in zip(ran, self._unit, strict=True)
+        }
 
     def located(self, counters: Integers) -> tuple[Integers, Integers]:
         """Return of counters the unit (-1: of none) and the row."""
@@ -134,12 +153,31 @@ class _Code:
         inside = (module >= 0) & (counters < self._ends[module])
         return np.where(inside, self._unit[module], -1), counters - self._firsts[module]
 
+    def holding(self, modules: Integers, addresses: npt.NDArray[np.uint64]) -> Integers:
+        """Return the instructions that hold bytes at addresses of modules; -1: none that ran."""
+        found = np.full(len(modules), -1, np.int64)
+        for number in np.unique(modules).tolist():
+            unit = self._unit_of.get(number, -1)
+            module = self.modules[unit] if unit >= 0 else None
+            if module is not None:
+                of_module = modules == number
+                at = module.holding(addresses[of_module])
+                found[of_module] = np.where(at < 0, -1, at + self.offsets[unit])
+        return found
+
     def _executed(self, banks: Iterable[Bank], n_units: int) -> list[Integers]:
         """Return the rows of each unit that anybody executed."""
         counters = [bank.counters.astype(np.int64) for bank in banks]
         used = np.unique(np.concatenate([np.empty(0, np.int64), *counters]))
         units, rows = self.located(used)
         return [np.unique(rows[units == unit]) for unit in range(n_units)]
+
+
+def _unknown_instruction() -> Rows:
+    """Return what stands for code that is not known."""
+    unknown = np.zeros(1, INSTRUCTION)
+    unknown["length"], unknown["code"][:, 0] = 1, UNKNOWN_CODE
+    return unknown
 
 
 def _identity(module: Module) -> tuple[object, ...]:

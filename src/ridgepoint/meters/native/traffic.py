@@ -21,7 +21,7 @@ MOST_GEOMETRIES = 8
 _MOST_ROWS, _MOST_ENDS, _CURVE_ROWS = 1 << 20, 4096, 496
 _COLD, _ALL_THREADS, _FUNCTION = 1, 2, 4
 _NOTHING, _AT, _ANYWHERE, _ELSEWHERE = range(4)
-_PAGE = 4096
+_PAGE, _USUAL_LINE = 4096, 64
 
 _CACHE = np.dtype([("size_bytes", "<u8"), ("ways", "<u8"), ("cpus", "<u8")])
 _GEOMETRY = np.dtype(
@@ -60,7 +60,7 @@ END = np.dtype(
 )
 
 Read = Callable[[int, int], bytes]
-"""Returns so many bytes of the arena from a place on."""
+"""Returns bytes of the arena: how many, from which place on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class Wanted:
     region : str
         The miss curve, and `cold`, are for what is done in it; empty: for all.
     function : bool
-        They are for functions that are regions (their names begin with ``\\1``).
+        They are for functions that are regions, whose names begin with a byte of 1.
     cold : bool
         Empty the caches when the region begins, and when it ends.
     all_threads : bool
@@ -109,12 +109,20 @@ class Moved:
         of the others.
     ends : dict of int to End
         By number of the process. One that was killed is not there.
+    levels : int
+        Caches of the first geometry; 0: none was simulated.
+    line_bytes : int
+    n_others : int
+        Geometries beside the first.
     """
 
     rows: npt.NDArray[np.void]
     anywhere: npt.NDArray[np.void]
     elsewhere: npt.NDArray[np.void]
     ends: dict[int, End]
+    levels: int
+    line_bytes: int
+    n_others: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +171,7 @@ def head(wanted: Wanted, *, at: int, region_name: int = 0) -> bytes:
     part["moved_at"], part["most_moved"] = at + _PAGE, _MOST_ROWS
     part["ends_at"] = at + _PAGE + _pages(_MOST_ROWS * ROW.itemsize)
     part["most_ends"] = _MOST_ENDS
+    part["geometry"][0, 0]["line_bytes"] = _USUAL_LINE  # of the miss curve, if there is no cache
     for number, geometry in enumerate(wanted.geometries):
         part["geometry"][0, number] = _described(geometry)
     return part.tobytes().ljust(_N_MOVED_AT + 8, b"\0")
@@ -181,10 +190,10 @@ def _described(geometry: Geometry) -> npt.NDArray[np.void]:
 
 def moved(read: Read, *, at: int) -> Moved:
     """Return what was moved so far; `at` is where this part begins in the arena."""
-    part = np.frombuffer(read(at, _WANTED.itemsize), _WANTED)[0]
-    taken = int.from_bytes(read(at + _N_MOVED_AT, 8), "little")
+    part = np.frombuffer(read(_WANTED.itemsize, at), _WANTED)[0]
+    taken = int.from_bytes(read(8, at + _N_MOVED_AT), "little")
     n = min(taken, int(part["most_moved"]))
-    rows = np.frombuffer(read(int(part["moved_at"]), n * ROW.itemsize), ROW)
+    rows = np.frombuffer(read(n * ROW.itemsize, int(part["moved_at"])), ROW)
     did_move = np.any(rows["read_lines"], axis=1) | np.any(rows["write_lines"], axis=1)
     rows = rows[did_move | (rows["nt_bytes"] > 0)]
     return Moved(
@@ -192,6 +201,9 @@ def moved(read: Read, *, at: int) -> Moved:
         anywhere=rows[rows["kind"] == _ANYWHERE],
         elsewhere=rows[rows["kind"] == _ELSEWHERE],
         ends=_ends(read, part),
+        levels=int(part["geometry"][0]["n_levels"]),
+        line_bytes=int(part["geometry"][0]["line_bytes"]),
+        n_others=max(0, int(part["n_geometries"]) - 1),
     )
 
 
@@ -201,7 +213,7 @@ def _ends(read: Read, part: np.void) -> dict[int, End]:
     size = END.itemsize if part["reuse_lines"] else END.fields["rows"][1]  # type: ignore[index]
     for number in range(int(part["most_ends"])):
         place = int(part["ends_at"]) + number * END.itemsize
-        raw = read(place, size)
+        raw = read(size, place)
         if not int.from_bytes(raw[:8], "little"):
             continue
         end = np.frombuffer(raw.ljust(END.itemsize, b"\0"), END)[0]

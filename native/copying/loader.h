@@ -12,6 +12,7 @@
 #include "copy_file.h"
 #include "memory.h"
 #include "system.h"
+#include "traffic.h"
 
 /* ---- layout that loader_hooks.S knows as well (loader_banks.c asserts it) ---- */
 
@@ -113,6 +114,8 @@ Thread *thread_here(void);
 /* Let the calling thread count in its bank of these regions and tiles. */
 void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]);
 void thread_begins(Thread *thread, const uint8_t tiles[64]);
+void thread_leaves(void); /* on a stack of its own */
+Bank *bank_after(Bank *before); /* of this process; of NULL the first */
 void threads_forget(void);
 void tiles_read(uint8_t tiles[64]);
 

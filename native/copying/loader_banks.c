@@ -159,19 +159,52 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     if (!bank) {
         return; /* no memory at all: it counts on where it is */
     }
+    Bank *before = thread->current;
+    if (before) {
+        traffic_ring(before);
+    }
     bank->tid = thread->tid;
     bank->is_free = 0;
     thread->current = bank;
     thread->regions = regions;
     gs_set(bank);
+    if (before) {
+        traffic_switched(before, bank);
+    }
+}
+
+/* A thread's banks, then the next thread's. Rows of threads that have ended have theirs still. */
+Bank *bank_after(Bank *before) {
+    const uint64_t taken = __atomic_load_n(&n_threads, __ATOMIC_ACQUIRE);
+    const uint64_t n = taken < most_threads() ? taken : most_threads();
+    if (before && before->next) {
+        return (Bank *)before->next;
+    }
+    for (uint64_t i = before ? (uint64_t)((Thread *)before->thread - threads) + 1 : 0; i < n; i++) {
+        if (threads[i].banks) {
+            return threads[i].banks;
+        }
+    }
+    return NULL;
 }
 
 /* The calling thread is new: %gs is still that of the one that began it. */
 void thread_begins(Thread *thread, const uint8_t tiles[64]) {
+    traffic_thread_begins(thread->tid);
     bank_use(thread, 0, tiles);
     const uint64_t values[4] = {thread->tid,
                                 __atomic_load_n(&threads_alive, __ATOMIC_RELAXED)};
     arena_event(EVENT_THREAD, values, 0, 0);
+}
+
+/* The calling thread is about to end. */
+void thread_leaves(void) {
+    Bank *bank = bank_here();
+    traffic_ring(bank);
+    traffic_thread_ends(bank->tid);
+    if (__atomic_load_n(&threads_alive, __ATOMIC_RELAXED) == 1) {
+        traffic_ends(process.number, true, bank_after);
+    }
 }
 
 void tiles_read(uint8_t tiles[64]) {

@@ -97,6 +97,10 @@ void exec_begins(Thread *thread, Frame *frame) {
         n++;
     }
     const uint64_t values[4] = {is_vfork(thread)};
+    if (!is_vfork(thread)) {
+        traffic_ring(bank_here());
+        traffic_ends(process.number, false, bank_after);
+    }
     arena_event(EVENT_EXECS, values, arena_name(name, n), 0);
     thread->is_exec = frame->rax;
     thread->kept_environment = *environment;

@@ -101,7 +101,10 @@
         js 3f
         movl $CALL_TIMER_DELETE, %eax
         syscall
-3:      movq $1, %gs:BANK_IS_FREE
+3:      movq %gs:0, %rsp /* between the ring and the table there is room */
+        addq $SYSTEM_CALLS_AT, %rsp
+        call thread_leaves
+        movq $1, %gs:BANK_IS_FREE
         lock decq threads_alive(%rip)
         movq $0, THREAD_ALIVE(%rbx)
 2:      movq %r12, %rdi

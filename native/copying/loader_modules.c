@@ -250,6 +250,8 @@ static Reason copy_module(Loading *l) {
     reason = take_counters(l);
     if (reason == REASON_NONE) {
         l->module->a_return = find_return(l->module, l->segments, l->n_segments);
+        traffic_module(l->module->row, arena_row(l->module->row)->first_counter, l->module->copy,
+                       l->module->bias);
         reason = copy_load(l->module, l->segments, l->n_segments, l->file.descriptor,
                            arena_row(l->module->row)->first_counter, l->is_executable);
     }

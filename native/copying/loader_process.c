@@ -9,6 +9,7 @@
 #include <asm/prctl.h>
 #include <errno.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -52,6 +53,7 @@ static void begin_process(const Bank *parents) {
     names_lock = 0;
     threads_forget();
     Thread *thread = thread_take();
+    traffic_after_fork(true, thread->tid);
     thread->open = before.open;
     tiles_of_child(parents, tiles);
     bank_use(thread, before.regions, tiles);
@@ -89,10 +91,15 @@ static bool needs_bank(uint64_t flags) {
     return !(flags & CLONE_VM) || flags & CLONE_THREAD;
 }
 
-static bool clone3_needs_bank(const Frame *frame) {
+static uint64_t clone3_flags(const Frame *frame) {
     uint64_t flags;
-    return frame->rsi >= 64 && read_program(frame->rdi, &flags, sizeof flags)
-        && needs_bank(flags);
+    const bool is_known = frame->rsi >= 64 && read_program(frame->rdi, &flags, sizeof flags);
+    return is_known ? flags : CLONE_VM; /* else the kernel will refuse it */
+}
+
+static void before_fork(const Thread *thread) {
+    traffic_ring(bank_here());
+    traffic_before_fork(thread->tid);
 }
 
 static bool is_this_process(void) {
@@ -101,6 +108,8 @@ static bool is_this_process(void) {
 
 static void exits(uint64_t status) {
     if (is_this_process()) {
+        traffic_ring(bank_here());
+        traffic_ends(process.number, true, bank_after);
         const uint64_t values[4] = {status & 255};
         arena_event(EVENT_ENDED, values, 0, 0);
     }
@@ -123,12 +132,26 @@ static void notice_thread(const Thread *thread) {
     }
 }
 
+/* Whoever is killed for most calls can wait for no lock. */
+static void is_sandboxed(void) {
+    process.is_sandboxed = true;
+    traffic_ring(bank_here());
+    traffic_ends(process.number, true, bank_after);
+}
+
+static bool clones(const Thread *thread, uint64_t flags) {
+    if (!(flags & CLONE_VM)) {
+        before_fork(thread);
+    }
+    return needs_bank(flags);
+}
+
 static bool returns_by_hook(Thread *thread, Frame *frame) {
     thread->is_exec = 0;
     switch (frame->rax) {
-    case SYS_clone: return needs_bank(frame->rdi);
-    case SYS_clone3: return clone3_needs_bank(frame);
-    case SYS_fork: return true;
+    case SYS_clone: return clones(thread, frame->rdi);
+    case SYS_clone3: return clones(thread, clone3_flags(frame));
+    case SYS_fork: return clones(thread, 0);
     case SYS_execve:
     case SYS_execveat: exec_begins(thread, frame); return true;
     case SYS_exit_group: exits(frame->rdi); return false;
@@ -138,8 +161,16 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
         }
         return false;
     case SYS_set_robust_list: notice_thread(thread); return false;
-    case SYS_prctl: process.is_sandboxed |= frame->rdi == PR_SET_SECCOMP; return false;
-    case SYS_seccomp: process.is_sandboxed = true; return false;
+    case SYS_prctl:
+        if (frame->rdi == PR_SET_SECCOMP) {
+            is_sandboxed();
+        }
+        return false;
+    case SYS_seccomp:
+        if (frame->rdi <= SECCOMP_SET_MODE_FILTER) { /* the others only ask */
+            is_sandboxed();
+        }
+        return false;
     default: return false;
     }
 }
@@ -155,7 +186,10 @@ void system_call_begins(Frame *frame) {
 void system_call_returned(Frame *frame) {
     if (!frame->rax) {
         child_begins();
-    } else if (system_refused((int64_t)frame->rax)) {
+        return;
+    }
+    traffic_after_fork(false, thread_here()->tid);
+    if (system_refused((int64_t)frame->rax)) {
         Thread *thread = thread_here();
         if (thread->is_exec) {
             exec_failed(thread, frame);

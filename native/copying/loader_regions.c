@@ -153,12 +153,6 @@ void tiles_seen(void) {
     }
 }
 
-__attribute__((weak, visibility("hidden"))) void traffic_ring(Bank *bank);
-
 void ring_is_full(void) {
-    if (traffic_ring) {
-        traffic_ring(bank_here());
-    } else {
-        bank_here()->ring_index = 0;
-    }
+    traffic_ring(bank_here());
 }

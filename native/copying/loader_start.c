@@ -107,6 +107,7 @@ static void start(void) {
         return;
     }
     process_began(false, 0);
+    traffic_begin(process.arena);
     thread_begins(thread, no_tiles);
     if (!thread->current) {
         return; /* there is no memory */

@@ -188,6 +188,8 @@ void traffic_ring(Bank *bank) {
             traffic_replay(bank);
         }
         leave(signals);
+    } else {
+        bank->dropped += bank->ring_index / sizeof(uint64_t);
     }
     bank->ring_index = 0;
 }
@@ -215,7 +217,7 @@ void traffic_switched(const Bank *from, const Bank *to) {
 static uint64_t signals_before_fork, tid_before_fork;
 
 void traffic_before_fork(uint64_t tid) {
-    if (traffic.arena) {
+    if (is_on()) {
         const uint64_t signals = enter();
         signals_before_fork = signals;
         tid_before_fork = tid;
@@ -225,8 +227,8 @@ void traffic_before_fork(uint64_t tid) {
 /* The child has its parent's caches, warm as they are, and counts from nothing: its rows are those
    of another process. */
 void traffic_after_fork(bool is_child, uint64_t tid) {
-    if (!traffic.arena) {
-        return;
+    if (!tid_before_fork || (!is_child && tid != tid_before_fork)) {
+        return; /* what returned was no fork of this thread's */
     }
     if (is_child) {
         traffic_only_thread(tid_before_fork, tid);
@@ -235,5 +237,6 @@ void traffic_after_fork(bool is_child, uint64_t tid) {
             reuse_forget_counts(traffic.reuse);
         }
     }
+    tid_before_fork = 0;
     leave(signals_before_fork);
 }

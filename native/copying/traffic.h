@@ -39,7 +39,8 @@ void traffic_switched(const Bank *from, const Bank *to);
 
 /* Around a fork, whose child has a number and a bank of its own; not around vfork, which shares
    memory. `tid`: of the thread that forks, and of the one that goes on. Nothing but the fork may
-   happen in between: the lock is held, and signals are blocked. */
+   happen in between: the lock is held, and signals are blocked. In a parent it may be called after
+   other calls too, and does nothing. */
 void traffic_before_fork(uint64_t tid);
 void traffic_after_fork(bool is_child, uint64_t tid);
 

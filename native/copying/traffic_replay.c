@@ -208,7 +208,8 @@ static bool select_cpu(uint32_t cpu) {
 
 void traffic_replay(Bank *bank) {
     const TrafficThread *const thread = traffic_thread(bank->tid);
-    const uint64_t bytes = bank->ring_index < 2 * RING_BYTES ? bank->ring_index : 2 * RING_BYTES;
+    const uint64_t most = RING_BYTES + RING_BYTES / 2; /* a signal may have mixed it up */
+    const uint64_t bytes = bank->ring_index < most ? bank->ring_index : most;
     uint64_t *const begin = (uint64_t *)((char *)bank + RING_AT);
     uint64_t *const end = begin + bytes / sizeof *begin;
     if (!thread || !select_cpu(thread->cpu)) {

@@ -20,6 +20,24 @@
    %gs, since at a system call only rcx and r11 are free, and no flag. */
 #define SYSTEM_CALLS_AT (COUNTERS_AT - 2048u) /* the last that a recording block reaches */
 
+/* The registers of the program where a hook was reached, as loader_hooks.S saves them. */
+typedef struct {
+    uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, flags;
+} Frame;
+
+/* As rt_sigaction has it. */
+typedef struct {
+    uint64_t handler, flags, restorer, mask;
+} KernelAction;
+
+typedef struct {
+    uint64_t mask;
+} Signals;
+
+typedef enum { KEPT_NOTHING, KEPT_EXEC, KEPT_ACTION } KeptKind;
+
+#define SLOT_CALL SLOT_LOADER /* number of the last system call that a copy made */
+
 typedef struct Thread {
     uint64_t alive;   /* 0: it has ended, and another may go on with its banks */
     int64_t timer;    /* that samples it, or -1 */
@@ -29,8 +47,12 @@ typedef struct Thread {
     uint64_t busy;    /* it is in a mark: what a signal's handler marks meanwhile is ignored */
     uint64_t regions; /* as in Bank */
     Array open;       /* OpenRegion, the innermost last */
-    /* An exec, or the beginning of a thread or process, that is under way. */
-    uint64_t is_exec, kept_environment, is_at;
+    /* A system call that was changed and is under way: what the program called. */
+    uint64_t kept;    /* KeptKind */
+    Frame kept_frame;
+    uint64_t kept_handler;
+    Signals kept_signals;
+    KernelAction action; /* for rt_sigaction */
     uint8_t *environment; /* for exec: made here if the program's lacks something */
     uint64_t environment_bytes;
 } Thread;
@@ -40,17 +62,13 @@ typedef struct {
     uint64_t before; /* regions that were open when it began */
 } OpenRegion;
 
-/* The registers of the program where a hook was reached, as loader_hooks.S saves them. */
-typedef struct {
-    uint64_t r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax, flags;
-} Frame;
-
 /* Of this process; forked children have a copy, which loader_process.c puts right. */
 typedef struct {
     ArenaHeader *arena; /* NULL: nothing is counted */
     uint8_t *banks;     /* where all of them are mapped; NULL: they are one by one */
     uint64_t number;    /* as in Bank.process */
     int64_t pid;
+    int64_t tid_of_main; /* whose stack grows */
     bool has_fsgsbase, has_tiles;
     bool is_sandboxed;  /* it has forbidden itself system calls: nothing unusual any more */
     bool is_limited;    /* in address space */
@@ -76,9 +94,6 @@ void *call_map(uint64_t at, uint64_t bytes, int protection, int flags, int64_t f
 int64_t call_protect(const void *at, uint64_t bytes, int protection);
 /* All of a file, from the kernel's (its size is not known before) or any other; NULL: cannot. */
 uint8_t *call_read_all(const char *path, Array *content);
-typedef struct {
-    uint64_t mask;
-} Signals;
 Signals signals_block(void);
 void signals_restore(Signals before);
 bool lock_take(uint64_t *lock); /* false: it seems that nobody will ever release it */
@@ -100,6 +115,7 @@ bool arena_map(const char *path);
 const char *arena_text(uint64_t name);
 uint64_t arena_name(const char *text, size_t length);
 void arena_event(EventKind kind, const uint64_t values[4], uint64_t name, uint64_t name2);
+bool arena_sample(uint64_t address); /* false: there is no room */
 Bank *arena_bank(void); /* a new one, or NULL */
 /* Number of a row with counters, whose names are those given; ~0: no room. */
 uint64_t arena_module(const ArenaModule *wanted, const char *path, const char *copy_path);
@@ -117,6 +133,7 @@ void thread_begins(Thread *thread, const uint8_t tiles[64]);
 void thread_leaves(void); /* on a stack of its own */
 Bank *bank_after(Bank *before); /* of this process; of NULL the first */
 void threads_forget(void);
+void threads_stop_timers(void);
 void tiles_read(uint8_t tiles[64]);
 
 /* ---- loader_modules.c: what the program has loaded ---- */
@@ -187,15 +204,24 @@ bool linker_break_patch(uint64_t lowest, uint64_t highest);
 
 /* ---- loader_process.c, loader_exec.c, loader_regions.c, loader_entries.c ---- */
 
+/* Bytes of the program's memory, wherever that is; false: it is not there. */
+bool read_program(uint64_t address, void *to, uint64_t bytes);
 void exec_begins(Thread *thread, Frame *frame);
-void exec_failed(Thread *thread, Frame *frame);
+void exec_failed(const Thread *thread, const Frame *frame);
+void process_marks_forks(void);
 void process_began(bool is_fork, uint64_t parent);
 #define ENTRY_STUB_BYTES 24u /* then what was at the entry */
 bool entry_stub(EntryHook hook, uint8_t *stub, const uint8_t *entry);
 
-/* ---- loader_samples.c ---- */
+uint64_t original_address(uint64_t address);
 
+/* ---- loader_signals.c, loader_samples.c ---- */
+
+bool action_begins(Thread *thread, Frame *frame);
+void action_returned(Thread *thread, const Frame *before, const Frame *frame);
 void samples_begin(void);
+bool samples_want(uint64_t signal);
+void samples_give_way(bool has_use);
 void samples_of_thread(Thread *thread);
 
 /* ---- loader_hooks.S ---- */
@@ -213,6 +239,7 @@ void hook_find_object(void);
 void hook_iterate_phdr(void);
 void hook_addr(void);
 void hook_caller(void);
+void hook_return_from_signal(void);
 void modules_changed(void);
 
 #endif

@@ -133,6 +133,18 @@ void arena_event(EventKind kind, const uint64_t values[4], uint64_t name, uint64
     __atomic_store_n(&event->kind, kind, __ATOMIC_RELEASE);
 }
 
+bool arena_sample(uint64_t address) {
+    ArenaHeader *arena = process.arena;
+    const uint64_t at = take(&arena->n_samples, 1, arena->most_samples);
+    if (at == ~UINT64_C(0)) {
+        return false;
+    }
+    ArenaSample *sample = (ArenaSample *)part(arena->samples_at) + at;
+    sample->process = process.number;
+    __atomic_store_n(&sample->address, address, __ATOMIC_RELEASE);
+    return true;
+}
+
 /* ---- banks ---- */
 
 Bank *arena_bank(void) {

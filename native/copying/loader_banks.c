@@ -17,6 +17,7 @@
 _Static_assert(offsetof(Bank, self) == 0 && offsetof(Bank, tid) == 24, "in the hooks");
 _Static_assert(offsetof(Bank, thread) == 48 && offsetof(Bank, is_free) == 56, "in the hooks");
 _Static_assert(offsetof(Thread, alive) == 0 && offsetof(Thread, timer) == 8, "in the hooks");
+_Static_assert(offsetof(Bank, slots) + 8 * SLOT_CALL == 304, "in the hooks");
 _Static_assert(sizeof(Bank) <= RING_AT && SYSTEM_CALLS_AT == 133120, "in the hooks");
 
 uint64_t threads_alive;
@@ -38,6 +39,16 @@ void threads_forget(void) {
     n_threads = 0;
     next_to_try = 0;
     threads_alive = 0;
+}
+
+void threads_stop_timers(void) {
+    const uint64_t n = __atomic_load_n(&n_threads, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < n; i++) {
+        if (threads[i].alive && threads[i].timer >= 0) {
+            system_call(SYS_timer_delete, (uint64_t)threads[i].timer, 0, 0, 0, 0, 0);
+            threads[i].timer = -1;
+        }
+    }
 }
 
 static bool wake(Thread *thread) {
@@ -86,7 +97,7 @@ Thread *thread_take(void) {
     thread->current = NULL;
     thread->busy = 0;
     thread->regions = 0;
-    thread->is_exec = 0;
+    thread->kept = KEPT_NOTHING;
     thread->open.n = 0;
     thread->open.size = sizeof(OpenRegion);
     return thread;
@@ -110,7 +121,7 @@ static void gs_set(const Bank *bank) {
 static void fill_system_calls(Bank *bank) {
     static const uint8_t seen[] = {
         SYS_clone, SYS_fork, SYS_execve, SYS_execveat & 255, SYS_arch_prctl, SYS_clone3 & 255,
-        SYS_exit_group, SYS_prctl, SYS_seccomp & 255, SYS_set_robust_list & 255,
+        SYS_exit_group, SYS_prctl, SYS_seccomp & 255, SYS_set_robust_list & 255, SYS_rt_sigaction,
     };
     uint64_t *calls = (uint64_t *)((uint8_t *)bank + SYSTEM_CALLS_AT);
     for (unsigned i = 0; i < 256; i++) {

@@ -10,8 +10,6 @@
 #define MOST_VARIABLES (1u << 20)
 #define TEXT_BYTES 65536u
 
-bool read_program(uint64_t address, void *to, uint64_t bytes);
-
 typedef struct {
     uint64_t n;       /* variables */
     uint64_t preload; /* number of LD_PRELOAD, or ~0 */
@@ -102,8 +100,6 @@ void exec_begins(Thread *thread, Frame *frame) {
         traffic_ends(process.number, false, bank_after);
     }
     arena_event(EVENT_EXECS, values, arena_name(name, n), 0);
-    thread->is_exec = frame->rax;
-    thread->kept_environment = *environment;
     const uint64_t *variables = (const uint64_t *)*environment;
     if (process.loader_path[0] && look_through(variables, &found)
         && !(found.has_library && found.has_arena)) {
@@ -112,13 +108,7 @@ void exec_begins(Thread *thread, Frame *frame) {
     }
 }
 
-void exec_failed(Thread *thread, Frame *frame) {
+void exec_failed(const Thread *thread, const Frame *frame) {
     const uint64_t values[4] = {-frame->rax, is_vfork(thread)};
     arena_event(EVENT_EXEC_FAILED, values, 0, 0);
-    if (thread->is_exec == SYS_execve) {
-        frame->rdx = thread->kept_environment;
-    } else {
-        frame->r10 = thread->kept_environment;
-    }
-    thread->is_exec = 0;
 }

@@ -5,6 +5,7 @@
 #define BANK_TID 24
 #define BANK_THREAD 48
 #define BANK_IS_FREE 56
+#define BANK_SLOT_CALL 304
 #define SYSTEM_CALLS_AT 133120
 #define THREAD_ALIVE 0
 #define THREAD_TIMER 8
@@ -67,6 +68,7 @@
 /* ---- system calls: rcx is where to go on; r11 is free, no flag is ---- */
 
         begin hook_system_call
+        movq %rax, %gs:BANK_SLOT_CALL
         movzbl %al, %r11d
         jmp *%gs:SYSTEM_CALLS_AT(,%r11,8)
         end hook_system_call
@@ -143,6 +145,11 @@
         restore 0
         ret
         end hook_ring_full
+
+        begin hook_return_from_signal
+        movl $15, %eax
+        syscall
+        end hook_return_from_signal
 
         begin hook_none
         ret

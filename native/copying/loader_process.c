@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -45,35 +46,63 @@ static void begin_process(const Bank *parents) {
         __atomic_fetch_add(&process.arena->n_processes, 1, __ATOMIC_RELAXED);
     const uint64_t parent = process.number;
     process.pid = system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    process.tid_of_main = 0; /* any thread may have forked */
     const uint64_t values[4] = {number, (uint64_t)process.pid};
     arena_event(EVENT_FORKED, values, 0, 0);
     process.number = number;
     process_began(true, parent);
     modules_lock = 0;
     names_lock = 0;
+    process_marks_forks();
     threads_forget();
     Thread *thread = thread_take();
-    traffic_after_fork(true, thread->tid);
     thread->open = before.open;
     tiles_of_child(parents, tiles);
     bank_use(thread, before.regions, tiles);
     samples_of_thread(thread);
 }
 
-static void child_begins(void) {
-    const Signals before = signals_block();
-    const Bank *parents = bank_here();
-    if (system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == system_call(SYS_getpid, 0, 0, 0, 0, 0, 0)) {
-        begin_process(parents);
+/* A page that says 1, and in a forked child 0. Numbers of processes do not tell: in a namespace of
+   its own, a child may have its parent's. */
+static uint64_t *fork_mark;
+
+void process_marks_forks(void) {
+    fork_mark = pages_take(4096);
+    if (fork_mark && !system_call(SYS_madvise, (uint64_t)fork_mark, 4096, MADV_WIPEONFORK, 0, 0, 0)) {
+        *fork_mark = 1;
     } else {
-        begin_thread(parents);
+        fork_mark = NULL;
+    }
+}
+
+static bool is_forked(void) {
+    if (fork_mark) {
+        return !*fork_mark;
+    }
+    return system_call(SYS_getpid, 0, 0, 0, 0, 0, 0) != process.pid;
+}
+
+/* The calling thread, if it is not the one whose bank this is. */
+static void child_begins(const Thread *thread) {
+    const bool is_process = is_forked();
+    if (!is_process
+        && (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid) {
+        return;
+    }
+    const Signals before = signals_block();
+    if (is_process) {
+        begin_process(bank_here());
+    } else {
+        begin_thread(bank_here());
     }
     signals_restore(before);
+    if (is_process) { /* it gives the signals back that were blocked before the fork */
+        traffic_after_fork(true, thread_here()->tid);
+    }
 }
 
 /* ---- before ---- */
 
-/* Bytes of the program's memory, wherever that is; false: it is not there. */
 bool read_program(uint64_t address, void *to, uint64_t bytes) {
     const uint64_t here[2] = {(uint64_t)to, bytes}, there[2] = {address, bytes};
     const int64_t n = system_call(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
@@ -124,14 +153,6 @@ static void sets_gs(Frame *frame) {
     frame->rdi = ~UINT64_C(0); /* EINVAL */
 }
 
-/* Every thread of glibc, and every process that it forked, calls this first. It is seen here if
-   the call that began it was not. */
-static void notice_thread(const Thread *thread) {
-    if ((uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid) {
-        child_begins();
-    }
-}
-
 /* Whoever is killed for most calls can wait for no lock. */
 static void is_sandboxed(void) {
     process.is_sandboxed = true;
@@ -147,20 +168,32 @@ static bool clones(const Thread *thread, uint64_t flags) {
 }
 
 static bool returns_by_hook(Thread *thread, Frame *frame) {
-    thread->is_exec = 0;
+    thread->kept = KEPT_NOTHING;
+    thread->kept_frame = *frame;
     switch (frame->rax) {
     case SYS_clone: return clones(thread, frame->rdi);
     case SYS_clone3: return clones(thread, clone3_flags(frame));
     case SYS_fork: return clones(thread, 0);
     case SYS_execve:
-    case SYS_execveat: exec_begins(thread, frame); return true;
+    case SYS_execveat:
+        exec_begins(thread, frame);
+        thread->kept = KEPT_EXEC;
+        return true;
+    case SYS_rt_sigaction:
+        if (action_begins(thread, frame)) {
+            thread->kept = KEPT_ACTION;
+            return true;
+        }
+        return false;
     case SYS_exit_group: exits(frame->rdi); return false;
     case SYS_arch_prctl:
         if (frame->rdi == ARCH_SET_GS) {
             sets_gs(frame);
         }
         return false;
-    case SYS_set_robust_list: notice_thread(thread); return false;
+    case SYS_set_robust_list: /* of new threads and processes, should nobody have seen them begin */
+        child_begins(thread);
+        return false;
     case SYS_prctl:
         if (frame->rdi == PR_SET_SECCOMP) {
             is_sandboxed();
@@ -183,16 +216,36 @@ void system_call_begins(Frame *frame) {
 
 /* ---- after ---- */
 
+/* Give the program the registers that it called with. */
+static void restore_arguments(const Frame *before, Frame *frame) {
+    frame->rdi = before->rdi;
+    frame->rsi = before->rsi;
+    frame->rdx = before->rdx;
+    frame->r10 = before->r10;
+}
+
+/* Nothing but rt_sigaction returns 0 here in the thread that called it; of a new thread this is
+   still the record of the one that began it. */
+static bool is_own(const Thread *thread, uint64_t kept) {
+    return kept == KEPT_ACTION && !is_forked()
+        && (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid;
+}
+
 void system_call_returned(Frame *frame) {
-    if (!frame->rax) {
-        child_begins();
+    Thread *thread = thread_here();
+    const uint64_t kept = thread->kept;
+    if (!frame->rax && !is_own(thread, kept)) {
+        child_begins(thread);
         return;
     }
-    traffic_after_fork(false, thread_here()->tid);
-    if (system_refused((int64_t)frame->rax)) {
-        Thread *thread = thread_here();
-        if (thread->is_exec) {
+    traffic_after_fork(false, thread->tid);
+    if (kept != KEPT_NOTHING) {
+        thread->kept = KEPT_NOTHING;
+        if (kept == KEPT_EXEC) {
             exec_failed(thread, frame);
+        } else {
+            action_returned(thread, &thread->kept_frame, frame);
         }
+        restore_arguments(&thread->kept_frame, frame);
     }
 }

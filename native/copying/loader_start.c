@@ -100,12 +100,14 @@ static void start(void) {
         return;
     }
     process.pid = system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    process.tid_of_main = process.pid;
     process.number = __atomic_fetch_add(&process.arena->n_processes, 1, __ATOMIC_RELAXED);
     process.has_tiles = has_tiles();
     Thread *thread = threads_begin() ? thread_take() : NULL;
     if (!thread) {
         return;
     }
+    process_marks_forks();
     process_began(false, 0);
     traffic_begin(process.arena);
     thread_begins(thread, no_tiles);

@@ -1,0 +1,335 @@
+"""Programs run plain and under the copying engine: whatever they say and how they end is equal.
+
+The trials themselves are in `native_programs`. By hand::
+
+    python tests/tools/native_trials.py signals-itimer thrown     # those whose names begin so
+    python tests/tools/native_trials.py --wrapper "valgrind -q" threads
+    python tests/tools/native_trials.py --run -- gzip -V          # one command, under the engine
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[1] / "programs" / "native"
+HEADERS = SOURCES.parents[2] / "native" / "include"
+_COMPILERS = {".c": "gcc", ".cpp": "g++", ".S": "gcc", ".f90": "gfortran", ".rs": "rustc"}
+_COMPILE_LIMIT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a trial needs to be built: a program or a library.
+
+    Parameters
+    ----------
+    source : str
+        In tests/programs/native.
+    options : tuple of str
+        Of the compiler; ``{folder}`` is where all is built.
+    compiler : str or None
+        None: by the name of the source.
+    name : str or None
+        Of the file. None: of the source and its options.
+    after : tuple of str
+        Commands that change the file, which replaces ``{}``.
+    """
+
+    source: str
+    options: tuple[str, ...] = ()
+    compiler: str | None = None
+    name: str | None = None
+    after: tuple[str, ...] = ()
+
+    def command(self) -> str:
+        """Return the compiler's name."""
+        return self.compiler or _COMPILERS[Path(self.source).suffix]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One program with its arguments.
+
+    Parameters
+    ----------
+    name : str
+    program : Built or None
+        None: the first argument is the program.
+    arguments : tuple of str
+        ``{folder}`` is where all is built, ``{sources}`` the folder of programs, ``{self}`` the
+        program.
+    needs : tuple of Built
+        What is built before.
+    environment : mapping
+        Added to the environment.
+    lacks : callable
+        Says why it cannot run here, or None.
+    repeat : int
+        How often it runs under the engine: what is rare shall be seen.
+    slow : bool
+    counted : bool
+        Whether anything of it can be counted.
+    stderr : bool
+        Whether what it writes there is the same in every run.
+    limit_s : float
+    """
+
+    name: str
+    program: Built | None = None
+    arguments: tuple[str, ...] = ()
+    needs: tuple[Built, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    lacks: Callable[[], str | None] = lambda: None
+    repeat: int = 1
+    slow: bool = False
+    counted: bool = True
+    stderr: bool = True
+    limit_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run said, and how it ended: ``status`` is negative where a signal ended it."""
+
+    status: int | None
+    out: bytes
+    err: bytes
+    wall_s: float = field(compare=False)
+
+
+class Workshop:
+    """A folder of programs, each built once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._made: dict[Built, Path] = {}
+
+    def build(self, what: Built) -> Path:
+        """Return the path of a program or library."""
+        if what not in self._made:
+            self._made[what] = self._build(what)
+        return self._made[what]
+
+    def _build(self, what: Built) -> Path:
+        options = [option.replace("{folder}", str(self.folder)) for option in what.options]
+        key = hashlib.sha256(repr(what).encode()).hexdigest()[:6]
+        path = self.folder / (what.name or f"{Path(what.source).stem}-{key}")
+        path.parent.mkdir(exist_ok=True)
+        before = [option for option in options if not option.startswith(("-l", "-L", "-Wl,"))]
+        behind = [option for option in options if option.startswith(("-l", "-L", "-Wl,"))]
+        include = [] if what.command() == "rustc" else [f"-I{HEADERS}"]
+        line = [what.command(), *before, *include, str(SOURCES / what.source), "-o", str(path)]
+        subprocess.run([*line, *behind], check=True, timeout=_COMPILE_LIMIT_S)
+        for command in what.after:
+            done = shlex.split(command.replace("{}", str(path)))
+            subprocess.run(done, check=True, timeout=_COMPILE_LIMIT_S)
+        return path
+
+    def command(self, trial: Trial) -> list[str]:
+        """Return the command of a trial, with all that it needs built."""
+        for needed in trial.needs:
+            self.build(needed)
+        path = "" if trial.program is None else str(self.build(trial.program))
+        places = {"{folder}": str(self.folder), "{sources}": str(SOURCES), "{self}": path}
+        arguments = list(trial.arguments)
+        for mark, place in places.items():
+            arguments = [part.replace(mark, place) for part in arguments]
+        return [path, *arguments] if path else arguments
+
+    def environment(self, trial: Trial) -> dict[str, str]:
+        """Return the environment of a trial."""
+        own = {
+            name: value.replace("{folder}", str(self.folder))
+            for name, value in trial.environment.items()
+        }
+        return {**os.environ, "LC_ALL": "C", **own}
+
+
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    limit_s: float = 60.0,
+    folder: Path | None = None,
+) -> Outcome:
+    """Run a command to its end; one that does not come to it has no status.
+
+    It writes to files: a child that it leaves behind must not keep us waiting.
+    """
+    began = time.monotonic()
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=folder,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            status: int | None = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            status = None
+            os.killpg(process.pid, 9)
+            process.wait()
+        wall_s = time.monotonic() - began
+        out.seek(0)
+        err.seek(0)
+        return Outcome(status=status, out=out.read(), err=err.read(), wall_s=wall_s)
+
+
+class Engine:
+    """The copying engine, as the meter uses it."""
+
+    def __init__(self, *, options: int = 1, verbose: bool = False) -> None:
+        from ridgepoint.meters.native import build  # noqa: PLC0415
+
+        self._engine = build.native_engine()
+        self._options = options | (16 if verbose else 0)
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str], **how: object) -> tuple:
+        """Run a command; return its outcome, and what the arena holds at the end."""
+        from ridgepoint.meters.native import arena  # noqa: PLC0415
+
+        copies = self._engine.library.parent / "copies"
+        copies.mkdir(exist_ok=True)
+        engine = self._engine
+        with arena.Arena(
+            copies=copies, copier=engine.copier, library=engine.library, options=self._options
+        ) as memory:
+            before = environment.get("LD_PRELOAD")
+            added = {
+                "LD_PRELOAD": f"{engine.library}:{before}" if before else str(engine.library),
+                arena.VARIABLE: memory.path,
+            }
+            outcome = run(command, {**environment, **added}, **how)
+            return outcome, memory.read()
+
+
+def difference(plain: Outcome, other: Outcome, *, stderr: bool = True) -> str | None:
+    """Return what a run did otherwise, or None."""
+    if plain.status != other.status:
+        ends = ["never ends" if one.status is None else f"status {one.status}" for one in (plain, other)]
+        tail = other.err[-400:].decode(errors="replace")
+        return f"{ends[1]} instead of {ends[0]}; stderr: {tail!r}"
+    for what in ("out", "err") if stderr else ("out",):
+        one, two = getattr(plain, what), getattr(other, what)
+        if one != two:
+            return f"std{what} is {two[-300:]!r} instead of {one[-300:]!r}"
+    return None
+
+
+def counts(contents: object) -> int:
+    """Return the sum of all counters."""
+    return sum(int(bank.counts.sum()) for bank in contents.banks)
+
+
+def selected(trials: Sequence[Trial], names: Sequence[str]) -> list[Trial]:
+    """Return the trials whose names begin so."""
+    return [one for one in trials if not names or one.name.startswith(tuple(names))]
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _tell(contents: object, *, everything: bool) -> None:
+    _say(
+        f"   {contents.processes} processes, {len(contents.modules)} modules, "
+        f"{len(contents.banks)} banks, {counts(contents):,} blocks, "
+        f"{contents.threads_without_bank} threads without bank"
+    )
+    in_copy = sum(bank.in_copy for bank in contents.banks)
+    original = sum(bank.in_original for bank in contents.banks)
+    _say(f"   samples: {in_copy} in copies, {original} in originals")
+    if everything:
+        for event in contents.events:
+            _say(f"   {event}")
+
+
+def main() -> int:
+    """Run trials by hand."""
+    from native_programs import TRIALS  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--wrapper", help="a command to run programs under, instead of the engine")
+    parser.add_argument("--run", action="store_true", help="the rest is a command")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--times", type=int)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--options", type=int, default=1, help="of the arena")
+    parser.add_argument("--fast", action="store_true", help="leave out the slow ones")
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_args()
+    engine = None if asked.wrapper else Engine(options=asked.options, verbose=asked.verbose)
+    if asked.run:
+        outcome, contents = engine.run(asked.names, dict(os.environ))
+        sys.stdout.buffer.write(outcome.out)
+        sys.stderr.buffer.write(outcome.err)
+        _tell(contents, everything=asked.verbose)
+        return 0 if outcome.status == 0 else 1
+    failed = []
+    with tempfile.TemporaryDirectory() as scratch:
+        shop = Workshop(asked.folder or Path(scratch))
+        shop.folder.mkdir(exist_ok=True)
+        for trial in selected(TRIALS, asked.names):
+            if asked.fast and trial.slow:
+                continue
+            if reason := lacking(trial):
+                _say(f"-  {trial.name}: {reason}")
+                continue
+            command, environment = shop.command(trial), shop.environment(trial)
+            plain = run(command, environment, limit_s=trial.limit_s)
+            for _ in range(asked.times or trial.repeat):
+                if asked.wrapper:
+                    wrapped = [*shlex.split(asked.wrapper), *command]
+                    other, contents = run(wrapped, environment, limit_s=trial.limit_s), None
+                else:
+                    other, contents = engine.run(command, environment, limit_s=trial.limit_s)
+                wrong = difference(plain, other, stderr=trial.stderr)
+                if wrong is None and contents and trial.counted and not counts(contents):
+                    wrong = "nothing was counted"
+                if wrong:
+                    failed.append(trial.name)
+                _say(
+                    f"{'!!' if wrong else 'ok'} {trial.name} {plain.wall_s:.2f} s, "
+                    f"{other.wall_s:.2f} s{': ' + wrong if wrong else ''}"
+                )
+                if contents and asked.verbose:
+                    _tell(contents, everything=True)
+    _say(f"{len(failed)} failed: {' '.join(failed)}")
+    return 1 if failed else 0
+
+
+def lacking(trial: Trial) -> str | None:
+    """Return why a trial cannot run here, or None."""
+    for built in (trial.program, *trial.needs):
+        if built is not None and shutil.which(built.command()) is None:
+            return f"{built.command()} is not installed"
+    if trial.program is None and shutil.which(trial.arguments[0]) is None:
+        return f"{trial.arguments[0]} is not installed"
+    return trial.lacks()
+
+
+def variant(trial: Trial, name: str, **changes: object) -> Trial:
+    """Return a trial of another name that differs in something."""
+    return replace(trial, name=name, **changes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

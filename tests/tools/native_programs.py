@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 from native_trials import Built, Trial
 
 _C = ("-O2", "-pthread")
+_CPUINFO = Path("/proc/cpuinfo")
 
 
-def _modes(source: str, modes: str, *, options: tuple[str, ...] = _C, **others: object) -> list:
-    """Return a trial for each mode of a program."""
+def _as_root() -> str | None:
+    return None if os.geteuid() == 0 else "only root may do this"
+
+
+def _has(program: str) -> Callable[[], str | None]:
+    return lambda: None if shutil.which(program) else f"{program} is not installed"
+
+
+def _cpu_has(*flags: str) -> Callable[[], str | None]:
+    def lacks() -> str | None:
+        (line, *_) = [one for one in _CPUINFO.read_text().splitlines() if one.startswith("flags")]
+        lacking = set(flags) - set(line.split())
+        return f"this CPU has no {' '.join(sorted(lacking))}" if lacking else None
+
+    return lacks
+
+
+def _modes(
+    source: str,
+    modes: str,
+    *,
+    options: tuple[str, ...] = _C,
+    more: tuple[str, ...] = (),
+    **others: object,
+) -> list[Trial]:
+    """Return a trial for each mode of a program; `more` are arguments."""
     built = Built(source=source, options=options)
     name = source.partition(".")[0]
     return [
-        Trial(name=f"{name}-{mode}", program=built, arguments=(mode,), **others)
+        Trial(name=f"{name}-{mode}", program=built, arguments=(mode, *more), **others)
         for mode in modes.split()
     ]
 
@@ -134,4 +165,235 @@ LIBRARIES = [
     *_libraries("now-", "again changing", environment={"LD_BIND_NOW": "1"}),
 ]
 
-TRIALS = [*THREADS, *PROCESSES, *SIGNALS, *STACKS, *THROWN, *LIBRARIES]
+_SHAPES = ("-O2", "-pthread", "-rdynamic", "{sources}/shapes.S")
+_CHECKS_ITSELF = "it reads the bytes of its own code"
+SHAPES = [
+    *_modes("shapes.c", "small middle unknown call_pop flags chains string forms", options=_SHAPES),
+    *_modes("shapes.c", "inlined system_calls old_calls changed replaced asks", options=_SHAPES),
+    *_modes("shapes.c", "gs", options=_SHAPES, counted=False),
+    *_modes(
+        "shapes.c", "gs_base fs_base", options=_SHAPES, counted=False, lacks=_cpu_has("fsgsbase")
+    ),
+    *_modes("shapes.c", "transactions", options=_SHAPES, lacks=_cpu_has("rtm")),
+    *_modes("shapes.c", "restartable", options=_SHAPES, repeat=2),
+    *_modes("shapes.c", "self_check", options=_SHAPES, never=_CHECKS_ITSELF),
+]
+
+_GCC = {
+    "O0": "-O0",
+    "O1": "-O1",
+    "O3": "-O3",
+    "Os": "-Os",
+    "fixed": "-O2 -fno-pie -no-pie",
+    "large": "-O2 -mcmodel=large -fno-pie -no-pie",
+    "medium": "-O2 -mcmodel=medium",
+    "cet": "-O2 -fcf-protection",
+    "thunks": "-O2 -fcf-protection=none -mindirect-branch=thunk -mfunction-return=thunk",
+    "no-tables": "-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables",
+    "one-part": "-O2 -ffunction-sections -Wl,-z,noseparate-code",
+    "native": "-O3 -march=native",
+    "split-stack": "-O2 -fsplit-stack",
+    "protected": "-O2 -fstack-protector-all -D_FORTIFY_SOURCE=2",
+    "patchable": "-O2 -fpatchable-function-entry=5",
+    "unaligned": "-O2 -falign-functions=1 -falign-loops=1",
+    "lto": "-O2 -flto",
+    "undefined": "-O2 -fsanitize=undefined",
+    "prelinked": "-O2 -Wl,-z,now -Wl,-z,pack-relative-relocs",
+}
+_CLANG = {
+    "O0": "-O0",
+    "O2": "-O2",
+    "Oz": "-Oz",
+    "native": "-O3 -march=native",
+    "retpoline": "-O2 -mretpoline",
+}
+
+
+def _compiled(kind: str, options: str, **how: object) -> Trial:
+    built = Built(source="compiled.c", options=("-w", *options.split(), "-lm"), **how)
+    return Trial(name=f"compiled-{kind}", program=built, arguments=("all",))
+
+
+COMPILED = [
+    *(_compiled(kind, options) for kind, options in _GCC.items()),
+    *(_compiled(f"clang-{kind}", options, compiler="clang") for kind, options in _CLANG.items()),
+    _compiled("stripped", "-O2", after=("strip --strip-all {}",)),
+    _compiled(
+        "no-sections",
+        "-O2",
+        after=("strip --strip-all {}", "{python} {sources}/drop_sections.py {}"),
+    ),
+    replace(_compiled("profiled", "-O2 -pg"), environment={"GMON_OUT_PREFIX": "/dev/null/x"}),
+    replace(_compiled("address", "-O2 -fsanitize=address"), counted=False),
+    replace(_compiled("thread", "-O2 -fsanitize=thread"), counted=False),
+    replace(_compiled("static", "-O2 -static"), counted=False),
+    replace(_compiled("static-pie", "-O2 -static-pie"), counted=False),
+    replace(_compiled("musl", "-O2", compiler="musl-gcc"), counted=False),
+    replace(_compiled("musl-static", "-O2 -static", compiler="musl-gcc"), counted=False),
+]
+
+_V = {
+    "masked_tail masked_if masked_float": ("avx512f", "avx512vl"),
+    "half": ("avx512_fp16",),
+    "bfloat": ("avx512_bf16",),
+    "vnni": ("avx512_vnni",),
+    "fused gathered": ("avx2", "fma"),
+    "old": (),
+    "tiles": ("amx_tile", "amx_int8", "amx_bf16"),
+}
+VECTORS = [
+    trial
+    for modes, flags in _V.items()
+    for trial in _modes("vectors.c", modes, options=("-O2",), lacks=_cpu_has(*flags))
+]
+
+LIMITS = [
+    *_modes("limits.c", "memory exec_limited lives files exec_files processes size stack locked"),
+    *_modes("limits.c", "cpu no_mprotect no_clone killed_by_clone strict emulated no_executable"),
+    *_modes("limits.c", "not_dumpable unmapped own_mappings attributes"),
+    *_modes("limits.c", "nobody exec_nobody exec_nobody_same for_a_while", lacks=_as_root),
+    *_modes("limits.c", "new_spaces", lacks=_as_root),
+    *_modes("limits.c", "removed", more=("{folder}/removed",)),
+    *_modes("limits.c", "jail", more=("{folder}/empty",), lacks=_as_root),
+]
+
+MADE = [
+    *_modes("made.c", "rewritten protected twice remapped while_running taken_away on_stack many"),
+    *_modes("made.c", "forked"),
+    *_modes("made.c", "by_hand", more=("{folder}/library1.so",), needs=_LIBRARIES),
+]
+
+_GO = Built(
+    source="collects.go", line="go build -o {} {sources}/collects.go {sources}/collects_plain.go"
+)
+_CGO = Built(
+    source="collects.go", line="go build -o {} {sources}/collects.go {sources}/collects_c.go",
+    name="collects-linked",
+)
+_PASCAL = Built(source="raises.pas", line="fpc -O2 -FE{folder} -o{} {sources}/raises.pas")
+_JAVA = Built(source="Collects.java", line="javac -d {folder} {sources}/Collects.java")
+LANGUAGES = [
+    Trial(name="rust-panics", program=Built(source="panics.rs", options=("-O",))),
+    Trial(name="fortran-solves", program=Built(source="solves.f90", options=("-O2",))),
+    Trial(name="go-static", program=_GO, counted=False),
+    Trial(name="go-linked", program=_CGO, counted=False),
+    Trial(
+        name="ocaml-collects",
+        program=Built(
+            source="collects.ml", line="sh {sources}/ocaml.sh {sources}/collects.ml {folder} {}"
+        ),
+        lacks=_has("ocamlopt"),
+    ),
+    Trial(name="pascal-raises", program=_PASCAL, counted=False),
+    Trial(
+        name="java-collects",
+        arguments=("java", "-Xmx300m", "-cp", "{folder}", "Collects"),
+        needs=(_JAVA,),
+        limit_s=120,
+    ),
+    *_modes("unwinds.c", "walk names resume", options=("-O2", "-rdynamic", "-lunwind")),
+]
+
+_INPUT = Built(source="input")
+
+
+def _shell(name: str, line: str, **how: object) -> Trial:
+    """Return a trial of a command line."""
+    first = line.split()[0]
+    return Trial(
+        name=name,
+        arguments=("sh", "-c", line),
+        needs=(_INPUT,),
+        lacks=_has(first) if not first.startswith("{") else lambda: None,
+        **{"slow": True, "limit_s": 120.0, **how},
+    )
+
+
+_TESTS = (
+    "test_json test_re test_list test_exceptions test_generators test_threading test_signal "
+    "test_ctypes test_subprocess test_struct test_array test_decimal test_zlib test_fork1 "
+    "test_math test_dict test_unicode test_pickle test_gc test_coroutines test_traceback "
+    "test_faulthandler test_mmap test_queue test_thread test_weakref test_sqlite3 test_hashlib"
+)
+_SUM = "| sha256sum"
+PROGRAMS = [
+    *(
+        _shell(f"packed-{tool}", f"{tool} -c {{folder}}/input | {tool} -dc {_SUM}", slow=False)
+        for tool in ("gzip", "bzip2", "xz", "zstd")
+    ),
+    _shell("packed-gzip-bytes", f"gzip -nc6 {{folder}}/input {_SUM}", slow=False),
+    _shell("packed-xz-threads", f"xz -T4 --block-size=262144 -c {{folder}}/input {_SUM}"),
+    _shell("text-sort", f"sort {{folder}}/input | uniq -c | sort -k2,2 -k1,1n {_SUM}", slow=False),
+    _shell("text-grep", "grep -c -E 'w1.*(a|b)+ w[0-9]+$' {folder}/input", slow=False),
+    _shell("text-awk", f"awk '{{n[$1]++}} END {{for (w in n) print w, n[w]}}' {{folder}}/input | "
+           f"sort {_SUM}", slow=False),
+    _shell("text-sed", f"sed -E 's/(w[0-9]+) (w[a-f0-9]+)/\\2-\\1/g' {{folder}}/input {_SUM}",
+           slow=False),
+    _shell("text-tar", f"tar -C {{sources}} --sort=name -cf - . | tar -tf - {_SUM}", slow=False),
+    _shell("text-find", "find /usr/lib -maxdepth 2 -name '*.so*' | sort | sha256sum", slow=False),
+    _shell("text-bc", "bc -l -q {sources}/digits.bc", slow=False),
+    _shell("sqlite", f"sqlite3 :memory: < {{sources}}/tables.sql {_SUM}", slow=False),
+    _shell("openssl-digests", "openssl dgst -sha512 {folder}/input; openssl dgst -sha3-256 "
+           "{folder}/input; openssl dgst -blake2b512 {folder}/input; openssl dgst -md5 "
+           "{folder}/input", slow=False),
+    _shell("openssl-ciphers", "openssl list -cipher-algorithms > /dev/null; for c in aes-256-cbc "
+           "aes-128-ctr chacha20 camellia-256-cbc aria-128-cbc; do openssl enc -$c -K "
+           f"00112233445566778899aabbccddeeff -iv 0123456789abcdef -in {{folder}}/input 2>/dev/null {_SUM}; "
+           "done", slow=False),
+    _shell("openssl-keys", "openssl genrsa 2048 2>/dev/null > {folder}/key; openssl dgst -sha256 "
+           "-sign {folder}/key -out {folder}/signed {folder}/input; openssl rsa -in {folder}/key "
+           "-pubout -out {folder}/public 2>/dev/null; openssl dgst -sha256 -verify {folder}/public "
+           "-signature {folder}/signed {folder}/input; openssl ecparam -name prime256v1 -genkey "
+           "-noout | openssl ec -check -noout; openssl prime 2147483647"),
+    _shell("compilers-gcc", "gcc -w -O2 -c {sources}/compiled.c -o {folder}/gcc.o && sha256sum < "
+           "{folder}/gcc.o"),
+    _shell("compilers-g++", "g++ -w -O2 -c {sources}/thrown.cpp -o {folder}/g++.o && sha256sum < "
+           "{folder}/g++.o"),
+    _shell("compilers-clang", "clang -w -O2 -c {sources}/compiled.c -o {folder}/clang.o && "
+           "sha256sum < {folder}/clang.o"),
+    _shell("compilers-clang++", "clang++ -w -O2 -c {sources}/thrown.cpp -o {folder}/clang++.o && "
+           "sha256sum < {folder}/clang++.o"),
+    _shell("compilers-rustc", "rustc -O --emit=obj {sources}/panics.rs -o {folder}/rust.o && "
+           "sha256sum < {folder}/rust.o"),
+    _shell("compilers-gfortran", "gfortran -O2 -c {sources}/solves.f90 -o {folder}/f.o && "
+           "sha256sum < {folder}/f.o"),
+    _shell("languages-perl", "perl {sources}/words.pl {folder}/input", slow=False),
+    _shell("languages-lua", "lua5.4 {sources}/words.lua", slow=False),
+    _shell("languages-node", "node {sources}/words.js"),
+    _shell("languages-python", "{python} {sources}/words.py", slow=False),
+    _shell("languages-bash", "bash -c 'for i in $(seq 2000); do : $((s = (s * 31 + i) % 65537)); "
+           "x=$(echo $s); done; echo $s $x'", slow=False),
+    _shell("languages-gdb", "gdb -q -batch -ex 'python print(sum(range(10000)))' -ex 'info "
+           "functions ^main$' {folder}/plain", slow=False),
+    _shell("languages-make", "make -s -f {sources}/words.mk", slow=False),
+    _shell("languages-git", "git -C {sources} log --oneline -n 20 --stat -- . | sha256sum"),
+    *(
+        _shell(f"python-{test}", f"{{python}} -m test -q {test}", compares=(), limit_s=300.0)
+        for test in _TESTS.split()
+    ),
+    *(
+        _shell(
+            f"{part.partition('.')[0]}-{part.partition('.')[2]}",
+            f"{{python}} -m pytest -p no:cacheprovider -q -x --pyargs {part}",
+            compares=(),
+            limit_s=600.0,
+        )
+        for part in ("numpy.linalg", "numpy.fft", "numpy.random", "scipy.fft", "scipy.linalg")
+    ),
+]
+
+TRIALS = [
+    *THREADS,
+    *PROCESSES,
+    *SIGNALS,
+    *STACKS,
+    *THROWN,
+    *LIBRARIES,
+    *SHAPES,
+    *COMPILED,
+    *VECTORS,
+    *LIMITS,
+    *MADE,
+    *LANGUAGES,
+    *PROGRAMS,
+]

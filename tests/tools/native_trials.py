@@ -30,7 +30,7 @@ _COMPILE_LIMIT_S = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What a trial needs to be built: a program or a library.
+    """What a trial needs to be built: a program or a library; "input" is a file of words.
 
     Parameters
     ----------
@@ -40,6 +40,8 @@ class Built:
         Of the compiler; ``{folder}`` is where all is built.
     compiler : str or None
         None: by the name of the source.
+    line : str or None
+        All that is run to build it, where that is another line than C compilers take.
     name : str or None
         Of the file. None: of the source and its options.
     after : tuple of str
@@ -49,12 +51,15 @@ class Built:
     source: str
     options: tuple[str, ...] = ()
     compiler: str | None = None
+    line: str | None = None
     name: str | None = None
     after: tuple[str, ...] = ()
 
     def command(self) -> str:
         """Return the compiler's name."""
-        return self.compiler or _COMPILERS[Path(self.source).suffix]
+        if self.line:
+            return self.line.split()[0]
+        return self.compiler or _COMPILERS.get(Path(self.source).suffix, "true")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +85,10 @@ class Trial:
     slow : bool
     counted : bool
         Whether anything of it can be counted.
-    stderr : bool
-        Whether what it writes there is the same in every run.
+    compares : tuple of str
+        Which of ``out`` and ``err`` are the same in every run.
+    never : str or None
+        Why no engine of this kind can let it see the same; it shall end the same way.
     limit_s : float
     """
 
@@ -94,7 +101,8 @@ class Trial:
     repeat: int = 1
     slow: bool = False
     counted: bool = True
-    stderr: bool = True
+    compares: tuple[str, ...] = ("out", "err")
+    never: str | None = None
     limit_s: float = 60.0
 
 
@@ -113,6 +121,7 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        (folder / "empty").mkdir(parents=True, exist_ok=True)
         self._made: dict[Built, Path] = {}
 
     def build(self, what: Built) -> Path:
@@ -122,37 +131,71 @@ class Workshop:
         return self._made[what]
 
     def _build(self, what: Built) -> Path:
-        options = [option.replace("{folder}", str(self.folder)) for option in what.options]
+        options = [self._placed(option) for option in what.options]
         key = hashlib.sha256(repr(what).encode()).hexdigest()[:6]
+        if what.source == "input":
+            return self._input()
         path = self.folder / (what.name or f"{Path(what.source).stem}-{key}")
         path.parent.mkdir(exist_ok=True)
-        before = [option for option in options if not option.startswith(("-l", "-L", "-Wl,"))]
-        behind = [option for option in options if option.startswith(("-l", "-L", "-Wl,"))]
-        include = [] if what.command() == "rustc" else [f"-I{HEADERS}"]
-        line = [what.command(), *before, *include, str(SOURCES / what.source), "-o", str(path)]
-        subprocess.run([*line, *behind], check=True, timeout=_COMPILE_LIMIT_S)
+        source = str(SOURCES / what.source)
+        if what.line:
+            line = [self._placed(part).replace("{}", str(path)) for part in what.line.split()]
+        elif what.command() == "rustc":
+            line = ["rustc", *options, source, "-o", str(path)]
+        else:
+            behind = [option for option in options if option.startswith(("-l", "-L", "-Wl,"))]
+            before = [option for option in options if option not in behind]
+            line = [what.command(), *before, f"-I{HEADERS}", source, "-o", str(path), *behind]
+        made_in = {**os.environ, "GOCACHE": str(self.folder / "go"), "GOFLAGS": ""}
+        subprocess.run(
+            line,
+            check=True,
+            timeout=_COMPILE_LIMIT_S,
+            env=made_in,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         for command in what.after:
-            done = shlex.split(command.replace("{}", str(path)))
+            done = shlex.split(self._placed(command).replace("{}", str(path)))
             subprocess.run(done, check=True, timeout=_COMPILE_LIMIT_S)
         return path
+
+    def _input(self) -> Path:
+        """Write a file to compress, sort and search in: 2 MB of words that are the same always."""
+        path = self.folder / "input"
+        state, lines = 1, []
+        for _ in range(40000):
+            words = []
+            for _ in range(8):
+                state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+                words.append(f"w{(state >> 40) % 5000:x}")
+            lines.append(" ".join(words))
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def _placed(self, text: str, program: str = "") -> str:
+        places = {
+            "{folder}": str(self.folder),
+            "{sources}": str(SOURCES),
+            "{python}": sys.executable,
+            "{self}": program,
+        }
+        for mark, place in places.items():
+            text = text.replace(mark, place)
+        return text
 
     def command(self, trial: Trial) -> list[str]:
         """Return the command of a trial, with all that it needs built."""
         for needed in trial.needs:
             self.build(needed)
         path = "" if trial.program is None else str(self.build(trial.program))
-        places = {"{folder}": str(self.folder), "{sources}": str(SOURCES), "{self}": path}
-        arguments = list(trial.arguments)
-        for mark, place in places.items():
-            arguments = [part.replace(mark, place) for part in arguments]
+        arguments = [self._placed(part, path) for part in trial.arguments]
         return [path, *arguments] if path else arguments
 
     def environment(self, trial: Trial) -> dict[str, str]:
         """Return the environment of a trial."""
-        own = {
-            name: value.replace("{folder}", str(self.folder))
-            for name, value in trial.environment.items()
-        }
+        own = {name: self._placed(value) for name, value in trial.environment.items()}
         return {**os.environ, "LC_ALL": "C", **own}
 
 
@@ -221,13 +264,13 @@ class Engine:
             return outcome, memory.read()
 
 
-def difference(plain: Outcome, other: Outcome, *, stderr: bool = True) -> str | None:
+def difference(plain: Outcome, other: Outcome, trial: Trial) -> str | None:
     """Return what a run did otherwise, or None."""
     if plain.status != other.status:
         ends = ["never ends" if one.status is None else f"status {one.status}" for one in (plain, other)]
         tail = other.err[-400:].decode(errors="replace")
         return f"{ends[1]} instead of {ends[0]}; stderr: {tail!r}"
-    for what in ("out", "err") if stderr else ("out",):
+    for what in () if trial.never else trial.compares:
         one, two = getattr(plain, what), getattr(other, what)
         if one != two:
             return f"std{what} is {two[-300:]!r} instead of {one[-300:]!r}"
@@ -301,7 +344,7 @@ def main() -> int:
                     other, contents = run(wrapped, environment, limit_s=trial.limit_s), None
                 else:
                     other, contents = engine.run(command, environment, limit_s=trial.limit_s)
-                wrong = difference(plain, other, stderr=trial.stderr)
+                wrong = difference(plain, other, trial)
                 if wrong is None and contents and trial.counted and not counts(contents):
                     wrong = "nothing was counted"
                 if wrong:

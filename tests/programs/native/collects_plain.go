@@ -1,0 +1,3 @@
+package main
+
+func extra(n int) int { return n * 3 }

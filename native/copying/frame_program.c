@@ -10,7 +10,13 @@ enum {
     CFA_ADVANCE_2 = 0x03,
     CFA_ADVANCE_4 = 0x04,
     CFA_ADVANCE_8 = 0x1D,
+    CFA_DEF_CFA = 0x0C,
+    CFA_DEF_CFA_OFFSET = 0x0E,
+    CFA_DEF_CFA_EXPRESSION = 0x0F,
 };
+
+#define STACK_POINTER 7
+#define STUB_BYTES 16
 
 #define HAS_BLOCK 4 /* after its numbers comes a length, and so many bytes */
 #define KNOWN 8
@@ -106,6 +112,72 @@ static void emit_advance(Array *code, uint32_t bytes) {
     }
 }
 
+/* Move on to an address of the program, which is at `here` in the copy. */
+static bool emit_move(const Placing *placing, uint64_t location, uint32_t *here, Array *code) {
+    if (location <= placing->start) {
+        return true;
+    }
+    const uint32_t place = placing_place(placing, location);
+    if (place == NO_PLACE || place < *here) {
+        return false;
+    }
+    if (place > *here) {
+        emit_advance(code, place - *here);
+    }
+    *here = place;
+    return true;
+}
+
+/* Linkers tell for all stubs of calls at once, by the low bits of the address, from which byte on
+   they have pushed something: rsp + 8 + (((rip & 15) >= n) << 3). Returns n, or 0: it is another
+   expression. */
+static unsigned stub_expression(const uint8_t *instruction, size_t n) {
+    static const uint8_t LIKE[] = {CFA_DEF_CFA_EXPRESSION, 11, 0x77, 0x08, 0x80, 0x00, 0x3F,
+                                   0x1A, 0x30, 0x2A, 0x33, 0x24, 0x22};
+    const size_t literal = 8;
+    if (n != sizeof LIKE || memcmp(instruction, LIKE, literal)
+        || memcmp(instruction + literal + 1, LIKE + literal + 1, n - literal - 1)) {
+        return 0;
+    }
+    const unsigned pushed = instruction[literal] - LIKE[literal];
+    return pushed < STUB_BYTES ? pushed : 0;
+}
+
+/* The low bits are others in the copy, so there it is said of each stub. */
+static bool emit_stubs(const Placing *placing, uint64_t location, unsigned pushed, uint32_t *here,
+                       Array *code) {
+    for (uint64_t stub = location & -(uint64_t)STUB_BYTES; stub < placing->end;
+         stub += STUB_BYTES) {
+        if (stub + STUB_BYTES <= placing->start) {
+            continue;
+        }
+        if (!emit_move(placing, stub, here, code)) {
+            return false;
+        }
+        append_byte(code, CFA_DEF_CFA);
+        append_byte(code, STACK_POINTER);
+        append_byte(code, 8);
+        if (stub + pushed < placing->end) {
+            if (!emit_move(placing, stub + pushed, here, code)) {
+                return false;
+            }
+            append_byte(code, CFA_DEF_CFA_OFFSET);
+            append_byte(code, 16);
+        }
+    }
+    return true;
+}
+
+/* Whether nothing but padding is left. */
+static bool is_done(const Reader *program) {
+    for (const uint8_t *at = program->at; at < program->end; at++) {
+        if (*at) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool frame_program_emit(const Module *module, const Cie *cie, const Frame *frame,
                         const Placing *placing, Array *code) {
     Reader program = frame->program;
@@ -113,23 +185,21 @@ bool frame_program_emit(const Module *module, const Cie *cie, const Frame *frame
     uint32_t here = placing->from;
     while (!program.bad && reader_left(&program)) {
         const uint8_t *instruction = program.at;
-        if (!read_instruction(module, cie, &program, &location)) {
-            append_bytes(code, instruction, (size_t)(program.at - instruction));
-            continue;
-        }
-        if (location >= placing->end) {
-            break;
-        }
-        if (location > placing->start) {
-            const uint32_t place = placing_place(placing, location);
-            if (place == NO_PLACE || place < here) {
+        if (read_instruction(module, cie, &program, &location)) {
+            if (location >= placing->end) {
+                break;
+            }
+            if (!emit_move(placing, location, &here, code)) {
                 return false;
             }
-            if (place > here) {
-                emit_advance(code, place - here);
-            }
-            here = place;
+            continue;
         }
+        const size_t n = (size_t)(program.at - instruction);
+        const unsigned pushed = stub_expression(instruction, n);
+        if (pushed) {
+            return is_done(&program) && emit_stubs(placing, location, pushed, &here, code);
+        }
+        append_bytes(code, instruction, n);
     }
     return !program.bad;
 }

@@ -218,6 +218,35 @@ def assert_stubs_unwind(copy, place, fde, start, end):
         assert cfa.offset == 8 + 8 * (address % 16 >= pushed)
 
 
+# ---- restartable sequences ----
+
+RESTARTED = r"""
+#define SEQUENCE(rest) __asm__ volatile( \
+    ".pushsection __rseq_cs, \"aw\"\n .balign 32\n .long 0, 0\n .quad 1f, 2f - 1f, 3f\n" \
+    ".popsection\n 1: nop\n nop\n 2:\n" rest ::: "memory")
+int plain(int x) { return x + 1; }
+int restarted(int x) { SEQUENCE("3: nop"); return x; }
+int between(int x) { return x + 2; }
+int elsewhere(int x) { SEQUENCE(".pushsection .text.abort, \"ax\"\n .globl aborted\n"
+    ".type aborted, @function\n aborted: 3: nop\n jmp 2b\n .size aborted, . - aborted\n"
+    ".popsection"); return x; }
+"""
+
+
+@pytest.mark.parametrize("options", [["-shared", "-fPIC"], ["-no-pie", "-nostartfiles"]])
+def test_functions_with_restartable_sequences_are_marked(tmp_path, options):
+    """The kernel knows addresses of such functions, and of where they go on when interrupted."""
+    made = tmp_path / "restarted"
+    command = [compiler(), "-O1", *options, "-Wl,-e,plain", "-x", "c", "-", "-o", made]
+    subprocess.run(command, input=RESTARTED.encode(), check=True)
+    with open_module(made) as module:
+        functions = module.rows("functions")
+        marked = {module.name(one["name"]) for one in functions if one["is_in_rseq"]}
+
+        assert marked == {"restarted", "elsewhere", "aborted"}
+        assert len(functions) >= 5
+
+
 # ---- without sections, and damaged ----
 
 

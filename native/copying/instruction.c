@@ -333,8 +333,20 @@ static bool decode(Reading *reading, Instruction *out) {
     return true;
 }
 
+typedef uint64_t __attribute__((may_alias)) Word;
+
+/* With an initializer gcc makes it one REP STOS, which takes a third of all decoding. */
+static void clear(Instruction *out) {
+    Word *words = (Word *)out;
+    _Static_assert(sizeof(*out) == 8 * sizeof(Word), "all of it is cleared");
+    words[0] = words[1] = words[2] = words[3] = 0;
+    words[4] = words[5] = words[6] = words[7] = 0;
+}
+
 bool instruction_decode(const uint8_t *code, size_t room, uint64_t address, Instruction *out) {
     Reading reading = {.code = code, .room = room < MOST_BYTES ? (unsigned)room : MOST_BYTES};
-    *out = (Instruction){.address = address, .base = NO_REGISTER, .index = NO_REGISTER};
+    clear(out);
+    out->address = address;
+    out->base = out->index = NO_REGISTER;
     return decode(&reading, out);
 }

@@ -167,7 +167,7 @@ static void mark_piece(Analysis *a, Piece *piece) {
         }
         mark_flow(a, piece, x);
         mark_references(a, x);
-        a->uses_gs |= x->segment == 0x65;
+        a->uses_gs |= x->segment == 0x65 && piece->kind == PIECE_FUNCTION && piece->is_copied;
         if (x->what == WHAT_SYSCALL) {
             uint64_t *call = array_add(&a->system_calls, 2);
             if (call) {

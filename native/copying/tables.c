@@ -102,7 +102,20 @@ void analysis_find_tables(Analysis *a, const Piece *piece) {
 
 /* ---- bytes that are in no decoded piece ---- */
 
+/* The displacements of padding look like short jumps forward. */
+static uint64_t skip_padding(const Analysis *a, uint64_t from, uint64_t to) {
+    const uint8_t *code = module_bytes(a->module, from, to - from);
+    Instruction x;
+    while (code && from < to && instruction_decode(code, to - from, from, &x)
+           && (x.what == WHAT_NOP || code[0] == 0xCC)) {
+        from += x.length;
+        code += x.length;
+    }
+    return from;
+}
+
 static void scan(const Analysis *a, uint64_t from, uint64_t to) {
+    from = from < to ? skip_padding(a, from, to) : to;
     const uint8_t *code = from < to ? module_bytes(a->module, from, to - from) : NULL;
     if (!code) {
         return;

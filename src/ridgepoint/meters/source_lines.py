@@ -1,9 +1,9 @@
-"""Source lines of code, from the debug information that an object file itself holds (DWARF)."""
+"""Source lines of code, from the debug information (DWARF) of an object file."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,10 @@ from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 
-_SECTION = ".debug_line"
-_MOST_BYTES = 32 << 20
-"""Of line programs that are read: a megabyte takes about a second."""
+from ridgepoint.meters.line_program import Sections, run
+from ridgepoint.meters.symbols import debug_files
 
-_FIRST_WITH_OWN_FOLDER = 5  # version of DWARF from which files and folders count from 0
+_SECTIONS = (".debug_line", ".zdebug_line")
 _UNREADABLE = (OSError, ELFError, DWARFError, KeyError, ValueError, IndexError)
 
 Addresses = npt.NDArray[np.uint64]
@@ -57,6 +56,8 @@ class SourceLines:
 def read_source_lines(path: str, addresses: Addresses) -> SourceLines:
     """Return the lines of an object file; none of one that has no debug information.
 
+    A stripped file may have it in another one, where systems keep it.
+
     Parameters
     ----------
     path : str
@@ -66,39 +67,46 @@ def read_source_lines(path: str, addresses: Addresses) -> SourceLines:
     try:
         with Path(path).open("rb") as file:
             elf = ELFFile(file)
-            if elf.get_section_by_name(_SECTION) is None and (
-                elf.get_section_by_name(".z" + _SECTION[1:]) is None
-            ):
-                return SourceLines()
-            return _sorted(_rows(elf.get_dwarf_info(relocate_dwarf_sections=False), addresses))
+            if _has_lines(elf):
+                return _sorted(_rows(elf, addresses))
+            others = debug_files(elf, Path(path))
     except _UNREADABLE:
         return SourceLines()
+    for other in others:
+        with suppress(*_UNREADABLE), other.open("rb") as file:
+            elf = ELFFile(file)
+            if _has_lines(elf):
+                return _sorted(_rows(elf, addresses))
+    return SourceLines()
+
+
+def _has_lines(elf: ELFFile) -> bool:
+    return any(elf.get_section_by_name(name) is not None for name in _SECTIONS)
 
 
 _Row = tuple[int, str, int]
 """Address, source, line; 0: code ends there."""
 
 
-def _rows(dwarf: DWARFInfo, addresses: Addresses) -> Iterator[_Row]:
-    left = _MOST_BYTES
+def _rows(elf: ELFFile, addresses: Addresses) -> Iterator[_Row]:
+    dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False)
+    sections = Sections(
+        line=_content(dwarf.debug_line_sec),
+        line_strings=_content(dwarf.debug_line_str_sec),
+        strings=_content(dwarf.debug_str_sec),
+    )
     for unit in _units(dwarf, addresses):
-        program = dwarf.line_program_for_CU(unit)
-        if program is None:
+        attributes = unit.get_top_DIE().attributes
+        if (begin := attributes.get("DW_AT_stmt_list")) is None:
             continue
-        left -= program.header["unit_length"]
-        if left < 0:
-            return
-        paths: dict[int, str] = {}
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            if state.end_sequence:
-                yield state.address, "", 0
-                continue
-            if state.file not in paths:
-                paths[state.file] = _path(program.header, state.file, _folder(unit))
-            yield state.address, paths[state.file], state.line
+        folder = attributes.get("DW_AT_comp_dir")
+        rows, paths = run(sections, begin.value, "" if folder is None else _text(folder.value))
+        for address, file, line in rows:
+            yield address, paths[file] if line else "", line
+
+
+def _content(section: Any) -> bytes:
+    return b"" if section is None else section.stream.getvalue()
 
 
 def _units(dwarf: DWARFInfo, addresses: Addresses) -> Iterable[CompileUnit]:
@@ -118,21 +126,6 @@ def _units(dwarf: DWARFInfo, addresses: Addresses) -> Iterable[CompileUnit]:
     return (
         unit for unit in dwarf.iter_CUs() if unit.cu_offset in holding or unit.cu_offset not in said
     )
-
-
-def _folder(unit: CompileUnit) -> str:
-    attribute = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
-    return "" if attribute is None else _text(attribute.value)
-
-
-def _path(header: Any, index: int, folder: str) -> str:
-    """Return the path of a file of a line program."""
-    counts_from_0 = header["version"] >= _FIRST_WITH_OWN_FOLDER
-    file = header["file_entry"][index if counts_from_0 else index - 1]
-    folders = [_text(name) for name in header["include_directory"]]
-    if not counts_from_0:
-        folders.insert(0, "")
-    return os.path.join(folder, folders[file.dir_index], _text(file.name))
 
 
 def _text(raw: bytes) -> str:

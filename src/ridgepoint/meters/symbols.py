@@ -108,6 +108,7 @@ def read_symbols(path: str) -> Symbols:
                 for part in elf.iter_segments("PT_LOAD")
                 if part["p_flags"] & _EXECUTABLE
             )
+            sections = _code_sections(elf)
             found = [
                 *_table(elf, ".symtab"),
                 *_of_debug_file(elf, Path(path)),
@@ -116,7 +117,7 @@ def read_symbols(path: str) -> Symbols:
             ]
     except _UNREADABLE:
         return Symbols()
-    return _symbols(segments, found)
+    return _symbols(segments, found, sections)
 
 
 def read_packed_symbols(path: str) -> Symbols:
@@ -124,7 +125,7 @@ def read_packed_symbols(path: str) -> Symbols:
     try:
         with Path(path).open("rb") as file:
             elf = ELFFile(file)
-            return _symbols((), _packed(elf))
+            return _symbols((), _packed(elf), _code_sections(elf))
     except _UNREADABLE:
         return Symbols()
 
@@ -143,13 +144,18 @@ def _packed(elf: ELFFile) -> list[tuple[int, int, str]]:
 
 def _of_debug_file(elf: ELFFile, path: Path) -> list[tuple[int, int, str]]:
     """Return the functions of the file that a stripped one's debug information was put in."""
-    for candidate in (*_by_build_id(elf), *_by_link(elf, path)):
+    for candidate in debug_files(elf, path):
         try:
             with candidate.open("rb") as file:
                 return _table(ELFFile(file), ".symtab")
         except _UNREADABLE:
             continue
     return []
+
+
+def debug_files(elf: ELFFile, path: Path) -> tuple[Path, ...]:
+    """Return where the debug information of a stripped file may be; they need not exist."""
+    return (*_by_build_id(elf), *_by_link(elf, path))
 
 
 def _by_build_id(elf: ELFFile) -> Iterator[Path]:
@@ -185,6 +191,15 @@ def _checksum(path: Path) -> int | None:
         return None
 
 
+def _code_sections(elf: ELFFile) -> list[tuple[int, int]]:
+    """Return beginning and end of the sections that hold code."""
+    return [
+        (part["sh_addr"], part["sh_addr"] + part["sh_size"])
+        for part in elf.iter_sections()
+        if part["sh_flags"] & _SECTION_OF_CODE
+    ]
+
+
 def _table(elf: ELFFile, section: str) -> list[tuple[int, int, str]]:
     """Return beginning, size and name of the functions of one table of symbols."""
     table = elf.get_section_by_name(section)
@@ -208,9 +223,14 @@ def _table(elf: ELFFile, section: str) -> list[tuple[int, int, str]]:
 
 
 def _symbols(
-    segments: tuple[tuple[int, int, int], ...], found: Sequence[tuple[int, int, str]]
+    segments: tuple[tuple[int, int, int], ...],
+    found: Sequence[tuple[int, int, str]],
+    sections: Sequence[tuple[int, int]],
 ) -> Symbols:
-    """Return symbols in order; one without a size reaches to the next."""
+    """Return symbols in order; one without a size reaches to the next in its section.
+
+    ``_init`` must not have what follows it: the stubs through which libraries are called.
+    """
     begins = sorted({begin for begin, _, _ in found})
     names: dict[tuple[int, int], list[str]] = {}
     sized = {begin for begin, size, _ in found if size}
@@ -219,10 +239,10 @@ def _symbols(
             names.setdefault((begin, begin + size), []).append(name)
         elif begin not in sized:
             after = bisect_right(begins, begin)
-            limit = next((a + n for _, n, a in segments if a <= begin < a + n), begin)
-            names.setdefault((begin, begins[after] if after < len(begins) else limit), []).append(
-                name
-            )
+            limits = (*sections, *((a, a + n) for _, n, a in segments))
+            limit = next((end for at, end in limits if at <= begin < end), begin)
+            following = begins[after] if after < len(begins) else limit
+            names.setdefault((begin, min(following, limit)), []).append(name)
     # Of those with one beginning the shortest comes last: it is innermost.
     order = sorted(names, key=lambda key: (key[0], -key[1]))
     return Symbols(

@@ -193,11 +193,15 @@ class NativeMeter:
         geometries: Sequence[Geometry],
     ) -> Totals:
         region = self.region
+        selects = None if region is None else (lambda name: name == region)
         try:
+            profiles = profiles_of(
+                contents, history.programs, files=CodeStore(limit_ns=began_ns), selects=selects
+            )
             totals = count(
-                profiles_of(contents, history.programs, files=CodeStore(limit_ns=began_ns)),
+                profiles,
                 alternatives=[geometry.caches for geometry in geometries[1:]],
-                selects=None if region is None else lambda name: name == region,
+                selects=selects,
                 naming=naming,
             )
         except InvalidDocument as error:

@@ -178,7 +178,7 @@ def _begins(copy: CopyFile, address: int, n_bytes: int) -> Iterable[tuple[int, i
 
 
 def _name(instructions: Rows, path: str, strings: Strings) -> None:
-    """Write functions and source lines to the instructions of an object file."""
+    """Write their functions to the instructions of an object file."""
     instructions["object"] = strings.number(path)
     addresses = instructions["file_address"]
     symbols = read_symbols(path)
@@ -188,9 +188,17 @@ def _name(instructions: Rows, path: str, strings: Strings) -> None:
         ("" if place < 0 else demangled(symbols.names[place][0]) for place in used.tolist()),
         strings,
     )[which]
-    lines = read_source_lines(path, np.unique(addresses))
-    sources, instructions["line"] = lines.at(addresses)
-    instructions["source"] = _numbers(lines.paths or ("",), strings)[sources]
+
+
+def add_lines(
+    instructions: Rows, path: str, wanted: npt.NDArray[np.bool_], strings: Strings
+) -> None:
+    """Write their source lines to some of the instructions of an object file."""
+    addresses = instructions["file_address"][wanted]
+    found = read_source_lines(path, np.unique(addresses))
+    sources, lines = found.at(addresses)
+    instructions["line"][wanted] = lines
+    instructions["source"][wanted] = _numbers(found.paths or ("",), strings)[sources]
 
 
 def _numbers(texts: Iterable[str], strings: Strings) -> Integers:

@@ -21,6 +21,8 @@ from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.engine.build import engine
+from ridgepoint.meters.native import NativeMeter
+from ridgepoint.meters.native.build import native_engine
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.models.cache_capacity import told_of_caches
@@ -49,6 +51,7 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _caches(system, archive_path or default_path()),
         _huge_pages(),
         _engine(),
+        _native(),
         _callgrind(),
         doctor_processor.avx512(system),
         doctor_processor.tiles(system),
@@ -157,6 +160,26 @@ def _engine() -> Finding:
     doubt = built.cautions[0]
     return Finding(
         what="counting engine",
+        works=True,
+        detail=f"{detail}; {doubt.seen}",
+        remedy=doubt.remedy,
+        cost="seconds at each start",
+    )
+
+
+def _native() -> Finding:
+    what = "copying engine"
+    meter = NativeMeter()
+    lack = meter.why_unavailable()
+    if lack is not None:
+        return _lacking(what, lack)
+    built = native_engine()
+    detail = f"{meter.slowdown} times slower than a native run, AVX-512 and AMX included"
+    if not built.cautions:
+        return Finding(what=what, works=True, detail=f"{detail}: ridgepoint run --meter native")
+    doubt = built.cautions[0]
+    return Finding(
+        what=what,
         works=True,
         detail=f"{detail}; {doubt.seen}",
         remedy=doubt.remedy,

@@ -202,9 +202,7 @@ def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
 _SHORT = {Mnemonic.LOOP, Mnemonic.LOOPE, Mnemonic.LOOPNE, Mnemonic.JRCXZ, Mnemonic.JECXZ}
 
 
-def _long_loop(
-    copy: CopyFile, where: dict[int, int], old: Instruction, new: Instruction
-) -> bool:
+def _long_loop(copy: CopyFile, where: dict[int, int], old: Instruction, new: Instruction) -> bool:
     """LOOP over a jump, to a jump to its target."""
     at = new.next_ip
     skip, jump = Decoder(64, copy.code[at : at + 7], ip=at)

@@ -267,7 +267,8 @@ _GO = Built(
     source="collects.go", line="go build -o {} {sources}/collects.go {sources}/collects_plain.go"
 )
 _CGO = Built(
-    source="collects.go", line="go build -o {} {sources}/collects.go {sources}/collects_c.go",
+    source="collects.go",
+    line="go build -o {} {sources}/collects.go {sources}/collects_c.go",
     name="collects-linked",
 )
 _PASCAL = Built(source="raises.pas", line="fpc -O2 -FE{folder} -o{} {sources}/raises.pas")
@@ -325,46 +326,84 @@ PROGRAMS = [
     _shell("packed-xz-threads", f"xz -T4 --block-size=262144 -c {{folder}}/input {_SUM}"),
     _shell("text-sort", f"sort {{folder}}/input | uniq -c | sort -k2,2 -k1,1n {_SUM}", slow=False),
     _shell("text-grep", "grep -c -E 'w1.*(a|b)+ w[0-9]+$' {folder}/input", slow=False),
-    _shell("text-awk", f"awk '{{n[$1]++}} END {{for (w in n) print w, n[w]}}' {{folder}}/input | "
-           f"sort {_SUM}", slow=False),
-    _shell("text-sed", f"sed -E 's/(w[0-9]+) (w[a-f0-9]+)/\\2-\\1/g' {{folder}}/input {_SUM}",
-           slow=False),
+    _shell(
+        "text-awk",
+        f"awk '{{n[$1]++}} END {{for (w in n) print w, n[w]}}' {{folder}}/input | sort {_SUM}",
+        slow=False,
+    ),
+    _shell(
+        "text-sed",
+        f"sed -E 's/(w[0-9]+) (w[a-f0-9]+)/\\2-\\1/g' {{folder}}/input {_SUM}",
+        slow=False,
+    ),
     _shell("text-tar", f"tar -C {{sources}} --sort=name -cf - . | tar -tf - {_SUM}", slow=False),
     _shell("text-find", "find /usr/lib -maxdepth 2 -name '*.so*' | sort | sha256sum", slow=False),
     _shell("text-bc", "bc -l -q {sources}/digits.bc", slow=False),
     _shell("sqlite", f"sqlite3 :memory: < {{sources}}/tables.sql {_SUM}", slow=False),
-    _shell("openssl-digests", "openssl dgst -sha512 {folder}/input; openssl dgst -sha3-256 "
-           "{folder}/input; openssl dgst -blake2b512 {folder}/input; openssl dgst -md5 "
-           "{folder}/input", slow=False),
-    _shell("openssl-ciphers", "openssl list -cipher-algorithms > /dev/null; for c in aes-256-cbc "
-           "aes-128-ctr chacha20 camellia-256-cbc aria-128-cbc; do openssl enc -$c -K "
-           f"00112233445566778899aabbccddeeff -iv 0123456789abcdef -in {{folder}}/input 2>/dev/null {_SUM}; "
-           "done", slow=False),
-    _shell("openssl-keys", "openssl genrsa 2048 2>/dev/null > {folder}/key; openssl dgst -sha256 "
-           "-sign {folder}/key -out {folder}/signed {folder}/input; openssl rsa -in {folder}/key "
-           "-pubout -out {folder}/public 2>/dev/null; openssl dgst -sha256 -verify {folder}/public "
-           "-signature {folder}/signed {folder}/input; openssl ecparam -name prime256v1 -genkey "
-           "-noout | openssl ec -check -noout; openssl prime 2147483647"),
-    _shell("compilers-gcc", "gcc -w -O2 -c {sources}/compiled.c -o {folder}/gcc.o && sha256sum < "
-           "{folder}/gcc.o"),
-    _shell("compilers-g++", "g++ -w -O2 -c {sources}/thrown.cpp -o {folder}/g++.o && sha256sum < "
-           "{folder}/g++.o"),
-    _shell("compilers-clang", "clang -w -O2 -c {sources}/compiled.c -o {folder}/clang.o && "
-           "sha256sum < {folder}/clang.o"),
-    _shell("compilers-clang++", "clang++ -w -O2 -c {sources}/thrown.cpp -o {folder}/clang++.o && "
-           "sha256sum < {folder}/clang++.o"),
-    _shell("compilers-rustc", "rustc -O --emit=obj {sources}/panics.rs -o {folder}/rust.o && "
-           "sha256sum < {folder}/rust.o"),
-    _shell("compilers-gfortran", "gfortran -O2 -c {sources}/solves.f90 -o {folder}/f.o && "
-           "sha256sum < {folder}/f.o"),
+    _shell(
+        "openssl-digests",
+        "openssl dgst -sha512 {folder}/input; openssl dgst -sha3-256 "
+        "{folder}/input; openssl dgst -blake2b512 {folder}/input; openssl dgst -md5 "
+        "{folder}/input",
+        slow=False,
+    ),
+    _shell(
+        "openssl-ciphers",
+        "openssl list -cipher-algorithms > /dev/null; for c in aes-256-cbc "
+        "aes-128-ctr chacha20 camellia-256-cbc aria-128-cbc; do openssl enc -$c -K "
+        f"00112233445566778899aabbccddeeff -iv 0123456789abcdef -in {{folder}}/input 2>/dev/null {_SUM}; "
+        "done",
+        slow=False,
+    ),
+    _shell(
+        "openssl-keys",
+        "openssl genrsa 2048 2>/dev/null > {folder}/key; openssl dgst -sha256 "
+        "-sign {folder}/key -out {folder}/signed {folder}/input; openssl rsa -in {folder}/key "
+        "-pubout -out {folder}/public 2>/dev/null; openssl dgst -sha256 -verify {folder}/public "
+        "-signature {folder}/signed {folder}/input; openssl ecparam -name prime256v1 -genkey "
+        "-noout | openssl ec -check -noout; openssl prime 2147483647",
+    ),
+    _shell(
+        "compilers-gcc",
+        "gcc -w -O2 -c {sources}/compiled.c -o {folder}/gcc.o && sha256sum < {folder}/gcc.o",
+    ),
+    _shell(
+        "compilers-g++",
+        "g++ -w -O2 -c {sources}/thrown.cpp -o {folder}/g++.o && sha256sum < {folder}/g++.o",
+    ),
+    _shell(
+        "compilers-clang",
+        "clang -w -O2 -c {sources}/compiled.c -o {folder}/clang.o && sha256sum < {folder}/clang.o",
+    ),
+    _shell(
+        "compilers-clang++",
+        "clang++ -w -O2 -c {sources}/thrown.cpp -o {folder}/clang++.o && "
+        "sha256sum < {folder}/clang++.o",
+    ),
+    _shell(
+        "compilers-rustc",
+        "rustc -O --emit=obj {sources}/panics.rs -o {folder}/rust.o && sha256sum < {folder}/rust.o",
+    ),
+    _shell(
+        "compilers-gfortran",
+        "gfortran -O2 -c {sources}/solves.f90 -o {folder}/f.o && sha256sum < {folder}/f.o",
+    ),
     _shell("languages-perl", "perl {sources}/words.pl {folder}/input", slow=False),
     _shell("languages-lua", "lua5.4 {sources}/words.lua", slow=False),
     _shell("languages-node", "node {sources}/words.js"),
     _shell("languages-python", "{python} {sources}/words.py", slow=False),
-    _shell("languages-bash", "bash -c 'for i in $(seq 2000); do : $((s = (s * 31 + i) % 65537)); "
-           "x=$(echo $s); done; echo $s $x'", slow=False),
-    _shell("languages-gdb", "gdb -q -batch -ex 'python print(sum(range(10000)))' -ex 'info "
-           "functions ^main$' {folder}/plain", slow=False),
+    _shell(
+        "languages-bash",
+        "bash -c 'for i in $(seq 2000); do : $((s = (s * 31 + i) % 65537)); "
+        "x=$(echo $s); done; echo $s $x'",
+        slow=False,
+    ),
+    _shell(
+        "languages-gdb",
+        "gdb -q -batch -ex 'python print(sum(range(10000)))' -ex 'info "
+        "functions ^main$' {folder}/plain",
+        slow=False,
+    ),
     _shell("languages-make", "make -s -f {sources}/words.mk", slow=False),
     _shell("languages-git", "git -C {sources} log --oneline -n 20 --stat -- . | sha256sum"),
     *(

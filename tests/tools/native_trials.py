@@ -267,7 +267,9 @@ class Engine:
 def difference(plain: Outcome, other: Outcome, trial: Trial) -> str | None:
     """Return what a run did otherwise, or None."""
     if plain.status != other.status:
-        ends = ["never ends" if one.status is None else f"status {one.status}" for one in (plain, other)]
+        ends = [
+            "never ends" if one.status is None else f"status {one.status}" for one in (plain, other)
+        ]
         tail = other.err[-400:].decode(errors="replace")
         return f"{ends[1]} instead of {ends[0]}; stderr: {tail!r}"
     for what in () if trial.never else trial.compares:

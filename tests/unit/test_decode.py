@@ -10,7 +10,7 @@ import pytest
 from iced_x86 import Decoder
 
 from ridgepoint.kernels.tiles import WHOLE, TileConfiguration
-from ridgepoint.meters.decode import classify, decode, decode_each
+from ridgepoint.meters.decode import classify, decode, decode_each, decode_with_tiles
 
 # text, bytes, flop (None: not countable), precision, width in bits (0: scalar), fused
 ARITHMETIC = [
@@ -327,3 +327,23 @@ def test_many_offsets_are_decoded_in_their_order():
         None,
         None,
     ]
+
+
+TILES = TileConfiguration(rows=(3, 5, 7, 1, 0, 0, 0, 0), row_bytes=(16, 24, 32, 64, 0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("code", "load_bytes", "store_bytes"),
+    [
+        ("c4e27b4b1401", 224, 0),  # tileloadd (%rcx,%rax),%tmm2
+        ("c4e2794b0c01", 120, 0),  # tileloaddt1 (%rcx,%rax),%tmm1
+        ("c4e27a4b1c01", 0, 64),  # tilestored %tmm3,(%rcx,%rax)
+    ],
+)
+def test_tiles_are_moved_whole_where_their_size_is_known(code, load_bytes, store_bytes):
+    """Rows times bytes of a row; where it is not, nothing is known."""
+    known = decode_with_tiles(bytes.fromhex(code), TILES)
+
+    assert (known.load_bytes, known.store_bytes, known.flop) == (load_bytes, store_bytes, 0)
+    assert (known.is_load, known.is_store) == (load_bytes > 0, store_bytes > 0)
+    assert decode(bytes.fromhex(code)).flop is None

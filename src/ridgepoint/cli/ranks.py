@@ -214,8 +214,12 @@ def _meter(name: str | None, *, no_traffic: bool) -> MeterName:
     """
     if name in {None, "engine", "auto"}:
         return "engine"
+    if name == "native":
+        return "native"
     if name != "perf":
-        raise click.BadParameter("ranks are counted by engine or perf", param_hint="'--meter'")
+        raise click.BadParameter(
+            "ranks are counted by engine, native or perf", param_hint="'--meter'"
+        )
     if no_traffic:
         raise click.BadParameter("the CPU's own counters simulate nothing", param_hint="'--meter'")
     return "perf"

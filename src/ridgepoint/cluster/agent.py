@@ -252,7 +252,7 @@ def _short(counted: Counted) -> Counted:
 
 def _own(task: Task, report: Report, counted: Counted) -> Counted:
     """Return counts without what is the whole node's, but on its first rank."""
-    if task.meter == "engine" or report.local_rank == 0:
+    if task.meter != "perf" or report.local_rank == 0:
         return counted
     return replace(counted, traffic=(), energy_j=None)
 
@@ -263,6 +263,10 @@ def _meter(task: Task) -> Meter:
 
     if task.meter == "perf":
         return PerfMeter()
+    if task.meter == "native":
+        from ridgepoint.meters.native import NativeMeter
+
+        return NativeMeter(region=task.region)
     return EngineMeter(
         cpus=len(usable_cpus()),
         simulate=task.traffic,

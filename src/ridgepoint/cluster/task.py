@@ -16,7 +16,7 @@ from ridgepoint.meters.region_times import RegionTime
 
 Mode = Literal["prepare", "time", "count"]
 
-MeterName = Literal["engine", "perf"]
+MeterName = Literal["engine", "native", "perf"]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     ignore_status : bool
     idle_s : float
         Watch the idle network so long, before or after.
-    meter : {"engine", "perf"}
+    meter : {"engine", "native", "perf"}
     caches : tuple of Cache or None
         To simulate; None: each host's own. Ranks of a node share them.
     traffic : bool

@@ -74,9 +74,11 @@ def measure(
         Samples of the runtime.
     threads : int or None
         That BLAS and OpenMP may use; None: as they choose.
-    meter : {"engine", "perf", "auto"} or PerfMeter
-        What counts: the engine, by simulation; the CPU's own counters, in this process, after
-        kernels of known work have verified them; or these if they tell all that a roofline needs.
+    meter : {"engine", "native", "perf", "auto"} or PerfMeter
+        What counts: the engine, by simulation; the copying engine, at native speed, AVX-512 and
+        AMX included, of calls in one thread, without the traffic of caches and memory; the CPU's
+        own counters, in this process, after kernels of known work have verified them; or these if
+        they tell all that a roofline needs.
     machine : Machine or None
         That is to bound it: its caches are simulated, if they are known and `caches` is None.
     caches : sequence of Cache or None
@@ -205,6 +207,7 @@ def measure_all(
                 caches=tuple(System().caches if caches is None else caches),
                 timeout_s=timeout_s,
                 counted_s=counted_s,
+                native=choice.native,
                 report=report,
             )
             if choice.perf is None
@@ -243,12 +246,14 @@ def _count_apart(
     caches: tuple[Cache, ...],
     timeout_s: float | None,
     counted_s: float,
+    native: bool,
     report: Callable[[str], None],
 ) -> dict[int, Found]:
-    """Count with the engine, in a process for each number of threads."""
+    """Count with an engine, in a process for each number of threads."""
 
     def conditions_of(index: int) -> Conditions:
-        return Conditions(caches=caches, threads=subjects[index].threads, timeout_s=timeout_s)
+        threads = subjects[index].threads
+        return Conditions(caches=caches, threads=threads, timeout_s=timeout_s, native=native)
 
     found: dict[int, Found] = {}
     order = sorted(timed, key=lambda index: subjects[index].threads or 0)

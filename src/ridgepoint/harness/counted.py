@@ -22,7 +22,7 @@ from ridgepoint.harness.child import FEW, REGION, TASKS, Ending, Task, environme
 from ridgepoint.host import usable_cpus
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
-from ridgepoint.meters import Run
+from ridgepoint.meters import Meter, Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import no_standard_input
@@ -47,11 +47,14 @@ class Conditions:
     threads : int or None
         That libraries of linear algebra may use; None: as they choose.
     timeout_s : float or None
+    native : bool
+        Whether the copying engine counts, which simulates no caches; else the other one.
     """
 
     caches: tuple[Cache, ...]
     threads: int | None
     timeout_s: float | None
+    native: bool = False
 
 
 def calls_to_count(
@@ -131,12 +134,7 @@ def count_calls(
     CannotMeasure
         If the process ends early, or takes too long.
     """
-    meter = EngineMeter(
-        cpus=conditions.threads or len(usable_cpus()),
-        region=REGION,
-        all_threads=True,
-        cold=True,
-    )
+    meter = _meter(conditions)
     with scratch_folder() as name:
         folder = Path(name)
         with (folder / TASKS).open("wb") as file:
@@ -163,12 +161,43 @@ def count_calls(
             raise
         _require_all_tried(tasks, folder, exits[-1])
         failures = _failures(tasks, folder)
+    if conditions.native:
+        _require_one_thread(counted)
     inside = {region.name: region for region in counted.regions}
     return {
         task.name: failures.get(task.name)
         or _of_one_call(counted, task, inside, is_alone=len(tasks) == 1)
         for task in tasks
     }
+
+
+def _meter(conditions: Conditions) -> Meter:
+    if conditions.native:
+        from ridgepoint.meters.native import NativeMeter
+
+        return NativeMeter(region=REGION)
+    return EngineMeter(
+        cpus=conditions.threads or len(usable_cpus()),
+        region=REGION,
+        all_threads=True,
+        cold=True,
+    )
+
+
+def _require_one_thread(counted: Counted) -> None:
+    """Refuse counts that may lack what other threads did for a call.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if counted.most_threads != 1:
+        raise CannotMeasure(
+            _WHAT,
+            reason=f"there were up to {counted.most_threads} threads, and the copying engine counts "
+            "what the calling one does",
+            remedy="limit it to one thread: threads=1; or count with meter='engine'",
+        )
 
 
 def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:

@@ -15,9 +15,10 @@ from ridgepoint.measurement import Counted
 from ridgepoint.meters.engine import EngineMeter
 
 if TYPE_CHECKING:
+    from ridgepoint.meters import Meter
     from ridgepoint.meters.perf import PerfMeter
 
-MeterName = Literal["engine", "perf", "auto"]
+MeterName = Literal["engine", "native", "perf", "auto"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +28,15 @@ class Choice:
     Parameters
     ----------
     perf : PerfMeter or None
-        The CPU's own counters; None: the engine, in a process of its own.
+        The CPU's own counters; None: an engine, in a process of its own.
+    native : bool
+        Whether that is the copying engine.
     cautions : tuple of Caution
         What is to be said of the choice.
     """
 
     perf: PerfMeter | None = None
+    native: bool = False
     cautions: tuple[Caution, ...] = ()
 
 
@@ -49,8 +53,13 @@ def choose(meter: MeterName | PerfMeter) -> Choice:
         If there is no such meter.
     """
     if meter == "engine":
-        _require_engine()
+        _require(EngineMeter())
         return Choice()
+    if meter == "native":
+        from ridgepoint.meters.native import NativeMeter
+
+        _require(NativeMeter())
+        return Choice(native=True)
     if not isinstance(meter, str):
         return Choice(perf=meter.verified())
     # Imported here: most hosts have no counters.
@@ -60,26 +69,30 @@ def choose(meter: MeterName | PerfMeter) -> Choice:
     if meter == "perf":
         return Choice(perf=perf.verified())
     if meter != "auto":
-        raise ValueError(f"meter must be 'engine', 'perf', 'auto' or a PerfMeter, got {meter!r}")
+        raise ValueError(
+            f"meter must be 'engine', 'native', 'perf', 'auto' or a PerfMeter, got {meter!r}"
+        )
     from ridgepoint.meters.perf.choice import AutoMeter
 
     auto = AutoMeter(perf=perf, engine=EngineMeter())
     if auto.chosen is perf:
         return Choice(perf=perf.verified(), cautions=(auto.choice,))
-    _require_engine()
+    _require(EngineMeter())
     return Choice(cautions=(auto.choice,))
 
 
-def _require_engine() -> None:
+def _require(meter: Meter) -> None:
     """Refuse before anything is timed where nothing can be counted.
 
     Raises
     ------
     MeterUnavailable
     """
-    lack = EngineMeter().why_unavailable()
+    lack = meter.why_unavailable()
     if lack is not None:
-        raise MeterUnavailable("cannot count with engine", reason=lack.reason, remedy=lack.remedy)
+        raise MeterUnavailable(
+            f"cannot count with {meter.name}", reason=lack.reason, remedy=lack.remedy
+        )
 
 
 def count_here(one: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, int]:

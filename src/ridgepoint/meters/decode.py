@@ -16,7 +16,8 @@ The counting rules, all of them (those of basic operations are in `ridgepoint.me
 - Compare, min, max, absolute value, negate, round, scale, convert, move, shuffle and logic are 0.
 - A product of AMX tiles is 4 flop of bf16 or fp16 per number of 32 bit of its sum and row of its
   right factor, and none of int8. How large the tiles are is set at run time: where that is not
-  known, AMX is *not countable*, and 3DNow! never is: flop is None.
+  known, AMX is *not countable*, and 3DNow! never is: flop is None. Loads and stores of tiles move
+  all rows of the tile.
 - A lane under an AVX-512 mask counts as executed, whether its bit is on or off: the work W is
   what the unit was kept busy with, and what its roof bounds. `masked` says that a mask was there.
   A meter that sees masks where they are used tells, beside W, the useful flop: those of the lanes
@@ -147,6 +148,8 @@ _TILE_PRODUCTS: dict[str, tuple[str | None, int]] = {
     **{f"TDPB{a}{b}D": (None, 0) for a in "SU" for b in "SU"},
 }
 """Precision and flop for each pair of 4 byte that is multiplied; integers have none."""
+
+_TILE_MOVES = re.compile(r"TILE(?:LOADD(?:T1)?|(?P<stores>STORED))")
 
 _UNCOUNTABLE = re.compile(
     r"TDP\w+PS|TDPB[SU][SU]D|TCMM\w*|TILE(?:LOAD|STORE)\w*"
@@ -283,6 +286,10 @@ def classify(instruction: Instruction, tiles: TileConfiguration | None = None) -
     name = _NAMES[instruction.mnemonic]
     operation = _arithmetic(name, instruction, tiles)
     load_bytes, store_bytes, is_load, is_store = _memory(name, instruction)
+    if tiles is not None and (moved := _TILE_MOVES.fullmatch(name)):
+        n_bytes = _tile_bytes(instruction, tiles)
+        load_bytes, store_bytes = (0, n_bytes) if moved["stores"] else (n_bytes, 0)
+        is_load, is_store = bool(load_bytes), bool(store_bytes)
     return replace(
         operation,
         masked=instruction.op_mask != Register.NONE,
@@ -333,6 +340,8 @@ def _arithmetic(name: str, instruction: Instruction, tiles: TileConfiguration | 
         return replace(base, flop=1, precision="fp80", arithmetic=does)
     if tiles is not None and name in _TILE_PRODUCTS:
         return _tile_product(base, instruction, tiles)
+    if tiles is not None and _TILE_MOVES.fullmatch(name):
+        return base
     return replace(base, flop=None) if _UNCOUNTABLE.fullmatch(name) else base
 
 
@@ -351,6 +360,12 @@ def _tile_product(base: Operation, instruction: Instruction, tiles: TileConfigur
         fma=precision is not None,
         arithmetic="dot",
     )
+
+
+def _tile_bytes(instruction: Instruction, tiles: TileConfiguration) -> int:
+    """Return the size of the tile that is loaded or stored."""
+    tile = next(_registers(instruction)) - Register.TMM0
+    return tiles.rows[tile] * tiles.row_bytes[tile]
 
 
 def _registers(instruction: Instruction) -> Iterator[RegisterId]:

@@ -31,16 +31,16 @@ def work(seed):
 
 
 results = [0] * 4
-threads = [
-    threading.Thread(target=lambda t=t: results.__setitem__(t, work(t))) for t in range(4)
-]
+threads = [threading.Thread(target=lambda t=t: results.__setitem__(t, work(t))) for t in range(4)]
 for one in threads:
     one.start()
 for one in threads:
     one.join()
 print(results, fibonacci(200))
 libc = ctypes.CDLL(None)
-compares = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+compares = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int)
+)
 numbers = (ctypes.c_int * 50)(*[(i * 37) % 101 for i in range(50)])
 libc.qsort(numbers, 50, 4, compares(lambda a, b: a[0] - b[0]))
 print(list(numbers)[:10])

@@ -238,7 +238,7 @@ class NativeMeter:
                 *built.cautions,
                 *dict.fromkeys(doubt for geometry in geometries for doubt in geometry.cautions),
                 *doubts.coverage(covered),
-                *doubts.left_alone(history.left_alone),
+                *doubts.left_alone(history.left_alone, covered),
                 *doubts.without_bank(contents.threads_without_bank),
                 *doubts.undecoded(totals.counts),
                 *doubts.lost_events(contents.lost_events),

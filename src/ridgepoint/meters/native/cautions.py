@@ -34,8 +34,8 @@ def coverage(covered: Coverage | None) -> Iterable[Caution]:
     )
 
 
-def left_alone(modules: Sequence[LeftAlone]) -> Iterable[Caution]:
-    """Say which modules were not counted at all, and why."""
+def left_alone(modules: Sequence[LeftAlone], covered: Coverage | None) -> Iterable[Caution]:
+    """Say which modules were not counted, and why; samples say how much they matter."""
     if not modules:
         return
     by_reason: dict[str, list[str]] = {}
@@ -45,7 +45,9 @@ def left_alone(modules: Sequence[LeftAlone]) -> Iterable[Caution]:
     yield Caution(
         "modules-uncounted",
         f"what these files did is not counted: {said}",
-        "see whether they matter: the samples say how much of the time was counted",
+        "see whether they matter: samples say how much of the time was counted",
+        effect=None if covered is None or not covered.share else 1 / covered.share - 1,
+        on="compute",
     )
 
 

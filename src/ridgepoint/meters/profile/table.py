@@ -30,10 +30,11 @@ CODE_BYTES = 16
 """Of the length of an instruction, and 15 bytes of its code."""
 
 _VEX, _MAP_0F38 = 0xC4, 2
-_TILE_PRODUCTS = (0x5C, 0x5E, 0x6C)  # opcodes there of TDPBF16PS, TDPFP16PS; TDPB..D; TCMM..
+# Opcodes there of TILELOADD and TILESTORED; TDPBF16PS, TDPFP16PS; TDPB..D; TCMM..
+_TILE_OPCODES = (0x4B, 0x5C, 0x5E, 0x6C)
 
 _Code = tuple[bytes, "TileConfiguration | None"]
-"""Length and bytes of an instruction, and the tiles that it multiplies, if they are known."""
+"""Length and bytes of an instruction, and how large its tiles are, if that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -211,7 +212,7 @@ def _with_tiles(
     tiles: Sequence[TileConfiguration | None],
     known: dict[_Code, int],
 ) -> Integers:
-    """Return the numbers of codes; those that multiply tiles have one for each configuration.
+    """Return the numbers of codes; those that use tiles have one for each configuration.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def _with_tiles(
         return codes
     code = instructions["code"]
     candidates = np.flatnonzero(
-        (code[:, 0] == _VEX) & (code[:, 1] & 31 == _MAP_0F38) & np.isin(code[:, 3], _TILE_PRODUCTS)
+        (code[:, 0] == _VEX) & (code[:, 1] & 31 == _MAP_0F38) & np.isin(code[:, 3], _TILE_OPCODES)
     )
     configured = codes.copy()
     for row, content in zip(
@@ -245,7 +246,10 @@ def _decoded(codes: Sequence[_Code]) -> tuple[list[Operation | None], Integers]:
     padded = b"".join(code.ljust(CODE_BYTES, b"\0") for code, _ in codes)
     offsets = range(1, len(padded), CODE_BYTES)
     return distinct(
-        _of_length(code[0], decode_with_tiles(code[1:], tiles) if tiles else operation)
+        _of_length(
+            code[0],
+            decode_with_tiles(code[1:].ljust(CODE_BYTES, b"\0"), tiles) if tiles else operation,
+        )
         for (code, tiles), operation in zip(codes, decode_each(padded, offsets), strict=True)
     )
 

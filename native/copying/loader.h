@@ -160,6 +160,8 @@ const Loaded *loaded_with_copy_at(uint64_t address);
 const Loaded *loaded_at(uint64_t address);
 /* The instruction of the module that an address in its copy is a copy of. */
 uint64_t loaded_original(const Loaded *module, uint64_t address);
+/* Where in the copy the code for that instruction begins. */
+uint64_t loaded_place(const Loaded *module, uint64_t address);
 
 /* ---- loader_file.c: a module's file, and the file of its copy ---- */
 

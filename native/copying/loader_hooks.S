@@ -29,56 +29,106 @@
         .size \name, . - \name
         .endm
 
-/* As struct Frame; rbx is kept to come back by. `below`: what of the stack belongs to the program. */
-        .macro save below
+/* As struct Frame; rbx is kept to come back by. `below`: what of the stack belongs to the program
+ * and is still to be stepped over. `cfa`: how far above is what unwinders call the frame's address. */
+        .macro save below, cfa
         leaq -\below(%rsp), %rsp
+        .cfi_def_cfa_offset \cfa
         pushfq
+        .cfi_adjust_cfa_offset 8
         pushq %rax
+        .cfi_adjust_cfa_offset 8
         pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        .if \below
+        .cfi_offset %rip, -(\cfa + 24) /* goes on at rcx */
+        .endif
         pushq %rdx
+        .cfi_adjust_cfa_offset 8
         pushq %rsi
+        .cfi_adjust_cfa_offset 8
         pushq %rdi
+        .cfi_adjust_cfa_offset 8
         pushq %r8
+        .cfi_adjust_cfa_offset 8
         pushq %r9
+        .cfi_adjust_cfa_offset 8
         pushq %r10
+        .cfi_adjust_cfa_offset 8
         pushq %r11
+        .cfi_adjust_cfa_offset 8
         pushq %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset %rbx, -(\cfa + 88)
         leaq 8(%rsp), %rdi
         movq %rsp, %rbx
+        .cfi_def_cfa_register %rbx
         andq $-16, %rsp
         cld
         .endm
 
         .macro restore below
         movq %rbx, %rsp
+        .cfi_def_cfa_register %rsp
         popq %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
         popq %r11
+        .cfi_adjust_cfa_offset -8
         popq %r10
+        .cfi_adjust_cfa_offset -8
         popq %r9
+        .cfi_adjust_cfa_offset -8
         popq %r8
+        .cfi_adjust_cfa_offset -8
         popq %rdi
+        .cfi_adjust_cfa_offset -8
         popq %rsi
+        .cfi_adjust_cfa_offset -8
         popq %rdx
+        .cfi_adjust_cfa_offset -8
         popq %rcx
+        .cfi_adjust_cfa_offset -8
+        .if \below
+        .cfi_register %rip, %rcx
+        .endif
         popq %rax
+        .cfi_adjust_cfa_offset -8
         popfq
+        .cfi_adjust_cfa_offset -8
         leaq \below(%rsp), %rsp
+        .cfi_adjust_cfa_offset -\below
+        .endm
+
+/* Jumped to: what unwinders take for the caller is where it goes on. */
+        .macro goes_on_at_rcx
+        .cfi_def_cfa %rsp, 0
+        .cfi_register %rip, %rcx
+        .endm
+
+/* Called 128 bytes below the program's stack. */
+        .macro called_below
+        .cfi_def_cfa_offset 136
+        .cfi_offset %rip, -136
         .endm
 
 /* ---- system calls: rcx is where to go on; r11 is free, no flag is ---- */
 
         begin hook_system_call
+        goes_on_at_rcx
         movq %rax, %gs:BANK_SLOT_CALL
         movzbl %al, %r11d
         jmp *%gs:SYSTEM_CALLS_AT(,%r11,8)
         end hook_system_call
 
         begin hook_system_call_plain
+        goes_on_at_rcx
         jmp *%rcx
         end hook_system_call_plain
 
         begin hook_system_call_seen
-        save 128
+        goes_on_at_rcx
+        save 128, 128
         call system_call_begins
         restore 128
         jmp *%rcx
@@ -116,7 +166,8 @@
         end hook_exit
 
         begin hook_after_clone
-        save 128
+        goes_on_at_rcx
+        save 128, 128
         call system_call_returned
         restore 128
         jmp *%rcx
@@ -125,31 +176,34 @@
 /* ---- called with everything to be preserved, below the program's part of the stack ---- */
 
         begin hook_request
-        .cfi_def_cfa_offset 8
-        save 0
+        called_below
+        save 0, 136
         call request_seen
         restore 0
         ret
         end hook_request
 
         begin hook_tiles
-        save 0
+        called_below
+        save 0, 136
         call tiles_seen
         restore 0
         ret
         end hook_tiles
 
         begin hook_ring_full
-        save 0
+        called_below
+        save 0, 136
         call ring_is_full
         restore 0
         ret
         end hook_ring_full
 
-        begin hook_return_from_signal
+        .globl hook_return_from_signal
+        .hidden hook_return_from_signal
+hook_return_from_signal:
         movl $15, %eax
         syscall
-        end hook_return_from_signal
 
         begin hook_none
         ret

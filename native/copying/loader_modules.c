@@ -420,11 +420,12 @@ const Loaded *loaded_at(uint64_t address) {
     return NULL;
 }
 
-uint64_t loaded_original(const Loaded *module, uint64_t address) {
+/* The last place that is not behind an address; NULL: it is before all of them. */
+static const Place *place_at(const Loaded *module, uint64_t address) {
     const Section *section = &module->copy->sections[SECTION_PLACES];
     const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
     const uint64_t at = address - (uint64_t)module->code;
-    uint64_t low = 0, high = section->n; /* the last place that is not behind it */
+    uint64_t low = 0, high = section->n;
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         if (places[middle].at <= at) {
@@ -433,5 +434,15 @@ uint64_t loaded_original(const Loaded *module, uint64_t address) {
             high = middle;
         }
     }
-    return low ? module->bias + module->lowest + places[low - 1].address : 0;
+    return low ? &places[low - 1] : NULL;
+}
+
+uint64_t loaded_original(const Loaded *module, uint64_t address) {
+    const Place *place = place_at(module, address);
+    return place ? module->bias + module->lowest + place->address : 0;
+}
+
+uint64_t loaded_place(const Loaded *module, uint64_t address) {
+    const Place *place = place_at(module, address);
+    return place ? (uint64_t)module->code + place->at : address;
 }

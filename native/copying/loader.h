@@ -212,7 +212,10 @@ void exec_begins(Thread *thread, Frame *frame);
 void exec_failed(const Thread *thread, const Frame *frame);
 void process_marks_forks(void);
 void process_began(bool is_fork, uint64_t parent);
-#define ENTRY_STUB_BYTES 24u /* then what was at the entry */
+#define STUBS_AT 512u        /* behind the hooks, on their page */
+#define STUB_BYTES 48u
+#define ENTRY_STUB_BYTES 24u /* then what was at the entry, and a jump back */
+#define COUNTER_BYTES 9u     /* inc qword gs:[n] */
 bool entry_stub(EntryHook hook, uint8_t *stub, const uint8_t *entry);
 
 uint64_t original_address(uint64_t address);

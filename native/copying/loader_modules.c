@@ -420,11 +420,23 @@ const Loaded *loaded_at(uint64_t address) {
     return NULL;
 }
 
+/* A stub is between the entry of a function and the rest of it: where it jumps back to. */
+static uint64_t out_of_stub(const Loaded *module, uint64_t at) {
+    const uint64_t stub = STUBS_AT + (at - STUBS_AT) / STUB_BYTES * STUB_BYTES;
+    const uint8_t *jump = module->code + stub + ENTRY_STUB_BYTES + COUNTER_BYTES;
+    int32_t distance;
+    memcpy(&distance, jump + 1, 4);
+    return *jump == 0xe9 ? (uint64_t)(jump + 5 + distance) - (uint64_t)module->code : at;
+}
+
 /* The last place that is not behind an address; NULL: it is before all of them. */
 static const Place *place_at(const Loaded *module, uint64_t address) {
     const Section *section = &module->copy->sections[SECTION_PLACES];
     const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
-    const uint64_t at = address - (uint64_t)module->code;
+    uint64_t at = address - (uint64_t)module->code;
+    if (at >= STUBS_AT && at < HOOKS_BYTES) {
+        at = out_of_stub(module, at);
+    }
     uint64_t low = 0, high = section->n;
     while (low < high) {
         const uint64_t middle = (low + high) / 2;

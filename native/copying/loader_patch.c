@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#define STUBS_AT 512u /* behind the hooks, on their page */
-#define STUB_BYTES 48u
-#define COUNTER_BYTES 9u /* inc qword gs:[n] */
 
 uint64_t linker_break;
 

@@ -91,7 +91,8 @@ static void timer_fired(int signal, void *info, ucontext_t *context) {
 void samples_begin(void) {
     const KernelAction action = {(uint64_t)timer_fired,
                                  SA_SIGINFO | SA_RESTART | SA_ONSTACK | RESTORER,
-                                 (uint64_t)hook_return_from_signal, 0};
+                                 (uint64_t)hook_return_from_signal,
+                                 ~UINT64_C(0) /* no other handler is to see that it interrupts this */};
     are_on = process.arena->options & OPTION_SAMPLES && process.arena->period_ns
         && !system_call(SYS_rt_sigaction, SIGNAL, (uint64_t)&action, 0, 8, 0, 0);
     if (are_on) { /* its parent may have blocked it */

@@ -258,7 +258,7 @@ class Engine:
             before = environment.get("LD_PRELOAD")
             added = {
                 "LD_PRELOAD": f"{engine.library}:{before}" if before else str(engine.library),
-                arena.VARIABLE: memory.path,
+                "RIDGEPOINT_ARENA": memory.path,
             }
             outcome = run(command, {**environment, **added}, **how)
             return outcome, memory.read()

@@ -162,6 +162,8 @@ const Loaded *loaded_at(uint64_t address);
 uint64_t loaded_original(const Loaded *module, uint64_t address);
 /* Where in the copy the code for that instruction begins. */
 uint64_t loaded_place(const Loaded *module, uint64_t address);
+/* Where the copy of an instruction of the module is; 0: it has none. Takes time. */
+uint64_t loaded_copy(const Loaded *module, uint64_t address);
 
 /* ---- loader_file.c: a module's file, and the file of its copy ---- */
 
@@ -245,6 +247,7 @@ void hook_iterate_phdr(void);
 void hook_addr(void);
 void hook_caller(void);
 void hook_return_from_signal(void);
+void hook_signal(void);
 void modules_changed(void);
 
 #endif

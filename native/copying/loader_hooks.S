@@ -205,6 +205,78 @@ hook_return_from_signal:
         movl $15, %eax
         syscall
 
+/* What the kernel calls for the program's handlers: rsp is its frame, rdi the signal, rdx the
+   context. The handler returns to hook_signal_over. */
+#define KEPT 376 /* struct Kept, and 8 to keep the stack aligned */
+        begin hook_signal
+        subq $KEPT, %rsp
+        .cfi_adjust_cfa_offset KEPT
+        pushq %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq %rsi
+        .cfi_adjust_cfa_offset 8
+        pushq %rdx
+        .cfi_adjust_cfa_offset 8
+        movq %rdx, %rsi
+        leaq 24(%rsp), %rdx
+        subq $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        cld
+        call signal_begins
+        addq $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq %rdx
+        .cfi_adjust_cfa_offset -8
+        popq %rsi
+        .cfi_adjust_cfa_offset -8
+        popq %rdi
+        .cfi_adjust_cfa_offset -8
+        leaq hook_signal_over(%rip), %rcx
+        pushq %rcx
+        .cfi_adjust_cfa_offset 8
+        jmp *%rax
+        end hook_signal
+
+/* Register `number` of DWARF is at the CFA's place + `at`, as __restore_rt of libc tells it. */
+#define CONTEXT (KEPT + 8)
+        .macro from_context number, at
+        .cfi_escape 0x10, \number, 3, 0x77, ((CONTEXT + 40 + \at) & 0x7f) | 0x80, (CONTEXT + 40 + \at) >> 7
+        .endm
+
+        .type hook_signal_ends, @function
+hook_signal_ends:
+        .cfi_startproc
+        .cfi_signal_frame
+        .cfi_escape 0x0f, 4, 0x77, ((CONTEXT + 160) & 0x7f) | 0x80, (CONTEXT + 160) >> 7, 0x06
+        from_context 8, 0
+        from_context 9, 8
+        from_context 10, 16
+        from_context 11, 24
+        from_context 12, 32
+        from_context 13, 40
+        from_context 14, 48
+        from_context 15, 56
+        from_context 5, 64
+        from_context 4, 72
+        from_context 6, 80
+        from_context 3, 88
+        from_context 1, 96
+        from_context 0, 104
+        from_context 2, 112
+        from_context 7, 120
+        from_context 16, 128
+        nop /* unwinders look for what is before a return address */
+hook_signal_over:
+        leaq CONTEXT(%rsp), %rdi
+        movq %rsp, %rsi
+        cld
+        call signal_ends
+        leaq CONTEXT(%rsp), %rsp
+        movl $15, %eax
+        syscall
+        .cfi_endproc
+        .size hook_signal_ends, . - hook_signal_ends
+
         begin hook_none
         ret
         end hook_none

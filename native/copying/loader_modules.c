@@ -458,3 +458,15 @@ uint64_t loaded_place(const Loaded *module, uint64_t address) {
     const Place *place = place_at(module, address);
     return place ? (uint64_t)module->code + place->at : address;
 }
+
+uint64_t loaded_copy(const Loaded *module, uint64_t address) {
+    const Section *section = &module->copy->sections[SECTION_PLACES];
+    const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
+    const uint64_t wanted = address - module->bias - module->lowest;
+    for (uint64_t i = 0; i < section->n; i++) {
+        if (places[i].address == wanted) {
+            return (uint64_t)module->code + places[i].at;
+        }
+    }
+    return 0;
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program's signal handlers, which must not see that they interrupt copies.
  *
- * The kernel calls one function for all of them. It shows the handler the address that the
+ * The kernel calls hook_signal for all of them. It shows the handler the address that the
  * interrupted instruction has in its module (exception tables, profilers look it up), and if the
- * handler leaves it there, the copy goes on where it was.
+ * handler leaves it there, the copy goes on where it was. It calls the handler with a return
+ * address of its own, which unwinders see as they see that of libc: there is no frame more.
  */
 #define _GNU_SOURCE
 #include "loader.h"
@@ -15,8 +16,6 @@
 #define IS_FUNCTION(handler) ((handler) > 1) /* else default or ignored */
 
 static uint64_t handlers[MOST_SIGNALS]; /* of the program */
-
-typedef void (*Handler)(int signal, void *info, void *context);
 
 /* ---- what emitted code has put aside ---- */
 
@@ -118,17 +117,46 @@ static void go_back(greg_t *context, const greg_t *interrupted, const greg_t *sh
     }
 }
 
-/* The kernel's sa_handler. */
-static void signal_arrived(int signal, void *info, ucontext_t *context) {
-    greg_t *here = context->uc_mcontext.gregs;
+/* The handler lets the program go on elsewhere, maybe behind an instruction whose neighbours a jump
+   has overwritten: it goes on in the copy of that place. */
+static void enter_copy(greg_t *context) {
+    const uint64_t address = (uint64_t)context[REG_RIP];
+    const Loaded *module = loaded_at(address);
+    const uint64_t copied = module && module->code ? loaded_copy(module, address) : 0;
+    if (copied) {
+        context[REG_RIP] = (greg_t)copied;
+    }
+}
+
+/* Kept on the stack, below the kernel's frame, until the handler returns; as loader_hooks.S has it. */
+typedef struct {
     greg_t interrupted[NGREG], shown[NGREG];
-    const Handler handler = (Handler)__atomic_load_n(&handlers[signal], __ATOMIC_ACQUIRE);
-    memcpy(interrupted, here, sizeof interrupted);
-    show_original(here);
-    memcpy(shown, here, sizeof shown);
-    handler(signal, info, context);
-    if (is_same(here, shown)) {
-        go_back(here, interrupted, shown);
+} Kept;
+
+_Static_assert(sizeof(Kept) == 368 && NGREG == 23 && offsetof(ucontext_t, uc_mcontext) == 40,
+               "loader_hooks.S");
+
+/* Which handler is to be called: of the program. */
+uint64_t signal_begins(uint64_t signal, ucontext_t *context, void *room) {
+    greg_t *here = context->uc_mcontext.gregs;
+    Kept *kept = room;
+    memcpy(kept->interrupted, here, sizeof kept->interrupted);
+    if (here[REG_RIP] == (greg_t)hook_signal) { /* another one has not even begun */
+        here[REG_RIP] = (greg_t)handlers[here[REG_RDI] % MOST_SIGNALS];
+    } else {
+        show_original(here);
+    }
+    memcpy(kept->shown, here, sizeof kept->shown);
+    return __atomic_load_n(&handlers[signal], __ATOMIC_ACQUIRE);
+}
+
+void signal_ends(ucontext_t *context, const void *room) {
+    greg_t *here = context->uc_mcontext.gregs;
+    const Kept *kept = room;
+    if (is_same(here, kept->shown)) {
+        go_back(here, kept->interrupted, kept->shown);
+    } else {
+        enter_copy(here);
     }
 }
 
@@ -151,9 +179,9 @@ bool action_begins(Thread *thread, Frame *frame) {
         if (samples_want(signal)) {
             frame->rsi = 0; /* it goes on with its default, as far as the program is concerned */
         } else if (IS_FUNCTION(action->handler)
-                   && action->handler != (uint64_t)signal_arrived) {
+                   && action->handler != (uint64_t)hook_signal) {
             __atomic_store_n(&handlers[signal], action->handler, __ATOMIC_RELEASE);
-            action->handler = (uint64_t)signal_arrived;
+            action->handler = (uint64_t)hook_signal;
             frame->rsi = (uint64_t)action;
         }
     }
@@ -166,7 +194,7 @@ void action_returned(Thread *thread, const Frame *before, const Frame *frame) {
     KernelAction *old = (KernelAction *)before->rdx;
     if (frame->rax) {
         handlers[signal] = thread->kept_handler;
-    } else if (old && old->handler == (uint64_t)signal_arrived) {
+    } else if (old && old->handler == (uint64_t)hook_signal) {
         old->handler = thread->kept_handler;
     } else if (old && samples_want(signal)) {
         *old = (KernelAction){0};

@@ -83,7 +83,7 @@ PROCESSES = [
 ]
 
 SIGNALS = [
-    *_modes("signals.c", "segv_jump segv_mend fpe_skip segv_table own_profiler nested trap"),
+    *_modes("signals.c", "segv_jump segv_mend fpe_skip segv_table segv_first own_profiler nested trap"),
     *_modes("signals.c", "itimer timers timer_jumps timer_forks", repeat=3),
     *_modes("signals.c", "interrupted alternate small_alternate single_step waited inherited"),
     *_modes("signals.c", "all_caught"),

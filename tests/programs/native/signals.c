@@ -133,6 +133,27 @@ static int segv_table(int argc, char **argv) {
     return report("segv_table", sum);
 }
 
+/* The first instruction of a function faults, and is skipped: its second one may not be disturbed
+   by what an engine wrote over the first. */
+__attribute__((noinline)) uint64_t first_fails(const uint64_t *from);
+__asm__(".text\n.p2align 4\n.globl first_fails\n.type first_fails, @function\nfirst_fails:\n"
+        ".cfi_startproc\n movq (%rdi), %rax\n addq $1, %rax\n leaq (%rax, %rax, 2), %rax\n ret\n"
+        ".cfi_endproc\n.size first_fails, .-first_fails\n");
+static void skips_first(int number, siginfo_t *info, void *context) {
+    (void)number, (void)info;
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    EXPECT(registers[REG_RIP] == (greg_t)first_fails);
+    registers[REG_RIP] += 3;
+    registers[REG_RAX] = 41;
+}
+static int segv_first(int argc, char **argv) {
+    (void)argc, (void)argv;
+    uint64_t sum = 0, good = 5;
+    handle(SIGSEGV, skips_first, 0);
+    for (int i = 0; i < 300; i++) sum = sum * 3 + first_fails(i % 2 ? &good : NULL);
+    return report("segv_first", sum);
+}
+
 /* A profiler inside the program: where its time goes must be where its functions are. */
 static volatile int inside, outside;
 extern char __start_hot_text[], __stop_hot_text[];
@@ -443,7 +464,8 @@ static int all_caught(int argc, char **argv) {
 
 static const Mode modes[] = {
     {"segv_jump", segv_jump},   {"segv_mend", segv_mend},     {"fpe_skip", fpe_skip},
-    {"segv_table", segv_table}, {"own_profiler", own_profiler}, {"itimer", itimer},
+    {"segv_table", segv_table}, {"segv_first", segv_first}, {"own_profiler", own_profiler},
+    {"itimer", itimer},
     {"timers", timers},         {"timer_jumps", timer_jumps}, {"timer_forks", timer_forks},
     {"interrupted", interrupted}, {"alternate", alternate},
     {"small_alternate", small_alternate}, {"nested", nested}, {"trap", trap},

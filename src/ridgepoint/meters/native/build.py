@@ -30,7 +30,7 @@ _COMMON = (
 )
 _IN_PROGRAMS = (
     *("-fPIC", "-ffreestanding", "-fvisibility=hidden", "-fno-stack-protector"),
-    *("-fcf-protection=none", "-fno-asynchronous-unwind-tables"),
+    *("-fcf-protection=none", "-fasynchronous-unwind-tables"),
 )
 # It runs between any two instructions of a program: no vector register may change.
 _NO_VECTORS = ("-mgeneral-regs-only",)

@@ -94,7 +94,7 @@ def run_suite(
     chosen : sequence of Case
     repetitions : int
         Samples of each runtime.
-    meter : {"engine", "perf", "auto"}
+    meter : {"engine", "native", "perf", "auto"}
         What counts; see `ridgepoint.measure`.
     caches : sequence of Cache or None
         To be simulated; None: this host's.

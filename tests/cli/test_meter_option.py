@@ -64,6 +64,35 @@ def test_counters_that_are_not_there_are_one_line_and_status_2(cli, meter, name)
     assert meter.commands == []
 
 
+def test_native_is_asked_for_what_it_can(cli, monkeypatch):
+    """A region in cold caches, beside others; or nothing but counts."""
+    asked = []
+
+    def meter(**options):
+        asked.append({name: value for name, value in options.items() if name != "report"})
+        return ScriptedMeter(MEASUREMENT.counted)
+
+    monkeypatch.setattr("ridgepoint.meters.native.NativeMeter", meter)
+    cli.run("--meter", "native", "--counts-only", "--region", "a", "--cold", "--json", "--", "true")
+    cli.run("--meter", "native", "--counts-only", "--no-traffic", "--json", "--", "true")
+
+    assert [(one["region"], one["cold"], one["simulate"]) for one in asked] == [
+        ("a", True, True),
+        (None, False, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "options", [("--function", "f"), ("--region", "a", "--all-threads")], ids=" ".join
+)
+def test_native_names_what_it_cannot(cli, options):
+    """It tells threads apart, and knows no functions before they run."""
+    status, _, err = cli.run("--meter", "native", *options, "--", "true")
+
+    assert status == 2
+    assert f"the copying engine knows no {options[-1] if len(options) > 2 else options[0]}" in err
+
+
 @pytest.mark.parametrize("name", ["perf", "both", "callgrind"])
 def test_hardware_knows_no_regions(cli, name):
     """A wrong use, in words."""

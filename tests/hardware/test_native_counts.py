@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.harness import measure
 from ridgepoint.meters import Run
 from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.native.arena import BANK, EVENT, HEADER, MODULE, SAMPLE
@@ -23,6 +24,7 @@ pytestmark = [
 ]
 
 EACH = 1000  # flop
+START_UP = 1 << 17  # bytes in caches that the dynamic loader left there: the other engine sees it
 NATIVE = Path(__file__).parents[2] / "native" / "copying"
 CPU = Path("/proc/cpuinfo").read_text()
 
@@ -245,6 +247,36 @@ def test_products_of_tiles_are_as_large_as_they_were_configured(compiled, native
     assert result.counts.undecoded == 0
     assert product.load_bytes > 3 * 16 + 4 * 20 + 2 * 1024
     assert product.store_bytes > 3 * 20 + 1024
+
+
+@pytest.mark.parametrize(
+    "kernel", ["readonly", "triad", "update", "nontemporal", "prefetched", "ahead", "strided"]
+)
+def test_traffic_is_that_of_the_other_engine(
+    kernel, compiled, natively, counted, small_caches, of_function
+):
+    """Of each function of the program itself: what it moved at every level."""
+    program = compiled("streams.c", "-O2", "-mavx2")
+    command = (program, kernel, "60000", "3", "256")
+    here = NativeMeter(simulate=True).count(command, launch=launch, caches=small_caches)
+    there = counted(*command, caches=small_caches)
+
+    for function in there.functions:
+        if function.object == program and not function.name.startswith(("_", "0x", "(below")):
+            same = of_function(here, function.name)
+            for ours, theirs in zip(same.traffic, function.traffic, strict=True):
+                assert ours.read_bytes == pytest.approx(theirs.read_bytes, rel=0.02, abs=START_UP)
+                assert ours.write_bytes == pytest.approx(theirs.write_bytes, rel=0.02, abs=START_UP)
+
+
+def test_a_function_is_measured_in_one_thread():
+    """Work is that of the AVX-512 path where there is one: 2 n^3 and a little."""
+    numpy = pytest.importorskip("numpy")
+    ones = numpy.ones((96, 96))
+    result = measure(numpy.matmul, ones, ones, meter="native", threads=1, repetitions=2)
+
+    assert 2 * 96**3 <= result.counted.counts.work_flop <= 2.1 * 96**3
+    assert [part.level for part in result.counted.traffic][-1] == "dram"
 
 
 def test_a_program_of_some_length_says_how_much_was_counted(natively):

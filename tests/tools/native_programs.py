@@ -300,7 +300,7 @@ _INPUT = Built(source="input")
 
 def _shell(name: str, line: str, **how: object) -> Trial:
     """Return a trial of a command line."""
-    first = line.split()[0]
+    first = line.split(maxsplit=1)[0]
     return Trial(
         name=name,
         arguments=("sh", "-c", line),

@@ -240,14 +240,14 @@ class Engine:
     """The copying engine, as the meter uses it."""
 
     def __init__(self, *, options: int = 1, verbose: bool = False) -> None:
-        from ridgepoint.meters.native import build  # noqa: PLC0415
+        from ridgepoint.meters.native import build
 
         self._engine = build.native_engine()
         self._options = options | (16 if verbose else 0)
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], **how: object) -> tuple:
         """Run a command; return its outcome, and what the arena holds at the end."""
-        from ridgepoint.meters.native import arena  # noqa: PLC0415
+        from ridgepoint.meters.native import arena
 
         copies = self._engine.library.parent / "copies"
         copies.mkdir(exist_ok=True)
@@ -309,7 +309,7 @@ def _tell(contents: object, *, everything: bool) -> None:
 
 def main() -> int:
     """Run trials by hand."""
-    from native_programs import TRIALS  # noqa: PLC0415
+    from native_programs import TRIALS
 
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--wrapper", help="a command to run programs under, instead of the engine")

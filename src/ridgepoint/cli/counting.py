@@ -25,7 +25,7 @@ _WITHOUT_SIMULATION = {
 """Meters that cannot do all that the options say, and how a refusal begins."""
 
 _KNOWN = {
-    "native": ("--region", "--no-traffic"),
+    "native": ("--region", "--cold", "--what-if", "--miss-curve", "--no-traffic"),
     "both": ("--cold", "--all-threads", "--what-if", "--miss-curve", "--no-traffic"),
 }
 """Options that these meters know all the same."""
@@ -55,6 +55,7 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
         Those.
     """
     from ridgepoint.meters.engine import EngineMeter
+    from ridgepoint.meters.native import NativeMeter
     from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
     from ridgepoint.models.cache_capacity import ends_of
 
@@ -63,7 +64,7 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
     if machine is None:
         return meter
     ends = ends_of(machine)
-    if geometry is not None or not ends or not isinstance(meter, EngineMeter):
+    if geometry is not None or not ends or not isinstance(meter, EngineMeter | NativeMeter):
         return meter
     return replace(meter, ends=ends)
 
@@ -131,10 +132,6 @@ def meter_for(
         from ridgepoint.meters.perf import PerfMeter
 
         return PerfMeter(verify=True)
-    if name == "native":
-        from ridgepoint.meters.native import NativeMeter
-
-        return NativeMeter(region=region, report=report)
     if name == "ncu":
         from ridgepoint.meters.ncu import NcuMeter
 
@@ -144,6 +141,18 @@ def meter_for(
     if len(what_if) >= MOST_GEOMETRIES:
         raise click.BadParameter(
             f"at most {MOST_GEOMETRIES - 1} can be simulated in one run", param_hint="'--what-if'"
+        )
+    if name == "native":
+        from ridgepoint.meters.native import NativeMeter
+
+        return NativeMeter(
+            cpus=cpus,
+            simulate=traffic,
+            region=region,
+            cold=cold,
+            alternatives=tuple(map(_other_caches, what_if)),
+            miss_curve=miss_curve,
+            report=report,
         )
     engine = EngineMeter(
         cpus=cpus,

@@ -91,11 +91,10 @@ if TYPE_CHECKING:
     "--meter",
     "meter_name",
     type=click.Choice(["engine", "native", "perf", "auto", "both", "callgrind", "ncu"]),
-    help="What counts: a simulation (engine), copies of the program at native speed, AVX-512 and "
-    "AMX included, without traffic (native), the CPU's own counters (perf), the better of the two "
-    "here (auto), each, to compare (both); or, of kernels on a GPU, Nsight Compute (ncu).  "
-    "[default: engine, or callgrind where that cannot be "
-    "built]",
+    help="What counts: a simulation (engine), copies of the program that run AVX-512 and AMX "
+    "too, at native speed with --no-traffic (native), the CPU's own counters (perf), the better of "
+    "engine and perf here (auto), each of these, to compare (both); or, of kernels on a GPU, "
+    "Nsight Compute (ncu).  [default: engine, or callgrind where that cannot be built]",
 )
 @common.work_option
 @click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")

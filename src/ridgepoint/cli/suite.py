@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--meter",
-    type=click.Choice(["engine", "perf", "auto"]),
+    type=click.Choice(["engine", "native", "perf", "auto"]),
     default="engine",
     show_default=True,
-    help="What counts: a simulation, the CPU's own counters, or these if they tell enough.",
+    help="What counts: a simulation, copies that run AVX-512 and AMX too (of one thread), the "
+    "CPU's own counters, or these if they tell enough.",
 )
 @click.option("--full", is_flag=True, help="All sizes of the series: takes much longer.")
 @click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")

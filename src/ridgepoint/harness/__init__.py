@@ -75,10 +75,9 @@ def measure(
     threads : int or None
         That BLAS and OpenMP may use; None: as they choose.
     meter : {"engine", "native", "perf", "auto"} or PerfMeter
-        What counts: the engine, by simulation; the copying engine, at native speed, AVX-512 and
-        AMX included, of calls in one thread, without the traffic of caches and memory; the CPU's
-        own counters, in this process, after kernels of known work have verified them; or these if
-        they tell all that a roofline needs.
+        What counts: the engine, by simulation; the copying engine, which runs AVX-512 and AMX
+        too, of calls in one thread; the CPU's own counters, in this process, after kernels of
+        known work have verified them; or these if they tell all that a roofline needs.
     machine : Machine or None
         That is to bound it: its caches are simulated, if they are known and `caches` is None.
     caches : sequence of Cache or None

@@ -48,7 +48,7 @@ class Conditions:
         That libraries of linear algebra may use; None: as they choose.
     timeout_s : float or None
     native : bool
-        Whether the copying engine counts, which simulates no caches; else the other one.
+        Whether the copying engine counts; else the other one.
     """
 
     caches: tuple[Cache, ...]
@@ -175,7 +175,7 @@ def _meter(conditions: Conditions) -> Meter:
     if conditions.native:
         from ridgepoint.meters.native import NativeMeter
 
-        return NativeMeter(region=REGION)
+        return NativeMeter(simulate=True, region=REGION, cold=True)
     return EngineMeter(
         cpus=conditions.threads or len(usable_cpus()),
         region=REGION,
@@ -194,8 +194,8 @@ def _require_one_thread(counted: Counted) -> None:
     if counted.most_threads != 1:
         raise CannotMeasure(
             _WHAT,
-            reason=f"there were up to {counted.most_threads} threads, and the copying engine counts "
-            "what the calling one does",
+            reason=f"there were up to {counted.most_threads} threads, and the copying engine "
+            "counts what the calling one does",
             remedy="limit it to one thread: threads=1; or count with meter='engine'",
         )
 

@@ -8,8 +8,11 @@ simulated the copies note all addresses, and the program runs as much slower as 
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from ridgepoint.measurement import Counted, Coverage
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.building import cache_folder
 from ridgepoint.meters.code_made import from_now_s
+from ridgepoint.meters.engine import cautions as engine_doubts
 from ridgepoint.meters.engine.geometry import Geometry, simulated
 from ridgepoint.meters.native import cautions as doubts
 from ridgepoint.meters.native.arena import (
@@ -34,14 +38,16 @@ from ridgepoint.meters.native.coverage import coverage_of, surely_less, uncounte
 from ridgepoint.meters.native.history import History, Program, history_of
 from ridgepoint.meters.native.profiles import profiles_of
 from ridgepoint.meters.native.refusals import check_countable, env_program, preload
-from ridgepoint.meters.native.traffic import Wanted
+from ridgepoint.meters.native.traffic import MOST_GEOMETRIES, Wanted
 from ridgepoint.meters.object_file import CodeStore
 from ridgepoint.meters.profile.counts import Totals, count
 from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.regions import ARENA_VARIABLE
 from ridgepoint.scratch import scratch_folder
 
 _COPIES = "copies"
+_UNUSED_S = 30 * 24 * 3600.0
 _MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled
 
 
@@ -61,6 +67,9 @@ class NativeMeter:
         Empty the caches whenever the region begins, and when it ends.
     alternatives : tuple of tuple of Cache
         Other caches to simulate in the same run.
+    ends : tuple of tuple of Cache
+        The least and the most that a program may get of the caches, if they vary: they are
+        simulated too, as far as there is room for them beside the alternatives.
     miss_curve : bool
         Whether to find the traffic over the size of the cache.
     options : int
@@ -74,12 +83,23 @@ class NativeMeter:
     cpus: int = 1
     cold: bool = False
     alternatives: tuple[tuple[Cache, ...], ...] = ()
+    ends: tuple[tuple[Cache, ...], ...] = ()
     miss_curve: bool = False
     options: int = OPTION_SAMPLES | OPTION_JIT
     report: Callable[[str], None] | None = None
 
     name = "native"
-    slowdown = "1 to 3"
+
+    def __post_init__(self) -> None:
+        if self.cold and self.region is None:
+            raise ValueError("cold needs a region")
+        if len(self.alternatives) >= MOST_GEOMETRIES:
+            raise ValueError(f"alternatives can be {MOST_GEOMETRIES - 1} at most")
+
+    @property
+    def slowdown(self) -> str:
+        """How many times as long as natively a run takes: simulating caches is most of it."""
+        return "2 to 100" if self.simulate else "1 to 3"
 
     @property
     def selection(self) -> Selection | None:
@@ -96,7 +116,7 @@ class NativeMeter:
         """The same without caches; None: it simulates none."""
         if not self.simulate:
             return None
-        return replace(self, simulate=False, cold=False, alternatives=(), miss_curve=False)
+        return replace(self, simulate=False, cold=False, alternatives=(), ends=(), miss_curve=False)
 
     def why_unavailable(self) -> Unavailable | None:
         """Return why the engine cannot count here, or None; builds it if need be."""
@@ -156,7 +176,8 @@ class NativeMeter:
     def _geometries(self, caches: Sequence[Cache]) -> tuple[Geometry, ...]:
         if not self.simulate:
             return ()
-        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *self.alternatives))
+        others = (*self.alternatives, *self.ends)[: MOST_GEOMETRIES - 1]
+        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *others))
 
     def _arena(
         self, what: str, built: NativeEngine, copies: Path, geometries: tuple[Geometry, ...]
@@ -222,15 +243,18 @@ class NativeMeter:
         built: NativeEngine,
     ) -> Counted:
         programs = history.programs
+        n_processes = len({program.pid for program in programs})
+        most_threads = max(program.most_threads for program in programs)
         return Counted(
             meter=f"native ({built.version})",
             counts=totals.counts,
             traffic=totals.traffic,
             functions=totals.functions,
             caches=geometries[0].caches if geometries else (),
-            alternatives=totals.alternatives,
+            alternatives=totals.alternatives[: len(self.alternatives)],
+            ends=totals.alternatives[len(self.alternatives) :],
             miss_curve=totals.miss_curve,
-            processes=len({program.pid for program in programs}),
+            processes=n_processes,
             regions=totals.regions,
             partial=_why_partial(history, run),
             selected=None if self.selection is None else str(self.selection),
@@ -242,17 +266,28 @@ class NativeMeter:
                 *doubts.without_bank(contents.threads_without_bank),
                 *doubts.undecoded(totals.counts),
                 *doubts.lost_events(contents.lost_events),
+                *(self._of_traffic(totals, n_processes, most_threads) if self.simulate else ()),
             ),
-            most_threads=max(program.most_threads for program in programs),
+            most_threads=most_threads,
             coverage=covered,
         )
+
+    def _of_traffic(self, totals: Totals, n_processes: int, most_threads: int) -> Iterator[Caution]:
+        """Yield what to doubt in the traffic of simulated caches."""
+        yield from valgrind_doubts.processes(n_processes, lost=())
+        yield from doubts.threads(most_threads, cpus=self.cpus)
+        yield from engine_doubts.pending_writes(totals.traffic)
+        if self.selection is not None and not self.cold:
+            yield from engine_doubts.selected(self.selection)
 
 
 def _folder_of_copies(built: NativeEngine, scratch: Path) -> tuple[Path, tuple[Caution, ...]]:
     """Return where copies are kept, or for this run only, and the doubt that says so."""
     try:
-        folder = cache_folder(_COPIES) / built.version
+        folder = cache_folder(_COPIES) / built.copies
         folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)  # it is in use
+        _clear_unused(folder.parent)
         probe = folder / f".writable-{scratch.name}"
         probe.touch()
         probe.unlink()
@@ -267,6 +302,14 @@ def _folder_of_copies(built: NativeEngine, scratch: Path) -> tuple[Path, tuple[C
             effect=0.0,
         )
         return folder, (doubt,)
+
+
+def _clear_unused(copies: Path) -> None:
+    """Remove the copies of engines that have not been used for long."""
+    for folder in copies.iterdir():
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _UNUSED_S:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_begun(what: str, contents: Contents, history: History, run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -58,6 +58,8 @@ class NativeEngine:
         What makes the copy of a module.
     version : str
         Changes with everything that it was made from.
+    copies : str
+        Changes with everything that a copy depends on beside its module.
     cautions : tuple of Caution
         That it could not be kept.
     """
@@ -65,6 +67,7 @@ class NativeEngine:
     library: Path
     copier: Path
     version: str
+    copies: str
     cautions: tuple[Caution, ...] = ()
 
 
@@ -100,9 +103,18 @@ class Recipe:
         for text in (*flags, os.environ.get("CC", ""), version("iced-x86")):
             digest.update(text.encode(errors="surrogateescape") + b"\0")
         files = (*self.source.glob("*.[chS]"), *self._caches.glob("*.[ch]"), *_files_of_table())
-        for path in sorted(files):
-            content = path.read_bytes()
-            digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+        _add_files(digest, files)
+        return digest.hexdigest()[:16]
+
+    def key_of_copies(self, folder: Path) -> str:
+        """Return a name that changes with all that the copier in a folder was made from.
+
+        Another loader, or another meaning of counts, is no reason to copy all modules again.
+        """
+        files = self.source.glob("*.[chS]")
+        own = [path for path in files if not path.stem.startswith(_IN_PROGRAMS_ONLY)]
+        digest = hashlib.sha256()
+        _add_files(digest, [*own, folder / TABLE])
         return digest.hexdigest()[:16]
 
     def check(self) -> None:
@@ -168,6 +180,12 @@ class Recipe:
             )
 
 
+def _add_files(digest: hashlib._Hash, files: Iterable[Path]) -> None:
+    for path in sorted(files):
+        content = path.read_bytes()
+        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+
+
 def _files_of_table() -> list[Path]:
     """Return the modules that say what is in the table of instructions."""
     folder = Path(__file__).parent
@@ -209,5 +227,9 @@ def native_engine(
         raise unavailable(WHAT, why(error), "reinstall 'ridgepoint'") from error
     folder, cautions = built(recipe, cache=cache, report=report)
     return NativeEngine(
-        library=folder / LIBRARY, copier=folder / COPIER, version=key, cautions=cautions
+        library=folder / LIBRARY,
+        copier=folder / COPIER,
+        version=key,
+        copies=recipe.key_of_copies(folder),
+        cautions=cautions,
     )

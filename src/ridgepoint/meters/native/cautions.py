@@ -62,6 +62,19 @@ def without_bank(n_threads: int) -> Iterable[Caution]:
         )
 
 
+def threads(most: int, *, cpus: int) -> Iterable[Caution]:
+    """Doubt the traffic of many threads, which are simulated a piece at a time."""
+    if most < 2:
+        return
+    shared = f", and shared {cpus} simulated CPUs" if most > cpus else ""
+    yield Caution(
+        "threads-in-pieces",
+        f"up to {most} threads were alive at the same time{shared}; what they accessed was "
+        "simulated in pieces of some thousand accesses of one thread after another",
+        "trust work and instructions; expect other misses where threads share data",
+    )
+
+
 def undecoded(counts: Counts) -> Iterable[Caution]:
     """Doubt the work if instructions that are not understood might add to it."""
     hidden = _MOST_FLOP * counts.undecoded

@@ -36,6 +36,7 @@ typedef enum {
     WHAT_NOP,
     WHAT_PREFETCH,
     WHAT_ENDBR,
+    WHAT_GS,            /* sets GS or its base, or reads the base: MOV, POP, LGS, WRGSBASE, ... */
 } What;
 
 typedef enum { ENCODING_LEGACY, ENCODING_VEX, ENCODING_EVEX, ENCODING_XOP } Encoding;
@@ -60,7 +61,9 @@ typedef struct {
                               encoding (0 rax, 1 rcx, 2 rdx, 3 rbx, 4 rsp, ...); implicit too */
     uint16_t written;      /* those that are overwritten whole: 64 bits, or 32, whatever happens */
     uint16_t changed;      /* those that may change, written ones included */
-    /* The one explicit memory operand, if `has_memory`; LEA, NOP, prefetches have one too. */
+    /* The one explicit memory operand, if `has_memory`; LEA, NOP, prefetches have one too. Two
+       need care where an address is computed beforehand: POP [rsp + d] means RSP as it is
+       afterwards, and BT, BTC, BTR, BTS [m], reg access the bytes at m + reg / 8. */
     bool has_memory, is_rip_relative, is_vsib, is_address32;
     uint8_t base, index;   /* general register, REGISTER_RIP or NO_REGISTER; of VSIB the vector */
     uint8_t scale;         /* 1, 2, 4, 8 */
@@ -73,7 +76,8 @@ typedef struct {
     uint8_t memory_access; /* 1 read, 2 written, 3 both, 0 none; | 4: non-temporal store */
     uint8_t elements;      /* of a gather or scatter */
     uint8_t index_bytes;   /* of its indices: 4 or 8 */
-    bool uses_stack;       /* PUSH, POP, CALL, RET, ENTER, LEAVE: an implicit access at rsp */
+    bool uses_stack;       /* PUSH, POP, CALL, RET, ENTER, LEAVE: an implicit access at rsp; of
+                              LEAVE at rbp */
     /* AVX-512 masks. */
     uint8_t mask;          /* k1 to k7, or 0: none */
     uint8_t masked_lanes;  /* lanes of arithmetic that flop are counted of, where mask > 0; or 0 */

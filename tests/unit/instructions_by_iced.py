@@ -61,7 +61,7 @@ DTYPE = np.dtype(
 )  # fmt: skip
 
 NEXT, CONDITIONAL, LOOP, JUMP, CALL, INDIRECT_JUMP, INDIRECT_CALL, RETURN, XBEGIN, STOP = range(10)
-PLAIN, SYSCALL, REPEATED, TILES, LEA, NOP, PREFETCH, ENDBR = range(8)
+PLAIN, SYSCALL, REPEATED, TILES, LEA, NOP, PREFETCH, ENDBR, SETS_GS = range(9)
 
 _NAMES = {value: name for name, value in vars(Mnemonic).items() if isinstance(value, int)}
 _FLOWS = {
@@ -229,6 +229,12 @@ def _what(instruction, name: str) -> int:
         return REPEATED
     if name.startswith(("PREFETCH", "VPREFETCH", "VGATHERPF", "VSCATTERPF")):
         return PREFETCH if "PREFETCH" in name else PLAIN
+    changes = any(
+        used.register == Register.GS and used.access in _CHANGES
+        for used in _information.info(instruction).used_registers()
+    )
+    if changes or name.endswith("GSBASE") or name == "SWAPGS":
+        return SETS_GS
     return {
         "SYSCALL": SYSCALL, "LDTILECFG": TILES, "TILERELEASE": TILES, "XRSTOR": TILES,
         "XRSTOR64": TILES, "XRSTORS": TILES, "XRSTORS64": TILES, "LEA": LEA, "NOP": NOP,

@@ -93,6 +93,7 @@ _WHATS = (
     (re.compile("NOP|RESERVEDNOP"), "WHAT_NOP"),
     (re.compile(r"V?PREFETCH\w*"), "WHAT_PREFETCH"),
     (re.compile("ENDBR(32|64)"), "WHAT_ENDBR"),
+    (re.compile("(RD|WR)GSBASE|SWAPGS"), "WHAT_GS"),
 )
 _STACK = frozenset((Register.RSP, Register.RBP))
 _LANE_BYTES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 4}
@@ -180,7 +181,7 @@ def find_row(form: Form) -> Row | None:
     has_operand = layout.has_memory or layout.has_moffs
     row = Row(
         flow=_flow(instruction),
-        what=_what(instruction),
+        what=_what(instruction, info),
         flags_read=_flags(instruction.rflags_read),
         flags_written=_flags(instruction.rflags_modified),
         immediate_bytes=layout.immediate_bytes,
@@ -392,12 +393,16 @@ def _flow(instruction: Instruction) -> str:
     return flow
 
 
-def _what(instruction: Instruction) -> str:
+def _what(instruction: Instruction, info: InstructionInfo) -> str:
     if instruction.is_string_instruction and (
         instruction.has_rep_prefix or instruction.has_repne_prefix
     ):
         return "WHAT_REPEATED"
     name = _NAMES[instruction.mnemonic]
+    if any(
+        used.register == Register.GS and _ACCESS[used.access][1] for used in info.used_registers()
+    ):
+        return "WHAT_GS"
     return next((what for pattern, what in _WHATS if pattern.fullmatch(name)), "WHAT_PLAIN")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from iced_x86 import (
     Code,
@@ -49,6 +50,7 @@ _MAPS = {
     OpCodeTableKind.MAP9: 9,
     OpCodeTableKind.MAP10: 10,
 }
+_SEGMENT_LOADS = frozenset((Code.MOV_SREG_RM16, Code.MOV_SREG_R32M16, Code.MOV_SREG_R64M16))
 # Where each map begins in `opcode_variants`, as instruction.c has it.
 _FIRST = {
     **{(Space.LEGACY, n): n for n in range(4)},
@@ -87,6 +89,14 @@ _ONE, _TWO, _SIXTEEN, _ALL = range(4)  # kinds of choices, in the two highest bi
 _KIND_SHIFT = 14
 
 
+class _Likeness(NamedTuple):
+    """What forms of one opcode have in common that share a row."""
+
+    code: int
+    is_memory: bool
+    segment: int  # that is loaded: GS is not like the others
+
+
 class _Lists:
     """Lists of numbers, each kept once."""
 
@@ -106,7 +116,7 @@ class Table:
         self.variants: list[int] = [0] * 64
         self.first_variant: dict[tuple[int, ...], int] = {(0,) * 64: 0}
         self.opcodes = [0] * (256 * _N_MAPS)
-        self._known: dict[tuple[object, ...], int] = {}
+        self._known: dict[tuple[_Likeness, int], int] = {}
         for opcode in _opcodes():
             self._add(opcode)
         self.now3d = _now3d_suffixes()
@@ -125,31 +135,30 @@ class Table:
         codes = _codes(opcode, variant)
         if not any(codes):
             return 0
-        by_code: dict[tuple[int, bool], list[int]] = {}
+        alike: dict[_Likeness, list[int]] = {}
         for n, code in enumerate(codes):
-            by_code.setdefault((code, n < 8), []).append(n)
+            segment = _FORMS[n][1] if code in _SEGMENT_LOADS else 0
+            alike.setdefault(_Likeness(code, n < 8, segment), []).append(n)
         rows = [0] * len(_FORMS)
-        for (code, is_memory), numbers in by_code.items():
-            if code != Code.INVALID:
-                row = self._row(opcode, variant, code, is_memory, numbers)
+        for likeness, numbers in alike.items():
+            if likeness.code != Code.INVALID:
+                row = self._row(opcode, variant, likeness, numbers)
                 for n in numbers:
                     rows[n] = row
         return self._choose(rows)
 
-    def _row(
-        self, opcode: Opcode, variant: int, code: int, is_memory: bool, numbers: list[int]
-    ) -> int:
+    def _row(self, opcode: Opcode, variant: int, likeness: _Likeness, numbers: list[int]) -> int:
         # A prefix that repeats, and the bits b and L'L of EVEX, matter to one and the same code.
         rest = variant >> 3 if opcode.space is Space.EVEX else 0
         if opcode.space is Space.LEGACY:
             rest = int(variant >= 4)
-        key = (code, is_memory, rest)
+        key = (likeness, rest)
         if key not in self._known:
             form = Form(
                 opcode=opcode,
                 variant=variant,
-                code=code,
-                is_memory=is_memory,
+                code=likeness.code,
+                is_memory=likeness.is_memory,
                 regs=sorted({_FORMS[n][1] for n in numbers}),
                 rms=sorted({_FORMS[n][2] for n in numbers}),
                 tail=_TAILS.get(opcode, _THREES),

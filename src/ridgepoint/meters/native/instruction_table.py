@@ -18,6 +18,7 @@ from iced_x86 import (
     DecoderOptions,
     EncodingKind,
     Instruction,
+    MandatoryPrefix,
     OpCodeInfo,
     OpCodeTableKind,
 )
@@ -49,6 +50,14 @@ _MAPS = {
     OpCodeTableKind.MAP8: 8,
     OpCodeTableKind.MAP9: 9,
     OpCodeTableKind.MAP10: 10,
+}
+_INVALID = int(Code.INVALID)
+_MANDATORY = {
+    MandatoryPrefix.NONE: 0,
+    MandatoryPrefix.PNP: 0,
+    MandatoryPrefix.P66: 1,
+    MandatoryPrefix.PF3: 2,
+    MandatoryPrefix.PF2: 3,
 }
 _SEGMENT_LOADS = frozenset((Code.MOV_SREG_RM16, Code.MOV_SREG_R32M16, Code.MOV_SREG_R64M16))
 # Where each map begins in `opcode_variants`, as instruction.c has it.
@@ -117,12 +126,15 @@ class Table:
         self.first_variant: dict[tuple[int, ...], int] = {(0,) * 64: 0}
         self.opcodes = [0] * (256 * _N_MAPS)
         self._known: dict[tuple[_Likeness, int], int] = {}
-        for opcode in _opcodes():
-            self._add(opcode)
+        for opcode, prefixes in _opcodes().items():
+            self._add(opcode, prefixes)
         self.now3d = _now3d_suffixes()
 
-    def _add(self, opcode: Opcode) -> None:
-        found = tuple(self._choice(opcode, variant) for variant in range(opcode.space.n_variants))
+    def _add(self, opcode: Opcode, prefixes: frozenset[int]) -> None:
+        found = tuple(
+            self._choice(opcode, variant) if variant & 3 in prefixes else 0
+            for variant in range(opcode.space.n_variants)
+        )
         if any(found):
             at = self.first_variant.get(found)
             if at is None:
@@ -135,16 +147,16 @@ class Table:
         codes = _codes(opcode, variant)
         if not any(codes):
             return 0
-        alike: dict[_Likeness, list[int]] = {}
+        alike: dict[tuple[int, bool, int], list[int]] = {}
         for n, code in enumerate(codes):
-            segment = _FORMS[n][1] if code in _SEGMENT_LOADS else 0
-            alike.setdefault(_Likeness(code, n < 8, segment), []).append(n)
+            if code != _INVALID:
+                segment = _FORMS[n][1] if code in _SEGMENT_LOADS else 0
+                alike.setdefault((code, n < 8, segment), []).append(n)
         rows = [0] * len(_FORMS)
         for likeness, numbers in alike.items():
-            if likeness.code != Code.INVALID:
-                row = self._row(opcode, variant, likeness, numbers)
-                for n in numbers:
-                    rows[n] = row
+            row = self._row(opcode, variant, _Likeness(*likeness), numbers)
+            for n in numbers:
+                rows[n] = row
         return self._choose(rows)
 
     def _row(self, opcode: Opcode, variant: int, likeness: _Likeness, numbers: list[int]) -> int:
@@ -181,10 +193,13 @@ class Table:
         return kind << _KIND_SHIFT | self.choices[kind].index(numbers)
 
 
-def _opcodes() -> list[Opcode]:
-    """Return the opcodes that any instruction of 64-bit code may have."""
+def _opcodes() -> dict[Opcode, frozenset[int]]:
+    """Return the opcodes that any instruction of 64-bit code may have, and with what variant & 3.
+
+    That is the mandatory prefix, but of legacy instructions, which are not in order there.
+    """
     found = {
-        Opcode(Space.LEGACY, map_, byte)
+        Opcode(Space.LEGACY, map_, byte): frozenset(range(4))
         for map_ in (0, 1)
         for byte in range(256)
         if byte not in _NOT_OPCODES[map_]
@@ -196,9 +211,11 @@ def _opcodes() -> list[Opcode]:
         if info.is_instruction and info.mode64 and info.encoding in _SPACES:
             space, map_ = _SPACES[info.encoding], _MAPS[info.table]
             if (space, map_) in _FIRST and (space is not Space.LEGACY or map_ > 1):
-                byte = info.op_code >> 8 * (info.op_code_len - 1)
-                found.add(Opcode(space, map_, byte))
-    return sorted(found, key=lambda opcode: (opcode.space.value, opcode.map, opcode.byte))
+                opcode = Opcode(space, map_, info.op_code >> 8 * (info.op_code_len - 1))
+                legacy = space is Space.LEGACY
+                prefixes = range(4) if legacy else (_MANDATORY[info.mandatory_prefix],)
+                found[opcode] = found.get(opcode, frozenset()).union(prefixes)
+    return found
 
 
 def _codes(opcode: Opcode, variant: int) -> list[int]:

@@ -109,6 +109,9 @@ static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
     case FLOW_CALL:
     case FLOW_XBEGIN:
         mark_all(a, x->target);
+        if (x->flow == FLOW_CALL || x->target < piece->start || x->target >= piece->end) {
+            set_mark(a, a->outside, x->target);
+        }
         break;
     case FLOW_INDIRECT_JUMP:
         piece->has_indirect = true;
@@ -245,6 +248,7 @@ static void mark_landing_pads(Analysis *a) {
     }
     for (size_t i = 0; i < pads.n; i++) {
         mark_all(a, ((const uint64_t *)pads.items)[i]);
+        set_mark(a, a->outside, ((const uint64_t *)pads.items)[i]);
     }
     array_end(&pads);
 }
@@ -262,6 +266,7 @@ static void mark_module(Analysis *a) {
     for (size_t i = 0; i < a->words; i++) {
         a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];
         a->stops[i] |= a->leaders[i] | a->taken[i];
+        a->outside[i] |= a->taken[i];
     }
 }
 
@@ -309,9 +314,11 @@ static bool take_memory(Analysis *a) {
     a->stops = pages_take(a->words * 8);
     a->taken = pages_take(a->words * 8);
     a->flagged = pages_take(a->words * 8);
+    a->outside = pages_take(a->words * 8);
     a->ranks = pages_take(a->words * 4);
     a->list = pages_take((a->room + 1) * sizeof(Instruction));
-    return a->starts && a->leaders && a->stops && a->taken && a->flagged && a->ranks && a->list;
+    return a->starts && a->leaders && a->stops && a->taken && a->flagged && a->outside && a->ranks
+           && a->list;
 }
 
 void analysis_free(Analysis *a) {
@@ -320,6 +327,7 @@ void analysis_free(Analysis *a) {
     pages_give(a->stops, a->words * 8);
     pages_give(a->taken, a->words * 8);
     pages_give(a->flagged, a->words * 8);
+    pages_give(a->outside, a->words * 8);
     pages_give(a->ranks, a->words * 4);
     pages_give(a->list, (a->room + 1) * sizeof(Instruction));
     array_end(&a->own_pieces);

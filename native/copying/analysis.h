@@ -37,6 +37,7 @@ typedef struct {
     uint64_t *leaders;   /* blocks begin here, if an instruction does */
     uint64_t *stops;     /* something may jump or return to here */
     uint64_t *taken;     /* its address is in a register or in data */
+    uint64_t *outside;   /* reached by other ways than branches of the same function */
     uint64_t *flagged;   /* functions that take or return flags */
     uint32_t *ranks;     /* instructions before each word of `starts` */
     Piece *pieces;       /* sorted */

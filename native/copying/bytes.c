@@ -43,6 +43,15 @@ void put_inc_counter(Emitter *e, uint32_t counter) {
     put_counter_place(e, counter);
 }
 
+/* Without flags: mov r32, 0. */
+void put_zero(Emitter *e, uint8_t r) {
+    if (r >= 8) {
+        put1(e, 0x41);
+    }
+    put1(e, (uint8_t)(0xB8 | (r & 7)));
+    put4(e, 0);
+}
+
 void put_lea(Emitter *e, uint8_t r, uint8_t other, int8_t add) {
     const uint8_t high = r >= 8 ? 5 : 0;
     if (other == NO_SCRATCH && (r & 7) != 4) {
@@ -121,5 +130,5 @@ uint32_t live_before(Emitter *e, const Block *block, uint32_t k) {
         }
         e->live_is_known = true;
     }
-    return e->live[k];
+    return e->live[k] | loop_registers(e, block);
 }

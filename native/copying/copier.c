@@ -42,15 +42,18 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     array_begin(&e->masks, sizeof(MaskCount));
     array_begin(&e->notes, sizeof(Note));
     array_begin(&e->stubs, sizeof(RingStub));
+    array_begin(&e->loops, sizeof(Loop));
+    array_begin(&e->exits, sizeof(Exit));
     array_begin(&e->hooked, sizeof(uint64_t));
     find_hooked(analysis->module, &e->hooked);
     e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
     e->live = pages_take((analysis->room + 2) * sizeof(uint32_t));
+    e->rows = pages_take((analysis->room + 2) * sizeof(uint32_t));
     e->places = array_add(&copy->sections[SECTION_PLACES], analysis->n_instructions);
     e->n = HOOKS_BYTES;
     Array *code = &copy->sections[SECTION_CODE];
     const bool good = array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis)
-                      && e->bounds && e->live && (e->places || !analysis->n_instructions);
+                      && e->bounds && e->live && e->rows && (e->places || !analysis->n_instructions);
     e->graph.most_words = e->records ? MOST_WORDS : 0;
     return good;
 }
@@ -62,9 +65,12 @@ static void end_emitter(Emitter *e) {
     array_end(&e->masks);
     array_end(&e->notes);
     array_end(&e->stubs);
+    array_end(&e->loops);
+    array_end(&e->exits);
     array_end(&e->hooked);
     pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
+    pages_give(e->rows, (e->analysis->room + 2) * sizeof(uint32_t));
 }
 
 /* Branches between functions: to the copy of their target, or out to the original. */
@@ -167,7 +173,7 @@ static void fill_header(Copy *copy, const Emitter *e) {
 
 static bool ran_out(const Copy *copy, const Emitter *e) {
     bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->notes.failed
-                  || e->stubs.failed || e->hooked.failed;
+                  || e->stubs.failed || e->loops.failed || e->exits.failed || e->hooked.failed;
     for (int i = 0; i < SECTION_COUNT; i++) {
         failed |= copy->sections[i].failed;
     }

@@ -81,7 +81,8 @@ typedef struct {
     uint16_t n_accesses; /* of a block: words in the ring after that of the block itself, which is
                             the displacement of its counter, COUNTERS_AT + 8 n */
     uint32_t first_access; /* in ACCESSES; there are as many as fill these words */
-    uint32_t unused;
+    uint32_t shares;       /* 1 + the row whose counter this one has too (a block that is executed as
+                              often, the same mask); its own stays 0. 0: none */
 } Row;
 
 typedef struct {

@@ -5,6 +5,7 @@
 #define MOST_ALIGNMENT 32u
 #define HEAD_BYTES 48u /* a counter in its longest form */
 #define SLACK 256u
+#define LOOP_EXITS_BYTES (MOST_LOOP_BLOCKS * (MOST_LOOP_COUNTERS * 48u + 8u))
 
 static uint32_t alignment_of(uint64_t address) {
     const uint64_t low = address & -address;
@@ -35,6 +36,7 @@ static uint32_t find_bounds(Emitter *e) {
         e->bounds[block->first] = total;
         total += HEAD_BYTES + (is_aligned_loop(e, block) ? MOST_ALIGNMENT : 0);
         total += e->records ? record_head_bytes() : 0;
+        total += loop_most_bytes(e, block);
         for (uint32_t i = block->first; i < block->first + block->n; i++) {
             total += emit_most_bytes(&list[i]);
             total += list[i].masked_lanes ? MOST_MASK_BYTES : 0;
@@ -95,50 +97,102 @@ static void count_without_flags(Emitter *e, uint32_t live, uint32_t counter) {
     e->copy->n_flagged++;
 }
 
+/* The row of a block; one that is executed as often as a block before shares its counter. */
+static uint32_t add_block_row(Emitter *e, const Block *block) {
+    const Instruction *first = &e->analysis->list[block->first];
+    const Instruction *last = first + block->n - 1;
+    const uint32_t bytes = (uint32_t)(last->address + last->length - first->address);
+    const uint32_t row = add_row(e, first->address, bytes, ROW_BLOCK);
+    e->rows[block - e->graph.blocks] = row;
+    if (block->twin != NO_INDEX) {
+        ((Row *)e->copy->sections[SECTION_ROWS].items)[row].shares = 1 + e->rows[block->twin];
+    }
+    return row;
+}
+
+/* How a block counts: before instruction `at`, in register r or in memory. */
+typedef struct {
+    uint32_t row, at;
+    uint8_t r;
+} BlockCount;
+
+static BlockCount plan_count(Emitter *e, const Block *block) {
+    const uint64_t address = e->analysis->list[block->first].address;
+    BlockCount count = {.row = add_block_row(e, block), .r = NO_SCRATCH};
+    if (hook_at(e, address)) {
+        return count; /* the loader looks for INC there */
+    }
+    if (block->twin != NO_INDEX) {
+        count.at = NO_INDEX - 1;
+        return count;
+    }
+    count.r = loop_register(e, block, count.row);
+    count.at = count.r == NO_SCRATCH ? find_free_flags(e, block) : 0;
+    return count;
+}
+
+static void count_block(Emitter *e, const Block *block, uint32_t k, const BlockCount *count) {
+    if (k == 0 && count->at == NO_INDEX) {
+        count_without_flags(e, block->live_in | loop_registers(e, block), count->row);
+    } else if (k == count->at && count->r != NO_SCRATCH) {
+        put_lea(e, count->r, NO_SCRATCH, 1);
+    } else if (k == count->at) {
+        put_inc_counter(e, count->row);
+    }
+}
 
 /* ---- blocks ---- */
 
+static void begin_block(Emitter *e, const Block *block) {
+    const Instruction *first = &e->analysis->list[block->first];
+    Loop *loop = loop_of(e, block);
+    e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
+    loop_enter(e, block);
+    if (is_aligned_loop(e, block)) {
+        put_nops(e, (uint32_t)-e->n & (alignment_of(first->address) - 1));
+    }
+    if (!loop || &e->graph.blocks[loop->first] != block || !loop->n_counters) {
+        e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
+    }
+    if (loop && &e->graph.blocks[loop->first] == block) {
+        loop->label = e->n;
+    }
+}
+
 static void emit_block(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
-    const Instruction *last = first + block->n - 1;
     e->live_is_known = false;
-    const uint32_t bytes = (uint32_t)(last->address + last->length - first->address);
-    const uint32_t counter = add_row(e, first->address, bytes, ROW_BLOCK);
-    const uint32_t count_at = hook_at(e, first->address) ? 0 : find_free_flags(e, block);
+    const BlockCount count = plan_count(e, block);
     const uint32_t index = e->graph.first_index + block->first;
     const bool masked = has_masks(e, block);
-    if (is_aligned_loop(e, block)) {
-        const uint32_t unit = alignment_of(first->address);
-        put_nops(e, (uint32_t)-e->n & (unit - 1));
-    }
+    begin_block(e, block);
     if (masked) {
         masks_plan(e, block);
     }
     if (e->records) {
-        record_plan(e, block, counter);
+        record_plan(e, block, count.row);
     }
     for (uint32_t k = 0; k < block->n; k++) {
-        e->places[index + k] = (Place){(uint32_t)e->n,
-                                       (uint32_t)(first[k].address - e->analysis->module->lowest)};
+        e->places[index + k].address = (uint32_t)(first[k].address - e->analysis->module->lowest);
+        if (k > 0) {
+            e->places[index + k].at = (uint32_t)e->n;
+        }
         if (k == 0 && e->records && !hook_at(e, first->address)) {
             put_ring_check(e, block);
         }
-        if (k == 0 && count_at == NO_INDEX) {
-            count_without_flags(e, block->live_in, counter);
-        } else if (k == count_at) {
-            put_inc_counter(e, counter);
-        }
+        count_block(e, block, k, &count);
         if (masked) {
             masks_count(e, k);
         }
         if (e->records) {
-            record_before(e, block, k, counter);
+            record_before(e, block, k, count.row);
         }
         emit_instruction(e, block, k);
         if (e->records) {
             record_after(e, block, k);
         }
     }
+    loop_leave(e, block);
 }
 
 static void resolve_forward(Emitter *e) {
@@ -160,7 +214,11 @@ static void resolve_forward(Emitter *e) {
 
 void emit_piece(Emitter *e, const Piece *piece) {
     graph_make(&e->graph, piece);
-    if (!reserve(e, find_bounds(e) + SLACK)) {
+    e->loops.n = 0;
+    if (!e->records) {
+        loops_find(&e->graph, &e->loops);
+    }
+    if (!reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES + SLACK)) {
         return;
     }
     const uint32_t unit = alignment_of(piece->start);
@@ -174,6 +232,7 @@ void emit_piece(Emitter *e, const Piece *piece) {
         emit_jump(e, piece->end);
     }
     record_stubs(e);
+    loop_exits(e);
     resolve_forward(e);
     if (e->n > INT32_MAX) {
         e->failed = "its copy would be larger than 2 GiB";

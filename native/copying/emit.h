@@ -6,6 +6,7 @@
 #include "arena.h"
 #include "copier.h"
 #include "flow.h"
+#include "loops.h"
 
 #define NO_SCRATCH 255
 
@@ -26,12 +27,19 @@ typedef struct {
 typedef struct {
     uint32_t k, row;
     uint8_t mask, lanes;
+    uint8_t r;          /* register that a loop counts it in, or NO_SCRATCH */
 } MaskCount;
 
 /* A jump from the head of a recording block to where the ring is handed over. */
 typedef struct {
     uint32_t at, block;
 } RingStub;
+
+/* A branch out of a loop that counts in registers. */
+typedef struct {
+    uint64_t target;
+    uint32_t at, loop;
+} Exit;
 
 typedef struct {
     Analysis *analysis;
@@ -48,7 +56,8 @@ typedef struct {
     bool records;
     uint32_t record_words;  /* of the block at hand, without its own */
     size_t next_note;       /* that is not emitted yet */
-    Array forward, late, masks, notes, stubs;
+    Array forward, late, masks, notes, stubs, loops, exits;
+    uint32_t *rows;         /* of each block of the piece */
     const char *failed;
 } Emitter;
 
@@ -79,6 +88,7 @@ void put_nops(Emitter *e, uint32_t n);
    0x01 add to memory, 0x29 subtract from memory. */
 void put_counter(Emitter *e, uint8_t op, uint8_t r, uint32_t counter);
 void put_inc_counter(Emitter *e, uint32_t counter);
+void put_zero(Emitter *e, uint8_t r);
 /* lea r, [r + other + add]; other: NO_SCRATCH for none. */
 void put_lea(Emitter *e, uint8_t r, uint8_t other, int8_t add);
 /* Leave the red zone and save a register; flags stay. */
@@ -106,6 +116,16 @@ uint32_t live_before(Emitter *e, const Block *block, uint32_t k);
 void masks_plan(Emitter *e, const Block *block);
 void masks_count(Emitter *e, uint32_t k);
 #define MOST_MASK_BYTES 64u
+
+/* Loops that count in registers. */
+Loop *loop_of(const Emitter *e, const Block *block);
+uint32_t loop_registers(const Emitter *e, const Block *block);
+uint8_t loop_register(Emitter *e, const Block *block, uint32_t row);
+uint32_t loop_most_bytes(const Emitter *e, const Block *block);
+void loop_enter(Emitter *e, const Block *block);
+bool loop_branch(Emitter *e, const Block *block, const Instruction *x);
+void loop_leave(Emitter *e, const Block *block);
+void loop_exits(Emitter *e);
 
 /* Recording (record.h): words that an instruction writes to the ring, and the emission of those of
    the block that was planned. */

@@ -50,6 +50,12 @@ static uint32_t find_target(const Emitter *e, uint32_t i, uint64_t target, uint3
                             bool *known, uint64_t *place) {
     const uint32_t b = graph_block_at(&e->graph, target);
     const Block *to = &e->graph.blocks[b];
+    const Loop *loop = b == NO_INDEX ? NULL : loop_of(e, to);
+    if (loop && loop->first == b && e->graph.blocks[block].loop == to->loop) {
+        *known = true;
+        *place = loop->label; /* its own branches go on counting */
+        return b;
+    }
     if (b == NO_INDEX || e->analysis->list[to->first].address != target) {
         return NO_INDEX;
     }
@@ -97,6 +103,9 @@ static void put_branch(Emitter *e, uint32_t block, uint32_t i, const uint8_t *ne
 static void emit_branch(Emitter *e, uint32_t block, uint32_t i) {
     const Instruction *x = &e->analysis->list[i];
     const uint8_t *code = bytes_of(e, x);
+    if (loop_branch(e, &e->graph.blocks[block], x)) {
+        return;
+    }
     if (x->flow == FLOW_CONDITIONAL) {
         const uint8_t near_form = 0x70 | x->condition;
         const uint8_t far_form[] = {0x0F, 0x80 | x->condition};

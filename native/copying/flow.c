@@ -150,7 +150,8 @@ static void find_blocks(Graph *g) {
         words += g->most_words ? record_words(a->module, x) : 0;
         if (!block || is_marked(a, a->leaders, x->address) || (g->most_words && words > g->most_words)) {
             block = &g->blocks[g->n_blocks++];
-            *block = (Block){.first = i, .next = NO_INDEX, .branch = NO_INDEX};
+            *block = (Block){.first = i, .next = NO_INDEX, .branch = NO_INDEX, .loop = NO_INDEX,
+                             .twin = NO_INDEX};
             words = g->most_words ? record_words(a->module, x) : 0;
         }
         g->block_of[i] = (uint32_t)g->n_blocks - 1;

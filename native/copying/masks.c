@@ -38,12 +38,12 @@ void masks_plan(Emitter *e, const Block *block) {
             uint32_t *same = known[x[k].mask];
             const uint32_t row = add_row(e, x[k].address, x[k].masked_lanes, ROW_MASK);
             if (same[0] == x[k].masked_lanes) {
-                ((Row *)e->copy->sections[SECTION_ROWS].items)[row].unused = 1 + same[1];
+                ((Row *)e->copy->sections[SECTION_ROWS].items)[row].shares = 1 + same[1];
             } else {
                 MaskCount *count = array_add(&e->masks, 1);
                 if (count) {
                     *count = (MaskCount){find_place(e, block, k), row, x[k].mask,
-                                         x[k].masked_lanes};
+                                         x[k].masked_lanes, loop_register(e, block, row)};
                 }
                 same[0] = x[k].masked_lanes;
                 same[1] = row;
@@ -86,7 +86,11 @@ void masks_count(Emitter *e, uint32_t k) {
             put1(e, 0x9C); /* pushfq */
         }
         put_population(e, r, count);
-        put_counter(e, 0x01, r, count->row);
+        if (count->r == NO_SCRATCH) {
+            put_counter(e, 0x01, r, count->row);
+        } else {
+            put_lea(e, count->r, r, 0);
+        }
         if (flags) {
             put1(e, 0x9D);
         }

@@ -33,7 +33,7 @@ class Row(NamedTuple):
     kind: int
     n_accesses: int
     first_access: int
-    unused: int
+    shares: int
 
 
 class Anchor(NamedTuple):
@@ -111,6 +111,8 @@ def _is_ours(x: Instruction) -> bool:
         }  # fmt: skip
     if x.segment_prefix == Register.FS:
         return x.mnemonic == Mnemonic.MOV and x.memory_displacement == 0
+    if _is_zero(x):
+        return True
     return x.mnemonic in {
         Mnemonic.LEA, Mnemonic.PUSH, Mnemonic.POP, Mnemonic.NOP, Mnemonic.INT3, Mnemonic.NOT,
         Mnemonic.PUSHFQ, Mnemonic.POPFQ, Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
@@ -119,11 +121,32 @@ def _is_ours(x: Instruction) -> bool:
     }  # fmt: skip
 
 
-def _same_target(copy: CopyFile, where: dict[int, int], target: int, at: int, to: int) -> bool:
-    """Whether a branch of the copy goes where that of the original goes."""
-    if target in where:
-        return to == where[target]
-    return to == target - copy.delta
+def _same_target(copy: CopyFile, where: dict[int, int], target: int, to: int) -> bool:
+    """Whether a branch of the copy goes where that of the original goes.
+
+    Within a loop that counts in registers it goes behind their zeros; out of it, by the way of
+    code that adds them to the bank.
+    """
+    if target not in where:
+        return to == target - copy.delta
+    place = where[target]
+    if to == place:
+        return True
+    if place < to < place + 80:
+        zeros = list(Decoder(64, copy.code[place:to], ip=place))
+        if all(_is_zero(x) or x.mnemonic == Mnemonic.NOP for x in zeros):
+            return True
+    for x in Decoder(64, copy.code[to : to + 400], ip=to):
+        if x.mnemonic == Mnemonic.JMP:
+            return x.near_branch_target == place
+        if not _is_ours(x):
+            return False
+    return False
+
+
+def _is_zero(x: Instruction) -> bool:
+    """Whether it is mov r32, 0."""
+    return x.code == Code.MOV_R32_IMM32 and x.immediate32 == 0
 
 
 def _is_same(
@@ -137,7 +160,7 @@ def _is_same(
             and new.op0_kind == OpKind.NEAR_BRANCH64
             and (new.mnemonic == old.mnemonic)
             and _same_target(
-                copy, where, old.near_branch_target, new.ip, _signed(new.near_branch_target)
+                copy, where, old.near_branch_target, _signed(new.near_branch_target)
             )
         )
     if len(old_bytes) != len(new_bytes):
@@ -211,6 +234,6 @@ def _long_loop(copy: CopyFile, where: dict[int, int], old: Instruction, new: Ins
         and skip.code == Code.JMP_REL8_64
         and skip.near_branch_target == jump.next_ip
         and _same_target(
-            copy, where, old.near_branch_target, jump.ip, _signed(jump.near_branch_target)
+            copy, where, old.near_branch_target, _signed(jump.near_branch_target)
         )
     )

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Innermost loops whose counters are in registers that they do not use, and are added to the bank
+ * where the loop is left. */
+#ifndef RIDGEPOINT_LOOPS_H
+#define RIDGEPOINT_LOOPS_H
+
+#include "flow.h"
+
+#define MOST_LOOP_BLOCKS 12u
+#define MOST_LOOP_COUNTERS 6u
+
+/* Register r counts for `row`; NO_INDEX: for none yet. */
+typedef struct {
+    uint32_t row;
+    uint8_t r;
+} LoopCounter;
+
+typedef struct {
+    uint32_t first, last;  /* blocks, one after the other; it is entered at the first only */
+    uint32_t registers;    /* that it may use: LIVE_REGISTER bits, `counters` included */
+    uint32_t n_counters, n_given;
+    LoopCounter counters[MOST_LOOP_COUNTERS];
+    uint64_t label;        /* where its head is in the copy, behind the counters' beginning */
+} Loop;
+
+/* Find the loops of a function: sets `loop` of blocks in them, and `twin` of blocks that are
+   executed exactly as often as another one before them. */
+void loops_find(const Graph *graph, Array *loops);
+
+#endif

@@ -87,6 +87,22 @@ static bool may_copy(const Analysis *a, const Piece *piece) {
     return true;
 }
 
+/* Valgrind's client requests: xchg rbx, rbx after four rotations of rdi. */
+bool is_request(const Module *module, const Instruction *x) {
+    static const uint8_t request[] = {0x48, 0xC1, 0xC7, 0x03, 0x48, 0xC1, 0xC7, 0x0D, 0x48, 0xC1,
+                                      0xC7, 0x3D, 0x48, 0xC1, 0xC7, 0x33, 0x48, 0x87, 0xDB};
+    const size_t before = sizeof request - 3;
+    if (x->length != 3 || x->read != 8 || x->changed != 8 || x->flags_written) {
+        return false;
+    }
+    const uint8_t *code = module_bytes(module, x->address - before, sizeof request);
+    return code && !memcmp(code, request, sizeof request);
+}
+
+bool switches_bank(const Module *module, const Instruction *x) {
+    return (x->what == WHAT_TILES && x->encoding == ENCODING_VEX) || is_request(module, x);
+}
+
 /* ---- marks of one piece ---- */
 
 static void mark_all(const Analysis *a, uint64_t address) {
@@ -99,8 +115,8 @@ static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
     const uint64_t next = x->address + x->length;
     switch (x->flow) {
     case FLOW_NEXT:
-        if (x->what == WHAT_SYSCALL) { /* may not come back, or twice */
-            mark_all(a, next);
+        if (x->what == WHAT_SYSCALL || switches_bank(a->module, x)) {
+            mark_all(a, next); /* it may not come back, or twice; or counts go elsewhere then */
         }
         return;
     case FLOW_CONDITIONAL:

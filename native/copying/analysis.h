@@ -57,6 +57,11 @@ const char *analysis_make(Analysis *analysis, const Module *module, const uint64
                           size_t n_only);
 void analysis_free(Analysis *analysis);
 
+/* Whether the loader is asked something behind an instruction: by a client request; or by that or
+   by another configuration of tiles, after which counts go to another bank. */
+bool is_request(const Module *module, const Instruction *x);
+bool switches_bank(const Module *module, const Instruction *x);
+
 void analysis_list_pieces(Analysis *analysis);
 
 /* Decode a piece into analysis->list. False: something in it is no instruction. */

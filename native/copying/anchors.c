@@ -25,13 +25,13 @@ static EntryHook hook_of_name(const char *name) {
         {"dladdr", ENTRY_ADDR},                {"dladdr1", ENTRY_ADDR},
         {"dl_addr", ENTRY_ADDR},               {"dlopen", ENTRY_CALLER},
         {"dlmopen", ENTRY_CALLER},             {"dlsym", ENTRY_CALLER},
-        {"dlvsym", ENTRY_CALLER},
+        {"dlvsym", ENTRY_CALLER},              {"Unwind_GetIP", ENTRY_GET_IP},
     };
     while (*name == '_') {
         name++;
     }
-    for (size_t i = 0; name[0] == 'd' && name[1] == 'l' && i < sizeof hooks / sizeof hooks[0];
-         i++) {
+    const bool possible = (name[0] == 'd' && name[1] == 'l') || name[0] == 'U';
+    for (size_t i = 0; possible && i < sizeof hooks / sizeof hooks[0]; i++) {
         if (is_same(name, hooks[i].name)) {
             return hooks[i].hook;
         }

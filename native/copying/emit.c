@@ -233,7 +233,9 @@ void emit_piece(Emitter *e, const Piece *piece) {
     }
     record_stubs(e);
     loop_exits(e);
-    resolve_forward(e);
+    if (!e->failed) {
+        resolve_forward(e);
+    }
     if (e->n > INT32_MAX) {
         e->failed = "its copy would be larger than 2 GiB";
     }

@@ -7,9 +7,6 @@
 #define HOOK_BYTES 24u
 #define SYSTEM_CALL_BYTES 32u
 
-static const uint8_t request[] = {0x48, 0xC1, 0xC7, 0x03, 0x48, 0xC1, 0xC7, 0x0D, 0x48, 0xC1,
-                                  0xC7, 0x3D, 0x48, 0xC1, 0xC7, 0x33, 0x48, 0x87, 0xDB};
-
 uint32_t emit_most_bytes(const Instruction *x) {
     switch (x->flow) {
     case FLOW_LOOP:
@@ -197,14 +194,6 @@ static void emit_plain(Emitter *e, const Instruction *x, const uint8_t *code) {
     }
 }
 
-static bool is_request(const Emitter *e, const Instruction *x, const uint8_t *code) {
-    const size_t before = sizeof request - 3;
-    const uint8_t *all = x->length == 3 && code[1] == 0x87
-                             ? module_bytes(e->analysis->module, x->address - before,
-                                            sizeof request) : NULL;
-    return all && !memcmp(all, request, sizeof request);
-}
-
 void emit_instruction(Emitter *e, const Block *block, uint32_t k) {
     const uint32_t i = block->first + k;
     const Instruction *x = &e->analysis->list[i];
@@ -232,10 +221,8 @@ void emit_instruction(Emitter *e, const Block *block, uint32_t k) {
         emit_repeated(e, block, k, code);
     } else {
         emit_plain(e, x, code);
-        if (x->what == WHAT_TILES && x->encoding == ENCODING_VEX) {
-            put_hook_call(e, HOOK_TILES);
-        } else if (is_request(e, x, code)) {
-            put_hook_call(e, HOOK_REQUEST);
+        if (switches_bank(e->analysis->module, x)) {
+            put_hook_call(e, x->what == WHAT_TILES ? HOOK_TILES : HOOK_REQUEST);
         }
     }
 }

@@ -35,12 +35,8 @@ uint32_t graph_block_at(const Graph *g, uint64_t address) {
     return i == NO_INDEX ? NO_INDEX : g->block_of[i - g->first_index];
 }
 
-/* Valgrind's client requests end with xchg rbx, rbx after four rotations of rdi. */
 static bool reads_everything(const Graph *g, const Instruction *x) {
-    const uint8_t *code = x->length == 3 && !x->has_memory
-                              ? module_bytes(g->analysis->module, x->address, 3) : NULL;
-    return x->what == WHAT_SYSCALL || x->flow == FLOW_STOP
-           || (code && code[0] == 0x48 && code[1] == 0x87 && code[2] == 0xDB);
+    return x->what == WHAT_SYSCALL || x->flow == FLOW_STOP || is_request(g->analysis->module, x);
 }
 
 static uint32_t needed_by(const Graph *g, const Instruction *x) {

@@ -20,9 +20,7 @@ static bool is_simple(const Graph *g, const Block *block) {
         return false;
     }
     for (uint32_t k = 0; k < block->n; k++) { /* nothing that may switch banks */
-        if (x[k].what == WHAT_TILES || x[k].what == WHAT_SYSCALL || x[k].what == WHAT_REPEATED
-            || (x[k].length == 3 && x[k].read == 8 && x[k].changed == 8
-                && !x[k].flags_written)) { /* xchg rbx, rbx */
+        if (x[k].what == WHAT_SYSCALL || switches_bank(g->analysis->module, &x[k])) {
             return false;
         }
     }

@@ -76,7 +76,8 @@ static bool reads_own_address(const Analysis *a, size_t i) {
 }
 
 static bool may_copy(const Analysis *a, const Piece *piece) {
-    if (piece->function.is_signal_frame || piece->function.is_in_rseq) {
+    const Function *function = &piece->function;
+    if (function->is_signal_frame || function->is_in_rseq || function->has_own_frames) {
         return false;
     }
     for (size_t i = 0; i < a->n_list; i++) {

@@ -196,9 +196,12 @@ const char *copy_make(const Module *module, CopyKind kind, const uint64_t *only,
                       Copy *copy) {
     Analysis analysis;
     Array lost;
+    *copy = (Copy){0};
+    if (module->frames_of) {
+        return "its runtime looks return addresses up in tables of its own";
+    }
     array_begin(&lost, sizeof(uint64_t));
     const char *problem = analysis_make(&analysis, module, only, n_only);
-    *copy = (Copy){0};
     /* An exception that meets a copy without tables ends the program: such functions are left
        alone, and all is copied again. */
     for (bool again = !problem; again && !problem;) {

@@ -292,6 +292,7 @@ static const char *read_all(Opening *opening) {
     choose_strings(opening);
     read_relocations(opening);
     read_functions(opening);
+    read_frames(opening);
     return ran_out(module) ? "memory ran out" : NULL;
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     uint64_t fde;         /* vaddr of its FDE; 0: none */
     uint32_t name;        /* offset in `strings`; 0: no symbol */
     bool is_signal_frame; /* of an augmentation with S: unwinders know its bytes */
+    bool has_own_frames;  /* its callees' return addresses are known to a table that is not ours */
     bool is_in_rseq;      /* a restartable sequence: its addresses are known to the kernel */
 } Function;
 
@@ -68,6 +69,7 @@ typedef struct {
     Import *imports;            /* sorted by slot */
     size_t n_imports;
     const char *strings;        /* of names; offset 0 is "" */
+    const char *frames_of;      /* whose runtime looks return addresses up; NULL: nobody's */
     /* private */
     Fde *fdes;                  /* sorted by start */
     size_t n_fdes;

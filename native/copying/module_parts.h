@@ -74,5 +74,6 @@ void read_dynamic(Opening *opening);
 void choose_strings(Opening *opening);
 void read_relocations(Opening *opening);
 void read_functions(Opening *opening);
+void read_frames(Opening *opening);
 
 #endif

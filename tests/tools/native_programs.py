@@ -285,6 +285,15 @@ LANGUAGES = [
         ),
         lacks=_has("ocamlopt"),
     ),
+    Trial(
+        name="ocaml-stripped",
+        program=Built(
+            source="collects.ml",
+            line="sh {sources}/ocaml.sh {sources}/collects.ml {folder} {}",
+            after=("strip {}",),
+        ),
+        lacks=_has("ocamlopt"),
+    ),
     Trial(name="pascal-raises", program=_PASCAL, counted=False),
     Trial(
         name="java-collects",

@@ -34,7 +34,7 @@ typedef struct {
     uint64_t mask;
 } Signals;
 
-typedef enum { KEPT_NOTHING, KEPT_EXEC, KEPT_ACTION } KeptKind;
+typedef enum { KEPT_NOTHING, KEPT_EXEC, KEPT_ACTION, KEPT_LIMIT, KEPT_ARGUMENTS } KeptKind;
 
 #define SLOT_CALL SLOT_LOADER /* number of the last system call that a copy made */
 
@@ -53,6 +53,7 @@ typedef struct Thread {
     uint64_t kept_handler;
     Signals kept_signals;
     KernelAction action; /* for rt_sigaction */
+    uint64_t limit[2];   /* for setrlimit */
     uint8_t *environment; /* for exec: made here if the program's lacks something */
     uint64_t environment_bytes;
 } Thread;
@@ -230,6 +231,13 @@ void samples_begin(void);
 bool samples_want(uint64_t signal);
 void samples_give_way(bool has_use);
 void samples_of_thread(Thread *thread);
+
+/* ---- loader_limits.c ---- */
+
+uint64_t limits_own_space(const ArenaHeader *arena);
+bool limit_begins(Thread *thread, Frame *frame);
+void limit_returned(const Frame *before, const Frame *frame);
+bool lock_begins(const Thread *thread, Frame *frame);
 
 /* ---- loader_hooks.S ---- */
 

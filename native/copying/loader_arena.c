@@ -26,10 +26,12 @@ static bool is_sound(const ArenaHeader *header, uint64_t file_bytes) {
         && header->names_at + header->names_bytes <= header->banks_at;
 }
 
-static bool has_limit(void) {
+/* One that leaves too little room. A program that set one itself has room for us, see
+   loader_limits.c, and so have the programs that it becomes and begins. */
+static bool has_limit(const ArenaHeader *arena) {
     uint64_t limit[2] = {0, 0};
     system_call(SYS_prlimit64, 0, RLIMIT_AS, 0, (uint64_t)limit, 0, 0);
-    return limit[0] != RLIM_INFINITY;
+    return limit[0] < limits_own_space(arena);
 }
 
 /* Far from everything, since the kernel would put it right below the libraries, where there would
@@ -57,6 +59,7 @@ static ArenaHeader *map_all(int64_t file, uint64_t file_bytes) {
     const uint64_t banks_at = header->banks_at;
     if (is_sound(header, file_bytes)) {
         const uint64_t end = banks_at + header->most_banks * header->bank_bytes;
+        process.is_limited = has_limit(header);
         all = process.is_limited ? NULL : map_shared(end, file, 0);
         if (all) {
             process.banks = (uint8_t *)all + banks_at;
@@ -74,7 +77,6 @@ bool arena_map(const char *path) {
     if (file < 0) {
         return false;
     }
-    process.is_limited = has_limit();
     ArenaHeader *header = NULL;
     if (!system_call(SYS_fstat, (uint64_t)file, (uint64_t)&status, 0, 0, 0, 0)
         && (uint64_t)status.st_size >= 4096) {

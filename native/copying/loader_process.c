@@ -185,6 +185,20 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
             return true;
         }
         return false;
+    case SYS_setrlimit:
+    case SYS_getrlimit:
+    case SYS_prlimit64:
+        if (limit_begins(thread, frame)) {
+            thread->kept = KEPT_LIMIT;
+            return true;
+        }
+        return false;
+    case SYS_mlockall:
+        if (lock_begins(thread, frame)) {
+            thread->kept = KEPT_ARGUMENTS;
+            return true;
+        }
+        return false;
     case SYS_exit_group: exits(frame->rdi); return false;
     case SYS_arch_prctl:
         if (frame->rdi == ARCH_SET_GS) {
@@ -224,10 +238,10 @@ static void restore_arguments(const Frame *before, Frame *frame) {
     frame->r10 = before->r10;
 }
 
-/* Nothing but rt_sigaction returns 0 here in the thread that called it; of a new thread this is
+/* Nothing but such calls returns 0 here in the thread that called it; of a new thread this is
    still the record of the one that began it. */
 static bool is_own(const Thread *thread, uint64_t kept) {
-    return kept == KEPT_ACTION && !is_forked()
+    return kept >= KEPT_ACTION && !is_forked()
         && (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid;
 }
 
@@ -243,8 +257,10 @@ void system_call_returned(Frame *frame) {
         thread->kept = KEPT_NOTHING;
         if (kept == KEPT_EXEC) {
             exec_failed(thread, frame);
-        } else {
+        } else if (kept == KEPT_ACTION) {
             action_returned(thread, &thread->kept_frame, frame);
+        } else if (kept == KEPT_LIMIT) {
+            limit_returned(&thread->kept_frame, frame);
         }
         restore_arguments(&thread->kept_frame, frame);
     }

@@ -55,6 +55,11 @@ static uint64_t lives_on(void) {
 static int memory(int argc, char **argv) { /* 1 GiB of addresses more than now */
     (void)argc, (void)argv;
     limit(RLIMIT_AS, 1ul << 30);
+    struct rlimit now;
+    EXPECT(getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_cur == 1ul << 30 && now.rlim_max == 1ul << 30);
+    now.rlim_cur -= 1 << 20;
+    EXPECT(prlimit(0, RLIMIT_AS, &now, &now) == 0 && now.rlim_cur == 1ul << 30);
+    EXPECT(prlimit(0, RLIMIT_AS, NULL, &now) == 0 && now.rlim_cur == (1ul << 30) - (1 << 20));
     void *little = malloc(100 << 20), *much = malloc(2ul << 30);
     printf("100 MiB: %d, 2 GiB: %d\n", little != NULL, much != NULL);
     free(little);

@@ -19,6 +19,7 @@ static void begin_copy(Copy *copy) {
         [SECTION_PLACES] = sizeof(Place),
         [SECTION_PAIRS] = sizeof(Pair),
         [SECTION_ACCESSES] = sizeof(Access),
+        [SECTION_LINES] = sizeof(Line),
     };
     *copy = (Copy){0};
     for (int i = 0; i < SECTION_COUNT; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "copier.h"
+#include "lines.h"
 
 static int fail(const char *path, const char *problem) {
     fprintf(stderr, "%s: cannot be copied: %s\n", path, problem);
@@ -49,6 +50,9 @@ int main(int argc, char **argv) {
         return fail(argv[1], problem);
     }
     problem = copy_make(&module, kind, NULL, 0, &copy);
+    if (!problem) {
+        lines_add(&module, &copy);
+    }
     problem = problem ? problem : copy_write(&copy, argv[2]);
     if (problem) {
         return fail(argv[1], problem);

@@ -26,7 +26,8 @@ typedef enum {
     SECTION_PLACES,   /* Place: where instructions are in CODE, by `at` */
     SECTION_PAIRS,    /* Pair: counting and recording copy of an instruction, by `counting` */
     SECTION_ACCESSES, /* Access: of recording blocks, in the order of their addresses in the ring */
-    SECTION_NAMES,    /* bytes: strings with their 0 */
+    SECTION_NAMES,    /* bytes: strings with their 0; the first is empty */
+    SECTION_LINES,    /* Line, by `at` */
     SECTION_COUNT = 16
 } SectionKind;
 
@@ -123,6 +124,13 @@ typedef struct {
     uint8_t bits;         /* AccessBits */
     uint8_t shape;
 } Access;
+
+/* Source lines of code: of that from `at` up to the next one's. */
+typedef struct {
+    uint32_t at;   /* vaddr - lowest */
+    uint32_t file; /* its path in SECTION_NAMES; 0: none */
+    uint32_t line; /* 0: none */
+} Line;
 
 /* ---- hooks: addresses at the beginning of CODE that emitted code jumps or calls through ---- */
 

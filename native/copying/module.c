@@ -224,7 +224,7 @@ static void read_sections(Opening *opening) {
 
 /* ---- opening ---- */
 
-static const char *map_file(Module *module, const char *path) {
+const char *map_file(Module *module, const char *path) {
     struct stat status;
     const int64_t fd = system_call(SYS_open, (uint64_t)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
     if (system_refused(fd)) {

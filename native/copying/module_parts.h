@@ -69,6 +69,9 @@ const Segment *module_segment_at(const Module *module, uint64_t address);
 /* Offset of a symbol's name in Module.strings, or 0. */
 uint32_t symbol_name(const Module *module, const SymbolTable *table, const Elf64_Sym *symbol);
 
+/* Fills `file` and `file_bytes`. NULL, or why not. */
+const char *map_file(Module *module, const char *path);
+
 void read_identity(Module *module, const Elf64_Ehdr *header);
 void read_dynamic(Opening *opening);
 void choose_strings(Opening *opening);

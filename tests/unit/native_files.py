@@ -82,15 +82,23 @@ class ArenaFile:
 BLOCK, MASK, ITERATIONS = range(3)
 
 
-def copy_file(path, rows, *, lowest=0x400000, highest=0x402000, code=b"", places=()):
-    """Write a copy: rows of address, bytes and kind; places of offset in the code and address."""
+def copy_file(
+    path, rows, *, lowest=0x400000, highest=0x402000, code=b"", places=(), lines=(), names=b"\0"
+):
+    """Write a copy: rows of address, bytes and kind; places of offset in the code and address.
+
+    Lines are of address, offset of the source in names, and number.
+    """
     row_bytes = b"".join(struct.pack("<QIHHII", a, n, kind, 0, 0, 0) for a, n, kind in rows)
     place_bytes = b"".join(struct.pack("<II", at, a - lowest) for at, a in places)
+    line_bytes = b"".join(struct.pack("<III", a - lowest, file, line) for a, file, line in lines)
     sections = [(0, 0)] * 16
     at = 8 + 12 * 8 + 16 * 16
     for number, content, n in (
         (4, row_bytes, len(rows)),
         (5, place_bytes, len(places)),
+        (9, line_bytes, len(lines)),
+        (8, names, len(names)),
         (0, code, len(code)),
     ):
         sections[number] = (at, n)
@@ -98,5 +106,5 @@ def copy_file(path, rows, *, lowest=0x400000, highest=0x402000, code=b"", places
     numbers = (at, 11, 22, 0, lowest, highest, 0, 0, 0, 0, 0, 0)
     header = struct.pack("<8s12Q", b"RPCOPY01", *numbers)
     header += b"".join(struct.pack("<QQ", *section) for section in sections)
-    path.write_bytes(header + row_bytes + place_bytes + code)
+    path.write_bytes(header + row_bytes + place_bytes + line_bytes + names + code)
     return path

@@ -32,6 +32,8 @@ ROWS = [
     (MASKED, 8, MASK),
     (REPEATED, 2, ITERATIONS),
 ]
+INSTRUCTIONS = [START + at for at in (0, 4, 10, 12, 14, 19)]
+PLACES = [(4096 + 9 * n, address) for n, address in enumerate(INSTRUCTIONS)]
 # 4 rows of 8 fp32, times 8 bf16 of each of these: 2 x 4 x 8 x 8 = 512 flop.
 TILES = TileConfiguration(rows=(0, 4, 4, 4, 0, 0, 0, 0), row_bytes=(0, 32, 16, 32, 0, 0, 0, 0))
 
@@ -41,7 +43,7 @@ def program(tmp_path):
     """Write an executable of two blocks, and its copy."""
     path = tmp_path / "program"
     path.write_bytes(executable(FIRST + SECOND, constants=b"1", arrays_bytes=0))
-    return str(path), copy_file(tmp_path / "program.copy", ROWS)
+    return str(path), copy_file(tmp_path / "program.copy", ROWS, places=PLACES)
 
 
 def began(number=0, pid=100, parent=1):
@@ -129,6 +131,26 @@ def test_functions_have_the_names_of_their_symbols(tmp_path, program):
 
     assert (function.name, function.object) == ("_start", program[0])
     assert function.counts.instructions == 6
+
+
+def test_lines_are_those_of_the_copy(tmp_path, program):
+    """Each holds from its address up to the next one's; before the first there is none."""
+    names = b"\0/src/a.c\0/src/b.h\0"
+    lines = [
+        *((START + 4, 1, 7), (START + 10, 10, 3), (START + 14, 1, 9)),
+        *((START + 19, 0, 0), (START + 30, 1, 11)),
+    ]
+    copy = copy_file(tmp_path / "lines.copy", ROWS, places=PLACES, lines=lines, names=names)
+    script = began()
+    script.module(program[0], copy, first=0, n=4)
+    script.bank(0, {0: 1, 1: 1})
+    (function,) = totals(script, tmp_path).functions
+
+    assert {(one.source, one.line): one.counts.instructions for one in function.lines} == {
+        ("/src/a.c", 7): 1,
+        ("/src/b.h", 3): 2,
+        ("/src/a.c", 9): 1,
+    }
 
 
 def test_module_that_two_processes_loaded_at_once_is_one(tmp_path, program):

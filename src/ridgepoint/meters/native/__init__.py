@@ -214,15 +214,11 @@ class NativeMeter:
         geometries: Sequence[Geometry],
     ) -> Totals:
         region = self.region
-        selects = None if region is None else (lambda name: name == region)
         try:
-            profiles = profiles_of(
-                contents, history.programs, files=CodeStore(limit_ns=began_ns), selects=selects
-            )
             totals = count(
-                profiles,
+                profiles_of(contents, history.programs, files=CodeStore(limit_ns=began_ns)),
                 alternatives=[geometry.caches for geometry in geometries[1:]],
-                selects=selects,
+                selects=None if region is None else lambda name: name == region,
                 naming=naming,
             )
         except InvalidDocument as error:

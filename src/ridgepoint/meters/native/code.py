@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from iced_x86 import Decoder, Instruction
+from iced_x86 import Decoder
 
 from ridgepoint.meters.decode import MAX_INSTRUCTION_BYTES
 from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.native.copy_file import BLOCK, CopyFile
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
 from ridgepoint.meters.profile import INSTRUCTION, Rows
-from ridgepoint.meters.source_lines import read_source_lines
 from ridgepoint.meters.symbols import read_symbols
 
 UNKNOWN_CODE = 0x06
@@ -22,6 +21,7 @@ UNKNOWN_CODE = 0x06
 
 _APART = np.uint64(48)  # bits between what stands for the load addresses of two modules
 
+Addresses = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 
 
@@ -110,95 +110,89 @@ def module_code(
     """
     rows = rows[copy.rows["kind"][rows] == BLOCK]
     blocks = copy.rows[rows]
-    file = files.get(path) if path else None
-    first = [0]
-    pieces: list[tuple[int, bytes]] = []
-    for address, n_bytes in zip(blocks["address"].tolist(), blocks["bytes"].tolist(), strict=True):
-        code = None if file is None else _bytes_at(file, address, n_bytes)
-        pieces += _copied(copy, address, n_bytes) if code is None else _split(code, address)
-        first.append(len(pieces))
-    instructions = np.zeros(len(pieces), INSTRUCTION)
-    instructions["file_address"] = [address for address, _ in pieces]
-    instructions["length"] = [len(code) for _, code in pieces]
-    padded = b"".join(code.ljust(MAX_INSTRUCTION_BYTES, b"\0") for _, code in pieces)
-    instructions["code"] = np.frombuffer(padded, np.uint8).reshape(-1, MAX_INSTRUCTION_BYTES)
+    first, begins, lengths = _split(copy, blocks)
+    instructions = np.zeros(len(begins), INSTRUCTION)
+    instructions["file_address"], instructions["length"] = begins, lengths
+    known = _read_code(instructions, files.get(path) if path else None)
+    _read_copied(instructions, ~known, copy)
     # Where it was loaded differs between processes: any address does that no other module has.
-    instructions["address"] = instructions["file_address"]
+    instructions["address"] = begins
     if path:
         instructions["address"] += np.uint64(number + 1) << _APART
-        _name(instructions, path, strings)
-    return ModuleCode(
-        path=path,
-        copy=copy,
-        rows=rows,
-        first=np.array(first, np.int64),
-        instructions=instructions,
-    )
+        _name(instructions, path, copy, strings)
+    return ModuleCode(path=path, copy=copy, rows=rows, first=first, instructions=instructions)
 
 
-def _bytes_at(file: ObjectFile, address: int, n_bytes: int) -> bytes | None:
-    segment = file.segment_of(address)
-    if segment is None:
-        return None
-    code = segment.code[address - segment.address : address - segment.address + n_bytes]
-    return code if len(code) == n_bytes else None
+def _split(copy: CopyFile, blocks: Rows) -> tuple[Integers, Addresses, Integers]:
+    """Return where the instructions of each block begin, and their addresses and lengths."""
+    addresses = np.ascontiguousarray(copy.places["address"])
+    if (addresses[1:] <= addresses[:-1]).any():  # there is more than one copy of each
+        addresses = np.unique(addresses)
+    begins = blocks["address"] - np.uint64(copy.lowest)
+    ends = begins + blocks["bytes"]
+    first = np.searchsorted(addresses, begins)
+    n = np.searchsorted(addresses, ends) - first
+    offsets = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
+    rows = np.repeat(first - offsets[:-1], n) + np.arange(offsets[-1])
+    begin = addresses[rows].astype(np.uint64)
+    end = np.append(begin[1:], begin[:1])
+    end[offsets[1:][n > 0] - 1] = ends[n > 0]
+    return offsets, begin + np.uint64(copy.lowest), (end - begin).astype(np.int64)
 
 
-def _split(code: bytes, address: int) -> Iterator[tuple[int, bytes]]:
-    """Yield address and bytes of each instruction of a block."""
-    decoder, instruction, at = Decoder(64, code), Instruction(), 0
-    while at < len(code):
-        decoder.decode_out(instruction)
-        end = at + max(instruction.len, 1)
-        yield address + at, code[at:end]
-        at = end
+def _read_code(instructions: Rows, file: ObjectFile | None) -> npt.NDArray[np.bool_]:
+    """Write the bytes of instructions that a file holds; return of which."""
+    known = np.zeros(len(instructions), np.bool_)
+    lengths = instructions["length"].astype(np.uint64)
+    for segment in () if file is None else file.segments:
+        code = np.frombuffer(segment.code, np.uint8)
+        at = instructions["file_address"] - np.uint64(segment.address)  # may wrap around
+        inside = (at < len(code)) & (at + lengths <= len(code))
+        instructions["code"][inside] = _cut(code, at[inside], lengths[inside])
+        known |= inside
+    return known
 
 
-def _copied(copy: CopyFile, address: int, n_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Yield address and bytes of each instruction of a block from its copy.
+def _cut(code: npt.NDArray[np.uint8], at: Addresses, lengths: Addresses) -> npt.NDArray[np.uint8]:
+    """Return pieces of code, each a row with zeros behind it."""
+    column = np.arange(MAX_INSTRUCTION_BYTES, dtype=np.uint64)
+    pieces = code[np.minimum(at[:, None] + column, np.uint64(len(code) - 1))]
+    pieces[column >= lengths[:, None]] = 0
+    return pieces
+
+
+def _read_copied(instructions: Rows, rows: npt.NDArray[np.bool_], copy: CopyFile) -> None:
+    """Write the bytes of instructions that no file holds any more, as their copies have them.
 
     A branch may be longer there, and a system call is something else: it does as much.
     """
-    begins = _begins(copy, address, n_bytes)
-    for begin, at in begins:
-        code = copy.code[at : at + MAX_INSTRUCTION_BYTES].tobytes()
+    if not rows.any():
+        return
+    at, address = copy.places["at"], copy.places["address"]
+    order = np.argsort(address, kind="stable")
+    wanted = instructions["file_address"][rows] - np.uint64(copy.lowest)
+    places = at[order[np.searchsorted(address, wanted, sorter=order)]].tolist()
+    for row, place in zip(np.flatnonzero(rows).tolist(), places, strict=True):
+        code = copy.code[place : place + MAX_INSTRUCTION_BYTES].tobytes()
         instruction = Decoder(64, code).decode()
-        length = instruction.len
-        yield begin, bytes((UNKNOWN_CODE,)) if instruction.is_invalid else code[:length]
+        known = bytes((UNKNOWN_CODE,)) if instruction.is_invalid else code[: instruction.len]
+        instructions["length"][row] = len(known)
+        instructions["code"][row] = np.frombuffer(known.ljust(len(code), b"\0"), np.uint8)
 
 
-def _begins(copy: CopyFile, address: int, n_bytes: int) -> Iterable[tuple[int, int]]:
-    """Return of the instructions of a block the addresses, and where their copies are."""
-    relative = address - copy.lowest
-    addresses = copy.places["address"]
-    rows = np.flatnonzero((addresses >= relative) & (addresses < relative + n_bytes))
-    _, first = np.unique(addresses[rows], return_index=True)
-    found = copy.places[rows[first]]
-    return zip((found["address"] + copy.lowest).tolist(), found["at"].tolist(), strict=True)
-
-
-def _name(instructions: Rows, path: str, strings: Strings) -> None:
-    """Write their functions to the instructions of an object file."""
+def _name(instructions: Rows, path: str, copy: CopyFile, strings: Strings) -> None:
+    """Write functions and source lines to the instructions of an object file."""
     instructions["object"] = strings.number(path)
     addresses = instructions["file_address"]
     symbols = read_symbols(path)
-    places = symbols.places_of(addresses)
-    used, which = np.unique(places, return_inverse=True)
+    places, which = np.unique(symbols.places_of(addresses), return_inverse=True)
     instructions["function"] = _numbers(
-        ("" if place < 0 else demangled(symbols.names[place][0]) for place in used.tolist()),
+        ("" if place < 0 else demangled(symbols.names[place][0]) for place in places.tolist()),
         strings,
     )[which]
-
-
-def add_lines(
-    instructions: Rows, path: str, wanted: npt.NDArray[np.bool_], strings: Strings
-) -> None:
-    """Write their source lines to some of the instructions of an object file."""
-    addresses = instructions["file_address"][wanted]
-    found = read_source_lines(path, np.unique(addresses))
-    sources, lines = found.at(addresses)
-    instructions["line"][wanted] = lines
-    instructions["source"][wanted] = _numbers(found.paths or ("",), strings)[sources]
+    instructions["line"], files = copy.lines_at(addresses)
+    names, which = np.unique(files, return_inverse=True)
+    instructions["source"] = _numbers(map(copy.name, names.tolist()), strings)[which]
 
 
 def _numbers(texts: Iterable[str], strings: Strings) -> Integers:

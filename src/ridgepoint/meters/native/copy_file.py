@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ridgepoint.errors import InvalidDocument
 
 MAGIC = b"RPCOPY01"
 
-CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES, NAMES = range(9)
+CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES, NAMES, LINES = range(10)
 """Sections, as ``SectionKind`` has them."""
 
 BLOCK, MASK, ITERATIONS, UNUSED = range(4)
@@ -41,6 +42,7 @@ ROW = np.dtype(
     ]
 )
 PLACE = np.dtype([("at", "<u4"), ("address", "<u4")])
+LINE = np.dtype([("at", "<u4"), ("file", "<u4"), ("line", "<u4")])
 
 Rows = npt.NDArray[np.void]
 
@@ -59,6 +61,10 @@ class CopyFile:
     places : ndarray of PLACE
         Where each instruction is in the code; addresses from `lowest`.
     code : ndarray of uint8
+    lines : ndarray of LINE
+        From which lines code comes, each row up to the next; addresses from `lowest`.
+    names : ndarray of uint8
+        Strings, each up to its 0.
     """
 
     identity: tuple[int, int]
@@ -67,6 +73,21 @@ class CopyFile:
     rows: Rows
     places: Rows
     code: npt.NDArray[np.uint8]
+    lines: Rows
+    names: npt.NDArray[np.uint8]
+
+    def lines_at(
+        self, addresses: npt.NDArray[np.uint64]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Return the line of the code at each address, and where its path is; 0: unknown."""
+        latest = np.searchsorted(self.lines["at"], addresses - np.uint64(self.lowest), side="right")
+        rows = np.concatenate([np.zeros(1, LINE), self.lines])[latest]
+        return rows["line"], rows["file"]
+
+    def name(self, at: int) -> str:
+        """Return the string at a place."""
+        rest = self.names[at:]
+        return os.fsdecode(rest[: int(np.argmin(rest != 0))].tobytes()) if len(rest) else ""
 
 
 def read_copy(path: Path) -> CopyFile:
@@ -103,6 +124,8 @@ def read_copy(path: Path) -> CopyFile:
         rows=section(ROWS, ROW),
         places=section(PLACES, PLACE),
         code=section(CODE, np.uint8).view(np.uint8),
+        lines=section(LINES, LINE),
+        names=section(NAMES, np.uint8).view(np.uint8),
     )
 
 

@@ -10,16 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.kernels.tiles import TileConfiguration
-from ridgepoint.meters.decode import decode_each
 from ridgepoint.meters.native.arena import Bank, Contents, Module
-from ridgepoint.meters.native.code import (
-    UNKNOWN_CODE,
-    Integers,
-    ModuleCode,
-    Strings,
-    add_lines,
-    module_code,
-)
+from ridgepoint.meters.native.code import UNKNOWN_CODE, Integers, ModuleCode, Strings, module_code
 from ridgepoint.meters.native.copy_file import BLOCK, ITERATIONS, MASK, read_copy
 from ridgepoint.meters.native.history import Program
 from ridgepoint.meters.native.profile_traffic import ProfileTraffic, no_traffic, traffic_of
@@ -33,19 +25,13 @@ from ridgepoint.meters.profile import (
     Profile,
     Rows,
 )
-from ridgepoint.meters.profile.counts import LEAST_SHARE_OF_A_LINE, Selects
-from ridgepoint.meters.profile.table import CODE_BYTES, codes_of
 
 _Key = tuple[tuple[str, ...], bytes]
 """Regions and tiles of a bank."""
 
 
 def profiles_of(
-    contents: Contents,
-    programs: Sequence[Program],
-    *,
-    files: CodeStore,
-    selects: Selects | None = None,
+    contents: Contents, programs: Sequence[Program], *, files: CodeStore
 ) -> list[Profile]:
     """Return the profile of each program that ran, in the order in which they began.
 
@@ -57,8 +43,6 @@ def profiles_of(
         Those that ran.
     files : CodeStore
         Where the bytes of object files are.
-    selects : callable or None
-        Of which regions lines are wanted; None: of all.
 
     Raises
     ------
@@ -66,7 +50,7 @@ def profiles_of(
         If the copy of a module that ran cannot be read.
     """
     strings = Strings()
-    code = _Code(contents, strings, files, selects)
+    code = _Code(contents, strings, files)
     banks: dict[int, dict[_Key, list[Bank]]] = {}
     for bank in contents.banks:
         own = banks.setdefault(bank.process, {})
@@ -126,9 +110,7 @@ def _process(program: Program) -> Process:
 class _Code:
     """All code of a run: what each counter counts."""
 
-    def __init__(
-        self, contents: Contents, strings: Strings, files: CodeStore, selects: Selects | None
-    ) -> None:
+    def __init__(self, contents: Contents, strings: Strings, files: CodeStore) -> None:
         ran = [module for module in contents.modules if module.n_counters]
         ran.sort(key=lambda module: module.first_counter)
         self._firsts = np.array([module.first_counter for module in ran], np.int64)
@@ -155,7 +137,6 @@ class _Code:
                 if len(executed[unit])
                 else None
             )
-        self._add_lines(contents.banks, strings, selects)
         sizes = [0 if one is None else len(one.instructions) for one in self.modules]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         parts = [one.instructions for one in self.modules if one is not None]
@@ -163,36 +144,6 @@ class _Code:
         self._unit_of = {
             module.number: int(unit) for module, unit in zip(ran, self._unit, strict=True)
         }
-
-    def _add_lines(self, banks: Iterable[Bank], strings: Strings, selects: Selects | None) -> None:
-        """Write lines to the code of functions that did enough of anything for a line to matter.
-
-        Reading debug information takes longer than all else, and most functions hardly run.
-        """
-        chosen = [b for b in banks if selects is None or any(map(selects, b.regions))]
-        units, rows, counts = self._sums(chosen)
-        done = [
-            (module, _amounts(module, rows[units == unit], counts[units == unit]))
-            for unit, module in enumerate(self.modules)
-            if module is not None and module.path
-        ]
-        least = LEAST_SHARE_OF_A_LINE * sum(
-            (amounts.sum(axis=1) for _, amounts in done), np.zeros(3)
-        )
-        for module, amounts in done:
-            functions, place = np.unique(module.instructions["function"], return_inverse=True)
-            matters = np.zeros(len(functions), np.bool_)
-            for amount, limit in zip(amounts, least, strict=True):
-                sums = np.bincount(place, weights=amount, minlength=len(functions))
-                matters |= (sums > 0) & (sums >= limit)
-            if matters.any():
-                add_lines(module.instructions, module.path, matters[place], strings)
-
-    def _sums(self, banks: Sequence[Bank]) -> tuple[Integers, Integers, Integers]:
-        """Return units, rows and counts of the counters of several banks together."""
-        counters, counts = _sum(banks)
-        units, rows = self.located(counters)
-        return units, rows, counts
 
     def located(self, counters: Integers) -> tuple[Integers, Integers]:
         """Return of counters the unit (-1: of none) and the row."""
@@ -220,27 +171,6 @@ class _Code:
         used = np.unique(np.concatenate([np.empty(0, np.int64), *counters]))
         units, rows = self.located(used)
         return [np.unique(rows[units == unit]) for unit in range(n_units)]
-
-
-def _amounts(module: ModuleCode, rows: Integers, counts: Integers) -> npt.NDArray[np.float64]:
-    """Return how many instructions, flop and bytes each instruction of a module did, or so.
-
-    Tiles and what repeats itself count once.
-    """
-    is_block = module.copy.rows["kind"][rows] == BLOCK
-    passes = module.passes(rows[is_block], counts[is_block]).astype(np.float64)
-    codes, which = np.unique(codes_of(module.instructions), return_inverse=True)
-    padded = b"".join(code.ljust(CODE_BYTES, b"\0") for code in codes.tolist())
-    once = np.array(
-        [
-            (1, 0, 0)
-            if operation is None
-            else (1, operation.flop or 0, operation.load_bytes + operation.store_bytes)
-            for operation in decode_each(padded, range(1, len(padded), CODE_BYTES))
-        ],
-        np.float64,
-    ).reshape(-1, 3)
-    return passes * once[which].T
 
 
 def _unknown_instruction() -> Rows:

@@ -34,8 +34,7 @@ Selects = Callable[[str], bool]
 Part = tuple[Counts, tuple[Traffic, ...]]
 """What a part of a program did, and what it moved."""
 
-LEAST_SHARE_OF_A_LINE = 1e-3
-"""Of instructions, flop or bytes: a line with less of each is not told."""
+_LEAST_SHARE_OF_A_LINE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +246,7 @@ def _matters(part: Part, whole: Part) -> bool:
     A C library with debug information alone has thousands of lines that run once.
     """
     return any(
-        own > 0 and own >= LEAST_SHARE_OF_A_LINE * of_all
+        own > 0 and own >= _LEAST_SHARE_OF_A_LINE * of_all
         for own, of_all in zip(_extent(part), _extent(whole), strict=True)
     )
 

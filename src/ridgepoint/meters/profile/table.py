@@ -26,9 +26,7 @@ Places = Integers
 READ_LINES, WRITE_LINES, NT_BYTES = 0, MOST_LEVELS, 2 * MOST_LEVELS
 """Rows of `Table.moved`: of the innermost cache's outer side; the other sides follow each."""
 
-CODE_BYTES = 16
-"""Of the length of an instruction, and 15 bytes of its code."""
-
+_CODE_BYTES = 16  # the length, and 15 bytes of code
 _VEX, _MAP_0F38 = 0xC4, 2
 # Opcodes there of TILELOADD and TILESTORED; TDPBF16PS, TDPFP16PS; TDPB..D; TCMM..
 _TILE_OPCODES = (0x4B, 0x5C, 0x5E, 0x6C)
@@ -193,16 +191,16 @@ def _part(profile: Profile, known: _Known, naming: Naming | None) -> _Part:
 def _code_numbers(instructions: Rows, known: dict[_Code, int]) -> Integers:
     """Return the number of each instruction's length and bytes, adding new ones to the known."""
     return np.array(
-        [known.setdefault((code, None), len(known)) for code in codes_of(instructions).tolist()],
-        np.int64,
+        [known.setdefault((code, None), len(known)) for code in _codes(instructions)], np.int64
     )
 
 
-def codes_of(instructions: Rows) -> npt.NDArray[np.bytes_]:
-    """Return the length and the bytes of each instruction, without zeros at their end."""
+def _codes(instructions: Rows) -> list[bytes]:
+    """Return the length and the bytes of each instruction."""
     raw = np.ascontiguousarray(instructions).view(np.uint8)
-    raw = raw.reshape(len(instructions), instructions.dtype.itemsize)[:, -CODE_BYTES:]
-    return np.ascontiguousarray(raw).view(f"S{CODE_BYTES}").ravel()
+    raw = raw.reshape(len(instructions), instructions.dtype.itemsize)[:, -_CODE_BYTES:]
+    codes: list[bytes] = np.ascontiguousarray(raw).view(f"S{_CODE_BYTES}").ravel().tolist()
+    return codes
 
 
 def _with_tiles(
@@ -233,9 +231,7 @@ def _with_tiles(
         (code[:, 0] == _VEX) & (code[:, 1] & 31 == _MAP_0F38) & np.isin(code[:, 3], _TILE_OPCODES)
     )
     configured = codes.copy()
-    for row, content in zip(
-        candidates.tolist(), codes_of(instructions[candidates]).tolist(), strict=True
-    ):
+    for row, content in zip(candidates.tolist(), _codes(instructions[candidates]), strict=True):
         if (own := tiles[banks[row]]) is not None:
             configured[row] = known.setdefault((content, own), len(known))
     return configured
@@ -243,8 +239,8 @@ def _with_tiles(
 
 def _decoded(codes: Sequence[_Code]) -> tuple[list[Operation | None], Integers]:
     """Return distinct operations, and where among these that of each code is."""
-    padded = b"".join(code.ljust(CODE_BYTES, b"\0") for code, _ in codes)
-    offsets = range(1, len(padded), CODE_BYTES)
+    padded = b"".join(code.ljust(_CODE_BYTES, b"\0") for code, _ in codes)
+    offsets = range(1, len(padded), _CODE_BYTES)
     return distinct(
         _of_length(
             code[0],

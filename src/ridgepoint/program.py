@@ -15,6 +15,7 @@ from ridgepoint.machine import Cache, Machine, caches_of
 from ridgepoint.measurement import Counted, Measurement, Timed, TimedRegion, Timing
 from ridgepoint.meters import Meter, Run, Selection
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.process import Output, resolve
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
@@ -53,8 +54,8 @@ def measure_program(
         Program and arguments. It is run several times, with the same input, in this directory and
         environment; its output is shown once.
     meter : Meter or None
-        None: the engine. Where a meter does not work, what may stand in for it counts (callgrind
-        for the engine), and a caution says so.
+        None: the copying engine where it can, else Valgrind's. Where a meter does not work, what
+        may stand in for it counts (callgrind for Valgrind's engine), and a caution says so.
     machine : Machine or None
         That is to bound it: its caches are simulated, if they are known and `caches` is None,
         and, by the engine, both ends of what a program gets of them where that varies.
@@ -209,10 +210,10 @@ def measure_program(
     return _with_time_of(meter.selection, whole)
 
 
-def _engine(machine: Machine | None) -> EngineMeter:
+def _engine(machine: Machine | None) -> Meter:
     """Return the engine; it simulates both ends of what a program gets of a machine's caches."""
     ends = () if machine is None else ends_of(machine)
-    return EngineMeter(cpus=len(usable_cpus()), ends=ends)
+    return first_choice(cpus=len(usable_cpus()), ends=ends)
 
 
 def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:

@@ -37,11 +37,16 @@ class CommandLine:
         return self("run", "--machine", self.machine, "--repeat", "1", *arguments)
 
 
+def _put(meter, monkeypatch):
+    for engine in ("engine.EngineMeter", "first_choice.first_choice"):
+        monkeypatch.setattr(f"ridgepoint.meters.{engine}", lambda **options: meter)
+
+
 @pytest.fixture
 def meter(monkeypatch):
-    """Put a scripted meter in the engine's place; it says what the literal measurement holds."""
+    """Put a scripted meter in the engines' place; it says what the literal measurement holds."""
     scripted = ScriptedMeter(MEASUREMENT.counted)
-    monkeypatch.setattr("ridgepoint.meters.engine.EngineMeter", lambda **options: scripted)
+    _put(scripted, monkeypatch)
     return scripted
 
 
@@ -50,7 +55,7 @@ def no_meter(monkeypatch):
     """Put a meter that does not work in the engine's place."""
     lack = Unavailable(reason="there is no valgrind", remedy="install it", cost="all")
     scripted = ScriptedMeter(MEASUREMENT.counted, unavailable=lack)
-    monkeypatch.setattr("ridgepoint.meters.engine.EngineMeter", lambda **options: scripted)
+    _put(scripted, monkeypatch)
     return scripted
 
 

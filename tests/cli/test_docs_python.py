@@ -18,7 +18,7 @@ BLOCKS = re.findall(r"^```python\n(.+?)^```", PAGE, flags=re.DOTALL | re.MULTILI
 def test_examples_run_one_after_the_other(cli, monkeypatch):
     """With a machine and counts that are given; each picture and record is there afterwards."""
     monkeypatch.chdir(cli.folder)
-    monkeypatch.setattr("ridgepoint.program.EngineMeter", lambda **_: ridgepoint_meter())
+    monkeypatch.setattr("ridgepoint.program.first_choice", lambda **_: ridgepoint_meter())
     monkeypatch.setattr(
         "ridgepoint.ceilings.characterize", lambda **_: replace(MACHINE, fingerprint="here")
     )

@@ -102,7 +102,7 @@ def test_a_kept_cluster_of_these_hosts_bounds_without_being_named(cli, runner):
         (("--mpi", "2", "--functions"), "without --functions"),
         (("--mpi", "2", "--region", "a"), "without --region"),
         (("--mpi", "2", "--what-if", "l1=32k:8"), "without --what-if"),
-        (("--mpi", "2", "--meter", "both"), "by engine or perf"),
+        (("--mpi", "2", "--meter", "both"), "by engine, native or perf"),
         (("--mpi", "2", "--meter", "perf", "--no-traffic"), "simulate nothing"),
         (("--launcher", "mpirun -n {ranks}"), "say how many ranks"),
         (("--mpi", "2", "--launcher", "mpirun"), "where their number belongs"),

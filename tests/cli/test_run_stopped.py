@@ -47,7 +47,7 @@ def stopped(monkeypatch):
     """Return what puts a meter in the engine's place."""
 
     def put(meter):
-        monkeypatch.setattr("ridgepoint.meters.engine.EngineMeter", lambda **options: meter)
+        monkeypatch.setattr("ridgepoint.meters.first_choice.first_choice", lambda **options: meter)
 
     return put
 

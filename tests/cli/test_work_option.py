@@ -31,7 +31,7 @@ def integers(monkeypatch):
     """Put a scripted meter of a program without floating point in the engine's place."""
     counted = replace(measured(counts=INTEGERS).counted, regions=(PART,))
     scripted = ScriptedMeter(counted)
-    monkeypatch.setattr("ridgepoint.meters.engine.EngineMeter", lambda **options: scripted)
+    monkeypatch.setattr("ridgepoint.meters.first_choice.first_choice", lambda **options: scripted)
     return scripted
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -55,18 +56,19 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
         Those.
     """
     from ridgepoint.meters.engine import EngineMeter
+    from ridgepoint.meters.first_choice import FirstChoice
     from ridgepoint.meters.native import NativeMeter
     from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
     from ridgepoint.models.cache_capacity import ends_of
 
     if isinstance(meter, AutoMeter | BothMeter):
         return replace(meter, engine=with_ends(meter.engine, machine, geometry))
-    if machine is None:
-        return meter
-    ends = ends_of(machine)
-    if geometry is not None or not ends or not isinstance(meter, EngineMeter | NativeMeter):
-        return meter
-    return replace(meter, ends=ends)
+    ends = () if machine is None or geometry is not None else ends_of(machine)
+    if ends and isinstance(meter, FirstChoice):
+        return meter.with_ends(ends)
+    if ends and isinstance(meter, EngineMeter | NativeMeter):
+        return replace(meter, ends=ends)
+    return meter
 
 
 def meter_for(
@@ -90,29 +92,13 @@ def meter_for(
     click.BadParameter
         If the options contradict each other, or the meter cannot do what they say.
     """
-    if region is not None and function is not None:
-        raise click.BadParameter("give a region or a function, not both", param_hint="'--function'")
-    if function is not None and (why := why_no_pattern(function)) is not None:
-        raise click.BadParameter(
-            f"{function!r} is no name and no regular expression: {why}; put \\ before brackets of "
-            "a name",
-            param_hint="'--function'",
-        )
-    if cold and region is None and function is None:
-        raise click.BadParameter(
-            "say when the caches are to be emptied: add --region or --function",
-            param_hint="'--cold'",
-        )
-    if all_threads and region is None and function is None:
-        raise click.BadParameter(
-            "say while what they are to be counted: add --region or --function",
-            param_hint="'--all-threads'",
-        )
-    if not traffic and (cold or what_if or miss_curve):
-        raise click.BadParameter(
-            "leaves nothing for --cold, --what-if and --miss-curve to tell",
-            param_hint="'--no-traffic'",
-        )
+    _refuse_contradictions(
+        region=region,
+        function=function,
+        all_threads=all_threads,
+        cold=cold,
+        traffic=traffic or not (cold or what_if or miss_curve),
+    )
     asked = {
         "--region": region,
         "--function": function,
@@ -142,34 +128,64 @@ def meter_for(
         raise click.BadParameter(
             f"at most {MOST_GEOMETRIES - 1} can be simulated in one run", param_hint="'--what-if'"
         )
+    options: dict[str, Any] = {
+        "cpus": cpus,
+        "simulate": traffic,
+        "region": region,
+        "cold": cold,
+        "alternatives": tuple(map(_other_caches, what_if)),
+        "miss_curve": miss_curve,
+        "report": report,
+    }
     if name == "native":
         from ridgepoint.meters.native import NativeMeter
 
-        return NativeMeter(
-            cpus=cpus,
-            simulate=traffic,
-            region=region,
-            cold=cold,
-            alternatives=tuple(map(_other_caches, what_if)),
-            miss_curve=miss_curve,
-            report=report,
-        )
-    engine = EngineMeter(
-        cpus=cpus,
-        simulate=traffic,
-        region=region,
-        function=function,
-        all_threads=all_threads,
-        cold=cold,
-        alternatives=tuple(map(_other_caches, what_if)),
-        miss_curve=miss_curve,
-        may_be_replaced=name in {None, "auto"},
-        report=report,
-    )
+        return NativeMeter(**options)
+    options |= {"function": function, "all_threads": all_threads}
+    if name in {None, "auto"}:
+        from ridgepoint.meters.first_choice import first_choice
+
+        engine = first_choice(**options)
+    else:
+        engine = EngineMeter(**options, may_be_replaced=False)
     if metric == "bop":
         # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
         simulated = ("what each instruction does (--work bops)",)
     return engine if name in {None, "engine"} else _with_hardware(name, engine, simulated)
+
+
+def _refuse_contradictions(
+    *, region: str | None, function: str | None, all_threads: bool, cold: bool, traffic: bool
+) -> None:
+    """Refuse options that cannot be meant together; `traffic`: what asks for it gets it.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    if region is not None and function is not None:
+        raise click.BadParameter("give a region or a function, not both", param_hint="'--function'")
+    if function is not None and (why := why_no_pattern(function)) is not None:
+        raise click.BadParameter(
+            f"{function!r} is no name and no regular expression: {why}; put \\ before brackets of "
+            "a name",
+            param_hint="'--function'",
+        )
+    if cold and region is None and function is None:
+        raise click.BadParameter(
+            "say when the caches are to be emptied: add --region or --function",
+            param_hint="'--cold'",
+        )
+    if all_threads and region is None and function is None:
+        raise click.BadParameter(
+            "say while what they are to be counted: add --region or --function",
+            param_hint="'--all-threads'",
+        )
+    if not traffic:
+        raise click.BadParameter(
+            "leaves nothing for --cold, --what-if and --miss-curve to tell",
+            param_hint="'--no-traffic'",
+        )
 
 
 def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:

@@ -112,7 +112,7 @@ class NativeMeter:
         return None
 
     @property
-    def without_traffic(self) -> Meter | None:
+    def without_traffic(self) -> NativeMeter | None:
         """The same without caches; None: it simulates none."""
         if not self.simulate:
             return None

@@ -244,7 +244,7 @@ def _decoded(codes: Sequence[_Code]) -> tuple[list[Operation | None], Integers]:
     return distinct(
         _of_length(
             code[0],
-            decode_with_tiles(code[1:].ljust(CODE_BYTES, b"\0"), tiles) if tiles else operation,
+            decode_with_tiles(code[1:].ljust(_CODE_BYTES, b"\0"), tiles) if tiles else operation,
         )
         for (code, tiles), operation in zip(codes, decode_each(padded, offsets), strict=True)
     )

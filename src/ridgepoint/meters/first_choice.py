@@ -1,0 +1,202 @@
+"""The engine that counts unless another is asked for: the copying engine wherever it can.
+
+It runs a program as it is, AVX-512 and AMX included; Valgrind's engine counts what it refuses,
+does not cover, or would disturb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ridgepoint.caution import Caution
+from ridgepoint.errors import CannotMeasure, CannotStart, RidgepointError, TimedOut
+from ridgepoint.machine import Cache
+from ridgepoint.measurement import Counted
+from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.native import NativeMeter
+
+_ENDED_BY_SIGNAL = 128
+
+
+def first_choice(**options: Any) -> Meter:
+    """Return what counts with the copying engine, or with Valgrind's where only that knows how.
+
+    Parameters
+    ----------
+    **options
+        As `ridgepoint.meters.engine.EngineMeter` has them.
+    """
+    engine = EngineMeter(**options)
+    if engine.function is not None or engine.all_threads:
+        return engine
+    native = NativeMeter(
+        cpus=engine.cpus,
+        simulate=engine.simulate,
+        region=engine.region,
+        cold=engine.cold,
+        alternatives=engine.alternatives,
+        ends=engine.ends,
+        miss_curve=engine.miss_curve,
+        report=engine.report,
+    )
+    return FirstChoice(native=native, engine=engine)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstChoice:
+    """Counts with the copying engine, and with Valgrind's where that one cannot.
+
+    Parameters
+    ----------
+    native : NativeMeter
+    engine : EngineMeter
+        Asked for the same.
+    """
+
+    native: NativeMeter
+    engine: EngineMeter
+
+    @property
+    def name(self) -> str:
+        """Name of the one that counts first."""
+        return self._first.name
+
+    @property
+    def slowdown(self) -> str:
+        """Of the one that counts first."""
+        return self._first.slowdown
+
+    @property
+    def selection(self) -> Selection | None:
+        """What is counted alone; None: everything."""
+        return self.engine.selection
+
+    @property
+    def stand_in(self) -> Meter | None:
+        """What may count where neither works."""
+        return self.engine.stand_in
+
+    @property
+    def without_traffic(self) -> Meter | None:
+        """The same without caches; None: it simulates none."""
+        native, engine = self.native.without_traffic, self.engine.without_traffic
+        return None if native is None else FirstChoice(native=native, engine=engine)
+
+    @property
+    def _first(self) -> Meter:
+        return self.native if self.native.why_unavailable() is None else self.engine
+
+    def with_ends(self, ends: tuple[tuple[Cache, ...], ...]) -> FirstChoice:
+        """Return the same, simulating both ends of what a program may get of the caches."""
+        return replace(
+            self,
+            native=replace(self.native, ends=ends),
+            engine=replace(self.engine, ends=ends),
+        )
+
+    def why_unavailable(self) -> Unavailable | None:
+        """Return why neither can count here, or None."""
+        return None if self._first is self.native else self.engine.why_unavailable()
+
+    def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
+        """Count one run of a command, or one with each where the first is not to be trusted.
+
+        Raises
+        ------
+        CannotStart
+            If there is no such program.
+        TimedOut
+            If it takes longer than it may.
+        CannotMeasure
+            If neither can count it.
+        """
+        lack = self.native.why_unavailable()
+        if lack is not None:
+            counted = self.engine.count(command, launch=launch, caches=caches)
+            return _with(counted, _other(lack.reason, lack.remedy))
+        watched = _Watched(launch)
+        try:
+            counted = self.native.count(command, launch=watched, caches=caches)
+        except (CannotStart, TimedOut):
+            raise
+        except CannotMeasure as error:
+            return self._instead(error, command, launch=launch, caches=caches)
+        if watched.status <= _ENDED_BY_SIGNAL:
+            return counted
+        return self._compared(counted, watched.status, command, launch=launch, caches=caches)
+
+    def _instead(
+        self,
+        refused: CannotMeasure,
+        command: Sequence[str],
+        *,
+        launch: Launch,
+        caches: Sequence[Cache],
+    ) -> Counted:
+        """Return what Valgrind's engine counts of what the copying engine refused.
+
+        Raises
+        ------
+        CannotMeasure
+            If it cannot either.
+        """
+        try:
+            counted = self.engine.count(command, launch=launch, caches=caches)
+        except (CannotStart, TimedOut):
+            raise
+        except RidgepointError as error:
+            raise CannotMeasure(
+                refused.what,
+                reason=f"{refused.reason}; nor can Valgrind's engine: {error.reason}",
+                remedy=error.remedy,
+            ) from error
+        return _with(counted, _other(refused.reason, "see docs/copying.md for what it cannot do"))
+
+    def _compared(
+        self,
+        counted: Counted,
+        status: int,
+        command: Sequence[str],
+        *,
+        launch: Launch,
+        caches: Sequence[Cache],
+    ) -> Counted:
+        """Return the counts of Valgrind's engine if a program survives under that one alone."""
+        watched = _Watched(launch)
+        try:
+            other = self.engine.count(command, launch=watched, caches=caches)
+        except CannotMeasure:
+            return counted
+        if watched.status > _ENDED_BY_SIGNAL:
+            return counted
+        why = f"a signal ended it there (status {status}), and not under Valgrind's engine"
+        return _with(other, _other(why, "report it, with the program, as an error of Ridgepoint"))
+
+
+@dataclass(slots=True)
+class _Watched:
+    """Runs what a meter wrapped, and knows how the last run ended."""
+
+    launch: Launch
+    status: int = 0
+
+    def __call__(self, wrapped: Sequence[str]) -> Run:
+        run = self.launch(wrapped)
+        self.status = run.exit_status
+        return run
+
+
+def _other(why: str, remedy: str) -> Caution:
+    return Caution(
+        "other-engine",
+        f"Valgrind's engine counted, not the copying engine: {why}",
+        remedy,
+        effect=0.0,
+    )
+
+
+def _with(counted: Counted, doubt: Caution) -> Counted:
+    return replace(counted, cautions=(doubt, *counted.cautions))

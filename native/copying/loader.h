@@ -71,7 +71,6 @@ typedef struct {
     int64_t pid;
     int64_t tid_of_main; /* whose stack grows */
     bool has_fsgsbase, has_tiles;
-    bool is_sandboxed;  /* it has forbidden itself system calls: nothing unusual any more */
     bool is_limited;    /* in address space */
     uint64_t vdso, stack_end;
     uint64_t executable_headers, n_executable_headers, linker; /* from the kernel */
@@ -80,6 +79,14 @@ typedef struct {
 } Process;
 
 extern Process process;
+
+/* The program has forbidden itself system calls, and may be killed for any: no more of ours. */
+extern bool is_quiet;
+
+static inline int64_t kernel(int64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                             uint64_t e, uint64_t f) {
+    return is_quiet ? -38 /* ENOSYS */ : system_call(number, a, b, c, d, e, f);
+}
 
 static inline Bank *bank_here(void) {
     Bank *bank;
@@ -134,10 +141,18 @@ void thread_begins(Thread *thread, const uint8_t tiles[64]);
 void thread_leaves(void); /* on a stack of its own */
 Bank *bank_after(Bank *before); /* of this process; of NULL the first */
 void threads_forget(void);
+void threads_give_up(void); /* %gs is the program's again, and nothing is counted */
 void threads_stop_timers(void);
 void tiles_read(uint8_t tiles[64]);
 
 /* ---- loader_modules.c: what the program has loaded ---- */
+
+#define MOST_SEGMENTS 8u
+
+typedef struct {
+    uint64_t address, bytes, file_offset; /* of a segment with code; address at run time */
+    bool is_writable;
+} CodeSegment;
 
 /* A module that was looked at, and its copy if it has one. Rows are only ever added, and read
    without a lock. */
@@ -150,7 +165,13 @@ typedef struct {
     const CopyHeader *copy;        /* the copy's file */
     uint64_t row;                  /* in the arena */
     uint64_t a_return;             /* address of a RET in its own code, or 0 */
+    uint64_t unwinds;              /* Unwinds: whether its personality calls _Unwind_GetIP */
+    CodeSegment segments[MOST_SEGMENTS];
+    uint64_t n_segments;
 } Loaded;
+
+/* Whether a symbol is among those that a module needs of others. */
+bool module_imports(const Loaded *module, const char *name);
 
 #define MOST_LOADED 4096u
 extern Loaded loaded[MOST_LOADED];
@@ -161,6 +182,8 @@ const Loaded *loaded_with_copy_at(uint64_t address);
 const Loaded *loaded_at(uint64_t address);
 /* The instruction of the module that an address in its copy is a copy of. */
 uint64_t loaded_original(const Loaded *module, uint64_t address);
+/* Of an address that is returned to. */
+uint64_t loaded_original_return(const Loaded *module, uint64_t address);
 /* Where in the copy the code for that instruction begins. */
 uint64_t loaded_place(const Loaded *module, uint64_t address);
 /* Where the copy of an instruction of the module is; 0: it has none. Takes time. */
@@ -196,14 +219,9 @@ void places_forget(void); /* what is mapped may have changed */
 
 /* ---- loader_patch.c: bringing a copy into the module's neighbourhood, and its code to it ---- */
 
-typedef struct {
-    uint64_t address, bytes, file_offset; /* of a segment with code; address at run time */
-    bool is_writable;
-} CodeSegment;
-
-Reason copy_load(Loaded *module, const CodeSegment *segments, size_t n, int64_t file,
-                 uint64_t first_counter, bool is_executable);
+Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_executable);
 bool patching_is_allowed(int64_t file);
+void copy_drop(Loaded *module);
 extern uint64_t linker_break; /* r_debug.r_brk, where the dynamic linker tells of changes */
 bool linker_break_patch(uint64_t lowest, uint64_t highest);
 
@@ -214,6 +232,7 @@ bool read_program(uint64_t address, void *to, uint64_t bytes);
 void exec_begins(Thread *thread, Frame *frame);
 void exec_failed(const Thread *thread, const Frame *frame);
 void process_marks_forks(void);
+void process_becomes_quiet(void);
 void process_began(bool is_fork, uint64_t parent);
 #define STUBS_AT 512u        /* behind the hooks, on their page */
 #define STUB_BYTES 48u
@@ -253,6 +272,7 @@ void hook_none(void);
 void hook_find_object(void);
 void hook_iterate_phdr(void);
 void hook_addr(void);
+void hook_get_ip(void);
 void hook_caller(void);
 void hook_return_from_signal(void);
 void hook_signal(void);

@@ -30,7 +30,7 @@ static bool is_sound(const ArenaHeader *header, uint64_t file_bytes) {
    loader_limits.c, and so have the programs that it becomes and begins. */
 static bool has_limit(const ArenaHeader *arena) {
     uint64_t limit[2] = {0, 0};
-    system_call(SYS_prlimit64, 0, RLIMIT_AS, 0, (uint64_t)limit, 0, 0);
+    kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, (uint64_t)limit, 0, 0);
     return limit[0] < limits_own_space(arena);
 }
 
@@ -44,7 +44,7 @@ static uint64_t far_away(uint64_t bytes) {
 static void *map_shared(uint64_t bytes, int64_t file, uint64_t from) {
     void *at = call_map(far_away(bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, from);
     if (at) {
-        system_call(SYS_madvise, (uint64_t)at, bytes, MADV_DONTDUMP, 0, 0, 0);
+        kernel(SYS_madvise, (uint64_t)at, bytes, MADV_DONTDUMP, 0, 0, 0);
     }
     return at;
 }
@@ -67,7 +67,7 @@ static ArenaHeader *map_all(int64_t file, uint64_t file_bytes) {
             all = map_shared(banks_at, file, 0);
         }
     }
-    system_call(SYS_munmap, (uint64_t)header, 4096, 0, 0, 0, 0);
+    kernel(SYS_munmap, (uint64_t)header, 4096, 0, 0, 0, 0);
     return all;
 }
 
@@ -78,7 +78,7 @@ bool arena_map(const char *path) {
         return false;
     }
     ArenaHeader *header = NULL;
-    if (!system_call(SYS_fstat, (uint64_t)file, (uint64_t)&status, 0, 0, 0, 0)
+    if (!kernel(SYS_fstat, (uint64_t)file, (uint64_t)&status, 0, 0, 0, 0)
         && (uint64_t)status.st_size >= 4096) {
         header = map_all(file, (uint64_t)status.st_size);
     }

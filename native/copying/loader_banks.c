@@ -45,10 +45,23 @@ void threads_stop_timers(void) {
     const uint64_t n = __atomic_load_n(&n_threads, __ATOMIC_ACQUIRE);
     for (uint64_t i = 0; i < n; i++) {
         if (threads[i].alive && threads[i].timer >= 0) {
-            system_call(SYS_timer_delete, (uint64_t)threads[i].timer, 0, 0, 0, 0, 0);
+            kernel(SYS_timer_delete, (uint64_t)threads[i].timer, 0, 0, 0, 0, 0);
             threads[i].timer = -1;
         }
     }
+}
+
+static void gs_set(const Bank *bank) {
+    if (process.has_fsgsbase) {
+        __asm__ volatile("wrgsbase %0" : : "r"(bank) : "memory");
+    } else {
+        kernel(SYS_arch_prctl, ARCH_SET_GS, (uint64_t)bank, 0, 0, 0, 0);
+    }
+}
+
+void threads_give_up(void) {
+    gs_set(NULL);
+    process.arena = NULL;
 }
 
 static bool wake(Thread *thread) {
@@ -92,7 +105,7 @@ Thread *thread_take(void) {
         thread->open = (Array){0};
         __atomic_store_n(&thread->alive, 1, __ATOMIC_RELEASE);
     }
-    thread->tid = (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    thread->tid = (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0);
     thread->timer = -1;
     thread->current = NULL;
     thread->busy = 0;
@@ -108,14 +121,6 @@ Thread *thread_here(void) {
 }
 
 /* ---- banks ---- */
-
-static void gs_set(const Bank *bank) {
-    if (process.has_fsgsbase) {
-        __asm__ volatile("wrgsbase %0" : : "r"(bank) : "memory");
-    } else {
-        system_call(SYS_arch_prctl, ARCH_SET_GS, (uint64_t)bank, 0, 0, 0, 0);
-    }
-}
 
 /* Every system call that emitted code makes goes through this table, which must need no flag. */
 static void fill_system_calls(Bank *bank) {
@@ -167,6 +172,9 @@ static Bank *bank_of(Thread *thread, uint64_t regions, const uint8_t tiles[64]) 
 }
 
 void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
+    if (is_quiet && !process.has_fsgsbase) {
+        return; /* there is no other way to %gs */
+    }
     Bank *bank = bank_of(thread, regions, tiles);
     if (!bank) {
         return; /* no memory at all: it counts on where it is */

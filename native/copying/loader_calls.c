@@ -9,26 +9,26 @@
 /* ---- the kernel ---- */
 
 int64_t call_open(const char *path, int flags) {
-    return system_call(SYS_openat, (uint64_t)AT_FDCWD, (uint64_t)path, (uint64_t)flags | O_CLOEXEC,
+    return kernel(SYS_openat, (uint64_t)AT_FDCWD, (uint64_t)path, (uint64_t)flags | O_CLOEXEC,
                        0600, 0, 0);
 }
 
 void call_close(int64_t file) {
     if (file >= 0) {
-        system_call(SYS_close, (uint64_t)file, 0, 0, 0, 0, 0);
+        kernel(SYS_close, (uint64_t)file, 0, 0, 0, 0, 0);
     }
 }
 
 /* NULL: refused. */
 void *call_map(uint64_t at, uint64_t bytes, int protection, int flags, int64_t file,
                uint64_t from) {
-    const int64_t result = system_call(SYS_mmap, at, bytes, (uint64_t)protection, (uint64_t)flags,
+    const int64_t result = kernel(SYS_mmap, at, bytes, (uint64_t)protection, (uint64_t)flags,
                                        (uint64_t)file, from);
     return system_refused(result) ? NULL : (void *)result;
 }
 
 int64_t call_protect(const void *at, uint64_t bytes, int protection) {
-    return system_call(SYS_mprotect, (uint64_t)at, bytes, (uint64_t)protection, 0, 0, 0);
+    return kernel(SYS_mprotect, (uint64_t)at, bytes, (uint64_t)protection, 0, 0, 0);
 }
 
 uint8_t *call_read_all(const char *path, Array *content) {
@@ -38,7 +38,7 @@ uint8_t *call_read_all(const char *path, Array *content) {
     int64_t n = file;
     while (n >= 0 && array_add(content, PIECE)) {
         content->n -= PIECE;
-        n = system_call(SYS_read, (uint64_t)file, (uint64_t)content->items + content->n, PIECE - 1,
+        n = kernel(SYS_read, (uint64_t)file, (uint64_t)content->items + content->n, PIECE - 1,
                         0, 0, 0);
         if (n <= 0) {
             break;
@@ -57,13 +57,13 @@ uint8_t *call_read_all(const char *path, Array *content) {
 Signals signals_block(void) {
     const uint64_t all = ~UINT64_C(0);
     Signals before = {0};
-    system_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (uint64_t)&all, (uint64_t)&before, 8, 0,
+    kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (uint64_t)&all, (uint64_t)&before, 8, 0,
                 0);
     return before;
 }
 
 void signals_restore(Signals before) {
-    system_call(SYS_rt_sigprocmask, 2, (uint64_t)&before, 0, 8, 0, 0);
+    kernel(SYS_rt_sigprocmask, 2, (uint64_t)&before, 0, 8, 0, 0);
 }
 
 bool lock_take(uint64_t *lock) {
@@ -71,7 +71,8 @@ bool lock_take(uint64_t *lock) {
         if (!__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
             return true;
         }
-        system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+        __builtin_ia32_pause();
+        kernel(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     }
     return false;
 }
@@ -149,5 +150,5 @@ void say(const char *what, const char *name, uint64_t number) {
     n = text_add(text, n, sizeof text, " 0x");
     n = text_add_number(text, n, sizeof text, number, 16, 1);
     n = text_add(text, n, sizeof text, "\n");
-    system_call(SYS_write, 2, (uint64_t)text, n, 0, 0, 0);
+    kernel(SYS_write, 2, (uint64_t)text, n, 0, 0, 0);
 }

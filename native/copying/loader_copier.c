@@ -22,24 +22,24 @@ static __attribute__((noreturn)) void become_copier(const Task *task) {
     static const char *const no_environment[] = {NULL};
     const int64_t nothing = call_open("/dev/null", O_RDWR);
     if (nothing >= 0) {
-        system_call(SYS_dup2, (uint64_t)nothing, 0, 0, 0, 0, 0);
-        system_call(SYS_dup2, (uint64_t)nothing, 1, 0, 0, 0, 0);
-        system_call(SYS_dup2, (uint64_t)(task->messages < 0 ? nothing : task->messages), 2, 0, 0, 0,
+        kernel(SYS_dup2, (uint64_t)nothing, 0, 0, 0, 0, 0);
+        kernel(SYS_dup2, (uint64_t)nothing, 1, 0, 0, 0, 0);
+        kernel(SYS_dup2, (uint64_t)(task->messages < 0 ? nothing : task->messages), 2, 0, 0, 0,
                     0);
         /* Pipes of the program that it holds open would let others wait for their end. */
-        system_call(SYS_close_range, 3, ~0u, 0, 0, 0, 0);
+        kernel(SYS_close_range, 3, ~0u, 0, 0, 0, 0);
     }
-    system_call(SYS_execve, (uint64_t)task->program, (uint64_t)task->arguments,
+    kernel(SYS_execve, (uint64_t)task->program, (uint64_t)task->arguments,
                 (uint64_t)no_environment, 0, 0, 0);
     for (;;) {
-        system_call(SYS_exit_group, 127, 0, 0, 0, 0, 0);
+        kernel(SYS_exit_group, 127, 0, 0, 0, 0, 0);
     }
 }
 
 /* The child goes on here on its parent's stack: what it overwrites is below what the parent uses,
    because it calls a function that never returns. */
 static __attribute__((noinline)) int64_t begin(const Task *task) {
-    const int64_t child = system_call(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0, 0);
+    const int64_t child = kernel(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0, 0);
     if (!child) {
         become_copier(task);
     }
@@ -48,7 +48,7 @@ static __attribute__((noinline)) int64_t begin(const Task *task) {
 
 static uint64_t seconds(void) {
     int64_t now[2] = {0, 0};
-    system_call(SYS_clock_gettime, CLOCK_MONOTONIC, (uint64_t)now, 0, 0, 0, 0);
+    kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (uint64_t)now, 0, 0, 0, 0);
     return (uint64_t)now[0];
 }
 
@@ -58,7 +58,7 @@ static int64_t wait_for(int64_t child) {
     uint64_t pause_ns = 200000;
     for (;;) {
         int status = 0;
-        const int64_t ended = system_call(SYS_wait4, (uint64_t)child, (uint64_t)&status,
+        const int64_t ended = kernel(SYS_wait4, (uint64_t)child, (uint64_t)&status,
                                           WNOHANG | __WALL, 0, 0, 0);
         if (ended == child) {
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -67,10 +67,10 @@ static int64_t wait_for(int64_t child) {
             return ended;
         }
         if (seconds() - begun > MOST_SECONDS) {
-            system_call(SYS_kill, (uint64_t)child, 9, 0, 0, 0, 0);
+            kernel(SYS_kill, (uint64_t)child, 9, 0, 0, 0, 0);
         }
         const uint64_t pause[2] = {0, pause_ns};
-        system_call(SYS_nanosleep, (uint64_t)pause, 0, 0, 0, 0, 0);
+        kernel(SYS_nanosleep, (uint64_t)pause, 0, 0, 0, 0, 0);
         pause_ns = pause_ns < 5000000 ? pause_ns * 2 : pause_ns;
     }
 }
@@ -79,7 +79,7 @@ static void read_messages(int64_t file, char *message, size_t room) {
     message[0] = 0;
     if (file >= 0) {
         const int64_t n =
-            system_call(SYS_pread64, (uint64_t)file, (uint64_t)message, room - 1, 0, 0, 0);
+            kernel(SYS_pread64, (uint64_t)file, (uint64_t)message, room - 1, 0, 0, 0);
         message[n > 0 ? n : 0] = 0;
         while (text_length(message) && message[text_length(message) - 1] == '\n') {
             message[text_length(message) - 1] = 0;
@@ -101,7 +101,7 @@ int64_t copier_run(const char *module, const char *kind, const char *copy_path, 
         return -1;
     }
     say("making a copy of", module, 0);
-    task.messages = system_call(SYS_memfd_create, (uint64_t) "ridgepoint", 1 /* CLOEXEC */, 0, 0,
+    task.messages = kernel(SYS_memfd_create, (uint64_t) "ridgepoint", 1 /* CLOEXEC */, 0, 0,
                                 0, 0);
     const Signals before = signals_block();
     const int64_t child = begin(&task);

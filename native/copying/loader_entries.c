@@ -12,6 +12,7 @@ static void (*hook_for(EntryHook hook))(void) {
     case ENTRY_FIND_OBJECT: return hook_find_object;
     case ENTRY_ITERATE_PHDR: return hook_iterate_phdr;
     case ENTRY_ADDR: return hook_addr;
+    case ENTRY_GET_IP: return hook_get_ip;
     case ENTRY_CALLER: return hook_caller;
     default: return NULL;
     }
@@ -107,6 +108,31 @@ uint64_t original_address(uint64_t address) {
     const Loaded *module = loaded_with_copy_at(address);
     const uint64_t original = module ? loaded_original(module, address) : 0;
     return original ? original : address;
+}
+
+enum { UNWINDS_UNKNOWN, UNWINDS_BY_IP, UNWINDS_OTHERWISE };
+
+/* A personality that asks by _Unwind_GetIP (LLVM's) must get addresses of copies, whose tables it
+   reads. GCC's and Rust's ask by _Unwind_GetIPInfo, and then the other is for backtraces. */
+static bool unwinds_by_ip(Loaded *module) {
+    if (module->unwinds == UNWINDS_UNKNOWN) {
+        module->unwinds = module_imports(module, "_Unwind_SetIP")
+                && !module_imports(module, "_Unwind_GetIPInfo")
+            ? UNWINDS_BY_IP
+            : UNWINDS_OTHERWISE;
+    }
+    return module->unwinds == UNWINDS_BY_IP;
+}
+
+/* _Unwind_GetIP, called from `caller`. */
+uint64_t get_ip(uint64_t context, uint64_t caller, uint64_t (*original)(uint64_t context)) {
+    const uint64_t address = original(context);
+    const Loaded *module = loaded_with_copy_at(address), *from = loaded_with_copy_at(caller);
+    from = from ? from : loaded_at(caller);
+    if (!module || !from || unwinds_by_ip((Loaded *)from)) {
+        return address;
+    }
+    return loaded_original_return(module, address);
 }
 
 uint64_t return_in_original(uint64_t address) {

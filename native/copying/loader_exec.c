@@ -3,6 +3,7 @@
  * gets. */
 #include "loader.h"
 
+#include <elf.h>
 #include <sys/syscall.h>
 
 #define PRELOAD "LD_PRELOAD="
@@ -49,8 +50,22 @@ static bool make_room(Thread *thread, uint64_t bytes) {
     return thread->environment != NULL;
 }
 
-/* The program's variables with what they lack, in memory of the thread; 0: there is none. */
-static uint64_t completed(Thread *thread, const uint64_t *variables, const Environment *found) {
+/* LD_PRELOAD without the library. */
+static size_t without_library(char *text, size_t length, size_t room, const char *old) {
+    const char *library = text_find(old, process.loader_path);
+    const char *rest = library + text_length(process.loader_path);
+    const size_t before = (size_t)(library - old);
+    rest += *rest == ':' || *rest == ' ';
+    for (size_t i = 0; i < before && length + 1 < room; i++) {
+        text[length++] = old[i];
+    }
+    return text_add(text, length, room, rest);
+}
+
+/* The program's variables with what they lack, or without what they must not have, in memory of
+   the thread; 0: there is none. */
+static uint64_t changed(Thread *thread, const uint64_t *variables, const Environment *found,
+                        bool has_library) {
     const char *old = "";
     if (found->preload != ~UINT64_C(0)) {
         old = (const char *)variables[found->preload] + text_length(PRELOAD);
@@ -62,16 +77,21 @@ static uint64_t completed(Thread *thread, const uint64_t *variables, const Envir
     uint64_t *made = (uint64_t *)thread->environment, n = 0;
     char *text = (char *)(made + found->n + 3);
     for (uint64_t i = 0; i < found->n; i++) {
-        if (i != found->preload || found->has_library) {
+        if (i != found->preload || found->has_library == has_library) {
             made[n++] = variables[i];
         }
     }
-    if (!found->has_library) {
+    if (found->has_library != has_library) {
         made[n++] = (uint64_t)text;
         size_t length = text_add(text, 0, room, PRELOAD);
-        length = text_add(text, length, room, process.loader_path);
-        length = *old ? text_add(text, length, room, ":") : length;
-        text += text_add(text, length, room, old) + 1;
+        if (has_library) {
+            length = text_add(text, length, room, process.loader_path);
+            length = *old ? text_add(text, length, room, ":") : length;
+            length = text_add(text, length, room, old);
+        } else {
+            length = without_library(text, length, room, old);
+        }
+        text += length + 1;
     }
     if (!found->has_arena) {
         made[n++] = (uint64_t)text;
@@ -81,8 +101,73 @@ static uint64_t completed(Thread *thread, const uint64_t *variables, const Envir
     return (uint64_t)made;
 }
 
+/* ---- programs that nothing may be preloaded into ---- */
+
+/* Text of a file at a vaddr, or "". */
+static const char *text_at(const MappedFile *file, const Elf64_Phdr *headers, unsigned n,
+                           uint64_t address) {
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t at = address - headers[i].p_vaddr + headers[i].p_offset;
+        if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr
+            && address - headers[i].p_vaddr < headers[i].p_filesz && at < file->n) {
+            return (const char *)file->bytes + at;
+        }
+    }
+    return "";
+}
+
+static const Elf64_Dyn *dynamic_of(const MappedFile *file, const Elf64_Phdr *headers, unsigned n,
+                                   uint64_t *entries) {
+    for (unsigned i = 0; i < n; i++) {
+        if (headers[i].p_type == PT_DYNAMIC && headers[i].p_offset < file->n
+            && headers[i].p_filesz <= file->n - headers[i].p_offset) {
+            *entries = headers[i].p_filesz / sizeof(Elf64_Dyn);
+            return (const Elf64_Dyn *)(file->bytes + headers[i].p_offset);
+        }
+    }
+    *entries = 0;
+    return NULL;
+}
+
+/* The address sanitizer ends a program in which something comes before it. */
+static bool needs_sanitizer(const MappedFile *file, const Elf64_Ehdr *header) {
+    const Elf64_Phdr *headers = (const Elf64_Phdr *)(file->bytes + header->e_phoff);
+    uint64_t n, strings = 0;
+    const Elf64_Dyn *dynamic = dynamic_of(file, headers, header->e_phnum, &n);
+    for (uint64_t i = 0; i < n && dynamic[i].d_tag != DT_NULL; i++) {
+        strings = dynamic[i].d_tag == DT_STRTAB ? dynamic[i].d_un.d_ptr : strings;
+    }
+    for (uint64_t i = 0; i < n && dynamic[i].d_tag != DT_NULL; i++) {
+        if (dynamic[i].d_tag == DT_NEEDED
+            && text_begins(text_at(file, headers, header->e_phnum, strings + dynamic[i].d_un.d_val),
+                           "libasan.")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of another machine's programs the linker would complain that it cannot preload this. */
+static bool may_preload(const char *path) {
+    MappedFile file;
+    bool may = true;
+    if (!file_map(&file, path)) {
+        return true;
+    }
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)file.bytes;
+    if (file.n >= sizeof *header && !memcmp(header, ELFMAG, SELFMAG)) {
+        const bool is_ours =
+            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64;
+        const bool has_headers = header->e_phoff < file.n
+            && header->e_phnum * sizeof(Elf64_Phdr) <= file.n - header->e_phoff;
+        may = is_ours && !(has_headers && needs_sanitizer(&file, header));
+    }
+    file_unmap(&file);
+    return may;
+}
+
 static bool is_vfork(const Thread *thread) {
-    return (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
+    return (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
 }
 
 void exec_begins(Thread *thread, Frame *frame) {
@@ -101,10 +186,13 @@ void exec_begins(Thread *thread, Frame *frame) {
     }
     arena_event(EVENT_EXECS, values, arena_name(name, n), 0);
     const uint64_t *variables = (const uint64_t *)*environment;
-    if (process.loader_path[0] && look_through(variables, &found)
-        && !(found.has_library && found.has_arena)) {
-        const uint64_t made = completed(thread, variables, &found);
-        *environment = made ? made : *environment;
+    if (process.loader_path[0] && look_through(variables, &found)) {
+        name[n < sizeof name ? n : sizeof name - 1] = 0;
+        const bool may = may_preload(name);
+        if (found.has_library != may || (may && !found.has_arena)) {
+            const uint64_t made = changed(thread, variables, &found, may);
+            *environment = made ? made : *environment;
+        }
     }
 }
 

@@ -13,7 +13,7 @@ bool file_map(MappedFile *file, const char *path) {
     if (file->descriptor < 0) {
         return false;
     }
-    if (!system_call(SYS_fstat, (uint64_t)file->descriptor, (uint64_t)&status, 0, 0, 0, 0)
+    if (!kernel(SYS_fstat, (uint64_t)file->descriptor, (uint64_t)&status, 0, 0, 0, 0)
         && status.st_size > 0) {
         file->n = (uint64_t)status.st_size;
         file->bytes = call_map(0, file->n, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
@@ -26,7 +26,7 @@ bool file_map(MappedFile *file, const char *path) {
 
 void file_unmap(MappedFile *file) {
     if (file->bytes) {
-        system_call(SYS_munmap, (uint64_t)file->bytes, file->n, 0, 0, 0, 0);
+        kernel(SYS_munmap, (uint64_t)file->bytes, file->n, 0, 0, 0, 0);
     }
     call_close(file->descriptor);
     *file = (MappedFile){.descriptor = -1};
@@ -37,7 +37,7 @@ void file_real_path(const MappedFile *file, const char *path, char *real, size_t
     char link[64];
     size_t n = text_add(link, 0, sizeof link, "/proc/self/fd/");
     text_add_number(link, n, sizeof link, (uint64_t)file->descriptor, 10, 1);
-    const int64_t length = system_call(SYS_readlinkat, (uint64_t)AT_FDCWD, (uint64_t)link,
+    const int64_t length = kernel(SYS_readlinkat, (uint64_t)AT_FDCWD, (uint64_t)link,
                                        (uint64_t)real, room - 1, 0, 0);
     if (length > 0) {
         real[length] = 0;
@@ -121,7 +121,7 @@ static void note_refusal(const char *copy_path, const char *message) {
     text_add(path, n, sizeof path, ".refused");
     const int64_t file = call_open(path, O_WRONLY | O_CREAT | O_TRUNC);
     if (file >= 0) {
-        system_call(SYS_write, (uint64_t)file, (uint64_t)message, text_length(message), 0, 0, 0);
+        kernel(SYS_write, (uint64_t)file, (uint64_t)message, text_length(message), 0, 0, 0);
         call_close(file);
     }
 }
@@ -130,7 +130,7 @@ const CopyHeader *copy_find(const char *module_path, const uint64_t identity[2],
                             size_t room, Reason *reason, char *message, size_t message_room) {
     copy_path_of(identity, copy_path, room);
     const CopyHeader *copy = open_copy(copy_path, identity, reason);
-    if (copy || process.is_sandboxed || was_refused(copy_path, message, message_room)) {
+    if (copy || is_quiet || was_refused(copy_path, message, message_room)) {
         return copy;
     }
     const int64_t status = copier_run(module_path, kind_name(), copy_path, message, message_room);

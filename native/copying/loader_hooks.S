@@ -141,6 +141,8 @@
         jrcxz 1f
         jmp *%r11
 1:      movq %rdi, %r12
+        cmpb $0, is_quiet(%rip)
+        jne 4f
         movl $CALL_GETTID, %eax
         syscall
         cmpq %gs:BANK_TID, %rax
@@ -156,6 +158,9 @@
 3:      movq %gs:0, %rsp /* between the ring and the table there is room */
         addq $SYSTEM_CALLS_AT, %rsp
         call thread_leaves
+4:      movq %gs:BANK_THREAD, %rbx
+        testq %rbx, %rbx
+        jz 2f
         movq $1, %gs:BANK_IS_FREE
         lock decq threads_alive(%rip)
         movq $0, THREAD_ALIVE(%rbx)
@@ -332,6 +337,12 @@ hook_signal_over:
         movq %r11, %rdx
         jmp iterate_phdr
         end hook_iterate_phdr
+
+        begin hook_get_ip
+        movq (%rsp), %rsi
+        movq %r11, %rdx
+        jmp get_ip
+        end hook_get_ip
 
         begin hook_addr
         keep_arguments

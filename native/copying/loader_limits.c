@@ -33,7 +33,7 @@ static bool is_of_this_process(uint64_t pid) {
 
 /* It shares the memory of the thread that waits for it. */
 static bool is_of_child(const Thread *thread) {
-    return (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
+    return (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
 }
 
 /* Where a call says what the limit shall be, and where it wants to hear what it was. */

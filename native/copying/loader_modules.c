@@ -11,7 +11,6 @@
 
 #include "identity.h"
 
-#define MOST_SEGMENTS 16u
 #define PAGE(address) ((address) & ~UINT64_C(4095))
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -20,6 +19,7 @@ Loaded loaded[MOST_LOADED];
 uint64_t n_loaded;
 uint64_t modules_lock;
 static struct r_debug *debug;
+static bool gs_is_used; /* by the code of a module */
 
 /* ---- finding what the dynamic linker keeps for debuggers ---- */
 
@@ -115,8 +115,6 @@ typedef struct {
     MappedFile file;
     char path[4096], copy_path[4096], message[512];
     uint64_t identity[2];
-    CodeSegment segments[MOST_SEGMENTS];
-    size_t n_segments;
     bool is_executable;
 } Loading;
 
@@ -125,7 +123,7 @@ static Loading loading; /* too large for a stack; guarded by the lock */
 static bool is_mapped(uint64_t address, uint64_t bytes) {
     uint8_t one;
     for (uint64_t page = PAGE(address); page < address + bytes; page += 4096) {
-        if (system_call(SYS_mincore, page, 4096, (uint64_t)&one, 0, 0, 0) == -12 /* ENOMEM */) {
+        if (kernel(SYS_mincore, page, 4096, (uint64_t)&one, 0, 0, 0) == -12 /* ENOMEM */) {
             return false;
         }
         if (page == PAGE(address)) { /* the first and the last are enough */
@@ -160,15 +158,15 @@ static bool read_segments(Loading *l) {
         module->lowest = PAGE(segment->p_vaddr) < module->lowest ? PAGE(segment->p_vaddr)
                                                                  : module->lowest;
         module->highest = PAGE(end + 4095) > module->highest ? PAGE(end + 4095) : module->highest;
-        if (segment->p_flags & PF_X && segment->p_filesz && l->n_segments < MOST_SEGMENTS) {
-            l->segments[l->n_segments++] = (CodeSegment){
+        if (segment->p_flags & PF_X && segment->p_filesz && module->n_segments < MOST_SEGMENTS) {
+            module->segments[module->n_segments++] = (CodeSegment){
                 module->bias + PAGE(segment->p_vaddr),
                 PAGE(segment->p_vaddr + segment->p_filesz + 4095) - PAGE(segment->p_vaddr),
                 PAGE(segment->p_offset), !!(segment->p_flags & PF_W)};
         }
     }
-    for (size_t i = 0; is_it && i < l->n_segments; i++) {
-        is_it = is_mapped(l->segments[i].address, l->segments[i].bytes);
+    for (size_t i = 0; is_it && i < module->n_segments; i++) {
+        is_it = is_mapped(module->segments[i].address, module->segments[i].bytes);
     }
     return is_it;
 }
@@ -193,14 +191,13 @@ static void find_identity(Loading *l) {
     identity_of_content(l->file.bytes, l->file.n, l->identity);
 }
 
-static uint64_t find_return(const Loaded *module, const CodeSegment *segments, size_t n) {
-    (void)module;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *code = (const uint8_t *)segments[i].address;
-        for (uint64_t k = 0; k + 64 < segments[i].bytes; k++) {
+static uint64_t find_return(const Loaded *module) {
+    for (size_t i = 0; i < module->n_segments; i++) {
+        const uint8_t *code = (const uint8_t *)module->segments[i].address;
+        for (uint64_t k = 0; k + 64 < module->segments[i].bytes; k++) {
             /* LEAVE or POP before it: what follows an anchor's five bytes is never taken. */
             if (code[k] == 0xc3 && k && (code[k - 1] == 0xc9 || (code[k - 1] & 0xf8) == 0x58)) {
-                return segments[i].address + k;
+                return module->segments[i].address + k;
             }
         }
     }
@@ -217,7 +214,7 @@ static Reason take_counters(Loading *l) {
 
 static void unmap_copy_file(Loaded *module) {
     if (module->copy) {
-        system_call(SYS_munmap, (uint64_t)module->copy, module->copy->file_bytes, 0, 0, 0, 0);
+        kernel(SYS_munmap, (uint64_t)module->copy, module->copy->file_bytes, 0, 0, 0, 0);
         module->copy = NULL;
     }
 }
@@ -245,14 +242,15 @@ static Reason copy_module(Loading *l) {
         return REASON_DAMAGED;
     }
     if (l->module->copy->flags & COPY_USES_GS) {
+        gs_is_used = true;
         return REASON_USES_GS;
     }
     reason = take_counters(l);
     if (reason == REASON_NONE) {
-        l->module->a_return = find_return(l->module, l->segments, l->n_segments);
+        l->module->a_return = find_return(l->module);
         traffic_module(l->module->row, arena_row(l->module->row)->first_counter, l->module->copy,
                        l->module->bias);
-        reason = copy_load(l->module, l->segments, l->n_segments, l->file.descriptor,
+        reason = copy_load(l->module, l->file.descriptor,
                            arena_row(l->module->row)->first_counter, l->is_executable);
     }
     return reason;
@@ -303,7 +301,7 @@ static void unload(Loaded *module) {
     if (module->code) {
         const uint64_t values[4] = {module->row};
         arena_event(EVENT_UNLOADED, values, 0, 0);
-        system_call(SYS_munmap, (uint64_t)module->code, module->code_bytes, 0, 0, 0, 0);
+        kernel(SYS_munmap, (uint64_t)module->code, module->code_bytes, 0, 0, 0, 0);
         module->code = NULL;
     }
     unmap_copy_file(module);
@@ -364,7 +362,7 @@ static void compare(void) {
 
 /* The dynamic linker calls this in place of the function that it has for debuggers. */
 void modules_changed(void) {
-    if (debug->r_state != RT_CONSISTENT || process.is_sandboxed) {
+    if (debug->r_state != RT_CONSISTENT || is_quiet) {
         return;
     }
     const Signals before = signals_block();
@@ -375,6 +373,16 @@ void modules_changed(void) {
     signals_restore(before);
 }
 
+/* A program that uses %gs itself runs as it is. */
+static void give_up(void) {
+    const uint64_t values[4] = {0};
+    for (uint64_t i = 0; i < n_loaded; i++) {
+        copy_drop(&loaded[i]);
+    }
+    arena_event(EVENT_USES_GS, values, 0, 0);
+    threads_give_up();
+}
+
 void modules_begin(void) {
     debug = find_debug();
     if (!debug || debug->r_version < 1 || !debug->r_map) {
@@ -382,6 +390,10 @@ void modules_begin(void) {
     }
     linker_break = debug->r_brk;
     compare();
+    if (gs_is_used) {
+        give_up();
+        return;
+    }
     uint64_t lowest = linker_break, highest = linker_break;
     for (uint64_t i = 0; i < n_loaded; i++) {
         if (linker_break >= loaded[i].bias + loaded[i].lowest
@@ -469,4 +481,35 @@ uint64_t loaded_copy(const Loaded *module, uint64_t address) {
         }
     }
     return 0;
+}
+
+/* After a call that returns comes the copy of the next instruction; else the call is found again,
+   by who looks one byte before. */
+uint64_t loaded_original_return(const Loaded *module, uint64_t address) {
+    const Place *place = place_at(module, address);
+    if (place && (uint64_t)module->code + place->at == address) {
+        return module->bias + module->lowest + place->address;
+    }
+    const uint64_t call = loaded_original(module, address - 1);
+    return call ? call + 1 : address;
+}
+
+/* Those that it needs come before those that it has. */
+bool module_imports(const Loaded *module, const char *name) {
+    const ElfW(Dyn) *dynamic = (const ElfW(Dyn) *)module->dynamic;
+    const ElfW(Dyn) *hash = dynamic_entry(dynamic, DT_GNU_HASH);
+    const ElfW(Dyn) *symbols_entry = dynamic_entry(dynamic, DT_SYMTAB);
+    const ElfW(Dyn) *strings_entry = dynamic_entry(dynamic, DT_STRTAB);
+    if (!hash || !symbols_entry || !strings_entry) {
+        return false;
+    }
+    const Elf64_Sym *symbols = (const Elf64_Sym *)absolute(symbols_entry, module->bias);
+    const char *strings = (const char *)absolute(strings_entry, module->bias);
+    const uint32_t n = ((const uint32_t *)absolute(hash, module->bias))[1];
+    for (uint32_t i = 1; i < n; i++) {
+        if (text_equal(strings + symbols[i].st_name, name)) {
+            return true;
+        }
+    }
+    return false;
 }

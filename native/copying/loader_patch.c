@@ -129,13 +129,13 @@ static size_t patched_bytes(const Anchor *anchor) {
     return anchor->to == UINT32_MAX ? 2 : 5;
 }
 
-static Reason check_anchors(const Loaded *module, const CodeSegment *segments, size_t n_segments) {
+static Reason check_anchors(const Loaded *module) {
     const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
     const uint64_t n = count(module->copy, SECTION_ANCHORS);
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t at = module->bias + anchors[i].address;
         const size_t bytes = patched_bytes(&anchors[i]);
-        const CodeSegment *segment = segment_of(segments, n_segments, at);
+        const CodeSegment *segment = segment_of(module->segments, module->n_segments, at);
         if (!segment || at + bytes > segment->address + segment->bytes
             || (bytes == 5 && anchors[i].to >= count(module->copy, SECTION_CODE))) {
             return REASON_DAMAGED;
@@ -158,7 +158,7 @@ bool patching_is_allowed(int64_t file) {
         if (page) {
             *(volatile uint8_t *)page = *(volatile uint8_t *)page;
             known = call_protect(page, 4096, PROT_READ | PROT_EXEC) ? 2 : 1;
-            system_call(SYS_munmap, (uint64_t)page, 4096, 0, 0, 0, 0);
+            kernel(SYS_munmap, (uint64_t)page, 4096, 0, 0, 0, 0);
         }
     }
     return known == 1;
@@ -203,22 +203,26 @@ static int protection(const CodeSegment *segment) {
     return PROT_READ | PROT_EXEC | (segment->is_writable ? PROT_WRITE : 0);
 }
 
+static void close_after_patching(const CodeSegment *segments, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        call_protect((void *)segments[i].address, segments[i].bytes, protection(&segments[i]));
+    }
+}
+
 static bool open_for_patching(const CodeSegment *segments, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (call_protect((void *)segments[i].address, segments[i].bytes,
                          PROT_READ | PROT_WRITE)) {
-            while (i--) {
-                call_protect((void *)segments[i].address, segments[i].bytes,
-                             protection(&segments[i]));
-            }
+            close_after_patching(segments, i);
             return false;
         }
     }
     return true;
 }
 
-static bool patch_module(const Loaded *module, const CodeSegment *segments, size_t n,
-                         int64_t file) {
+static bool patch_module(const Loaded *module, int64_t file) {
+    const CodeSegment *segments = module->segments;
+    const size_t n = module->n_segments;
     const bool is_linker =
         linker_break >= module->bias + module->lowest && linker_break < module->bias + module->highest;
     if (!open_for_patching(segments, n)) {
@@ -240,7 +244,7 @@ static bool patch_module(const Loaded *module, const CodeSegment *segments, size
 /* ---- */
 
 static void give_back(Loaded *module) {
-    system_call(SYS_munmap, (uint64_t)module->code, module->code_bytes, 0, 0, 0, 0);
+    kernel(SYS_munmap, (uint64_t)module->code, module->code_bytes, 0, 0, 0, 0);
     module->code = NULL;
 }
 
@@ -270,9 +274,8 @@ static Reason bring(Loaded *module, uint64_t first_counter, bool is_executable) 
         : REASON_NONE;
 }
 
-Reason copy_load(Loaded *module, const CodeSegment *segments, size_t n, int64_t file,
-                 uint64_t first_counter, bool is_executable) {
-    Reason reason = check_anchors(module, segments, n);
+Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_executable) {
+    Reason reason = check_anchors(module);
     if (reason == REASON_NONE && !patching_is_allowed(file)) {
         reason = REASON_FORBIDDEN;
     }
@@ -280,13 +283,30 @@ Reason copy_load(Loaded *module, const CodeSegment *segments, size_t n, int64_t 
         return reason;
     }
     reason = bring(module, first_counter, is_executable);
-    if (reason == REASON_NONE && !patch_module(module, segments, n, file)) {
+    if (reason == REASON_NONE && !patch_module(module, file)) {
         reason = REASON_FORBIDDEN;
     }
     if (reason != REASON_NONE && module->code) {
         give_back(module);
     }
     return reason;
+}
+
+/* Let the module be as it was. No thread may be in its copy. */
+void copy_drop(Loaded *module) {
+    const CodeSegment *segments = module->segments;
+    const size_t n = module->n_segments;
+    const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
+    const uint64_t n_anchors = count(module->copy, SECTION_ANCHORS);
+    if (!module->code || !open_for_patching(segments, n)) {
+        return;
+    }
+    for (uint64_t i = 0; i < n_anchors; i++) {
+        memcpy((void *)(module->bias + anchors[i].address), anchors[i].expected,
+               patched_bytes(&anchors[i]));
+    }
+    close_after_patching(segments, n);
+    give_back(module);
 }
 
 /* ---- the dynamic linker's notice ---- */

@@ -119,7 +119,7 @@ static uint8_t *map_there(uint64_t at, uint64_t bytes) {
     void *there = call_map(at, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (there && (uint64_t)there != at) { /* an old kernel */
-        system_call(SYS_munmap, (uint64_t)there, bytes, 0, 0, 0, 0);
+        kernel(SYS_munmap, (uint64_t)there, bytes, 0, 0, 0, 0);
         there = NULL;
     }
     return there;

@@ -16,6 +16,8 @@
 
 extern uint64_t modules_lock, names_lock;
 
+bool is_quiet;
+
 /* ---- in the child ---- */
 
 static void tiles_of_child(const Bank *parents, uint8_t tiles[64]) {
@@ -45,7 +47,7 @@ static void begin_process(const Bank *parents) {
     const uint64_t number =
         __atomic_fetch_add(&process.arena->n_processes, 1, __ATOMIC_RELAXED);
     const uint64_t parent = process.number;
-    process.pid = system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    process.pid = kernel(SYS_getpid, 0, 0, 0, 0, 0, 0);
     process.tid_of_main = 0; /* any thread may have forked */
     const uint64_t values[4] = {number, (uint64_t)process.pid};
     arena_event(EVENT_FORKED, values, 0, 0);
@@ -67,11 +69,16 @@ static void begin_process(const Bank *parents) {
 static uint64_t *fork_mark;
 
 void process_marks_forks(void) {
-    fork_mark = pages_take(4096);
-    if (fork_mark && !system_call(SYS_madvise, (uint64_t)fork_mark, 4096, MADV_WIPEONFORK, 0, 0, 0)) {
+    if (!fork_mark) {
+        fork_mark = pages_take(4096);
+        if (fork_mark
+            && kernel(SYS_madvise, (uint64_t)fork_mark, 4096, MADV_WIPEONFORK, 0, 0, 0)) {
+            pages_give(fork_mark, 4096); /* an old kernel */
+            fork_mark = NULL;
+        }
+    }
+    if (fork_mark) {
         *fork_mark = 1;
-    } else {
-        fork_mark = NULL;
     }
 }
 
@@ -79,14 +86,14 @@ static bool is_forked(void) {
     if (fork_mark) {
         return !*fork_mark;
     }
-    return system_call(SYS_getpid, 0, 0, 0, 0, 0, 0) != process.pid;
+    return kernel(SYS_getpid, 0, 0, 0, 0, 0, 0) != process.pid;
 }
 
 /* The calling thread, if it is not the one whose bank this is. */
 static void child_begins(const Thread *thread) {
     const bool is_process = is_forked();
     if (!is_process
-        && (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid) {
+        && (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid) {
         return;
     }
     const Signals before = signals_block();
@@ -105,7 +112,7 @@ static void child_begins(const Thread *thread) {
 
 bool read_program(uint64_t address, void *to, uint64_t bytes) {
     const uint64_t here[2] = {(uint64_t)to, bytes}, there[2] = {address, bytes};
-    const int64_t n = system_call(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
+    const int64_t n = kernel(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
                                   (uint64_t)there, 1, 0);
     if (n == -ENOSYS || n == -EPERM) { /* forbidden here: believe the program */
         memcpy(to, (const void *)address, bytes);
@@ -132,11 +139,11 @@ static void before_fork(const Thread *thread) {
 }
 
 static bool is_this_process(void) {
-    return system_call(SYS_getpid, 0, 0, 0, 0, 0, 0) == process.pid;
+    return kernel(SYS_getpid, 0, 0, 0, 0, 0, 0) == process.pid;
 }
 
 static void exits(uint64_t status) {
-    if (is_this_process()) {
+    if (is_quiet || is_this_process()) {
         traffic_ring(bank_here());
         traffic_ends(process.number, true, bank_after);
         const uint64_t values[4] = {status & 255};
@@ -153,11 +160,14 @@ static void sets_gs(Frame *frame) {
     frame->rdi = ~UINT64_C(0); /* EINVAL */
 }
 
-/* Whoever is killed for most calls can wait for no lock. */
-static void is_sandboxed(void) {
-    process.is_sandboxed = true;
-    traffic_ring(bank_here());
-    traffic_ends(process.number, true, bank_after);
+/* Nor can it wait for a lock. */
+void process_becomes_quiet(void) {
+    if (!is_quiet) {
+        traffic_ring(bank_here());
+        traffic_ends(process.number, true, bank_after);
+        samples_give_way(true);
+        is_quiet = true;
+    }
 }
 
 static bool clones(const Thread *thread, uint64_t flags) {
@@ -176,11 +186,14 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
     case SYS_fork: return clones(thread, 0);
     case SYS_execve:
     case SYS_execveat:
+        if (is_quiet) {
+            return false;
+        }
         exec_begins(thread, frame);
         thread->kept = KEPT_EXEC;
         return true;
     case SYS_rt_sigaction:
-        if (action_begins(thread, frame)) {
+        if (!is_quiet && action_begins(thread, frame)) {
             thread->kept = KEPT_ACTION;
             return true;
         }
@@ -206,16 +219,18 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
         }
         return false;
     case SYS_set_robust_list: /* of new threads and processes, should nobody have seen them begin */
-        child_begins(thread);
+        if (!is_quiet) {
+            child_begins(thread);
+        }
         return false;
     case SYS_prctl:
         if (frame->rdi == PR_SET_SECCOMP) {
-            is_sandboxed();
+            process_becomes_quiet();
         }
         return false;
     case SYS_seccomp:
         if (frame->rdi <= SECCOMP_SET_MODE_FILTER) { /* the others only ask */
-            is_sandboxed();
+            process_becomes_quiet();
         }
         return false;
     default: return false;
@@ -242,7 +257,7 @@ static void restore_arguments(const Frame *before, Frame *frame) {
    still the record of the one that began it. */
 static bool is_own(const Thread *thread, uint64_t kept) {
     return kept >= KEPT_ACTION && !is_forked()
-        && (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid;
+        && (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) == thread->tid;
 }
 
 void system_call_returned(Frame *frame) {

@@ -84,7 +84,8 @@ static void begins(Thread *thread, const char *text) {
         regions = id ? list_with(thread->regions, name) : 0;
         lock_release(&names_lock);
     }
-    OpenRegion *open = regions ? array_add(&thread->open, 1) : NULL;
+    const bool has_room = !is_quiet || thread->open.n < thread->open.capacity;
+    OpenRegion *open = regions && has_room ? array_add(&thread->open, 1) : NULL;
     if (open) {
         *open = (OpenRegion){id, thread->regions};
         bank_use(thread, regions, bank_here()->tiles);

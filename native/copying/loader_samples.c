@@ -94,10 +94,10 @@ void samples_begin(void) {
                                  (uint64_t)hook_return_from_signal,
                                  ~UINT64_C(0) /* no other handler is to see that it interrupts this */};
     are_on = process.arena->options & OPTION_SAMPLES && process.arena->period_ns
-        && !system_call(SYS_rt_sigaction, SIGNAL, (uint64_t)&action, 0, 8, 0, 0);
+        && !kernel(SYS_rt_sigaction, SIGNAL, (uint64_t)&action, 0, 8, 0, 0);
     if (are_on) { /* its parent may have blocked it */
         const uint64_t mask = UINT64_C(1) << (SIGNAL - 1);
-        system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (uint64_t)&mask, 0, 8, 0, 0);
+        kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (uint64_t)&mask, 0, 8, 0, 0);
     }
 }
 
@@ -106,14 +106,14 @@ static bool has_stack(void) {
     uint8_t bytes[STACK_PAGES];
     uint64_t here[2] = {(uint64_t)bytes, sizeof bytes}, there[2 * STACK_PAGES];
     const uint64_t top = (uint64_t)__builtin_frame_address(0);
-    if (process.tid_of_main == system_call(SYS_gettid, 0, 0, 0, 0, 0, 0)) {
+    if (process.tid_of_main == kernel(SYS_gettid, 0, 0, 0, 0, 0, 0)) {
         return true;
     }
     for (unsigned i = 0; i < STACK_PAGES; i++) {
         there[2 * i] = top - 4096 * i;
         there[2 * i + 1] = 1;
     }
-    const int64_t n = system_call(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
+    const int64_t n = kernel(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
                                   (uint64_t)there, STACK_PAGES, 0);
     return n == STACK_PAGES || n == -38 /* ENOSYS */ || n == -1 /* EPERM */;
 }
@@ -125,13 +125,13 @@ void samples_of_thread(Thread *thread) {
     } event = {.signal = SIGNAL, .notify = SIGEV_THREAD_ID, .tid = (int32_t)thread->tid};
     int32_t timer = -1;
     if (!are_on || !has_stack()
-        || system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (uint64_t)&event,
+        || kernel(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (uint64_t)&event,
                        (uint64_t)&timer, 0, 0, 0)) {
         return;
     }
     const uint64_t ns = process.arena->period_ns, second = UINT64_C(1000000000);
     const uint64_t period[4] = {ns / second, ns % second, ns / second, ns % second};
-    system_call(SYS_timer_settime, (uint64_t)timer, 0, (uint64_t)period, 0, 0, 0);
+    kernel(SYS_timer_settime, (uint64_t)timer, 0, (uint64_t)period, 0, 0, 0);
     thread->timer = timer;
 }
 

@@ -166,7 +166,7 @@ void signal_ends(ucontext_t *context, const void *room) {
 bool action_begins(Thread *thread, Frame *frame) {
     KernelAction *action = &thread->action;
     const uint64_t signal = frame->rdi;
-    const bool is_of_child = (uint64_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
+    const bool is_of_child = (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
     if (!signal || signal >= MOST_SIGNALS || frame->r10 != 8 || is_of_child) {
         return false;
     }

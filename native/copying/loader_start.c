@@ -70,10 +70,10 @@ static bool has_tiles(void) {
 
 void process_began(bool is_fork, uint64_t parent) {
     char path[4096];
-    const int64_t n = system_call(SYS_readlinkat, (uint64_t)AT_FDCWD, (uint64_t) "/proc/self/exe",
+    const int64_t n = kernel(SYS_readlinkat, (uint64_t)AT_FDCWD, (uint64_t) "/proc/self/exe",
                                   (uint64_t)path, sizeof path - 1, 0, 0);
     const uint64_t values[4] = {(uint64_t)process.pid,
-                                (uint64_t)system_call(SYS_getppid, 0, 0, 0, 0, 0, 0), is_fork,
+                                (uint64_t)kernel(SYS_getppid, 0, 0, 0, 0, 0, 0), is_fork,
                                 parent};
     arena_event(EVENT_BEGAN, values, arena_name(path, n > 0 ? (size_t)n : 0), 0);
 }
@@ -99,7 +99,7 @@ static void start(void) {
         process.arena = NULL;
         return;
     }
-    process.pid = system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    process.pid = kernel(SYS_getpid, 0, 0, 0, 0, 0, 0);
     process.tid_of_main = process.pid;
     process.number = __atomic_fetch_add(&process.arena->n_processes, 1, __ATOMIC_RELAXED);
     process.has_tiles = has_tiles();
@@ -115,8 +115,10 @@ static void start(void) {
         return; /* there is no memory */
     }
     modules_begin();
-    samples_begin();
-    samples_of_thread(thread);
+    if (process.arena) {
+        samples_begin();
+        samples_of_thread(thread);
+    }
 }
 
 /* The library's only constructor; the linker calls it first (-z initfirst). */

@@ -294,18 +294,16 @@ Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_e
 
 /* Let the module be as it was. No thread may be in its copy. */
 void copy_drop(Loaded *module) {
-    const CodeSegment *segments = module->segments;
-    const size_t n = module->n_segments;
-    const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
-    const uint64_t n_anchors = count(module->copy, SECTION_ANCHORS);
-    if (!module->code || !open_for_patching(segments, n)) {
+    if (!module->code || !open_for_patching(module->segments, module->n_segments)) {
         return;
     }
-    for (uint64_t i = 0; i < n_anchors; i++) {
+    const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
+    const uint64_t n = count(module->copy, SECTION_ANCHORS);
+    for (uint64_t i = 0; i < n; i++) {
         memcpy((void *)(module->bias + anchors[i].address), anchors[i].expected,
                patched_bytes(&anchors[i]));
     }
-    close_after_patching(segments, n);
+    close_after_patching(module->segments, module->n_segments);
     give_back(module);
 }
 

@@ -9,6 +9,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 
 uint64_t linker_break;
 
@@ -18,6 +23,18 @@ static const void *section(const CopyHeader *copy, SectionKind kind) {
 
 static uint64_t count(const CopyHeader *copy, SectionKind kind) {
     return copy->sections[kind].n;
+}
+
+static const uint8_t *section_end(const CopyHeader *copy, SectionKind kind) {
+    return (const uint8_t *)copy + copy->sections[kind + 1].at;
+}
+
+/* Have the kernel make pages ready at once: page by page it takes several times as long. */
+static void expect(const void *from, const void *to, int what) {
+    const uint64_t start = (uint64_t)from & ~UINT64_C(4095), end = (uint64_t)to;
+    if (end > start) {
+        kernel(SYS_madvise, start, end - start, (uint64_t)what, 0, 0, 0);
+    }
 }
 
 /* Add to 32-bit numbers in the copy, whose offsets are listed. */
@@ -231,6 +248,10 @@ static bool patch_module(const Loaded *module, int64_t file) {
     bool all_right = true;
     for (size_t i = 0; i < n; i++) {
         const CodeSegment *segment = &segments[i];
+        if (count(module->copy, SECTION_ANCHORS) > segment->bytes / 4096) {
+            expect((void *)segment->address, (void *)(segment->address + segment->bytes),
+                   MADV_POPULATE_WRITE); /* there is one on almost every page */
+        }
         patch_anchors(module, segment, is_linker);
         if (call_protect((void *)segment->address, segment->bytes, protection(segment))) {
             all_right = false; /* as it was, from its file */
@@ -258,6 +279,8 @@ static Reason bring(Loaded *module, uint64_t first_counter, bool is_executable) 
     if (!module->code) {
         return REASON_NO_ROOM;
     }
+    expect(section(copy, SECTION_CODE), section_end(copy, SECTION_ANCHORS), MADV_POPULATE_READ);
+    expect(module->code, module->code + module->code_bytes, MADV_POPULATE_WRITE);
     memcpy(module->code, section(copy, SECTION_CODE), module->code_bytes);
     if (!add_to_all(module, SECTION_OUTWARD, (uint32_t)(wanted - (uint64_t)module->code))
         || !add_to_all(module, SECTION_COUNTERS, (uint32_t)(8 * first_counter))) {

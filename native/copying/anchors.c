@@ -26,6 +26,7 @@ static EntryHook hook_of_name(const char *name) {
         {"dl_addr", ENTRY_ADDR},               {"dlopen", ENTRY_CALLER},
         {"dlmopen", ENTRY_CALLER},             {"dlsym", ENTRY_CALLER},
         {"dlvsym", ENTRY_CALLER},              {"Unwind_GetIP", ENTRY_GET_IP},
+        {"Unwind_GetRegionStart", ENTRY_GET_START},
     };
     while (*name == '_') {
         name++;

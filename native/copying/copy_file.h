@@ -66,6 +66,7 @@ typedef enum {
     ENTRY_ADDR,          /* dladdr, dladdr1: the first argument is translated */
     ENTRY_CALLER,        /* dlopen, dlmopen, dlsym, dlvsym: they ask who called them */
     ENTRY_GET_IP,        /* _Unwind_GetIP: the result is translated, for who looks up names */
+    ENTRY_GET_START,     /* _Unwind_GetRegionStart: likewise */
 } EntryHook;
 
 typedef enum {

@@ -165,7 +165,7 @@ typedef struct {
     const CopyHeader *copy;        /* the copy's file */
     uint64_t row;                  /* in the arena */
     uint64_t a_return;             /* address of a RET in its own code, or 0 */
-    uint64_t unwinds;              /* Unwinds: whether its personality calls _Unwind_GetIP */
+    uint64_t unwinds;              /* Unwinds: how its own code asks where frames are */
     CodeSegment segments[MOST_SEGMENTS];
     uint64_t n_segments;
 } Loaded;
@@ -273,6 +273,7 @@ void hook_find_object(void);
 void hook_iterate_phdr(void);
 void hook_addr(void);
 void hook_get_ip(void);
+void hook_get_start(void);
 void hook_caller(void);
 void hook_return_from_signal(void);
 void hook_signal(void);

@@ -13,6 +13,7 @@ static void (*hook_for(EntryHook hook))(void) {
     case ENTRY_ITERATE_PHDR: return hook_iterate_phdr;
     case ENTRY_ADDR: return hook_addr;
     case ENTRY_GET_IP: return hook_get_ip;
+    case ENTRY_GET_START: return hook_get_start;
     case ENTRY_CALLER: return hook_caller;
     default: return NULL;
     }
@@ -110,29 +111,41 @@ uint64_t original_address(uint64_t address) {
     return original ? original : address;
 }
 
-enum { UNWINDS_UNKNOWN, UNWINDS_BY_IP, UNWINDS_OTHERWISE };
+typedef enum {
+    UNWINDS_UNKNOWN,
+    UNWINDS_NOTHING,  /* it has no personality: it only looks at backtraces */
+    UNWINDS_BY_IP,    /* by _Unwind_GetIP, like LLVM's: it must get addresses of copies */
+    UNWINDS_OTHERWISE /* by _Unwind_GetIPInfo, like GCC's and Rust's: the other is for backtraces */
+} Unwinds;
 
-/* A personality that asks by _Unwind_GetIP (LLVM's) must get addresses of copies, whose tables it
-   reads. GCC's and Rust's ask by _Unwind_GetIPInfo, and then the other is for backtraces. */
-static bool unwinds_by_ip(Loaded *module) {
-    if (module->unwinds == UNWINDS_UNKNOWN) {
-        module->unwinds = module_imports(module, "_Unwind_SetIP")
-                && !module_imports(module, "_Unwind_GetIPInfo")
-            ? UNWINDS_BY_IP
-            : UNWINDS_OTHERWISE;
+static Unwinds unwinds_of(uint64_t caller) {
+    Loaded *module = (Loaded *)loaded_with_copy_at(caller);
+    module = module ? module : (Loaded *)loaded_at(caller);
+    if (!module) {
+        return UNWINDS_BY_IP; /* nobody knows */
     }
-    return module->unwinds == UNWINDS_BY_IP;
+    if (module->unwinds == UNWINDS_UNKNOWN) {
+        module->unwinds = !module_imports(module, "_Unwind_SetIP") ? UNWINDS_NOTHING
+            : module_imports(module, "_Unwind_GetIPInfo")          ? UNWINDS_OTHERWISE
+                                                                   : UNWINDS_BY_IP;
+    }
+    return (Unwinds)module->unwinds;
 }
 
+typedef uint64_t (*AskContext)(uint64_t context);
+
 /* _Unwind_GetIP, called from `caller`. */
-uint64_t get_ip(uint64_t context, uint64_t caller, uint64_t (*original)(uint64_t context)) {
+uint64_t get_ip(uint64_t context, uint64_t caller, AskContext original) {
     const uint64_t address = original(context);
-    const Loaded *module = loaded_with_copy_at(address), *from = loaded_with_copy_at(caller);
-    from = from ? from : loaded_at(caller);
-    if (!module || !from || unwinds_by_ip((Loaded *)from)) {
-        return address;
-    }
-    return loaded_original_return(module, address);
+    const Loaded *module = loaded_with_copy_at(address);
+    return !module || unwinds_of(caller) == UNWINDS_BY_IP ? address
+                                                          : loaded_original_return(module, address);
+}
+
+/* _Unwind_GetRegionStart, which all personalities need as it is. */
+uint64_t get_start(uint64_t context, uint64_t caller, AskContext original) {
+    const uint64_t address = original(context);
+    return unwinds_of(caller) == UNWINDS_NOTHING ? original_address(address) : address;
 }
 
 uint64_t return_in_original(uint64_t address) {

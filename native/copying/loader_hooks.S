@@ -344,6 +344,12 @@ hook_signal_over:
         jmp get_ip
         end hook_get_ip
 
+        begin hook_get_start
+        movq (%rsp), %rsi
+        movq %r11, %rdx
+        jmp get_start
+        end hook_get_start
+
         begin hook_addr
         keep_arguments
         call original_address

@@ -33,18 +33,20 @@ TINY = {
 ALL = {program.name: program for program in programs()}
 
 
-def written(program, folder):
+def written(program, folder, *, interpreted=False):
     """Write a program's file and return its path."""
     path = folder / "program"
-    path.write_bytes(program.executable)
+    path.write_bytes(program.built(interpreted=interpreted))
     path.chmod(0o700)
     return path
 
 
+@pytest.mark.parametrize("interpreted", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", ALL)
-def test_program_ends_by_itself_with_status_0(name, tmp_path):
-    """On the CPU as it is."""
-    done = subprocess.run([written(ALL[name], tmp_path)], capture_output=True, timeout=60)
+def test_program_ends_by_itself_with_status_0(name, interpreted, tmp_path):
+    """On the CPU as it is, alone and after the dynamic loader."""
+    path = written(ALL[name], tmp_path, interpreted=interpreted)
+    done = subprocess.run([path], capture_output=True, timeout=60)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

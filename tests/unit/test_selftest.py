@@ -227,6 +227,23 @@ def test_instruction_that_is_not_known_is_refused():
         assemble(("cpuid",))
 
 
+def test_file_for_the_dynamic_loader_differs_in_what_that_reads():
+    """The same code and constants at the same places; an interpreter, and no library."""
+    program = ALL["fma"]
+    alone, linked = (ELFFile(io.BytesIO(program.built(interpreted=each))) for each in (False, True))
+    kinds = [segment["p_type"] for segment in linked.iter_segments()]
+    (dynamic,) = (part for part in linked.iter_segments() if part["p_type"] == "PT_DYNAMIC")
+    (interpreter,) = (part for part in linked.iter_segments() if part["p_type"] == "PT_INTERP")
+
+    assert kinds[:3] == ["PT_PHDR", "PT_INTERP", "PT_LOAD"]
+    assert interpreter.get_interp_name() == "/lib64/ld-linux-x86-64.so.2"
+    assert "DT_NEEDED" not in [tag.entry.d_tag for tag in dynamic.iter_tags()]
+    assert linked["e_entry"] == alone["e_entry"] == START
+    for name in (".text", ".data"):
+        one, other = (elf.get_section_by_name(name) for elf in (alone, linked))
+        assert (one["sh_addr"], one.data()) == (other["sh_addr"], other.data())
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_file_is_an_executable_that_needs_no_library(name):
     """Two segments at their places, no interpreter, and the code where execution begins."""

@@ -18,17 +18,27 @@ class Conduct:
         Whether it counts the instructions that end the process, after the last branch.
     non_temporal : bool
         Whether its caches know non-temporal stores from ordinary ones.
+    preloads : bool
+        Whether it needs the dynamic loader: its programs have one, and what counts of them is
+        their own code.
     """
 
     last_block: bool = True
     non_temporal: bool = True
+    preloads: bool = False
 
 
 _EXCEPTIONS = {
     # It adds a block's executions up when the next block begins, and none comes after the last;
     # its cache simulator is not told what kind of store it sees.
     "callgrind": Conduct(last_block=False, non_temporal=False),
+    "native": Conduct(preloads=True),
 }
+
+
+def preloads(meter: str) -> bool:
+    """Return whether a meter counts programs of the dynamic loader alone."""
+    return _EXCEPTIONS.get(meter, Conduct()).preloads
 
 
 def expected_of(program: Program, meter: str) -> Expected:

@@ -11,10 +11,13 @@ TEXT = 0x40_0000
 """Where the file is mapped for execution, its headers included."""
 
 _PAGE_BYTES = 0x1000
+_LINKED = TEXT - _PAGE_BYTES  # where what the dynamic loader reads is
 _HEADER_BYTES, _SEGMENT_BYTES, _SECTION_BYTES = 64, 56, 64
 _CODE_OFFSET = 0x100  # behind the headers, at the beginning of a cache line
 _EXECUTABLE_FILE, _X86_64, _CURRENT = 2, 62, 1
-_LOAD, _GNU_STACK = 1, 0x6474_E551
+_LOAD, _DYNAMIC, _INTERP, _TABLE, _GNU_STACK = 1, 2, 3, 6, 0x6474_E551
+_HASH, _STRINGS, _SYMBOLS, _STRINGS_BYTES, _SYMBOL_BYTES, _DEBUG = 4, 5, 6, 10, 11, 21
+_INTERPRETER = b"/lib64/ld-linux-x86-64.so.2\0"
 _READ, _WRITE, _EXECUTE = 4, 2, 1
 _PROGBITS, _SYMTAB, _STRTAB, _NOBITS = 1, 2, 3, 8
 _ALLOC, _WRITABLE, _EXECUTABLE = 2, 1, 4
@@ -40,8 +43,10 @@ class _Section:
     entry_bytes: int = 0
 
 
-def executable(code: bytes, *, constants: bytes, arrays_bytes: int) -> bytes:
-    """Return a static executable for Linux on x86-64.
+def executable(
+    code: bytes, *, constants: bytes, arrays_bytes: int, interpreted: bool = False
+) -> bytes:
+    """Return an executable for Linux on x86-64.
 
     Parameters
     ----------
@@ -51,6 +56,9 @@ def executable(code: bytes, *, constants: bytes, arrays_bytes: int) -> bytes:
         What memory holds at `DATA`, writable.
     arrays_bytes : int
         Memory that the program may use from `ARRAYS` on.
+    interpreted : bool
+        Whether it names the dynamic loader, which then runs before it, and preloads what it is
+        asked to; else it is static.
 
     Raises
     ------
@@ -66,12 +74,16 @@ def executable(code: bytes, *, constants: bytes, arrays_bytes: int) -> bytes:
     if _CODE_OFFSET + len(code) > _PAGE_BYTES or not 0 < len(constants) <= _PAGE_BYTES:
         raise ValueError("code and constants must fit a page each")
     memory_bytes = ARRAYS - DATA + arrays_bytes
-    segments = (
+    segments = [
         _segment(_READ | _EXECUTE, 0, TEXT, (_CODE_OFFSET + len(code),) * 2),
         _segment(_READ | _WRITE, _PAGE_BYTES, DATA, (len(constants), memory_bytes)),
         struct.pack("<II6Q", _GNU_STACK, _READ | _WRITE, 0, 0, 0, 0, 0, 16),
-    )
-    loaded = _PAGE_BYTES + len(constants)
+    ]
+    linked = b""
+    if interpreted:
+        more, linked = _linked(segments)
+        segments = [*more, *segments]
+    loaded = _PAGE_BYTES + len(constants) if not interpreted else 2 * _PAGE_BYTES + len(linked)
     names = b"\0_start\0"
     symbols = bytes(24) + struct.pack("<IBBHQQ", 1, _GLOBAL_FUNCTION, 0, 1, START, len(code))
     sections = [
@@ -98,12 +110,55 @@ def executable(code: bytes, *, constants: bytes, arrays_bytes: int) -> bytes:
     header = struct.pack(
         "<16sHHIQQQIHHHHHH",
         b"\x7fELF\x02\x01\x01",  # 64 bit, little endian, version 1, System V
-        *(_EXECUTABLE_FILE, _X86_64, _CURRENT, START, _HEADER_BYTES, loaded + len(tail), 0),
+        *(_EXECUTABLE_FILE, _X86_64, _CURRENT, START),
+        *(2 * _PAGE_BYTES if interpreted else _HEADER_BYTES, loaded + len(tail), 0),
         *(_HEADER_BYTES, _SEGMENT_BYTES, len(segments), _SECTION_BYTES),
         *(len(sections) + 2, len(sections) + 1),
     )
-    front = (header + b"".join(segments)).ljust(_CODE_OFFSET, b"\0") + code
-    return front.ljust(_PAGE_BYTES, b"\0") + constants + tail + table
+    front = header if interpreted else header + b"".join(segments)
+    front = (front.ljust(_CODE_OFFSET, b"\0") + code).ljust(_PAGE_BYTES, b"\0") + constants
+    if interpreted:
+        front = front.ljust(2 * _PAGE_BYTES, b"\0") + linked
+    return front + tail + table
+
+
+def _linked(others: list[bytes]) -> tuple[list[bytes], bytes]:
+    """Return what the dynamic loader needs: segments, and the content of a page of their own.
+
+    The page begins with the table of segments, for which the page of the code has no room: it is
+    loaded below the code, since kernels before 5.18 look for the table in the lowest segment.
+    """
+    table_bytes = _SEGMENT_BYTES * (4 + len(others))
+    interpreter_at = table_bytes
+    strings_at = interpreter_at + len(_INTERPRETER)
+    symbols_at = -(-(strings_at + 1) // 8) * 8
+    hash_at = symbols_at + 24  # one symbol, which is none
+    dynamic_at = hash_at + 16
+    dynamic = b"".join(
+        struct.pack("<QQ", tag, value)
+        for tag, value in (
+            (_HASH, _LINKED + hash_at),
+            (_STRINGS, _LINKED + strings_at),
+            (_SYMBOLS, _LINKED + symbols_at),
+            (_STRINGS_BYTES, 1),
+            (_SYMBOL_BYTES, 24),
+            (_DEBUG, 0),
+            (0, 0),
+        )
+    )
+    size = dynamic_at + len(dynamic)
+    segments = []
+    for kind, flags, at, n, alignment in (
+        (_TABLE, _READ, 0, table_bytes, 8),
+        (_INTERP, _READ, interpreter_at, len(_INTERPRETER), 1),
+        (_LOAD, _READ | _WRITE, 0, size, _PAGE_BYTES),
+        (_DYNAMIC, _READ | _WRITE, dynamic_at, len(dynamic), 8),
+    ):
+        places = (2 * _PAGE_BYTES + at, _LINKED + at, _LINKED + at)
+        segments.append(struct.pack("<II6Q", kind, flags, *places, n, n, alignment))
+    content = b"".join((*segments, *others)) + _INTERPRETER
+    content = content.ljust(hash_at, b"\0") + struct.pack("<4I", 1, 1, 0, 0) + dynamic
+    return segments, content
 
 
 def _segment(flags: int, offset: int, address: int, sizes: tuple[int, int]) -> bytes:

@@ -81,7 +81,16 @@ class Program:
     @property
     def executable(self) -> bytes:
         """The file to run."""
-        return executable(assemble(self.code), constants=CONSTANTS, arrays_bytes=self.arrays_bytes)
+        return self.built(interpreted=False)
+
+    def built(self, *, interpreted: bool) -> bytes:
+        """Return the file to run, with or without the dynamic loader."""
+        return executable(
+            assemble(self.code),
+            constants=CONSTANTS,
+            arrays_bytes=self.arrays_bytes,
+            interpreted=interpreted,
+        )
 
 
 def framed(constants: str, *work: str | Loop) -> tuple[str | Loop, ...]:

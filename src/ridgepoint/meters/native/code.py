@@ -177,7 +177,7 @@ def _read_copied(instructions: Rows, rows: npt.NDArray[np.bool_], copy: CopyFile
         instruction = Decoder(64, code).decode()
         known = bytes((UNKNOWN_CODE,)) if instruction.is_invalid else code[: instruction.len]
         instructions["length"][row] = len(known)
-        instructions["code"][row] = np.frombuffer(known.ljust(len(code), b"\0"), np.uint8)
+        instructions["code"][row] = np.frombuffer(known.ljust(MAX_INSTRUCTION_BYTES, b"\0"), np.uint8)
 
 
 def _name(instructions: Rows, path: str, copy: CopyFile, strings: Strings) -> None:

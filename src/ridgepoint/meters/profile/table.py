@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.meters.decode import Operation, decode_each, decode_with_tiles
+from ridgepoint.meters.displacements import without_displacements
 from ridgepoint.meters.profile import MOST_LEVELS, Profile, Rows
 from ridgepoint.meters.profile.functions import Function, Line, function_numbers, line_numbers
 from ridgepoint.meters.profile.naming import Naming
@@ -189,10 +190,22 @@ def _part(profile: Profile, known: _Known, naming: Naming | None) -> _Part:
 
 
 def _code_numbers(instructions: Rows, known: dict[_Code, int]) -> Integers:
-    """Return the number of each instruction's length and bytes, adding new ones to the known."""
-    return np.array(
-        [known.setdefault((code, None), len(known)) for code in _codes(instructions)], np.int64
-    )
+    """Return the number of each instruction's length and bytes, adding new ones to the known.
+
+    Those that do the same at other addresses have one number.
+    """
+    codes = np.zeros((len(instructions), _CODE_BYTES), np.uint8)
+    codes[:, 0] = instructions["length"]
+    codes[:, 1:] = without_displacements(instructions["code"], instructions["length"])
+    low, high = codes.view("<u8").T
+    order = np.lexsort((low, high))
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0)
+    distinct_codes = codes[order[begins]].view(f"S{_CODE_BYTES}").ravel().tolist()
+    numbers = [known.setdefault((code, None), len(known)) for code in distinct_codes]
+    found = np.empty(len(order), np.int64)
+    found[order] = np.array(numbers, np.int64)[np.cumsum(begins) - 1]
+    return found
 
 
 def _codes(instructions: Rows) -> list[bytes]:

@@ -91,6 +91,10 @@ class Elf:
             return b""
         return self._read(int(section["offset"]), int(section["size"]))
 
+    def loaded(self, segment: np.void) -> bytes:
+        """Return the bytes of a segment that are in the file."""
+        return self._read(int(segment["offset"]), int(segment["file_bytes"]))
+
     def _rows(self, at: int, n: int, of: np.dtype[np.void]) -> Rows:
         return np.frombuffer(self._read(at, n * of.itemsize), of)
 

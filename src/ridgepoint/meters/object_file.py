@@ -14,6 +14,7 @@ from elftools.elf.elffile import ELFFile
 from iced_x86 import Decoder, EncodingKind
 
 from ridgepoint.errors import InvalidDocument
+from ridgepoint.meters.elf import Elf, NotReadable
 
 _EXECUTABLE = 1  # PF_X of the ELF specification
 
@@ -80,12 +81,13 @@ class ObjectFile:
         try:
             with Path(path).open("rb") as file:
                 status = os.fstat(file.fileno())
+                elf = Elf(file)
                 loaded = [
-                    (segment["p_vaddr"], segment.data())
-                    for segment in ELFFile(file).iter_segments("PT_LOAD")
-                    if segment["p_flags"] & _EXECUTABLE
+                    (int(segment["address"]), elf.loaded(segment))
+                    for segment in elf.segments
+                    if segment["flags"] & _EXECUTABLE
                 ]
-        except (OSError, ELFError) as error:
+        except (OSError, NotReadable) as error:
             raise _unreadable(path, str(error)) from error
         return cls(
             path=path,

@@ -160,6 +160,19 @@ def _shared(classes: Iterable[tuple[int, ...]]) -> Iterator[BasicOperations]:
         yield known[one]
 
 
+def roughly_done(executed: Executed) -> npt.NDArray[np.float64]:
+    """Return of each row the instructions, flop and bytes of its executions, not quite exact."""
+    once = np.array([_done_once(operation) for operation in executed.operations], np.float64)
+    times = np.stack([executed.executions, executed.executions, executed.iterations])
+    return once.reshape(-1, 3).T[:, executed.operation] * times
+
+
+def _done_once(operation: Operation | None) -> tuple[int, int, int]:
+    if operation is None:
+        return 1, 0, 0
+    return 1, operation.flop or 0, operation.load_bytes + operation.store_bytes
+
+
 def grouped_sums(
     amounts: Integers, groups: Integers, n_groups: int, *, each: Integers | None = None
 ) -> list[int]:

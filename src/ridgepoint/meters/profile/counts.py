@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ridgepoint.counts import Counts, FunctionCounts, LineCounts, MissCurve, RegionCounts, Traffic
 from ridgepoint.errors import InvalidDocument
@@ -21,11 +22,12 @@ from ridgepoint.meters.profile.table import (
     NT_BYTES,
     READ_LINES,
     WRITE_LINES,
+    Places,
     Table,
     amounts,
     table_of,
 )
-from ridgepoint.meters.tally import Integers, grouped_sums, tally
+from ridgepoint.meters.tally import Integers, grouped_sums, roughly_done, tally
 from ridgepoint.resources import LEVELS
 
 Selects = Callable[[str], bool]
@@ -35,6 +37,7 @@ Part = tuple[Counts, tuple[Traffic, ...]]
 """What a part of a program did, and what it moved."""
 
 _LEAST_SHARE_OF_A_LINE = 1e-3
+_ROUGH = 1e-6  # by which sums in floating point may be wrong at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +166,14 @@ class _Measure:
     levels: int
     line_bytes: int
 
+    @property
+    def sides(self) -> Iterator[tuple[int, str]]:
+        """The outer sides of caches, from the innermost on, and what is beyond them."""
+        for side in range(self.levels):
+            level = "dram" if side == self.levels - 1 else f"l{side + 2}"
+            if level in LEVELS:  # not between an L3 and an L4, of which no ceiling is measured
+                yield side, level
+
     def traffic(
         self, counts: Sequence[Counts], moved: Integers, groups: Integers
     ) -> list[tuple[Traffic, ...]]:
@@ -170,10 +181,7 @@ class _Measure:
         n = len(counts)
         columns = [[one.l1_traffic for one in counts]]
         past_caches = grouped_sums(moved[NT_BYTES], groups, n)
-        for side in range(self.levels):
-            level = "dram" if side == self.levels - 1 else f"l{side + 2}"
-            if level not in LEVELS:
-                continue  # between an L3 and an L4, of which no ceiling is measured
+        for side, level in self.sides:
             read = grouped_sums(moved[READ_LINES + side], groups, n)
             written = grouped_sums(moved[WRITE_LINES + side], groups, n)
             columns.append(
@@ -217,6 +225,7 @@ def _sum(parts: Sequence[Part]) -> Part:
 
 def _functions(table: Table, measure: _Measure, *, whole: Part) -> tuple[FunctionCounts, ...]:
     lines: dict[int, list[LineCounts]] = {}
+    table = _with_lines_that_may_matter(table, measure, whole)
     for (function, source, line), part in zip(
         table.lines, _parts(table, LINE, len(table.lines), measure), strict=True
     ):
@@ -238,6 +247,44 @@ def _functions(table: Table, measure: _Measure, *, whole: Part) -> tuple[Functio
             )
     functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
     return tuple(functions)
+
+
+def _with_lines_that_may_matter(table: Table, measure: _Measure, whole: Part) -> Table:
+    """Return a table without most of the lines that do not matter: exact sums take longer."""
+    if not table.lines:
+        return table
+    extents = _rough_extents(table, measure)
+    least = np.array(_extent(whole), np.float64)[:, None] * (_LEAST_SHARE_OF_A_LINE * (1 - _ROUGH))
+    kept = ((extents > 0) & (extents >= least)).any(axis=0)
+    numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # the last: of none
+
+    def with_numbers(at: Places) -> Places:
+        return np.stack([at[BANK], at[FUNCTION], numbers[at[LINE]]])
+
+    return replace(
+        table,
+        lines=tuple(line for line, is_kept in zip(table.lines, kept, strict=True) if is_kept),
+        executed_at=with_numbers(table.executed_at),
+        masked_at=with_numbers(table.masked_at),
+        moved_at=with_numbers(table.moved_at),
+    )
+
+
+def _rough_extents(table: Table, measure: _Measure) -> npt.NDArray[np.float64]:
+    """Return the extents of each line, as `_extent` has them, in floating point."""
+    n = len(table.lines)
+
+    def sums(amounts: npt.NDArray[np.float64], at: Places) -> npt.NDArray[np.float64]:
+        # Rows of no line (-1) are added up behind the lines.
+        return np.bincount(at[LINE] % (n + 1), weights=amounts, minlength=n + 1)[:n]
+
+    moved = table.moved.astype(np.float64)
+    extents = [sums(amounts, table.executed_at) for amounts in roughly_done(table.executed)]
+    for side, level in measure.sides:
+        crossed = measure.line_bytes * (moved[READ_LINES + side] + moved[WRITE_LINES + side])
+        past = moved[NT_BYTES] if level == "dram" else 0.0
+        extents.append(sums(crossed + past, table.moved_at))
+    return np.stack(extents)
 
 
 def _matters(part: Part, whole: Part) -> bool:

@@ -215,7 +215,7 @@ def _table(elf: Elf, section: str) -> list[_Table]:
     if table is None or table["entry_bytes"] != _SYMBOL.itemsize:
         return []
     content = elf.content(table)
-    rows: Rows = np.frombuffer(content[: len(content) // _SYMBOL.itemsize * _SYMBOL.itemsize], _SYMBOL)
+    rows: Rows = np.frombuffer(content, _SYMBOL, count=len(content) // _SYMBOL.itemsize)
     if table["link"] >= len(elf.sections):
         return []
     text = elf.content(elf.sections[table["link"]])
@@ -227,9 +227,7 @@ def _table(elf: Elf, section: str) -> list[_Table]:
         & (rows["name"] > 0)
         & (rows["name"] < len(text))
     ]
-    return [
-        _Table(begins=rows["address"], sizes=rows["size"], names_at=rows["name"], text=text)
-    ]
+    return [_Table(begins=rows["address"], sizes=rows["size"], names_at=rows["name"], text=text)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -316,7 +314,8 @@ def _reach(begins: Addresses, limits: Iterable[tuple[int, int]]) -> Addresses:
     following = np.append(distinct, np.iinfo(np.uint64).max)[
         np.searchsorted(distinct, begins, side="right")
     ]
-    return np.minimum(ends, following)
+    reached: Addresses = np.minimum(ends, following)
+    return reached
 
 
 def _plainness(name: str) -> tuple[int, int, str]:

@@ -156,7 +156,7 @@ def _read_code(instructions: Rows, file: ObjectFile | None) -> npt.NDArray[np.bo
 def _cut(code: npt.NDArray[np.uint8], at: Addresses, lengths: Addresses) -> npt.NDArray[np.uint8]:
     """Return pieces of code, each a row with zeros behind it."""
     column = np.arange(MAX_INSTRUCTION_BYTES, dtype=np.uint64)
-    pieces = code[np.minimum(at[:, None] + column, np.uint64(len(code) - 1))]
+    pieces: npt.NDArray[np.uint8] = code[np.minimum(at[:, None] + column, np.uint64(len(code) - 1))]
     pieces[column >= lengths[:, None]] = 0
     return pieces
 
@@ -177,7 +177,8 @@ def _read_copied(instructions: Rows, rows: npt.NDArray[np.bool_], copy: CopyFile
         instruction = Decoder(64, code).decode()
         known = bytes((UNKNOWN_CODE,)) if instruction.is_invalid else code[: instruction.len]
         instructions["length"][row] = len(known)
-        instructions["code"][row] = np.frombuffer(known.ljust(MAX_INSTRUCTION_BYTES, b"\0"), np.uint8)
+        padded = known.ljust(MAX_INSTRUCTION_BYTES, b"\0")
+        instructions["code"][row] = np.frombuffer(padded, np.uint8)
 
 
 def _name(instructions: Rows, path: str, copy: CopyFile, strings: Strings) -> None:

@@ -253,9 +253,9 @@ def _with_lines_that_may_matter(table: Table, measure: _Measure, whole: Part) ->
     """Return a table without most of the lines that do not matter: exact sums take longer."""
     if not table.lines:
         return table
-    extents = _rough_extents(table, measure)
-    least = np.array(_extent(whole), np.float64)[:, None] * (_LEAST_SHARE_OF_A_LINE * (1 - _ROUGH))
-    kept = ((extents > 0) & (extents >= least)).any(axis=0)
+    kept = np.zeros(len(table.lines), np.bool_)
+    for extents, of_all in zip(_rough_extents(table, measure), _extent(whole), strict=True):
+        kept |= (extents > 0) & (extents >= (1 - _ROUGH) * _LEAST_SHARE_OF_A_LINE * of_all)
     numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # the last: of none
 
     def with_numbers(at: Places) -> Places:
@@ -270,13 +270,15 @@ def _with_lines_that_may_matter(table: Table, measure: _Measure, whole: Part) ->
     )
 
 
-def _rough_extents(table: Table, measure: _Measure) -> npt.NDArray[np.float64]:
+def _rough_extents(table: Table, measure: _Measure) -> list[npt.NDArray[np.float64]]:
     """Return the extents of each line, as `_extent` has them, in floating point."""
     n = len(table.lines)
 
     def sums(amounts: npt.NDArray[np.float64], at: Places) -> npt.NDArray[np.float64]:
-        # Rows of no line (-1) are added up behind the lines.
-        return np.bincount(at[LINE] % (n + 1), weights=amounts, minlength=n + 1)[:n]
+        # What is of no line (-1) is added up behind the lines.
+        summed = np.zeros(n + 1)
+        np.add.at(summed, at[LINE], amounts)
+        return summed[:n]
 
     moved = table.moved.astype(np.float64)
     extents = [sums(amounts, table.executed_at) for amounts in roughly_done(table.executed)]
@@ -284,7 +286,7 @@ def _rough_extents(table: Table, measure: _Measure) -> npt.NDArray[np.float64]:
         crossed = measure.line_bytes * (moved[READ_LINES + side] + moved[WRITE_LINES + side])
         past = moved[NT_BYTES] if level == "dram" else 0.0
         extents.append(sums(crossed + past, table.moved_at))
-    return np.stack(extents)
+    return extents
 
 
 def _matters(part: Part, whole: Part) -> bool:

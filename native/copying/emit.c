@@ -147,14 +147,21 @@ static void begin_block(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
     Loop *loop = loop_of(e, block);
     e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
-    loop_enter(e, block);
+    const uint64_t jump = loop_enter(e, block);
+    if (jump) { /* who comes from outside begins behind the jump */
+        e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
+    }
+    loop_begin(e, block);
     if (is_aligned_loop(e, block)) {
         put_nops(e, (uint32_t)-e->n & (alignment_of(first->address) - 1));
     }
-    if (!loop || &e->graph.blocks[loop->first] != block || !loop->n_counters) {
+    if (jump) {
+        e->code[jump - 1] = (uint8_t)(e->n - jump);
+    }
+    if (!loop || &e->graph.blocks[loop->head] != block || !loop->n_counters) {
         e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
     }
-    if (loop && &e->graph.blocks[loop->first] == block) {
+    if (loop && &e->graph.blocks[loop->head] == block) {
         loop->label = e->n;
     }
 }
@@ -199,7 +206,10 @@ static void resolve_forward(Emitter *e) {
     const Forward *forward = (const Forward *)e->forward.items;
     for (size_t i = 0; i < e->forward.n; i++) {
         const uint32_t first = e->graph.first_index + e->graph.blocks[forward[i].block].first;
-        const uint32_t place = e->places[first].at, at = forward[i].at;
+        const Loop *loop = loop_of(e, &e->graph.blocks[forward[i].block]);
+        const uint32_t at = forward[i].at;
+        const uint32_t place =
+            forward[i].is_inside && loop ? (uint32_t)loop->label : e->places[first].at;
         if (!forward[i].is_short) {
             const uint32_t distance = place - (at + 4);
             memcpy(e->code + at, &distance, 4);

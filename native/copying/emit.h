@@ -15,6 +15,7 @@ typedef struct {
     uint32_t at;      /* of its displacement */
     uint32_t block;   /* of this function */
     bool is_short;
+    bool is_inside;   /* from within the loop whose head it is */
 } Forward;
 
 /* A branch to another function. */
@@ -122,7 +123,8 @@ Loop *loop_of(const Emitter *e, const Block *block);
 uint32_t loop_registers(const Emitter *e, const Block *block);
 uint8_t loop_register(Emitter *e, const Block *block, uint32_t row);
 uint32_t loop_most_bytes(const Emitter *e, const Block *block);
-void loop_enter(Emitter *e, const Block *block);
+uint64_t loop_enter(Emitter *e, const Block *block);
+void loop_begin(Emitter *e, const Block *block);
 bool loop_branch(Emitter *e, const Block *block, const Instruction *x);
 void loop_leave(Emitter *e, const Block *block);
 void loop_exits(Emitter *e);

@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #define LONGEST_BRANCH 6u
+#define HEAD_BYTES 127u /* most before a loop's head: padding, the beginning of its counters */
 #define REP_BYTES 120u
 #define HOOK_BYTES 24u
 #define SYSTEM_CALL_BYTES 32u
@@ -41,31 +42,32 @@ static void put_far(Emitter *e, uint64_t target) {
     put4(e, 0);
 }
 
+/* Whether a branch leads to the head of the loop that it is in: it goes on counting there. */
+static bool is_inside_loop(const Emitter *e, uint32_t from, uint32_t to) {
+    const Loop *loop = loop_of(e, &e->graph.blocks[to]);
+    return loop && loop->head == to && e->graph.blocks[from].loop == e->graph.blocks[to].loop;
+}
+
 /* Where the target block begins in this function: `*known` if it is written already; else the
    most bytes that can lie between here, after instruction i, and there. */
 static uint32_t find_target(const Emitter *e, uint32_t i, uint64_t target, uint32_t block,
                             bool *known, uint64_t *place) {
     const uint32_t b = graph_block_at(&e->graph, target);
     const Block *to = &e->graph.blocks[b];
-    const Loop *loop = b == NO_INDEX ? NULL : loop_of(e, to);
-    if (loop && loop->first == b && e->graph.blocks[block].loop == to->loop) {
-        *known = true;
-        *place = loop->label; /* its own branches go on counting */
-        return b;
-    }
     if (b == NO_INDEX || e->analysis->list[to->first].address != target) {
         return NO_INDEX;
     }
     *known = b <= block;
-    *place = *known ? e->places[e->graph.first_index + to->first].at
-                    : e->bounds[to->first] + 31 - e->bounds[i + 1];
+    *place = !*known ? e->bounds[to->first] + (to->is_loop_head ? HEAD_BYTES : 0) - e->bounds[i + 1]
+             : is_inside_loop(e, block, b) ? loop_of(e, to)->label
+                                           : e->places[e->graph.first_index + to->first].at;
     return b;
 }
 
-static void put_forward(Emitter *e, uint32_t block, bool is_short) {
+static void put_forward(Emitter *e, uint32_t from, uint32_t block, bool is_short) {
     Forward *forward = array_add(&e->forward, 1);
     if (forward) {
-        *forward = (Forward){(uint32_t)e->n, block, is_short};
+        *forward = (Forward){(uint32_t)e->n, block, is_short, is_inside_loop(e, from, block)};
     }
     if (is_short) {
         put1(e, 0);
@@ -89,7 +91,7 @@ static void put_branch(Emitter *e, uint32_t block, uint32_t i, const uint8_t *ne
     const bool is_short = known ? e->n + n_near + 1 - place <= 128 : place <= 127;
     put_bytes(e, is_short ? near_form : far_form, is_short ? n_near : n_far);
     if (!known) {
-        put_forward(e, b, is_short);
+        put_forward(e, block, b, is_short);
     } else if (is_short) {
         put1(e, (uint8_t)(place - (e->n + 1)));
     } else {

@@ -19,12 +19,16 @@ bool graph_begin(Graph *g, const Analysis *a) {
     *g = (Graph){.analysis = a, .room = a->room + 1};
     g->blocks = pages_take(g->room * sizeof(Block));
     g->block_of = pages_take(g->room * sizeof(uint32_t));
-    return g->blocks && g->block_of;
+    g->before_at = pages_take((g->room + 2) * sizeof(uint32_t));
+    g->before = pages_take(g->room * 2 * sizeof(uint32_t));
+    return g->blocks && g->block_of && g->before_at && g->before;
 }
 
 void graph_end(Graph *g) {
     pages_give(g->blocks, g->room * sizeof(Block));
     pages_give(g->block_of, g->room * sizeof(uint32_t));
+    pages_give(g->before_at, (g->room + 2) * sizeof(uint32_t));
+    pages_give(g->before, g->room * 2 * sizeof(uint32_t));
 }
 
 uint32_t graph_block_at(const Graph *g, uint64_t address) {
@@ -114,17 +118,29 @@ static void find_successors(Graph *g, size_t b) {
     }
 }
 
+/* Whether the function may keep something below its stack pointer: it says so by a negative
+   displacement, or has a copy of the pointer that might. */
+static bool is_below_stack(const Instruction *x) {
+    const uint16_t rsp = 1u << REGISTER_RSP;
+    if (x->has_memory && x->base == REGISTER_RSP) {
+        return x->displacement < 0;
+    }
+    return (x->read & rsp) && !x->uses_stack && (x->changed & ~rsp);
+}
+
 /* Registers that callers cannot count on: it writes them, and does not seem to save them. */
 static void find_return(Graph *g) {
     const bool has_tables = g->piece->function.fde != 0;
     const bool flags = !has_tables
                        || is_marked(g->analysis, g->analysis->flagged, g->piece->start);
     uint32_t written = 0, saved = 0;
+    g->red_zone_is_free = has_tables;
     for (size_t i = 0; i < g->analysis->n_list; i++) {
         const Instruction *x = &g->analysis->list[i];
         const bool on_stack = x->has_memory && (x->memory_access & 2)
                               && (x->base == REGISTER_RSP || x->base == REGISTER_RBP);
         written |= x->written;
+        g->red_zone_is_free &= !is_below_stack(x);
         if (on_stack || (x->uses_stack && x->flow == FLOW_NEXT)) {
             saved |= x->read;
         }
@@ -152,6 +168,31 @@ static void find_blocks(Graph *g) {
         }
         g->block_of[i] = (uint32_t)g->n_blocks - 1;
         block->n++;
+    }
+}
+
+/* Predecessors: those of block b are before[before_at[b + 1]] and on, to before_at[b + 2]. */
+static void find_before(Graph *g) {
+    uint32_t *at = g->before_at, total = 0;
+    memset(at, 0, (g->n_blocks + 2) * sizeof *at);
+    for (size_t b = 0; b < 2 * g->n_blocks; b++) {
+        const Block *block = &g->blocks[b / 2];
+        const uint32_t successor = b % 2 ? block->branch : block->next;
+        if (successor != NO_INDEX) {
+            at[successor + 1]++;
+            total++;
+        }
+    }
+    for (size_t b = 1; b <= g->n_blocks; b++) {
+        at[b] += at[b - 1];
+    }
+    at[g->n_blocks + 1] = total;
+    for (size_t b = 0; b < 2 * g->n_blocks; b++) {
+        const Block *block = &g->blocks[b / 2];
+        const uint32_t successor = b % 2 ? block->branch : block->next;
+        if (successor != NO_INDEX) {
+            g->before[--at[successor + 1]] = (uint32_t)(b / 2);
+        }
     }
 }
 
@@ -199,4 +240,5 @@ void graph_make(Graph *g, const Piece *piece) {
         find_needs(g, &g->blocks[b]);
     }
     spread(g);
+    find_before(g);
 }

@@ -29,6 +29,9 @@ typedef struct {
     Block *blocks;
     size_t n_blocks, room;
     uint32_t *block_of;        /* of each instruction */
+    uint32_t *before;          /* predecessors; those of block b begin at before_at[b + 1] */
+    uint32_t *before_at;
+    bool red_zone_is_free;     /* nothing is kept below the stack pointer */
     uint32_t first_index;      /* number of the piece's first instruction in the module */
     uint32_t most_words;       /* of a recording block; 0: it does not record */
     bool keeps_flags;          /* flags may be live at its exits and calls */

@@ -2,7 +2,7 @@
 /* Emits what loops need that count in registers: zeros before, sums behind. */
 #include "emit.h"
 
-#define ZERO_BYTES 6u
+#define ZERO_BYTES 12u
 #define SUM_BYTES 48u
 
 Loop *loop_of(const Emitter *e, const Block *block) {
@@ -25,23 +25,57 @@ uint8_t loop_register(Emitter *e, const Block *block, uint32_t row) {
     return counter->r;
 }
 
+static bool is_head(const Emitter *e, const Loop *loop, const Block *block) {
+    return &e->graph.blocks[loop->head] == block;
+}
+
+static bool is_inside(const Emitter *e, const Block *block, uint32_t other) {
+    return other != NO_INDEX && e->graph.blocks[other].loop == block->loop;
+}
+
+/* Whether what follows a block in the code is outside. */
+static bool is_left_below(const Emitter *e, const Loop *loop, const Block *block) {
+    return loop->n_counters && block->next != NO_INDEX && !is_inside(e, block, block->next);
+}
+
 uint32_t loop_most_bytes(const Emitter *e, const Block *block) {
     const Loop *loop = loop_of(e, block);
     if (!loop) {
         return 0;
     }
-    const uint32_t b = (uint32_t)(block - e->graph.blocks);
-    return (b == loop->first ? ZERO_BYTES * loop->n_counters : 0)
-           + (b == loop->last || block->next == NO_INDEX ? SUM_BYTES * loop->n_counters : 0);
+    return (is_head(e, loop, block) ? ZERO_BYTES * loop->n_counters + 2 : 0)
+           + (is_left_below(e, loop, block) ? SUM_BYTES * loop->n_counters : 0);
 }
 
-/* Before a block: zeros, if it is the head, and then the place that its own branches go to. */
-void loop_enter(Emitter *e, const Block *block) {
+/* mov [rsp - at], r, or back. */
+static void put_red_zone(Emitter *e, uint8_t op, uint8_t r, uint8_t at) {
+    PUT(e, r >= 8 ? 0x4C : 0x48, op, (uint8_t)(0x44 | (r & 7) << 3), 0x24, (uint8_t)-at);
+}
+
+/* Before the head: zeros, over which blocks of the loop that run into it jump. Returns where such
+   a jump is to be completed, or 0. */
+uint64_t loop_enter(Emitter *e, const Block *block) {
     Loop *loop = loop_of(e, block);
-    if (loop && &e->graph.blocks[loop->first] == block) {
-        for (uint32_t i = 0; i < loop->n_counters; i++) {
-            put_zero(e, loop->counters[i].r);
+    uint64_t jump = 0;
+    if (!loop || !is_head(e, loop, block) || !loop->n_counters) {
+        return 0;
+    }
+    if (block > e->graph.blocks && block[-1].loop == block->loop
+        && block[-1].next == loop->head) {
+        PUT(e, 0xEB, 0);
+        jump = e->n;
+    }
+    return jump;
+}
+
+void loop_begin(Emitter *e, const Block *block) {
+    const Loop *loop = loop_of(e, block);
+    for (uint32_t i = 0; loop && is_head(e, loop, block) && i < loop->n_counters; i++) {
+        const LoopCounter *counter = &loop->counters[i];
+        if (counter->saved_at) {
+            put_red_zone(e, 0x89, counter->r, counter->saved_at);
         }
+        put_zero(e, counter->r);
     }
 }
 
@@ -65,6 +99,11 @@ static void put_sums(Emitter *e, const Loop *loop, uint32_t live) {
             put_unspill(e, r);
         }
     }
+    for (uint32_t i = 0; i < loop->n_counters; i++) {
+        if (loop->counters[i].saved_at) {
+            put_red_zone(e, 0x8B, loop->counters[i].r, loop->counters[i].saved_at);
+        }
+    }
 }
 
 static uint32_t live_at(const Emitter *e, uint64_t target) {
@@ -72,11 +111,19 @@ static uint32_t live_at(const Emitter *e, uint64_t target) {
     return block == NO_INDEX ? LIVE_ALL : e->graph.blocks[block].live_in;
 }
 
+/* The displacement of a jump to where the loop's counters are added. */
+static void put_exit(Emitter *e, const Block *block, uint64_t target) {
+    Exit *out = array_add(&e->exits, 1);
+    if (out) {
+        *out = (Exit){target, (uint32_t)e->n, block->loop};
+    }
+    put4(e, 0);
+}
+
 /* A branch of a block in a loop, if it leaves it: then it is emitted here. */
 bool loop_branch(Emitter *e, const Block *block, const Instruction *x) {
     const Loop *loop = loop_of(e, block);
-    if (!loop || !loop->n_counters
-        || (block->branch >= loop->first && block->branch <= loop->last)) {
+    if (!loop || !loop->n_counters || is_inside(e, block, block->branch)) {
         return false;
     }
     if (x->flow == FLOW_JUMP) { /* not here: what later blocks count in is not known yet */
@@ -84,19 +131,22 @@ bool loop_branch(Emitter *e, const Block *block, const Instruction *x) {
     } else {
         PUT(e, 0x0F, 0x80 | x->condition);
     }
-    Exit *out = array_add(&e->exits, 1);
-    if (out) {
-        *out = (Exit){x->target, (uint32_t)e->n, block->loop};
-    }
-    put4(e, 0);
+    put_exit(e, block, x->target);
     return true;
 }
 
-/* Behind the last block. */
+/* Behind a block whose successor is outside: here, if all counters are known by then. */
 void loop_leave(Emitter *e, const Block *block) {
     const Loop *loop = loop_of(e, block);
-    if (loop && &e->graph.blocks[loop->last] == block && block->next != NO_INDEX) {
-        put_sums(e, loop, e->graph.blocks[block->next].live_in);
+    if (!loop || !is_left_below(e, loop, block)) {
+        return;
+    }
+    const Block *next = &e->graph.blocks[block->next];
+    if (&e->graph.blocks[loop->blocks[loop->n_blocks - 1]] == block) {
+        put_sums(e, loop, next->live_in);
+    } else {
+        put1(e, 0xE9);
+        put_exit(e, block, e->analysis->list[next->first].address);
     }
 }
 

@@ -6,18 +6,21 @@
 
 #include "flow.h"
 
-#define MOST_LOOP_BLOCKS 12u
+#define MOST_LOOP_BLOCKS 16u
 #define MOST_LOOP_COUNTERS 6u
 
-/* Register r counts for `row`; NO_INDEX: for none yet. */
+/* Register r counts for `row`; NO_INDEX: for none yet. What the program has in it is kept in the
+   red zone, `saved_at` below the stack pointer; 0: nothing. */
 typedef struct {
     uint32_t row;
-    uint8_t r;
+    uint8_t r, saved_at;
 } LoopCounter;
 
 typedef struct {
-    uint32_t first, last;  /* blocks, one after the other; it is entered at the first only */
-    uint32_t registers;    /* that it may use: LIVE_REGISTER bits, `counters` included */
+    uint32_t head;         /* the only block where it is entered */
+    uint32_t n_blocks;
+    uint32_t blocks[MOST_LOOP_BLOCKS]; /* ascending */
+    uint32_t registers;    /* of `counters`, as LIVE_REGISTER has them */
     uint32_t n_counters, n_given;
     LoopCounter counters[MOST_LOOP_COUNTERS];
     uint64_t label;        /* where its head is in the copy, behind the counters' beginning */

@@ -111,7 +111,7 @@ def _is_ours(x: Instruction) -> bool:
         }  # fmt: skip
     if x.segment_prefix == Register.FS:
         return x.mnemonic == Mnemonic.MOV and x.memory_displacement == 0
-    if _is_zero(x):
+    if _is_zero(x) or _is_kept(x):
         return True
     return x.mnemonic in {
         Mnemonic.LEA, Mnemonic.PUSH, Mnemonic.POP, Mnemonic.NOP, Mnemonic.INT3, Mnemonic.NOT,
@@ -132,9 +132,9 @@ def _same_target(copy: CopyFile, where: dict[int, int], target: int, to: int) ->
     place = where[target]
     if to == place:
         return True
-    if place < to < place + 80:
+    if place < to < place + 128:
         zeros = list(Decoder(64, copy.code[place:to], ip=place))
-        if all(_is_zero(x) or x.mnemonic == Mnemonic.NOP for x in zeros):
+        if all(_is_zero(x) or _is_kept(x) or x.mnemonic == Mnemonic.NOP for x in zeros):
             return True
     for x in Decoder(64, copy.code[to : to + 400], ip=to):
         if x.mnemonic == Mnemonic.JMP:
@@ -142,6 +142,15 @@ def _same_target(copy: CopyFile, where: dict[int, int], target: int, to: int) ->
         if not _is_ours(x):
             return False
     return False
+
+
+def _is_kept(x: Instruction) -> bool:
+    """Whether it keeps a register in the red zone, or brings it back."""
+    return (
+        x.code in {Code.MOV_RM64_R64, Code.MOV_R64_RM64}
+        and x.memory_base == Register.RSP
+        and -128 <= _signed(x.memory_displacement) < 0
+    )
 
 
 def _is_zero(x: Instruction) -> bool:

@@ -3,8 +3,8 @@
     python benchmarks/counting.py [NAME ...]
 
 Each program is run with few and with many repetitions of its kernel, natively and under each way
-of counting; the difference is the kernel's alone, without start-up. Times are CPU times. The last
-column compares, in the same run, the engine with callgrind, both with caches.
+of counting; the difference is the kernel's alone, without start-up. Times are CPU times. "native"
+is the copying engine, "engine" Valgrind's; "moved" compares what both say of memory traffic.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.counts import Counts
 from ridgepoint.host import System, usable_cpus
+from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter, Run
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import own_standard_input
 
@@ -84,7 +85,7 @@ def native_s(kernel: Kernel, folder: str) -> float:
     return (many - cpu_s(kernel.command(folder, 0))) / kernel.native
 
 
-def counted_once(meter: Meter, command: Sequence[str]) -> tuple[float, Counts]:
+def counted_once(meter: Meter, command: Sequence[str]) -> tuple[float, Counted]:
     """Return the CPU time of a counted run, s, and what was counted."""
     runs: list[Run] = []
 
@@ -94,29 +95,49 @@ def counted_once(meter: Meter, command: Sequence[str]) -> tuple[float, Counts]:
 
     with own_standard_input() as stdin:
         counted = meter.count(command, launch=launch, caches=System().caches)
-    return runs[0].cpu_s, counted.counts
+    return runs[0].cpu_s, counted
 
 
-def counted(meter: Meter, kernel: Kernel, folder: str) -> tuple[float, float, float]:
-    """Return CPU time, s, and flop of one repetition, and CPU time of a run with none, s."""
+@dataclass(frozen=True)
+class Repetition:
+    """What one repetition of a kernel takes and does under a meter."""
+
+    cpu_s: float
+    flop: float
+    moved_bytes: float  # to and from memory; nan: no caches
+    start_s: float  # of a run with none
+
+
+def counted(meter: Meter, kernel: Kernel, folder: str) -> Repetition:
+    """Count a kernel."""
     few_s, few = counted_once(meter, kernel.command(folder, 0))
     many_s, many = counted_once(meter, kernel.command(folder, kernel.counted))
-    flop = (many.work_flop - few.work_flop) / kernel.counted
-    return (many_s - few_s) / kernel.counted, flop, few_s
+    return Repetition(
+        cpu_s=(many_s - few_s) / kernel.counted,
+        flop=(many.counts.work_flop - few.counts.work_flop) / kernel.counted,
+        moved_bytes=(moved_bytes(many) - moved_bytes(few)) / kernel.counted,
+        start_s=few_s,
+    )
+
+
+def moved_bytes(counted: Counted) -> float:
+    """Return the bytes to and from memory."""
+    totals = [one.total_bytes for one in counted.traffic if one.level == "dram"]
+    return float("nan") if not totals or totals[0] is None else float(totals[0])
 
 
 def main(names: Sequence[str]) -> None:
     """Build, time, count, and print the tables."""
     cpus = len(usable_cpus())
     meters = {
-        "counts": EngineMeter(cpus=cpus, simulate=False),
-        "caches": EngineMeter(cpus=cpus),
+        "native": NativeMeter(cpus=cpus),
+        "engine": EngineMeter(cpus=cpus, simulate=False),
+        "native, caches": NativeMeter(cpus=cpus, simulate=True),
+        "engine, caches": EngineMeter(cpus=cpus),
         "callgrind": CallgrindMeter(),
     }
-    print(
-        f"{'':8}{'expected flop':>15}{'counted flop':>15}{'native':>11}"
-        f"{'counts':>9}{'caches':>9}{'callgrind':>11}{'faster':>8}"
-    )
+    titles = "".join(f"{name:>16}" for name in meters)
+    print(f"{'':8}{'expected flop':>15}{'counted flop':>15}{'native run':>12}{titles}{'moved':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for source in SOURCES:
             command = ["gcc", "-O3", "-march=x86-64-v3", "-pthread", "-o"]
@@ -126,13 +147,13 @@ def main(names: Sequence[str]) -> None:
                 continue
             native = native_s(kernel, folder)
             seen = {name: counted(meter, kernel, folder) for name, meter in meters.items()}
-            flop = {round(one[1]) for one in seen.values()}
-            ratios = {name: one[0] / native for name, one in seen.items()}
+            flop = {round(one.flop) for one in seen.values()}
+            ratios = "".join(f"{one.cpu_s / native:15.2f}x" for one in seen.values())
+            moved = seen["native, caches"].moved_bytes / seen["engine, caches"].moved_bytes
             expected = "" if kernel.flop is None else f"{kernel.flop:,}"
             print(
                 f"{kernel.name:8}{expected:>15}{' / '.join(f'{f:,}' for f in flop):>15}"
-                f"{native * 1e3:9.2f}ms{ratios['counts']:8.1f}x{ratios['caches']:8.1f}x"
-                f"{ratios['callgrind']:10.1f}x{ratios['callgrind'] / ratios['caches']:7.1f}x",
+                f"{native * 1e3:10.2f}ms{ratios}{moved:8.3f}",
                 flush=True,
             )
         command = [f"{folder}/kernels", "qsort", "1", "0"]

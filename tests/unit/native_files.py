@@ -89,7 +89,10 @@ def copy_file(
 
     Lines are of address, offset of the source in names, and number.
     """
-    row_bytes = b"".join(struct.pack("<QIHHII", a, n, kind, 0, 0, 0) for a, n, kind in rows)
+    row_bytes = b"".join(
+        struct.pack("<QIHHII", a, n, kind, 0, 0, 1 + shares[0] if shares else 0)
+        for a, n, kind, *shares in rows
+    )
     place_bytes = b"".join(struct.pack("<II", at, a - lowest) for at, a in places)
     line_bytes = b"".join(struct.pack("<III", a - lowest, file, line) for a, file, line in lines)
     sections = [(0, 0)] * 16

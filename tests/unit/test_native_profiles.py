@@ -83,6 +83,24 @@ def test_blocks_become_instructions(tmp_path, program):
     assert (whole.masked_flop, whole.useful_flop) == (120, 15 + 40)
 
 
+def test_blocks_and_masks_may_share_a_counter(tmp_path, program):
+    """The second block is executed as often as the first, and a mask is that of another row."""
+    rows = [
+        (START, len(FIRST), BLOCK),
+        (START + len(FIRST), len(SECOND), BLOCK, 0),
+        (MASKED, 8, MASK, 3),
+        (REPEATED, 8, MASK),
+    ]
+    shared = copy_file(tmp_path / "shared.copy", rows, places=PLACES)
+    script = began()
+    script.module(program[0], shared, first=0, n=4)
+    script.bank(0, {0: 10, 3: 33})
+    whole = totals(script, tmp_path).counts
+
+    assert whole.instructions == 10 * (4 + 2)
+    assert (whole.masked_flop, whole.useful_flop) == (80, 10 + 33)
+
+
 def test_mask_that_leaves_nothing_on_is_known_too(tmp_path, program):
     """A counter of 0 is not there to be read, and says that no flop was useful."""
     script = began()

@@ -318,7 +318,9 @@ def _check_begun(what: str, contents: Contents, history: History, run: Run) -> N
     if history.programs and any(bank.counters.size for bank in contents.banks):
         return
     reason = "it did not load what was to be preloaded"
-    if history.left_alone:
+    if any(program.uses_gs for program in history.programs):
+        reason = "it uses the register %gs, which the counters need"
+    elif history.left_alone:
         one = history.left_alone[0]
         reason = f"nothing of it was counted: {one.path}: {one.reason}"
     raise CannotMeasure(

@@ -189,7 +189,8 @@ def _add_files(digest: hashlib._Hash, files: Iterable[Path]) -> None:
 def _files_of_table() -> list[Path]:
     """Return the modules that say what is in the table of instructions."""
     folder = Path(__file__).parent
-    return [*sorted(folder.glob("instruction_*.py")), folder.parent / "decode.py"]
+    rules = (folder.parent / name for name in ("decode.py", "bop_rules.py"))
+    return [*sorted(folder.glob("instruction_*.py")), *rules]
 
 
 def native_engine(

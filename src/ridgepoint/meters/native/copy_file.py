@@ -38,13 +38,14 @@ ROW = np.dtype(
         ("kind", "<u2"),
         ("n_accesses", "<u2"),
         ("first_access", "<u4"),
-        ("unused", "<u4"),
+        ("shares", "<u4"),
     ]
 )
 PLACE = np.dtype([("at", "<u4"), ("address", "<u4")])
 LINE = np.dtype([("at", "<u4"), ("file", "<u4"), ("line", "<u4")])
 
 Rows = npt.NDArray[np.void]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,6 +76,28 @@ class CopyFile:
     code: npt.NDArray[np.uint8]
     lines: Rows
     names: npt.NDArray[np.uint8]
+
+    def with_sharers(self, rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
+        """Return rows and their counts, and those of the rows that have a counter of others.
+
+        Parameters
+        ----------
+        rows, counts : Integers
+            Rows in any order, which may occur several times: they add up.
+        """
+        counted, place = np.unique(rows, return_inverse=True)
+        sums = np.zeros(len(counted), np.int64)
+        np.add.at(sums, place, counts)
+        sharers = np.flatnonzero(self.rows["shares"])
+        if not len(sharers) or not len(counted):
+            return counted, sums
+        sources = self.rows["shares"][sharers].astype(np.int64) - 1
+        at = np.minimum(np.searchsorted(counted, sources), len(counted) - 1)
+        hit = counted[at] == sources
+        return (
+            np.concatenate([counted, sharers[hit]]),
+            np.concatenate([sums, sums[at[hit]]]),
+        )
 
     def lines_at(
         self, addresses: npt.NDArray[np.uint64]

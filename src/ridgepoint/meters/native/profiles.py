@@ -122,20 +122,14 @@ class _Code:
         )
         first_of_unit = {int(unit): module for module, unit in zip(ran, self._unit, strict=True)}
         self.modules: list[ModuleCode | None] = []
-        executed = self._executed(contents.banks, len(units))
-        for unit in range(len(units)):
-            module = first_of_unit[unit]
+        for unit, rows in enumerate(self._executed(contents.banks, len(units))):
+            if not len(rows):
+                self.modules.append(None)
+                continue
+            path, copy = first_of_unit[unit].path, read_copy(Path(first_of_unit[unit].copy))
+            ran_too, _ = copy.with_sharers(rows, np.ones_like(rows))
             self.modules.append(
-                module_code(
-                    module.path,
-                    read_copy(Path(module.copy)),
-                    executed[unit],
-                    number=unit,
-                    strings=strings,
-                    files=files,
-                )
-                if len(executed[unit])
-                else None
+                module_code(path, copy, np.sort(ran_too), number=unit, strings=strings, files=files)
             )
         sizes = [0 if one is None else len(one.instructions) for one in self.modules]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -206,7 +200,8 @@ def _part(banks: Mapping[_Key, Sequence[Bank]], code: _Code) -> _Part:
             if module is None:
                 continue
             of_unit = units == unit
-            found = _of_module(module, rows[of_unit], counts[of_unit])
+            executed = module.copy.with_sharers(rows[of_unit], counts[of_unit])
+            found = _of_module(module, *executed)
             for kept, part in zip(parts, found, strict=True):
                 part["bank"] = number
                 part["instruction"] += np.uint32(code.offsets[unit])

@@ -27,6 +27,7 @@ typedef struct {
     bool is_signal_frame; /* of an augmentation with S: unwinders know its bytes */
     bool has_own_frames;  /* its callees' return addresses are known to a table that is not ours */
     bool is_in_rseq;      /* a restartable sequence: its addresses are known to the kernel */
+    bool is_guessed;      /* nothing but code that leads to it says that it is there */
 } Function;
 
 /* A slot of the global offset table and the symbol that it is for. */

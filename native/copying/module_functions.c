@@ -118,6 +118,14 @@ static void choose_functions(Opening *opening, const Candidate *candidates, size
     module->n_functions = functions->n;
 }
 
+/* Where signals return to: unwinders and debuggers know it by its bytes. */
+static bool is_restorer(const Module *module, const Function *function) {
+    static const uint8_t LONG[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
+    static const uint8_t SHORT[] = {0xB8, 0x0F, 0, 0, 0, 0x0F, 0x05};
+    const uint8_t *code = module_bytes(module, function->start, sizeof LONG);
+    return code && (!memcmp(code, LONG, sizeof LONG) || !memcmp(code, SHORT, sizeof SHORT));
+}
+
 /* An FDE may be of several functions (a section of stubs has one), or begin a byte early. */
 static void join_fdes(Module *module) {
     size_t next = 0;
@@ -131,6 +139,7 @@ static void join_fdes(Module *module) {
             function->fde = fde->address;
             function->is_signal_frame = fde->is_signal_frame;
         }
+        function->is_signal_frame |= is_restorer(module, function);
     }
 }
 
@@ -215,9 +224,10 @@ void read_functions(Opening *opening) {
     choose_functions(opening, (const Candidate *)candidates.items, candidates.n);
     entries->failed |= candidates.failed;
     array_end(&candidates);
+    add_other_entries(opening);
+    guess_functions(opening);
     join_fdes(module);
     read_rseq(opening);
-    add_other_entries(opening);
     module->entries = (uint64_t *)entries->items;
     module->n_entries =
         without_starts(module, module->entries, sort_unique_u64(module->entries, entries->n));

@@ -78,5 +78,6 @@ void choose_strings(Opening *opening);
 void read_relocations(Opening *opening);
 void read_functions(Opening *opening);
 void read_frames(Opening *opening);
+void guess_functions(Opening *opening);
 
 #endif

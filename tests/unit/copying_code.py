@@ -15,11 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ridgepoint.meters.native import instruction_table
+
 SOURCE = Path(__file__).parents[2] / "native" / "copying"
 READERS = (
-    "append.c", "exception_table.c", "frame.c", "frame_program.c", "module.c", "module_dynamic.c",
-    "module_find.c", "module_functions.c", "module_identity.c", "unwind.c",
-)  # fmt: skip
+    *(path.name for path in sorted(SOURCE.glob("module*.c"))),
+    *(path.name for path in sorted(SOURCE.glob("instruction*.c"))),
+    *("append.c", "exception_table.c", "frame.c", "frame_program.c", "unwind.c"),
+)
 FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 FREESTANDING = ["-O2", "-ffreestanding", "-mgeneral-regs-only", "-fPIC", "-shared", "-nostdlib"]
 
@@ -82,6 +85,7 @@ class _Module(ctypes.Structure):
         *_list("segments"), *_list("code"), *_list("stubs"), *_list("functions"),
         *_list("entries"), *_list("pointers"), *_list("relocated"), *_list("imports"),
         ("strings", ctypes.c_void_p),
+        ("frames_of", ctypes.c_char_p),
         *_list("fdes"),
         ("owned", _Array * 9),
     ]  # fmt: skip
@@ -96,7 +100,7 @@ _TYPES = {
     "stubs": _RANGE,
     "functions": np.dtype(
         [("start", "u8"), ("end", "u8"), ("fde", "u8"), ("name", "u4"),
-         ("is_signal_frame", "?"), ("is_in_rseq", "?")], align=True),
+         ("is_signal_frame", "?"), ("is_in_rseq", "?"), ("is_guessed", "?")], align=True),
     "entries": np.dtype("u8"),
     "pointers": np.dtype("u8"),
     "relocated": _RANGE,
@@ -119,8 +123,10 @@ def library() -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
         glue, made = Path(folder, "glue.c"), Path(folder, "copying.so")
         glue.write_text(GLUE)
+        instruction_table.main([str(Path(folder, "instruction_table.h"))])
         files = [glue, SOURCE / "memory.c", *(SOURCE / name for name in READERS)]
-        command = [compiler(), *FLAGS, *FREESTANDING, f"-I{SOURCE}", *files, "-o", made]
+        headers = [f"-I{SOURCE}", f"-I{folder}"]
+        command = [compiler(), *FLAGS, *FREESTANDING, *headers, *files, "-o", made]
         subprocess.run(command, check=True)
         loaded = ctypes.CDLL(str(made))  # stays loaded when its file is gone
     loaded.module_open.restype = ctypes.c_char_p

@@ -107,6 +107,12 @@ static bool is_plausible(const Guesses *g, uint64_t address) {
 
 #define ARGUMENTS (1u << 7 | 1u << 6 | 1u << 2 | 1u << 1 | 1u << 8 | 1u << 9)
 
+/* From a register into another. */
+static bool is_move(const Instruction *x, unsigned reg) {
+    return !x->has_memory && !x->flags_written && x->flow == FLOW_NEXT && x->read == 1u << reg
+        && x->written && !(x->written & (x->written - 1)) && x->written == x->changed;
+}
+
 /* Whether a register that holds an address goes somewhere, as an argument of a call or into
    memory, before it is used as an address of data. */
 static bool is_passed_on(const Guesses *g, uint64_t address, unsigned reg) {
@@ -122,7 +128,9 @@ static bool is_passed_on(const Guesses *g, uint64_t address, unsigned reg) {
         if (x.has_memory && x.memory_access == 2 && x.read >> reg & 1) {
             return true;
         }
-        if (x.changed >> reg & 1 || ends_flow(&x)) {
+        if (is_move(&x, reg)) {
+            reg = (unsigned)__builtin_ctz(x.written);
+        } else if (x.changed >> reg & 1 || ends_flow(&x)) {
             return false;
         }
     }

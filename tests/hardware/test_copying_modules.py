@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from copying_code import READERS, SOURCE, compiler, open_module
+from copying_code import READERS, SOURCE, compiler, open_module, write_table
 from modules_by_elftools import ElfFile, call_sites, frames_of, personality, rules
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -154,7 +154,8 @@ def test_a_copy_unwinds_as_the_original(module, facts, every):
     def read_copy(address, n):
         return carried.code[address - delta : address - delta + n]
 
-    signal_frames = {row[0] for row in module.rows("functions").tolist() if row[4]}
+    functions = module.rows("functions")
+    signal_frames = set(functions["start"][functions["is_signal_frame"]].tolist())
     assert carried.lost == signal_frames
     for start, fde in facts.fdes.items():
         if facts.code_end(start) is None or start in signal_frames:
@@ -311,9 +312,11 @@ def opens_damaged(tmp_path_factory):
     """Compile the program that opens damaged copies."""
     folder = tmp_path_factory.mktemp("damaged")
     memory, program = folder / "memory.o", folder / "damaged_modules"
-    renamed = [compiler(), *SANITIZED, *RENAMED, "-fno-builtin", "-c", SOURCE / "memory.c"]
+    write_table(folder)
+    sanitized = [compiler(), *SANITIZED, f"-I{folder}"]
+    renamed = [*sanitized, *RENAMED, "-fno-builtin", "-c", SOURCE / "memory.c"]
     files = [PROGRAMS / "damaged_modules.c", *(SOURCE / name for name in READERS), memory]
-    for command in [[*renamed, "-o", memory], [compiler(), *SANITIZED, *files, "-o", program]]:
+    for command in [[*renamed, "-o", memory], [*sanitized, *files, "-o", program]]:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             pytest.skip(f"no sanitizers here: {done.stderr}")

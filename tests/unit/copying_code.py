@@ -100,7 +100,8 @@ _TYPES = {
     "stubs": _RANGE,
     "functions": np.dtype(
         [("start", "u8"), ("end", "u8"), ("fde", "u8"), ("name", "u4"),
-         ("is_signal_frame", "?"), ("is_in_rseq", "?"), ("is_guessed", "?")], align=True),
+         ("is_signal_frame", "?"), ("has_own_frames", "?"), ("is_in_rseq", "?"),
+         ("is_guessed", "?")], align=True),
     "entries": np.dtype("u8"),
     "pointers": np.dtype("u8"),
     "relocated": _RANGE,
@@ -117,13 +118,18 @@ def compiler() -> str:
     return found
 
 
+def write_table(folder: str | Path) -> None:
+    """Write the header that the decoder includes."""
+    instruction_table.main([str(Path(folder, "instruction_table.h"))])
+
+
 @functools.cache
 def library() -> ctypes.CDLL:
     """Compile the files as they are in a measured program: without a library."""
     with tempfile.TemporaryDirectory() as folder:
         glue, made = Path(folder, "glue.c"), Path(folder, "copying.so")
         glue.write_text(GLUE)
-        instruction_table.main([str(Path(folder, "instruction_table.h"))])
+        write_table(folder)
         files = [glue, SOURCE / "memory.c", *(SOURCE / name for name in READERS)]
         headers = [f"-I{SOURCE}", f"-I{folder}"]
         command = [compiler(), *FLAGS, *FREESTANDING, *headers, *files, "-o", made]

@@ -209,7 +209,8 @@ static void read_sections(Opening *opening) {
         memcpy(&section, opening->sections + i * sizeof section, sizeof section);
         read_section(opening, &section);
     }
-    for (size_t i = 0; !code->n && i < module->n_segments; i++) {
+    opening->has_sections_of_code = code->n;
+    for (size_t i = 0; !opening->has_sections_of_code && i < module->n_segments; i++) {
         const Segment *segment = &module->segments[i];
         if (segment->executable && segment->known) {
             add_range(opening, OWNED_CODE,

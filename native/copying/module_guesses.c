@@ -305,7 +305,8 @@ static void add_functions(Guesses *g) {
 
 void guess_functions(Opening *opening) {
     Module *module = opening->module;
-    if (!is_little_known(module)
+    /* Segments of code may hold strings, too. */
+    if (!opening->has_sections_of_code || !is_little_known(module)
         || module->code[module->n_code - 1].end - module->code[0].start > MOST_CODE) {
         return;
     }

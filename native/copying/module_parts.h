@@ -42,6 +42,7 @@ typedef struct {
     uint64_t eh_frame_hdr;
     Range eh_frame, rseq;
     bool has_interpreter, is_pie;
+    bool has_sections_of_code;
     /* of the dynamic section */
     Extent rela, jmprel, relr, arrays[3];
     uint64_t symbols_at, hash, gnu_hash, init, fini;

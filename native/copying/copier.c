@@ -19,6 +19,7 @@ static void begin_copy(Copy *copy) {
         [SECTION_PLACES] = sizeof(Place),
         [SECTION_PAIRS] = sizeof(Pair),
         [SECTION_ACCESSES] = sizeof(Access),
+        [SECTION_SUMS] = sizeof(Sum),
         [SECTION_LINES] = sizeof(Line),
     };
     *copy = (Copy){0};
@@ -49,12 +50,14 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     find_hooked(analysis->module, &e->hooked);
     e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
     e->live = pages_take((analysis->room + 2) * sizeof(uint32_t));
+    e->formulas = pages_take((analysis->room + 2) * sizeof(Formula));
     e->rows = pages_take((analysis->room + 2) * sizeof(uint32_t));
     e->places = array_add(&copy->sections[SECTION_PLACES], analysis->n_instructions);
     e->n = HOOKS_BYTES;
     Array *code = &copy->sections[SECTION_CODE];
     const bool good = array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis)
-                      && e->bounds && e->live && e->rows && (e->places || !analysis->n_instructions);
+                      && e->bounds && e->live && e->rows
+                      && e->formulas && (e->places || !analysis->n_instructions);
     e->graph.most_words = e->records ? MOST_WORDS : 0;
     return good;
 }
@@ -71,6 +74,7 @@ static void end_emitter(Emitter *e) {
     array_end(&e->hooked);
     pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
+    pages_give(e->formulas, (e->analysis->room + 2) * sizeof(Formula));
     pages_give(e->rows, (e->analysis->room + 2) * sizeof(uint32_t));
 }
 

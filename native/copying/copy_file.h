@@ -28,6 +28,7 @@ typedef enum {
     SECTION_ACCESSES, /* Access: of recording blocks, in the order of their addresses in the ring */
     SECTION_NAMES,    /* bytes: strings with their 0; the first is empty */
     SECTION_LINES,    /* Line, by `at` */
+    SECTION_SUMS = 12, /* Sum: of rows that have no counter, by `row` */
     SECTION_COUNT = 16
 } SectionKind;
 
@@ -87,6 +88,12 @@ typedef struct {
     uint32_t shares;       /* 1 + the row whose counter this one has too (a block that is executed as
                               often, the same mask); its own stays 0. 0: none */
 } Row;
+
+/* A row whose counter stays 0 counts what those of all its sums together do. */
+typedef struct {
+    uint32_t row;
+    int32_t term; /* 1 + a row with a counter; less than 0: it is subtracted */
+} Sum;
 
 typedef struct {
     uint32_t at;      /* offset in CODE of the copy of an instruction */

@@ -97,17 +97,34 @@ static void count_without_flags(Emitter *e, uint32_t live, uint32_t counter) {
     e->copy->n_flagged++;
 }
 
-/* The row of a block; one that is executed as often as a block before shares its counter. */
 static uint32_t add_block_row(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
     const Instruction *last = first + block->n - 1;
     const uint32_t bytes = (uint32_t)(last->address + last->length - first->address);
     const uint32_t row = add_row(e, first->address, bytes, ROW_BLOCK);
     e->rows[block - e->graph.blocks] = row;
-    if (block->twin != NO_INDEX) {
-        ((Row *)e->copy->sections[SECTION_ROWS].items)[row].shares = 1 + e->rows[block->twin];
-    }
     return row;
+}
+
+/* What tells the executions of blocks without counters. */
+static void add_sums(Emitter *e) {
+    for (uint32_t b = 0; b < e->graph.n_blocks && !e->records; b++) {
+        const Formula *formula = &e->formulas[b];
+        if (sums_is_counted(e->formulas, b)) {
+            continue;
+        }
+        if (formula->n == 1 && formula->terms[0] > 0) {
+            ((Row *)e->copy->sections[SECTION_ROWS].items)[e->rows[b]].shares =
+                1 + e->rows[formula->terms[0] - 1];
+            continue;
+        }
+        Sum *sums = array_add(&e->copy->sections[SECTION_SUMS], formula->n);
+        for (uint8_t i = 0; sums && i < formula->n; i++) {
+            const int32_t term = formula->terms[i];
+            const int32_t row = (int32_t)e->rows[(term < 0 ? -term : term) - 1] + 1;
+            sums[i] = (Sum){.row = e->rows[b], .term = term < 0 ? -row : row};
+        }
+    }
 }
 
 /* How a block counts: before instruction `at`, in register r or in memory. */
@@ -122,7 +139,7 @@ static BlockCount plan_count(Emitter *e, const Block *block) {
     if (hook_at(e, address)) {
         return count; /* the loader looks for INC there */
     }
-    if (block->twin != NO_INDEX) {
+    if (!e->records && !sums_is_counted(e->formulas, (uint32_t)(block - e->graph.blocks))) {
         count.at = NO_INDEX - 1;
         return count;
     }
@@ -227,6 +244,7 @@ void emit_piece(Emitter *e, const Piece *piece) {
     e->loops.n = 0;
     if (!e->records) {
         loops_find(&e->graph, &e->loops);
+        sums_find(&e->graph, e->formulas);
     }
     if (!reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES + SLACK)) {
         return;
@@ -241,6 +259,7 @@ void emit_piece(Emitter *e, const Piece *piece) {
     if (piece->ends_open) {
         emit_jump(e, piece->end);
     }
+    add_sums(e);
     record_stubs(e);
     loop_exits(e);
     if (!e->failed) {

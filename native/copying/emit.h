@@ -7,6 +7,7 @@
 #include "copier.h"
 #include "flow.h"
 #include "loops.h"
+#include "sums.h"
 
 #define NO_SCRATCH 255
 
@@ -59,6 +60,7 @@ typedef struct {
     size_t next_note;       /* that is not emitted yet */
     Array forward, late, masks, notes, stubs, loops, exits;
     uint32_t *rows;         /* of each block of the piece */
+    Formula *formulas;      /* likewise */
     const char *failed;
 } Emitter;
 

@@ -11,6 +11,7 @@ from elftools.elf.elffile import ELFFile
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 
 CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES = range(8)
+SUMS = 12
 HOOKS_BYTES = 4096
 COUNTERS_AT = 4096 + 2 * 65536
 NO_PLACE = 0xFFFFFFFF
@@ -72,6 +73,17 @@ class CopyFile:
         self.rows = [Row(*x) for x in items(ROWS, "<QIHHII")]
         self.places = [(at, self.lowest + address) for at, address in items(PLACES, "<II")]
         self.pairs = items(PAIRS, "<II")
+        self.sums = items(SUMS, "<Ii")
+
+    def settle(self, counts: list[int]) -> list[int]:
+        """Return what every row counted, from the counters."""
+        settled = list(counts)
+        for number, row in enumerate(self.rows):
+            if row.shares:
+                settled[number] = counts[row.shares - 1]
+        for number, term in self.sums:
+            settled[number] += counts[term - 1] if term > 0 else -counts[-term - 1]
+        return settled
 
 
 class Image:

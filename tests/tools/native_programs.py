@@ -422,11 +422,14 @@ PROGRAMS = [
     *(
         _shell(
             f"{part.partition('.')[0]}-{part.partition('.')[2]}",
-            f"{{python}} -m pytest -p no:cacheprovider -q -x --pyargs {part}",
+            f"{{python}} -m pytest -c /dev/null --rootdir {{folder}} -p no:cacheprovider -q -x "
+            f"--pyargs {part}",
             compares=(),
             limit_s=600.0,
         )
-        for part in ("numpy.linalg", "numpy.fft", "numpy.random", "scipy.fft", "scipy.linalg")
+        for part in (
+            *("numpy.fft", "numpy.random", "numpy.linalg", "numpy.lib", "scipy.fft", "scipy.sparse.linalg"),
+        )
     ),
 ]
 

@@ -352,7 +352,7 @@ def main() -> int:
                 if wrong:
                     failed.append(trial.name)
                 _say(
-                    f"{'!!' if wrong else 'ok'} {trial.name} {plain.wall_s:.2f} s, "
+                    f"{'!!' if wrong else 'ok'} {trial.name} ({plain.status}) {plain.wall_s:.2f} s, "
                     f"{other.wall_s:.2f} s{': ' + wrong if wrong else ''}"
                 )
                 if contents and asked.verbose:

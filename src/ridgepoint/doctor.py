@@ -53,7 +53,6 @@ def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
         _engine(),
         _native(),
         _callgrind(),
-        doctor_processor.avx512(system),
         doctor_processor.tiles(system),
         _counters(),
         _sampling(),
@@ -176,7 +175,7 @@ def _native() -> Finding:
     built = native_engine()
     detail = f"{meter.slowdown} times slower than a native run, AVX-512 and AMX included"
     if not built.cautions:
-        return Finding(what=what, works=True, detail=f"{detail}: ridgepoint run --meter native")
+        return Finding(what=what, works=True, detail=detail)
     doubt = built.cautions[0]
     return Finding(
         what=what,

@@ -62,20 +62,6 @@ def theory(system: System) -> Finding:
     )
 
 
-def avx512(system: System) -> Finding:
-    """Find out whether programs of this CPU may be more than can be counted."""
-    what = "AVX-512 programs"
-    if "avx512f" not in system.flags:
-        return Finding(what=what, works=True, detail="this CPU has no AVX-512: nothing is missed")
-    return Finding(
-        what=what,
-        works=False,
-        detail="this CPU has AVX-512, and no Valgrind can run it",
-        remedy="build with -mno-avx512f or -march=x86-64-v3 to count",
-        cost="libraries that choose at run time (NumPy, OpenBLAS) are counted on their AVX2 path",
-    )
-
-
 def tiles(system: System) -> Finding:
     """Find out whether products of tiles can be measured, by asking the kernel."""
     what, cost = "AMX", "no ceilings of AMX: a program that uses it may lie above its roof"
@@ -99,8 +85,7 @@ def tiles(system: System) -> Finding:
             cost=cost,
         )
     kinds = [kind for kind in ("bf16", "int8", "fp16") if f"amx_{kind}" in system.flags]
-    counted = "programs that use it are timed with it, and counted without: Valgrind shows none"
-    detail = f"ceilings of {', '.join(kinds)} with tiles; {counted}"
+    detail = f"ceilings of {', '.join(kinds)} with tiles; programs' own are counted by size"
     return Finding(what=what, works=True, detail=detail)
 
 

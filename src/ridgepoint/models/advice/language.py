@@ -25,8 +25,6 @@ _INTERPRETER = re.compile(r"^(lib)?(python3?|jvm|pypy|node|ruby|perl)[0-9.]*(\.s
 _INSTALLED = ("/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/usr/bin/", "/bin/", "/opt/")
 _PACKAGES = re.compile(r"/(site|dist)-packages/")
 
-_WIDEST_COUNTED = 256
-
 
 def language_of(function: FunctionCounts | None, functions: Sequence[FunctionCounts]) -> Language:
     """Return what a function was written in, by its file and the names beside it.
@@ -62,31 +60,18 @@ def how_to(goal: Goal, language: Language, *, widest: int) -> str:
     goal : str
     language : str
     widest : int
-        Width of the machine's vectors, bit: beyond 256 the engine cannot count them.
+        Width of the machine's vectors, bit.
     """
     if language == "c":
-        return _C[goal].format(flags=_flags(widest), widest=widest) + _uncounted(goal, widest)
+        return _C[goal].format(widest=widest)
     return _OTHERS[language].get(goal) or _OTHERS[language]["vectors"]
 
 
-def _flags(widest: int) -> str:
-    return "-march=x86-64-v3" if widest > _WIDEST_COUNTED else "-march=native"
-
-
-def _uncounted(goal: Goal, widest: int) -> str:
-    """Return what to know where the widest vectors cannot be counted."""
-    if widest <= _WIDEST_COUNTED or goal == "optimised":
-        return ""
-    if goal == "wide vectors":
-        return "; such a program can be timed here, but not counted: Valgrind knows no AVX-512"
-    return "; -march=native may use AVX-512, which Valgrind cannot count"
-
-
 _C: dict[Goal, str] = {
-    "vectors": "let the compiler vectorise the loop (-O3 {flags}, and -ffast-math for a sum), or "
-    "call a library that is vectorised",
+    "vectors": "let the compiler vectorise the loop (-O3 -march=native, and -ffast-math for a "
+    "sum), or call a library that is vectorised",
     "wide vectors": "let the compiler use them (-march=native -mprefer-vector-width={widest})",
-    "fused": "let the compiler fuse products with additions that follow ({flags} "
+    "fused": "let the compiler fuse products with additions that follow (-march=native "
     "-ffp-contract=fast): the gain is of what can be paired",
     "optimised": "compile it with optimisation (-O2, -O3) if it was not; else keep in registers "
     "what its inner loop needs",
@@ -94,13 +79,12 @@ _C: dict[Goal, str] = {
 
 _OTHERS: dict[Language, dict[Goal, str]] = {
     "rust": {
-        "vectors": "let the compiler vectorise the loop (RUSTFLAGS='-C target-cpu=x86-64-v3' and "
+        "vectors": "let the compiler vectorise the loop (RUSTFLAGS='-C target-cpu=native' and "
         "--release; iterators or slices of equal length in place of indices), or call a crate "
         "that is vectorised",
-        "wide vectors": "let the compiler use them (RUSTFLAGS='-C target-cpu=native'), which "
-        "Valgrind may not be able to count",
+        "wide vectors": "let the compiler use them (RUSTFLAGS='-C target-cpu=native')",
         "fused": "fuse products with additions that follow (f64::mul_add, with RUSTFLAGS='-C "
-        "target-cpu=x86-64-v3'): the gain is of what can be paired",
+        "target-cpu=native'): the gain is of what can be paired",
         "optimised": "compile it with --release if it was not; else keep in registers what its "
         "inner loop needs",
     },

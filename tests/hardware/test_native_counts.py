@@ -16,7 +16,7 @@ from ridgepoint.meters import Run
 from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.native.arena import BANK, EVENT, HEADER, MODULE, SAMPLE
 from ridgepoint.meters.native.copy_file import HEADER as COPY_HEADER
-from ridgepoint.meters.native.copy_file import PLACE, ROW
+from ridgepoint.meters.native.copy_file import LINE, PLACE, ROW
 
 pytestmark = [
     pytest.mark.valgrind,
@@ -64,6 +64,7 @@ LAYOUTS = {
     "CopyHeader": ("copy_file.h", COPY_HEADER, ("lowest", "n_left_alone", "sections")),
     "Row": ("copy_file.h", ROW, ("bytes", "kind", "first_access")),
     "Place": ("copy_file.h", PLACE, ("address",)),
+    "Line": ("copy_file.h", LINE, ("file", "line")),
 }
 
 

@@ -38,6 +38,7 @@ _BRANCH = _set(range(0x70, 0x80), range(0xE0, 0xE4), 0xE8, 0xE9, 0xEB)
 _BRANCH_0F = _set(range(0x80, 0x90))
 _ESCAPE, _MAPS_OF_3 = 0x0F, _set(0x38, 0x3A)
 _VEX2, _VEX3, _EVEX, _VZERO, _LEA = 0xC5, 0xC4, 0x62, 0x77, 0x8D
+_XOP, _LEAST_XOP_MAP = 0x8F, 8  # AMD APM vol. 4, 1.2.9
 
 
 def without_displacements(code: Bytes, lengths: Bytes) -> Bytes:
@@ -91,12 +92,14 @@ def _displacements(
     code: Bytes, opcode_at: Places, opcode: Bytes, second: Bytes
 ) -> tuple[Places, Places]:
     """Return where the displacements of memory operands begin and end; nowhere: at 0."""
-    is_vector = (opcode == _VEX2) | (opcode == _VEX3) | (opcode == _EVEX)
+    is_xop = (opcode == _XOP) & (second & 31 >= _LEAST_XOP_MAP)  # else it is POP
+    is_vector = (opcode == _VEX2) | (opcode == _VEX3) | (opcode == _EVEX) | is_xop
     size = np.ones(len(code), np.int64)  # of opcodes
     size[opcode == _ESCAPE] = 2
     size[(opcode == _ESCAPE) & _MAPS_OF_3[second]] = 3
     for escape, n in ((_VEX2, 3), (_VEX3, 4), (_EVEX, 5)):
         size[opcode == escape] = n
+    size[is_xop] = 4
     has = np.where(opcode == _ESCAPE, ~_NO_MODRM_0F[second], _MODRM[opcode])
     has |= is_vector & (_bytes_at(code, opcode_at + size - 1) != _VZERO)
     at = opcode_at + size

@@ -99,6 +99,7 @@ class Image:
             ]
 
     def at(self, address: int, n: int) -> bytes:
+        """Return bytes at an address, fewer at the end of its segment."""
         for start, content in self.loads:
             if start <= address < start + len(content):
                 return content[address - start : address - start + n]
@@ -180,9 +181,7 @@ def _is_same(
             new.op_count > 0
             and new.op0_kind == OpKind.NEAR_BRANCH64
             and (new.mnemonic == old.mnemonic)
-            and _same_target(
-                copy, where, old.near_branch_target, _signed(new.near_branch_target)
-            )
+            and _same_target(copy, where, old.near_branch_target, _signed(new.near_branch_target))
         )
     if len(old_bytes) != len(new_bytes):
         return False
@@ -254,7 +253,5 @@ def _long_loop(copy: CopyFile, where: dict[int, int], old: Instruction, new: Ins
         new.near_branch_target == jump.ip
         and skip.code == Code.JMP_REL8_64
         and skip.near_branch_target == jump.next_ip
-        and _same_target(
-            copy, where, old.near_branch_target, _signed(jump.near_branch_target)
-        )
+        and _same_target(copy, where, old.near_branch_target, _signed(jump.near_branch_target))
     )

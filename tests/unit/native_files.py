@@ -83,11 +83,20 @@ BLOCK, MASK, ITERATIONS = range(3)
 
 
 def copy_file(
-    path, rows, *, lowest=0x400000, highest=0x402000, code=b"", places=(), lines=(), names=b"\0"
+    path,
+    rows,
+    *,
+    lowest=0x400000,
+    highest=0x402000,
+    code=b"",
+    places=(),
+    lines=(),
+    names=b"\0",
+    sums=(),
 ):
     """Write a copy: rows of address, bytes and kind; places of offset in the code and address.
 
-    Lines are of address, offset of the source in names, and number.
+    Lines are of address, offset of the source in names, and number; sums of row and term.
     """
     row_bytes = b"".join(
         struct.pack("<QIHHII", a, n, kind, 0, 0, 1 + shares[0] if shares else 0)
@@ -95,6 +104,7 @@ def copy_file(
     )
     place_bytes = b"".join(struct.pack("<II", at, a - lowest) for at, a in places)
     line_bytes = b"".join(struct.pack("<III", a - lowest, file, line) for a, file, line in lines)
+    sum_bytes = b"".join(struct.pack("<Ii", *one) for one in sums)
     sections = [(0, 0)] * 16
     at = 8 + 12 * 8 + 16 * 16
     for number, content, n in (
@@ -103,11 +113,12 @@ def copy_file(
         (9, line_bytes, len(lines)),
         (8, names, len(names)),
         (0, code, len(code)),
+        (12, sum_bytes, len(sums)),
     ):
         sections[number] = (at, n)
         at += len(content)
     numbers = (at, 11, 22, 0, lowest, highest, 0, 0, 0, 0, 0, 0)
     header = struct.pack("<8s12Q", b"RPCOPY01", *numbers)
     header += b"".join(struct.pack("<QQ", *section) for section in sections)
-    path.write_bytes(header + row_bytes + place_bytes + line_bytes + names + code)
+    path.write_bytes(header + row_bytes + place_bytes + line_bytes + names + code + sum_bytes)
     return path

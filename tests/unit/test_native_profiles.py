@@ -101,6 +101,23 @@ def test_blocks_and_masks_may_share_a_counter(tmp_path, program):
     assert (whole.masked_flop, whole.useful_flop) == (80, 10 + 33)
 
 
+def test_blocks_may_be_known_by_others(tmp_path, program):
+    """The second block is executed whenever the first is and the masked one is not."""
+    rows = [
+        (START, len(FIRST), BLOCK),
+        (START + len(FIRST), len(SECOND), BLOCK),
+        (REPEATED, 8, MASK),
+    ]
+    known = copy_file(tmp_path / "known.copy", rows, places=PLACES, sums=[(1, 1), (1, -3)])
+    script = began()
+    script.module(program[0], known, first=0, n=3)
+    script.bank(0, {0: 10, 2: 4})
+    script.bank(0, {0: 1, 2: 1})
+    whole = totals(script, tmp_path).counts
+
+    assert whole.instructions == 11 * 4 + (11 - 5) * 2
+
+
 def test_mask_that_leaves_nothing_on_is_known_too(tmp_path, program):
     """A counter of 0 is not there to be read, and says that no flop was useful."""
     script = began()

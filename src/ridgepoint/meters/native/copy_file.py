@@ -14,6 +14,7 @@ from ridgepoint.errors import InvalidDocument
 MAGIC = b"RPCOPY01"
 
 CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES, NAMES, LINES = range(10)
+SUMS = 12
 """Sections, as ``SectionKind`` has them."""
 
 BLOCK, MASK, ITERATIONS, UNUSED = range(4)
@@ -42,6 +43,7 @@ ROW = np.dtype(
     ]
 )
 PLACE = np.dtype([("at", "<u4"), ("address", "<u4")])
+SUM = np.dtype([("row", "<u4"), ("term", "<i4")])
 LINE = np.dtype([("at", "<u4"), ("file", "<u4"), ("line", "<u4")])
 
 Rows = npt.NDArray[np.void]
@@ -66,6 +68,8 @@ class CopyFile:
         From which lines code comes, each row up to the next; addresses from `lowest`.
     names : ndarray of uint8
         Strings, each up to its 0.
+    sums : ndarray of SUM
+        Terms of rows without a counter: 1 + the row that is added, less than 0: subtracted.
     """
 
     identity: tuple[int, int]
@@ -76,6 +80,7 @@ class CopyFile:
     code: npt.NDArray[np.uint8]
     lines: Rows
     names: npt.NDArray[np.uint8]
+    sums: Rows
 
     def with_sharers(self, rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
         """Return rows and their counts, and those of the rows that have a counter of others.
@@ -84,19 +89,23 @@ class CopyFile:
         ----------
         rows, counts : Integers
             Rows in any order, which may occur several times: they add up.
+
+        Returns
+        -------
+        rows, counts : Integers
+            A row that is a difference may have 0. It never has less: a program that is killed in
+            between has not done what was begun.
         """
-        counted, place = np.unique(rows, return_inverse=True)
-        sums = np.zeros(len(counted), np.int64)
-        np.add.at(sums, place, counts)
+        counted, totals = _added(rows, counts)
         sharers = np.flatnonzero(self.rows["shares"])
-        if not len(sharers) or not len(counted):
-            return counted, sums
         sources = self.rows["shares"][sharers].astype(np.int64) - 1
-        at = np.minimum(np.searchsorted(counted, sources), len(counted) - 1)
-        hit = counted[at] == sources
+        shared_by, shared = _terms(counted, totals, sharers, sources, np.ones_like(sources))
+        terms = self.sums["term"].astype(np.int64)
+        parts = (self.sums["row"].astype(np.int64), np.abs(terms) - 1, np.sign(terms))
+        derived, differences = _added(*_terms(counted, totals, *parts))
         return (
-            np.concatenate([counted, sharers[hit]]),
-            np.concatenate([sums, sums[at[hit]]]),
+            np.concatenate([counted, shared_by, derived]),
+            np.concatenate([totals, shared, np.maximum(differences, 0)]),
         )
 
     def lines_at(
@@ -111,6 +120,25 @@ class CopyFile:
         """Return the string at a place."""
         rest = self.names[at:]
         return os.fsdecode(rest[: int(np.argmin(rest != 0))].tobytes()) if len(rest) else ""
+
+
+def _added(rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Return rows, each once and ascending, and what they count together."""
+    unique, place = np.unique(rows, return_inverse=True)
+    totals = np.zeros(len(unique), np.int64)
+    np.add.at(totals, place, counts)
+    return unique, totals
+
+
+def _terms(
+    counted: Integers, totals: Integers, rows: Integers, sources: Integers, factors: Integers
+) -> tuple[Integers, Integers]:
+    """Return rows and what their sources count, times a factor; of sources that count."""
+    if not len(counted):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    at = np.minimum(np.searchsorted(counted, sources), len(counted) - 1)
+    hit = counted[at] == sources
+    return rows[hit], totals[at[hit]] * factors[hit]
 
 
 def read_copy(path: Path) -> CopyFile:
@@ -149,6 +177,7 @@ def read_copy(path: Path) -> CopyFile:
         code=section(CODE, np.uint8).view(np.uint8),
         lines=section(LINES, LINE),
         names=section(NAMES, np.uint8).view(np.uint8),
+        sums=section(SUMS, SUM),
     )
 
 

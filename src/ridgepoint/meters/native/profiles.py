@@ -200,8 +200,8 @@ def _part(banks: Mapping[_Key, Sequence[Bank]], code: _Code) -> _Part:
             if module is None:
                 continue
             of_unit = units == unit
-            executed = module.copy.with_sharers(rows[of_unit], counts[of_unit])
-            found = _of_module(module, *executed)
+            ran, totals = module.copy.with_sharers(rows[of_unit], counts[of_unit])
+            found = _of_module(module, ran[totals > 0], totals[totals > 0])
             for kept, part in zip(parts, found, strict=True):
                 part["bank"] = number
                 part["instruction"] += np.uint32(code.offsets[unit])

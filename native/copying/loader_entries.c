@@ -118,11 +118,13 @@ typedef enum {
     UNWINDS_OTHERWISE /* by _Unwind_GetIPInfo, like GCC's and Rust's: the other is for backtraces */
 } Unwinds;
 
-static Unwinds unwinds_of(uint64_t caller) {
+typedef uint64_t (*AskContext)(uint64_t context);
+
+static Unwinds unwinds_of(uint64_t caller, AskContext asked) {
     Loaded *module = (Loaded *)loaded_with_copy_at(caller);
     module = module ? module : (Loaded *)loaded_at(caller);
-    if (!module) {
-        return UNWINDS_BY_IP; /* nobody knows */
+    if (!module || module == loaded_with_copy_at((uint64_t)asked)) {
+        return UNWINDS_BY_IP; /* nobody knows; it holds all of libgcc, and maybe personalities */
     }
     if (module->unwinds == UNWINDS_UNKNOWN) {
         module->unwinds = !module_imports(module, "_Unwind_SetIP") ? UNWINDS_NOTHING
@@ -132,20 +134,18 @@ static Unwinds unwinds_of(uint64_t caller) {
     return (Unwinds)module->unwinds;
 }
 
-typedef uint64_t (*AskContext)(uint64_t context);
-
 /* _Unwind_GetIP, called from `caller`. */
 uint64_t get_ip(uint64_t context, uint64_t caller, AskContext original) {
     const uint64_t address = original(context);
     const Loaded *module = loaded_with_copy_at(address);
-    return !module || unwinds_of(caller) == UNWINDS_BY_IP ? address
+    return !module || unwinds_of(caller, original) == UNWINDS_BY_IP ? address
                                                           : loaded_original_return(module, address);
 }
 
 /* _Unwind_GetRegionStart, which all personalities need as it is. */
 uint64_t get_start(uint64_t context, uint64_t caller, AskContext original) {
     const uint64_t address = original(context);
-    return unwinds_of(caller) == UNWINDS_NOTHING ? original_address(address) : address;
+    return unwinds_of(caller, original) == UNWINDS_NOTHING ? original_address(address) : address;
 }
 
 uint64_t return_in_original(uint64_t address) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of modules that say little of them: stripped, and without unwind tables.
+/* Functions that a module says nothing of: without unwind tables, and stripped, as the kernels in
+ * assembly of many libraries are, and all of some programs.
  *
  * Code is followed from where the module is entered: what it calls, jumps to, or takes the address
  * of begins a function. What is only found by looking at bytes does not: tables of constants lie
@@ -7,8 +8,9 @@
 #include "instruction.h"
 #include "module_parts.h"
 
-#define MOST_KNOWN 3 / 4 /* of all code: with more known than that nothing is guessed */
-#define LEAST_BYTES 64u
+#define MOST_PADDING 64u /* between two functions */
+#define LEAST_BYTES 256u  /* of code that is not known: with less nothing is guessed, */
+#define LEAST_PART 64u    /* nor if it is less than one byte in so many */
 #define MOST_CODE (UINT64_C(1) << 32)
 #define MOST_LOOKED_AT 16
 #define MOST_LOOKED_THROUGH 1024
@@ -270,18 +272,33 @@ static void add_entries(Guesses *g) {
 
 /* ---- all of it ---- */
 
-static bool is_little_known(const Module *module) {
-    uint64_t code = 0, known = 0;
+/* Whether there is more than padding between the functions that are known. */
+static bool has_gaps(const Module *module) {
+    uint64_t unknown = 0, all = 0;
+    size_t next = 0, stub = 0;
     for (size_t i = 0; i < module->n_code; i++) {
-        code += module->code[i].end - module->code[i].start;
+        all += module->code[i].end - module->code[i].start;
+        for (uint64_t at = module->code[i].start; at < module->code[i].end;) {
+            const Function *function = next < module->n_functions ? &module->functions[next] : NULL;
+            const Range *stubs = stub < module->n_stubs ? &module->stubs[stub] : NULL;
+            uint64_t start = module->code[i].end, end = start;
+            if (function && function->start < start) {
+                start = function->start;
+                end = function->end;
+            }
+            if (stubs && stubs->start < start) {
+                start = stubs->start;
+                end = stubs->end;
+            }
+            next += function && function->start <= start;
+            stub += stubs && stubs->start <= start;
+            if (start > at && start - at > MOST_PADDING) {
+                unknown += start - at;
+            }
+            at = end > at ? end : at;
+        }
     }
-    for (size_t i = 0; i < module->n_stubs; i++) {
-        code -= module->stubs[i].end - module->stubs[i].start;
-    }
-    for (size_t i = 0; i < module->n_functions; i++) {
-        known += module->functions[i].end - module->functions[i].start;
-    }
-    return code >= LEAST_BYTES && known < code * MOST_KNOWN;
+    return unknown >= LEAST_BYTES && unknown >= all / LEAST_PART;
 }
 
 /* Functions end at the latest where the next one begins. */
@@ -306,7 +323,7 @@ static void add_functions(Guesses *g) {
 void guess_functions(Opening *opening) {
     Module *module = opening->module;
     /* Segments of code may hold strings, too. */
-    if (!opening->has_sections_of_code || !is_little_known(module)
+    if (!opening->has_sections_of_code || !has_gaps(module)
         || module->code[module->n_code - 1].end - module->code[0].start > MOST_CODE) {
         return;
     }

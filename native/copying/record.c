@@ -44,6 +44,7 @@ static uint8_t log2_of(uint8_t n) {
 /* The explicit operand. */
 static unsigned list_explicit(const Instruction *x, const uint8_t *code, NewAccess *out) {
     const bool prefetch = x->what == WHAT_PREFETCH;
+    bool is_compressed = false;
     if (!x->has_memory || x->segment == 0x65 || (!prefetch && !x->memory_access)
         || x->what == WHAT_LEA || x->what == WHAT_NOP) {
         return 0;
@@ -67,6 +68,13 @@ static unsigned list_explicit(const Instruction *x, const uint8_t *code, NewAcce
         out->shape = x->reg & 7;
     } else if (x->what == WHAT_REPEATED) {
         return 0; /* in rsi and rdi */
+    } else if ((out->bytes = masked_lane_bytes(x, code, &is_compressed))) {
+        out->kind = NOTE_MASKED;
+        out->words = 2;
+        out->bits |= ACCESS_MASKED;
+        out->shape = (uint8_t)((x->memory_bytes / out->bytes - 1) | is_compressed << 7);
+    } else {
+        out->bytes = x->memory_bytes;
     }
     return 1;
 }
@@ -160,6 +168,7 @@ typedef struct {
 static uint16_t registers_of(const Instruction *x, const NewAccess *access) {
     switch (access->kind) {
     case NOTE_OPERAND:
+    case NOTE_MASKED:
     case NOTE_TILE:
         return bit_of(x->base) | bit_of(x->index);
     case NOTE_GATHER:
@@ -171,8 +180,8 @@ static uint16_t registers_of(const Instruction *x, const NewAccess *access) {
 
 /* Vectors, masks and pointers that move are only right where they are used. */
 static bool may_join(const Group *group, const NewAccess *access, uint16_t registers) {
-    return access->kind != NOTE_GATHER && access->kind != NOTE_POINTER
-           && !(group->changed & registers)
+    return access->kind != NOTE_GATHER && access->kind != NOTE_MASKED
+           && access->kind != NOTE_POINTER && !(group->changed & registers)
            && count_bits(group->used | registers) <= MOST_USED;
 }
 

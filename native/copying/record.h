@@ -10,6 +10,7 @@
 typedef enum {
     NOTE_OPERAND,  /* the address of the memory operand */
     NOTE_GATHER,   /* its base, 8 words of indices, 1 of the mask */
+    NOTE_MASKED,   /* the address, and the mask: a bit per lane */
     NOTE_TILE,     /* its base, and the index register: from row to row */
     NOTE_STACK,    /* r + displacement */
     NOTE_REGISTER, /* r */
@@ -43,6 +44,12 @@ void put_address(Emitter *e, uint8_t r, const Instruction *x, int32_t displaceme
                  bool with_index);
 void put_base(Emitter *e, uint8_t r, uint8_t base, int32_t displacement);
 void put_vector(Emitter *e, uint8_t index, const Instruction *x, uint32_t words_left);
-void put_gather_mask(Emitter *e, uint8_t r, const Instruction *x);
+/* Of an instruction with this many lanes of so many bytes. */
+void put_mask(Emitter *e, uint8_t r, const Instruction *x, uint32_t lanes, uint32_t bytes);
+
+/* ---- record_mask.c ---- */
+
+/* Bytes of a lane of the memory that a mask leaves alone in part; 0: it does not. */
+uint8_t masked_lane_bytes(const Instruction *x, const uint8_t *code, bool *is_compressed);
 
 #endif

@@ -105,15 +105,16 @@ void put_vector(Emitter *e, uint8_t index, const Instruction *x, uint32_t words_
     put4(e, ring_displacement(words_left));
 }
 
-/* The lanes that are gathered: of a mask register, or the signs of a vector. */
-void put_gather_mask(Emitter *e, uint8_t r, const Instruction *x) {
+/* A mask register, or the signs of a vector. */
+void put_mask(Emitter *e, uint8_t r, const Instruction *x, uint32_t lanes, uint32_t bytes) {
     const uint8_t high = r >= 8 ? 0 : 0x80;
-    if (x->encoding == ENCODING_EVEX) { /* kmovw r32, k */
-        PUT(e, 0xC4, 0x61 | high, 0x78, 0x93, (uint8_t)(0xC0 | (r & 7) << 3 | x->mask));
+    if (x->encoding == ENCODING_EVEX) { /* kmovw r32, k; kmovq r64, k, where AVX512BW must be */
+        PUT(e, 0xC4, 0x61 | high, lanes > 16 ? 0xFB : 0x78, 0x93,
+            (uint8_t)(0xC0 | (r & 7) << 3 | x->mask));
     } else { /* vmovmskps, vmovmskpd */
-        const uint8_t wide = x->elements * x->memory_bytes > 16 ? 4 : 0;
+        const uint8_t wide = lanes * bytes > 16 ? 4 : 0;
         PUT(e, 0xC4, (uint8_t)(0x41 | high | (x->vvvv & 8 ? 0 : 0x20)),
-            (uint8_t)(0x78 | wide | (x->memory_bytes == 8)), 0x50,
+            (uint8_t)(0x78 | wide | (bytes == 8)), 0x50,
             (uint8_t)(0xC0 | (r & 7) << 3 | (x->vvvv & 7)));
     }
 }

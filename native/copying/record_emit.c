@@ -97,9 +97,14 @@ static void emit_note(Emitter *e, const Instruction *x, const Note *note, const 
         break;
     case NOTE_GATHER:
         put_vector(e, tools->index, x, left - 1);
-        put_gather_mask(e, tools->address, x);
+        put_mask(e, tools->address, x, x->elements, x->memory_bytes);
         put_word(e, tools->index, tools->address, left - 9);
         put_address(e, tools->address, x, add, false);
+        break;
+    case NOTE_MASKED:
+        put_mask(e, tools->address, x, (access->shape & 63u) + 1, access->bytes);
+        put_word(e, tools->index, tools->address, left - 1);
+        put_address(e, tools->address, x, add, true);
         break;
     case NOTE_TILE:
         if (x->index < 16) {

@@ -8,9 +8,14 @@
  *   scatter     8 lanes of 8 bytes to 8 lines
  *   compress    8 lanes of which 4 are stored, 16 lines apart
  *   past        stores past the caches
+ *   bytes       64 lanes of one byte, of which the second line's are left alone
+ *   added       one operand in memory, of which the mask leaves the second line's half alone
+ *
+ * It prints a sum of all elements, of which each kernel changes some or reads all.
  */
 #include <immintrin.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +24,7 @@
 #define ARRAY __attribute__((aligned(4096)))
 
 static float a[16 * LINES] ARRAY, c[16 * LINES] ARRAY;
+static volatile char others[64 * 8 * LINES] ARRAY; /* read in between: no cache holds a or c then */
 static volatile float sink;
 
 KERNEL whole(void) {
@@ -65,9 +71,29 @@ KERNEL past(void) {
     for (long i = 0; i < 16 * LINES; i += 16) _mm512_stream_ps(c + i, _mm512_set1_ps(2));
 }
 
+KERNEL bytes(void) {
+    for (long i = 0; i < 64 * LINES; i += 256) {
+        const __m512i x = _mm512_maskz_loadu_epi8(0xffffffffu, (const char *)a + i + 32);
+        _mm512_mask_storeu_epi8((char *)c + i + 32, 0xffffffffu, x);
+    }
+}
+
+KERNEL added(void) {
+    __m512 sum = _mm512_setzero_ps();
+    for (long i = 0; i < 16 * LINES; i += 64)
+        sum = _mm512_mask_add_ps(sum, 0x00ff, sum, _mm512_loadu_ps(a + i + 8));
+    sink = _mm512_reduce_add_ps(sum);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
+    for (long i = 0; i < 16 * LINES; i++) a[i] = (float)(i % 7), c[i] = (float)(i % 5);
+    for (long i = 0; i < (long)sizeof others; i += 64) sink += others[i];
 #define ONE(name) if (!strcmp(argv[1], #name)) name();
     ONE(whole) ONE(under_mask) ONE(tail) ONE(gather) ONE(scatter) ONE(compress) ONE(past)
+    ONE(bytes) ONE(added)
+    double sum = sink;
+    for (long i = 0; i < 16 * LINES; i++) sum += (double)a[i] + 3 * (double)c[i];
+    printf("%.17g\n", sum);
     return 0;
 }

@@ -135,8 +135,7 @@ static bool read_moffs(Reading *reading, Instruction *out) {
     return true;
 }
 
-static void note_memory(const Reading *reading, const Row *row, Instruction *out) {
-    out->is_address32 = reading->address32;
+static void note_memory(const Row *row, Instruction *out) {
     out->memory_bytes = row->memory_bytes;
     out->memory_access = row->memory_access;
     out->elements = row->elements;
@@ -271,6 +270,7 @@ static void note_flags(const Reading *reading, const Row *row, Instruction *out)
 static void note_row(const Reading *reading, const Row *row, Instruction *out) {
     out->flow = row->flow;
     out->what = row->what;
+    out->is_address32 = reading->address32;
     out->mask = reading->mask;
     out->masked_lanes = reading->mask ? row->masked_lanes : 0;
     out->segment = reading->segment;
@@ -326,7 +326,7 @@ static bool decode(Reading *reading, Instruction *out) {
     note_row(reading, row, out);
     note_registers(reading, row, out);
     if (out->has_memory) {
-        note_memory(reading, row, out);
+        note_memory(row, out);
     }
     note_flags(reading, row, out);
     note_targets(reading, out);

@@ -64,7 +64,8 @@ typedef struct {
     /* The one explicit memory operand, if `has_memory`; LEA, NOP, prefetches have one too. Two
        need care where an address is computed beforehand: POP [rsp + d] means RSP as it is
        afterwards, and BT, BTC, BTR, BTS [m], reg access the bytes at m + reg / 8. */
-    bool has_memory, is_rip_relative, is_vsib, is_address32;
+    bool has_memory, is_rip_relative, is_vsib;
+    bool is_address32;     /* addresses, and the count of REP, LOOP and JRCXZ, are of 32 bits */
     uint8_t base, index;   /* general register, REGISTER_RIP or NO_REGISTER; of VSIB the vector */
     uint8_t scale;         /* 1, 2, 4, 8 */
     uint8_t segment;       /* 0, or the prefix: 0x64 FS, 0x65 GS */

@@ -262,6 +262,7 @@ def _memory(found, raw, instruction, offsets, info, operation) -> None:
     explicit = OpKind.MEMORY in kinds and instruction.mnemonic != Mnemonic.XLATB
     prefixes = re.match(rb"[\x26\x2e\x36\x3e\x64-\x67\xf0\xf2\xf3\x40-\x4f]*", raw)[0]
     segments = [byte for byte in prefixes if byte in (0x64, 0x65)]
+    found["is_address32"] = 0x67 in prefixes
     found["segment"] = segments[-1] if segments else 0
     found["base"] = found["index"] = 255
     if explicit:
@@ -270,7 +271,6 @@ def _memory(found, raw, instruction, offsets, info, operation) -> None:
         found["has_memory"] = 1
         found["is_rip_relative"] = instruction.is_ip_rel_memory_operand
         found["is_vsib"] = instruction.is_vsib
-        found["is_address32"] = 0x67 in prefixes
         base, index = instruction.memory_base, instruction.memory_index
         if instruction.is_ip_rel_memory_operand:
             found["base"] = 16

@@ -54,6 +54,7 @@ KNOWN = [
     ("f348ab", "rep stosq", {"what": REPEATED, "written": 0, "implicit_access": 4,
                              "implicit_bytes": 8, "read": RAX | RCX | RDI, "flags_read": DF}),
     ("f2ae", "repne scasb", {"what": REPEATED, "flags_written": 0, "implicit_access": 2}),
+    ("67f3a4", "rep movsb with ecx", {"what": REPEATED, "is_address32": 1}),
     ("a4", "movsb", {"what": 0, "implicit_access": 5, "implicit_bytes": 1}),
     ("31c0", "xor eax,eax", {"read": 0, "written": RAX, "flags_written": ARITHMETIC}),
     ("30c0", "xor al,al", {"read": 0, "written": 0, "changed": RAX}),

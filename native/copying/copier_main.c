@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ridgepoint-copier MODULE COPYFILE [--recording | --both | --statistics]: copies a module. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,16 @@
 static int fail(const char *path, const char *problem) {
     fprintf(stderr, "%s: cannot be copied: %s\n", path, problem);
     return 1;
+}
+
+/* zlib is asked for when it is needed: hardly a system is without it, but its headers are rare. */
+static bool unpack_zlib(const uint8_t *packed, size_t n, uint8_t *out, size_t room) {
+    typedef int Uncompress(uint8_t *out, unsigned long *room, const uint8_t *packed,
+                           unsigned long n);
+    void *zlib = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    Uncompress *uncompress = zlib ? (Uncompress *)dlsym(zlib, "uncompress") : NULL;
+    unsigned long filled = room;
+    return uncompress && !uncompress(out, &filled, packed, n) && filled == room;
 }
 
 static void print_statistics(const Copy *copy) {
@@ -51,7 +62,7 @@ int main(int argc, char **argv) {
     }
     problem = copy_make(&module, kind, NULL, 0, &copy);
     if (!problem) {
-        lines_add(&module, &copy);
+        lines_add(&module, unpack_zlib, &copy);
     }
     problem = problem ? problem : copy_write(&copy, argv[2]);
     if (problem) {

@@ -2,7 +2,6 @@
 #include "debug_file.h"
 
 #include "debug_apart.h"
-#include "inflate.h"
 
 #define LONGEST_STRING 65536
 #define MOST_PACKED 1100 /* deflate makes at most 1032 bytes of one */
@@ -74,13 +73,13 @@ static uint64_t packed_part(Reader *section, bool is_old) {
 
 static void unpack(DebugFile *debug, DebugKind kind, Reader packed, bool is_old) {
     const uint64_t n = packed_part(&packed, is_old);
-    if (!n || n / MOST_PACKED > reader_left(&packed)) {
+    if (!n || n / MOST_PACKED > reader_left(&packed) || !debug->unpack) {
         return;
     }
     debug->unpacked[kind] = pages_take(n);
     if (debug->unpacked[kind]) {
         debug->sections[kind] = reader_of(debug->unpacked[kind], n, 0);
-        if (!inflate_zlib(packed.at, reader_left(&packed), debug->unpacked[kind], n)) {
+        if (!debug->unpack(packed.at, reader_left(&packed), debug->unpacked[kind], n)) {
             debug->sections[kind].at = debug->sections[kind].end;
         }
     }
@@ -135,11 +134,14 @@ static bool has_lines(const DebugFile *debug) {
            || debug_find_section(&debug->file, old_names[DEBUG_LINE], &header);
 }
 
-bool debug_file_begin(DebugFile *debug, const Module *module) {
-    *debug = (DebugFile){.file = {.file = module->file, .file_bytes = module->file_bytes}};
+bool debug_file_begin(DebugFile *debug, const Module *module, Unpack unpack) {
+    *debug = (DebugFile){
+        .unpack = unpack,
+        .file = {.file = module->file, .file_bytes = module->file_bytes},
+    };
     for (int place = 0; !has_lines(debug); place++) {
         debug_file_end(debug);
-        *debug = (DebugFile){0};
+        *debug = (DebugFile){.unpack = unpack};
         if (place == APART_PLACES) {
             return false;
         }

@@ -14,7 +14,11 @@ typedef enum {
     DEBUG_KINDS
 } DebugKind;
 
+/* Unpacks a zlib stream; true if it fills `room` exactly. */
+typedef bool (*Unpack)(const uint8_t *packed, size_t n, uint8_t *out, size_t room);
+
 typedef struct {
+    Unpack unpack;                  /* NULL: packed sections are left out */
     Module file;                    /* of which nothing but the bytes is known */
     bool is_apart;
     bool is_known[DEBUG_KINDS];
@@ -23,7 +27,7 @@ typedef struct {
 } DebugFile;
 
 /* False: there are no line programs. */
-bool debug_file_begin(DebugFile *debug, const Module *module);
+bool debug_file_begin(DebugFile *debug, const Module *module, Unpack unpack);
 void debug_file_end(DebugFile *debug);
 
 /* A section from its beginning, found and unpacked when it is asked for; empty: there is none. */

@@ -337,10 +337,10 @@ static void write_rows(const Lines *l, Array *out) {
     }
 }
 
-void lines_add(const Module *module, Copy *copy) {
+void lines_add(const Module *module, Unpack unpack, Copy *copy) {
     Array *lines = &copy->sections[SECTION_LINES];
     Lines l = {.module = module};
-    if (debug_file_begin(&l.debug, module)) {
+    if (debug_file_begin(&l.debug, module, unpack)) {
         folders_begin(&l.ran_in);
         names_begin(&l.names, &copy->sections[SECTION_NAMES]);
         array_begin(&l.found, sizeof(FoundLine));

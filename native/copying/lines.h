@@ -5,9 +5,10 @@
 #define RIDGEPOINT_LINES_H
 
 #include "copier.h"
+#include "debug_file.h"
 
 /* Fill SECTION_LINES, and SECTION_NAMES with the paths of sources. Where memory runs out there are
-   none; damaged programs are left out. */
-void lines_add(const Module *module, Copy *copy);
+   none; damaged programs are left out. `unpack` is for sections that are packed; NULL: nothing. */
+void lines_add(const Module *module, Unpack unpack, Copy *copy);
 
 #endif

@@ -1,5 +1,6 @@
 """The lines that copies have are those that pyelftools reads of the same modules."""
 
+import ctypes.util
 import itertools
 import os
 import random
@@ -79,6 +80,8 @@ def compiled(folder, compiler, version, *options):
     """Return a program with debug information of a version of DWARF."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
+    if "-gz=zlib" in options and ctypes.util.find_library("z") is None:
+        pytest.skip("zlib is not installed")
     own = [option.format(folder=folder) for option in options]
     command = [compiler, f"-gdwarf-{version}", *own, "-Iinner", "main.c", "parts/other.c"]
     done = subprocess.run(

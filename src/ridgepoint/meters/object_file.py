@@ -17,6 +17,7 @@ from ridgepoint.errors import InvalidDocument
 from ridgepoint.meters.elf import Elf, NotReadable
 
 _EXECUTABLE = 1  # PF_X of the ELF specification
+_X86_64 = (b"\2\1", b"\x3e\0")  # 64 bits, little endian; EM_X86_64
 
 
 def _bytes_with(allowed: Callable[[int], bool]) -> bytes:
@@ -158,7 +159,8 @@ def foreign_architecture(path: str) -> str | None:
     """
     try:
         with Path(path).open("rb") as file:
-            if file.read(4) != b"\x7fELF":
+            begin = file.read(20)
+            if not begin.startswith(b"\x7fELF") or (begin[4:6], begin[18:]) == _X86_64:
                 return None
             elf = ELFFile(file)
             bits, machine = elf.elfclass, elf["e_machine"]

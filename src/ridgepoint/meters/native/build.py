@@ -146,7 +146,7 @@ class Recipe:
             run_together(compiling, folder, sink, _COMPILE_LIMIT_S)
             linking = (
                 (*cc, *_LINK_LIBRARY, "-o", LIBRARY, *library.values(), "-lgcc"),
-                (*cc, "-m64", "-pie", "-o", COPIER, *copier.values()),
+                (*cc, "-m64", "-pie", "-o", COPIER, *copier.values(), "-ldl"),
             )
             run_together(linking, folder, sink, _LINK_LIMIT_S)
         for name in (*library.values(), *copier.values()):

@@ -1,6 +1,7 @@
 """What scripted arenas and copies amount to, worked out by hand: no compiler, no process."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from native_files import BLOCK, ITERATIONS, MASK, ArenaFile, copy_file
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.kernels.tiles import TileConfiguration
 from ridgepoint.meters.native import arena as events
-from ridgepoint.meters.native.arena import read_contents
+from ridgepoint.meters.native.arena import Arena, read_contents
+from ridgepoint.meters.native.collector import Collector
 from ridgepoint.meters.native.copy_file import read_copy
 from ridgepoint.meters.native.coverage import coverage_of, surely_less
 from ridgepoint.meters.native.history import history_of
@@ -341,3 +343,32 @@ def test_tiles_are_read_as_they_are_configured():
     assert TileConfiguration.decoded(TILES.encoded) == TILES
     assert TileConfiguration.decoded(bytes(64)) is None
     assert np.frombuffer(TILES.encoded, np.uint8)[0] == 1
+
+
+def test_banks_of_processes_that_are_gone_are_added_up_and_given_back(tmp_path):
+    """Two of three are: what all did stays, and their pages are there no more."""
+    script = began()
+    script.bank(0, {0: 1, 900: 2}, samples=(5, 0, 0, 0, 0))
+    script.bank(1, {0: 10})
+    script.bank(2, {0: 100, 7: 1}, samples=(7, 1, 0, 0, 0))
+    path = script.write(tmp_path / "arena")
+    fd = os.open(path, os.O_RDWR)
+    arena = SimpleNamespace(
+        descriptor=fd,
+        banks=lambda **options: Arena.banks(SimpleNamespace(_fd=fd), **options),
+        bank=lambda number: Arena.bank(SimpleNamespace(_fd=fd), number),
+        extent_of_counters=lambda n: Arena.extent_of_counters(SimpleNamespace(_fd=fd), n),
+    )
+    before = os.fstat(fd).st_blocks
+    collector = Collector(arena, enough_bytes=0, is_gone=lambda pid: pid != 101)
+    collector.collect()
+    collector.collect()
+    banks = collector.banks()
+
+    assert [(bank.counters.tolist(), bank.counts.tolist()) for bank in banks] == [
+        ([0, 7, 900], [101, 1, 2]),
+        ([0], [10]),
+    ]
+    assert (banks[0].in_copy, banks[0].in_original, banks[0].process) == (12, 1, 0)
+    assert os.fstat(fd).st_blocks < before
+    os.close(fd)

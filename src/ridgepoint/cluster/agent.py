@@ -266,7 +266,7 @@ def _meter(task: Task) -> Meter:
     if task.meter == "native":
         from ridgepoint.meters.native import NativeMeter
 
-        return NativeMeter(region=task.region)
+        return NativeMeter(cpus=len(usable_cpus()), simulate=task.traffic, region=task.region)
     return EngineMeter(
         cpus=len(usable_cpus()),
         simulate=task.traffic,

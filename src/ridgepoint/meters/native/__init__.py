@@ -34,6 +34,7 @@ from ridgepoint.meters.native.arena import (
     Contents,
 )
 from ridgepoint.meters.native.build import WHAT, NativeEngine, native_engine
+from ridgepoint.meters.native.collector import collecting
 from ridgepoint.meters.native.coverage import coverage_of, surely_less, uncounted_in_words
 from ridgepoint.meters.native.history import History, Program, history_of
 from ridgepoint.meters.native.profiles import profiles_of
@@ -154,8 +155,9 @@ class NativeMeter:
             geometries = self._geometries(caches)
             with self._arena(what, built, copies, geometries) as arena:
                 variables = (f"LD_PRELOAD={preloaded}", f"{ARENA_VARIABLE}={arena.path}")
-                run = launch((env_program(), *variables, *command))
-                contents = arena.read()
+                with collecting(arena) as collector:
+                    run = launch((env_program(), *variables, *command))
+                contents = arena.read(collector.banks())
             history = history_of(contents.events)
             _check_begun(what, contents, history, run)
             totals = self._totals(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -88,7 +88,7 @@ COUNTERS_AT = 4096 + 2 * 65536
 
 _PAGE = 4096
 _MODULES, _EVENTS, _SAMPLES, _NAMES_BYTES = 4096, 1 << 20, 1 << 20, 64 << 20
-_BANKS, _COUNTERS = 8192, 16 << 20
+_BANKS, _COUNTERS = 1 << 16, 16 << 20
 _LEAST_COUNTERS = 1 << 18  # the C library, the loader and Python have fewer
 _BANKS_IN_SPACE = 256  # that an address space shall hold: threads, regions, tile configurations
 _PERIOD_NS = 1_000_000
@@ -298,23 +298,57 @@ class Arena:
             _write(self._fd, head, _PAGE)
         _write(self._fd, header.tobytes(), 0)
 
-    def read(self) -> Contents:
-        """Return what was written so far."""
-        return read_contents(self._fd)
+    @property
+    def descriptor(self) -> int:
+        """Of the file."""
+        return self._fd
+
+    def read(self, banks: Sequence[Bank] | None = None) -> Contents:
+        """Return what was written so far.
+
+        Parameters
+        ----------
+        banks : sequence of Bank or None
+            In place of those that are there now; None: these.
+        """
+        contents = read_contents(self._fd, with_banks=banks is None)
+        return contents if banks is None else replace(contents, banks=tuple(banks))
+
+    def banks(
+        self, *, without: Container[int] = (), counts: bool = True
+    ) -> Iterator[tuple[int, Bank]]:
+        """Yield the number and the content of banks, but of some; without their counts if told."""
+        header = _header(self._fd)
+        names = _names(self._fd, header)
+        for number in range(_n_banks(header)):
+            if number not in without:
+                yield number, _bank(self._fd, header, number, names, counts=counts)
+
+    def bank(self, number: int) -> Bank:
+        """Return a bank."""
+        header = _header(self._fd)
+        return _bank(self._fd, header, number, _names(self._fd, header))
+
+    def extent_of_counters(self, number: int) -> tuple[int, int]:
+        """Return where in the file the counters of a bank are, and how many bytes they have."""
+        header = _header(self._fd)
+        n_bytes = int(header["bank_bytes"])
+        begin = int(header["banks_at"]) + number * n_bytes
+        return begin + COUNTERS_AT, n_bytes - COUNTERS_AT
 
 
-def read_contents(fd: int) -> Contents:
-    """Return what was written to an arena that is open.
+def read_contents(fd: int, *, with_banks: bool = True) -> Contents:
+    """Return what was written to an arena that is open, with or without its banks.
 
     Whoever is killed while it appends leaves a row that says that it is not there: it is passed
     over.
     """
-    header = np.frombuffer(_read(fd, HEADER.itemsize, 0), HEADER)[0]
-    names = _Names(fd, int(header["names_at"]), int(header["names_bytes"]))
+    header = _header(fd)
+    names = _names(fd, header)
     modules = _rows(fd, header, "modules", MODULE)
     events = _rows(fd, header, "events", EVENT)
     samples = _rows(fd, header, "samples", SAMPLE)
-    n_banks = min(int(header["n_banks"]), int(header["most_banks"]))
+    numbers = range(_n_banks(header) if with_banks else 0)
     moved = None
     if header["traffic_at"]:
         moved = simulated.moved(partial(_read, fd), at=int(header["traffic_at"]))
@@ -324,7 +358,7 @@ def read_contents(fd: int) -> Contents:
         ),
         events=tuple(_event(row, names) for row in events if row["kind"]),
         samples=samples[samples["address"] > 0],
-        banks=tuple(_banks(fd, header, n_banks, names)),
+        banks=tuple(_bank(fd, header, number, names) for number in numbers),
         processes=int(header["n_processes"]),
         threads_without_bank=int(header["threads_without_bank"]),
         lost_events=max(0, int(header["n_events"]) - len(events)),
@@ -421,21 +455,33 @@ def _event(row: np.void, names: _Names) -> Event:
     )
 
 
-def _banks(fd: int, header: np.void, n_banks: int, names: _Names) -> Iterator[Bank]:
-    size, most = int(header["bank_bytes"]), int(header["most_counters"])
-    for number in range(n_banks):
-        at = int(header["banks_at"]) + number * size
-        head = np.frombuffer(_read(fd, BANK.itemsize, at), BANK)[0]
-        counters, counts = _counts(fd, at + COUNTERS_AT, most)
-        tiles = head["tiles"].tobytes()
-        amounts = {name: int(head[name]) for name in _AMOUNTS}
-        yield Bank(
-            **amounts,
-            regions=_divided(names[int(head["regions"])]),
-            tiles=tiles if any(tiles) else b"",
-            counters=counters,
-            counts=counts,
-        )
+def _header(fd: int) -> np.void:
+    header: np.void = np.frombuffer(_read(fd, HEADER.itemsize, 0), HEADER)[0]
+    return header
+
+
+def _names(fd: int, header: np.void) -> _Names:
+    return _Names(fd, int(header["names_at"]), int(header["names_bytes"]))
+
+
+def _n_banks(header: np.void) -> int:
+    return min(int(header["n_banks"]), int(header["most_banks"]))
+
+
+def _bank(fd: int, header: np.void, number: int, names: _Names, *, counts: bool = True) -> Bank:
+    at = int(header["banks_at"]) + number * int(header["bank_bytes"])
+    head = np.frombuffer(_read(fd, BANK.itemsize, at), BANK)[0]
+    most = int(header["most_counters"]) if counts else 0
+    counters, values = _counts(fd, at + COUNTERS_AT, most)
+    tiles = head["tiles"].tobytes()
+    amounts = {name: int(head[name]) for name in _AMOUNTS}
+    return Bank(
+        **amounts,
+        regions=_divided(names[int(head["regions"])]),
+        tiles=tiles if any(tiles) else b"",
+        counters=counters,
+        counts=values,
+    )
 
 
 def _counts(fd: int, begin: int, most: int) -> tuple[Numbers, Numbers]:

@@ -35,6 +35,7 @@ _PREPARE_LIMIT_S = 180.0
 _IDLE_S = 0.5
 _ONE_THREAD = 1.1
 _START_LIMIT_S = 60.0
+_SLOWDOWNS = {"engine": "2 to 200", "native": "1 to 100", "perf": "1"}
 """What a launcher may take to start and end all ranks, besides the time of the program."""
 
 
@@ -241,7 +242,8 @@ class DistributedProgram:
         self._task = task
         natively = max(one.wall_s or 0.0 for one in native)
         self._report(
-            f"counting with {self._plan.meter} (natively {natively:.3g} s): 2 to 200 times as long",
+            f"counting with {self._plan.meter} (natively {natively:.3g} s): "
+            f"{_SLOWDOWNS[self._plan.meter]} times as long",
             False,
         )
         return self._run("count", stdin, "discard")

@@ -20,6 +20,7 @@ static void begin_copy(Copy *copy) {
         [SECTION_PAIRS] = sizeof(Pair),
         [SECTION_ACCESSES] = sizeof(Access),
         [SECTION_SUMS] = sizeof(Sum),
+        [SECTION_RECORDING] = sizeof(Recording),
         [SECTION_LINES] = sizeof(Line),
     };
     *copy = (Copy){0};
@@ -37,7 +38,7 @@ void copy_free(Copy *copy) {
 /* ---- the emitter ---- */
 
 static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *copy) {
-    *e = (Emitter){.analysis = analysis, .copy = copy, .records = kind == COPY_RECORDING};
+    *e = (Emitter){.analysis = analysis, .copy = copy, .kind = kind};
     e->delta = ((analysis->module->highest + DISTANCE - 1) & ~(DISTANCE - 1)) + DISTANCE;
     array_begin(&e->forward, sizeof(Forward));
     array_begin(&e->late, sizeof(Late));
@@ -58,7 +59,7 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     const bool good = array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis)
                       && e->bounds && e->live && e->rows
                       && e->formulas && (e->places || !analysis->n_instructions);
-    e->graph.most_words = e->records ? MOST_WORDS : 0;
+    e->graph.most_words = kind == COPY_COUNTING ? 0 : MOST_WORDS;
     return good;
 }
 
@@ -86,7 +87,9 @@ static void resolve_late(Emitter *e) {
         const uint32_t index = analysis_index(e->analysis, late[i].target);
         e->n = late[i].at;
         if (index != NO_INDEX && is_marked(e->analysis, e->analysis->leaders, late[i].target)) {
-            put_inward(e, e->places[index].at);
+            /* Hooks stand before counting copies only. */
+            const bool hooked = e->counting && hook_at(e, late[i].target);
+            put_inward(e, (hooked ? e->counting : e->places)[index].at);
         } else {
             put_outward(e, late[i].target, 0);
         }
@@ -131,29 +134,64 @@ static bool emit_unwinding(Emitter *e, const Array *ends, Array *lost) {
 
 /* ---- all of it ---- */
 
-static const char *emit_all(Emitter *e, Array *lost) {
+static bool add_end(Array *ends, uint64_t at) {
+    uint32_t *end = array_add(ends, 1);
+    if (end) {
+        *end = (uint32_t)at;
+    }
+    return end != NULL;
+}
+
+/* The copies of all functions, of one kind, and their unwind tables. */
+static void emit_code(Emitter *e, bool records, Array *lost) {
     Array ends;
     array_begin(&ends, sizeof(uint32_t));
+    e->records = records;
+    e->late.n = 0;
     for (size_t i = 0; i < e->analysis->n_pieces && !e->failed; i++) {
         const Piece *piece = &e->analysis->pieces[i];
         if (piece->is_copied) {
             analysis_decode(e->analysis, piece);
             emit_piece(e, piece);
-            uint32_t *end = array_add(&ends, 1);
-            e->failed = end ? e->failed : no_memory;
-            if (end) {
-                *end = (uint32_t)e->n;
-            }
+            e->failed = add_end(&ends, e->n) ? e->failed : no_memory;
         }
     }
     if (!e->failed) {
         resolve_late(e);
         e->failed = emit_unwinding(e, &ends, lost) ? e->failed : no_memory;
     }
+    e->n = e->copy->sections[SECTION_CODE].n;
+    array_end(&ends);
+}
+
+/* The recording code behind the counting one. */
+static void emit_recording(Emitter *e, Array *lost) {
+    Array *places = &e->copy->sections[SECTION_PLACES];
+    const uint64_t n = e->analysis->n_instructions, header = e->copy->header.eh_frame_hdr;
+    Recording *recording = array_add(&e->copy->sections[SECTION_RECORDING], 1);
+    if (!recording || !array_add(places, n)) {
+        e->failed = no_memory;
+        return;
+    }
+    e->counting = (const Place *)places->items;
+    e->places = (Place *)places->items + n;
+    recording->begin = (uint32_t)e->n;
+    emit_code(e, true, lost);
+    recording->end = (uint32_t)e->n;
+    recording->eh_frame_hdr = (uint32_t)e->copy->header.eh_frame_hdr;
+    e->copy->header.eh_frame_hdr = header;
+    e->places = (Place *)places->items;
+    e->counting = NULL;
+}
+
+static const char *emit_all(Emitter *e, Array *lost) {
+    emit_code(e, e->kind == COPY_RECORDING, lost);
+    if (!e->failed && e->kind == COPY_BOTH) {
+        emit_recording(e, lost);
+    }
     if (!e->failed) {
         emit_anchors(e);
     }
-    array_end(&ends);
     return e->failed;
 }
 
@@ -167,7 +205,9 @@ static void fill_header(Copy *copy, const Emitter *e) {
     header->lowest = module->lowest;
     header->highest = module->highest;
     header->delta = e->delta;
-    header->flags = (e->analysis->uses_gs ? COPY_USES_GS : 0) | (e->records ? COPY_RECORDS : 0);
+    header->flags = (e->analysis->uses_gs ? COPY_USES_GS : 0)
+                    | (e->kind == COPY_RECORDING ? COPY_RECORDS : 0)
+                    | (e->kind == COPY_BOTH ? COPY_HAS_BOTH : 0);
     header->n_instructions = e->analysis->n_instructions;
     header->n_functions = e->analysis->n_copied;
     header->n_left_alone = e->analysis->n_pieces - e->analysis->n_copied;

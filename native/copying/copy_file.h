@@ -29,6 +29,7 @@ typedef enum {
     SECTION_NAMES,    /* bytes: strings with their 0; the first is empty */
     SECTION_LINES,    /* Line, by `at` */
     SECTION_SUMS = 12, /* Sum: of rows that have no counter, by `row` */
+    SECTION_RECORDING, /* Recording: one, if there is counting code too */
     SECTION_COUNT = 16
 } SectionKind;
 
@@ -100,9 +101,21 @@ typedef struct {
     uint32_t address; /* vaddr - lowest */
 } Place;
 
+/* Where a thread may change over, with what is at `counting` still to be done. Its block has not
+   begun its record then, unless the pair is that of its first instruction: who changes over in
+   the middle writes it, the word of the block `row` and n_accesses times 0, which is "did not
+   happen". When the ring is full at the head of a block, recording code calls HOOK_RING_FULL and
+   then goes on in the counting copy. */
 typedef struct {
     uint32_t counting, recording;
+    uint32_t row; /* of the recording block */
 } Pair;
+
+/* The recording code of a copy that has both. */
+typedef struct {
+    uint32_t begin, end; /* offsets in CODE */
+    uint32_t eh_frame_hdr; /* of its own; 0: none */
+} Recording;
 
 /* What follows the address of an access in the ring, if anything, depends on its form. Both ACCESS_READ
    and ACCESS_WRITE: read, modified and written. An address of 0 is one that did not happen. */

@@ -108,7 +108,7 @@ static uint32_t add_block_row(Emitter *e, const Block *block) {
 
 /* What tells the executions of blocks without counters. */
 static void add_sums(Emitter *e) {
-    for (uint32_t b = 0; b < e->graph.n_blocks && !e->records; b++) {
+    for (uint32_t b = 0; b < e->graph.n_blocks && e->kind == COPY_COUNTING; b++) {
         const Formula *formula = &e->formulas[b];
         if (sums_is_counted(e->formulas, b)) {
             continue;
@@ -139,7 +139,8 @@ static BlockCount plan_count(Emitter *e, const Block *block) {
     if (hook_at(e, address)) {
         return count; /* the loader looks for INC there */
     }
-    if (!e->records && !sums_is_counted(e->formulas, (uint32_t)(block - e->graph.blocks))) {
+    if (e->kind == COPY_COUNTING
+        && !sums_is_counted(e->formulas, (uint32_t)(block - e->graph.blocks))) {
         count.at = NO_INDEX - 1;
         return count;
     }
@@ -159,6 +160,13 @@ static void count_block(Emitter *e, const Block *block, uint32_t k, const BlockC
 }
 
 /* ---- blocks ---- */
+
+static void add_pair(Emitter *e, uint32_t instruction, uint32_t row) {
+    Pair *pair = array_add(&e->copy->sections[SECTION_PAIRS], 1);
+    if (pair) {
+        *pair = (Pair){e->counting[instruction].at, e->places[instruction].at, row};
+    }
+}
 
 static void begin_block(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
@@ -201,6 +209,9 @@ static void emit_block(Emitter *e, const Block *block) {
         if (k > 0) {
             e->places[index + k].at = (uint32_t)e->n;
         }
+        if (e->counting) {
+            add_pair(e, index + k, count.row);
+        }
         if (k == 0 && e->records && !hook_at(e, first->address)) {
             put_ring_check(e, block);
         }
@@ -242,7 +253,7 @@ static void resolve_forward(Emitter *e) {
 void emit_piece(Emitter *e, const Piece *piece) {
     graph_make(&e->graph, piece);
     e->loops.n = 0;
-    if (!e->records) {
+    if (e->kind == COPY_COUNTING) {
         loops_find(&e->graph, &e->loops);
         sums_find(&e->graph, e->formulas);
     }

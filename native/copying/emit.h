@@ -52,10 +52,12 @@ typedef struct {
     uint8_t *code;          /* of SECTION_CODE; moves when it grows */
     uint64_t n;             /* bytes in it */
     Place *places;          /* of all instructions, by their number */
+    const Place *counting;  /* those of the counting copy, while the recording one is emitted */
     uint32_t *bounds;       /* of the piece: most bytes before each instruction */
     uint32_t *live;         /* before each instruction of the block at hand, if live_is_known */
     bool live_is_known;
-    bool records;
+    CopyKind kind;
+    bool records;           /* what is emitted now */
     uint32_t record_words;  /* of the block at hand, without its own */
     size_t next_note;       /* that is not emitted yet */
     Array forward, late, masks, notes, stubs, loops, exits;

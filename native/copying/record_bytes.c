@@ -2,6 +2,8 @@
 /* Instructions of recording code; none of them changes flags. */
 #include "record.h"
 
+#define HOOK_CALL_BYTES 19u
+#define UNSPILL_BYTES 9u /* of rcx */
 #define RING_INDEX ((uint32_t)__builtin_offsetof(Bank, ring_index))
 
 static uint8_t rex_of(uint8_t reg, uint8_t index, uint8_t base) {
@@ -141,8 +143,16 @@ void put_ring_check(Emitter *e, const Block *block) {
     }
     PUT(e, 0x65, 0x0F, 0xB7, 0x0C, 0x25); /* movzx ecx, word gs:[ring_index + 2] */
     put4(e, RING_INDEX + 2);
-    PUT(e, 0xE3, 19); /* jrcxz over the call */
+    const uint8_t undo = e->counting ? 5 + (spills ? UNSPILL_BYTES : 0) : 0;
+    PUT(e, 0xE3, HOOK_CALL_BYTES + undo); /* jrcxz over the call */
     put_hook_call(e, HOOK_RING_FULL);
+    if (e->counting) {
+        if (spills) {
+            put_unspill(e, 1);
+        }
+        put1(e, 0xE9);
+        put_inward(e, counting_head(e, (uint32_t)(block - e->graph.blocks)));
+    }
     if (spills) {
         put_unspill(e, 1);
     }

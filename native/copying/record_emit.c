@@ -172,6 +172,11 @@ void record_after(Emitter *e, const Block *block, uint32_t k) {
     }
 }
 
+/* Where a block begins in the counting copy: there a burst ends. */
+uint64_t counting_head(const Emitter *e, uint32_t block) {
+    return e->counting[e->graph.first_index + e->graph.blocks[block].first].at;
+}
+
 /* Out of the way: the ring is handed over, and the block goes on. */
 void record_stubs(Emitter *e) {
     const RingStub *stubs = (const RingStub *)e->stubs.items;
@@ -180,7 +185,7 @@ void record_stubs(Emitter *e) {
         memcpy(e->code + stubs[i].at, &distance, 4);
         put_hook_call(e, HOOK_RING_FULL);
         put1(e, 0xE9);
-        put_inward(e, stubs[i].at + 4);
+        put_inward(e, e->counting ? counting_head(e, stubs[i].block) : stubs[i].at + 4);
     }
     e->stubs.n = 0;
 }

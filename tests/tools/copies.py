@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 
 CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES = range(8)
-SUMS = 12
+SUMS, RECORDING = 12, 13
 HOOKS_BYTES = 4096
 COUNTERS_AT = 4096 + 2 * 65536
 NO_PLACE = 0xFFFFFFFF
@@ -72,7 +72,8 @@ class CopyFile:
         self.anchors = [Anchor(*x) for x in items(ANCHORS, "<QIbB5s5x")]
         self.rows = [Row(*x) for x in items(ROWS, "<QIHHII")]
         self.places = [(at, self.lowest + address) for at, address in items(PLACES, "<II")]
-        self.pairs = items(PAIRS, "<II")
+        self.pairs = items(PAIRS, "<III")
+        self.recording = items(RECORDING, "<III")
         self.sums = items(SUMS, "<Ii")
 
     def settle(self, counts: list[int]) -> list[int]:
@@ -202,11 +203,28 @@ def _signed(value: int) -> int:
 def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
     """Decode every emitted instruction, and find each original one where PLACES says it is."""
     found = Findings()
-    where: dict[int, int] = {}
-    for at, address in copy.places:
-        where.setdefault(address, at)
-    ends = [at for at, _ in copy.places[1:]] + [len(copy.code)]
-    for (at, address), end in zip(copy.places, ends, strict=True):
+    parts = [(HOOKS_BYTES, len(copy.code))]
+    if copy.recording:
+        begin, end, _ = copy.recording[0]
+        parts = [(HOOKS_BYTES, begin), (begin, end)]
+    for begin, end in parts:
+        places = [place for place in copy.places if begin <= place[0] < end]
+        _compare_part(copy, image, places, end, found, most)
+    return found
+
+
+def _compare_part(
+    copy: CopyFile,
+    image: Image,
+    places: list[tuple[int, int]],
+    end_of_part: int,
+    found: Findings,
+    most: int,
+) -> None:
+    """Compare the counting code, or the recording code."""
+    where = {address: at for at, address in places}
+    ends = [at for at, _ in places[1:]] + [end_of_part]
+    for (at, address), end in zip(places, ends, strict=True):
         found.n_instructions += 1
         old_bytes = image.at(address, 15)
         old = Decoder(64, old_bytes, ip=address).decode()
@@ -222,8 +240,8 @@ def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
                 matched = True
                 continue
             seen.append(f"{new}")
-            if matched and end == len(copy.code):
-                break
+            if matched and end == end_of_part:
+                break  # unwind tables follow
             if (
                 not matched
                 and new.mnemonic == old.mnemonic
@@ -239,7 +257,6 @@ def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
             found.wrong.append(f"{address:#x} {old}: not at {at:#x}: {seen[:6]}")
         if len(found.wrong) > most:
             break
-    return found
 
 
 _SHORT = {Mnemonic.LOOP, Mnemonic.LOOPE, Mnemonic.LOOPNE, Mnemonic.JRCXZ, Mnemonic.JECXZ}

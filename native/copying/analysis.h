@@ -102,4 +102,11 @@ static inline void set_mark(const Analysis *analysis, uint64_t *map, uint64_t ad
     }
 }
 
+static inline void clear_mark(const Analysis *analysis, uint64_t *map, uint64_t address) {
+    const uint64_t i = address - analysis->from;
+    if (i < analysis->to - analysis->from) {
+        map[i >> 6] &= ~(UINT64_C(1) << (i & 63));
+    }
+}
+
 #endif

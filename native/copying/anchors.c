@@ -172,6 +172,26 @@ static bool is_stub(const Module *module, const Piece *piece) {
     return false;
 }
 
+static bool is_entry(const Module *module, uint64_t address) {
+    size_t low = 0, high = module->n_entries;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (module->entries[middle] < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < module->n_entries && module->entries[low] == address;
+}
+
+/* Whether something that is referred to is code for sure. In the middle of a function that jumps
+   to no address from a register or table it may be a constant that lies there: hand-written code
+   has such. Whoever jumps there all the same goes on in the original. */
+static bool is_target(const Module *module, const Piece *piece, uint64_t address) {
+    return address == piece->start || piece->has_indirect || is_entry(module, address);
+}
+
 static void anchor_piece(Emitter *e, const Piece *piece, Array *hops) {
     const Analysis *a = e->analysis;
     for (uint64_t at = piece->start; at < piece->end;) {
@@ -182,7 +202,7 @@ static void anchor_piece(Emitter *e, const Piece *piece, Array *hops) {
             continue;
         }
         at += (uint64_t)__builtin_ctzll(left);
-        if (at < piece->end) {
+        if (at < piece->end && is_target(a->module, piece, at)) {
             anchor_at(e, piece, at, hops);
         }
         at++;

@@ -92,7 +92,13 @@ void analysis_find_tables(Analysis *a, const Piece *piece) {
             continue;
         }
         seen[table / 4 % SEEN] = table;
-        found |= read_table(a, piece, table, table);
+        if (read_table(a, piece, table, table)) {
+            const Piece *at = analysis_piece_at(a, table);
+            found = true;
+            if (at && at->start != table) { /* hand-written code has tables between instructions */
+                clear_mark(a, a->taken, table);
+            }
+        }
         for (size_t b = 0; b < n_bases; b++) {
             found |= read_table(a, piece, table, bases[b]);
         }

@@ -79,6 +79,7 @@ typedef struct {
 } Process;
 
 extern Process process;
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* this library */
 
 /* The program has forbidden itself system calls, and may be killed for any: no more of ours. */
 extern bool is_quiet;
@@ -166,6 +167,8 @@ typedef struct {
     uint64_t row;                  /* in the arena */
     uint64_t a_return;             /* address of a RET in its own code, or 0 */
     uint64_t unwinds;              /* Unwinds: how its own code asks where frames are */
+    uint64_t asks_for_tables;      /* 1: it may hold an unwinder; 2: it does not */
+    uint64_t eh_frame_hdr;         /* vaddr; 0: none */
     CodeSegment segments[MOST_SEGMENTS];
     uint64_t n_segments;
 } Loaded;
@@ -178,6 +181,7 @@ extern Loaded loaded[MOST_LOADED];
 extern uint64_t n_loaded;
 
 void modules_begin(void);
+struct r_debug *linker_debug(void); /* in loader_linker.c */
 const Loaded *loaded_with_copy_at(uint64_t address);
 const Loaded *loaded_at(uint64_t address);
 /* The instruction of the module that an address in its copy is a copy of. */
@@ -188,6 +192,9 @@ uint64_t loaded_original_return(const Loaded *module, uint64_t address);
 uint64_t loaded_place(const Loaded *module, uint64_t address);
 /* Where the copy of an instruction of the module is; 0: it has none. Takes time. */
 uint64_t loaded_copy(const Loaded *module, uint64_t address);
+
+/* Those whose own code may unwind by dl_iterate_phdr. */
+bool module_may_unwind(Loaded *module);
 
 /* ---- loader_file.c: a module's file, and the file of its copy ---- */
 

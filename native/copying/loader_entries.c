@@ -91,9 +91,20 @@ static int visit_copy(const Visit *here, const Loaded *module) {
     return here->visitor(&info, here->bytes, here->data);
 }
 
-/* dl_iterate_phdr, for unwinders that ask it: copies follow the modules. */
+static int visit_others(struct dl_phdr_info *info, size_t bytes, void *data) {
+    const Visit *here = data;
+    return info->dlpi_addr == (uint64_t)__ehdr_start ? 0
+                                                     : here->visitor(info, bytes, here->data);
+}
+
+/* dl_iterate_phdr. For unwinders copies follow the modules; others would wonder what these are, and what
+   this library is. */
 int iterate_phdr(Visitor visitor, void *data, Iterate original) {
     Visit here = {.visitor = visitor, .data = data};
+    Loaded *asking = (Loaded *)loaded_at((uint64_t)visitor);
+    if (asking && !module_may_unwind(asking)) {
+        return original(visit_others, &here);
+    }
     int result = original(visit, &here);
     for (uint64_t i = 0; !result && here.bytes && i < n_loaded; i++) {
         if (loaded[i].is_there && loaded[i].code && loaded[i].copy->eh_frame_hdr) {
@@ -109,43 +120,6 @@ uint64_t original_address(uint64_t address) {
     const Loaded *module = loaded_with_copy_at(address);
     const uint64_t original = module ? loaded_original(module, address) : 0;
     return original ? original : address;
-}
-
-typedef enum {
-    UNWINDS_UNKNOWN,
-    UNWINDS_NOTHING,  /* it has no personality: it only looks at backtraces */
-    UNWINDS_BY_IP,    /* by _Unwind_GetIP, like LLVM's: it must get addresses of copies */
-    UNWINDS_OTHERWISE /* by _Unwind_GetIPInfo, like GCC's and Rust's: the other is for backtraces */
-} Unwinds;
-
-typedef uint64_t (*AskContext)(uint64_t context);
-
-static Unwinds unwinds_of(uint64_t caller, AskContext asked) {
-    Loaded *module = (Loaded *)loaded_with_copy_at(caller);
-    module = module ? module : (Loaded *)loaded_at(caller);
-    if (!module || module == loaded_with_copy_at((uint64_t)asked)) {
-        return UNWINDS_BY_IP; /* nobody knows; it holds all of libgcc, and maybe personalities */
-    }
-    if (module->unwinds == UNWINDS_UNKNOWN) {
-        module->unwinds = !module_imports(module, "_Unwind_SetIP") ? UNWINDS_NOTHING
-            : module_imports(module, "_Unwind_GetIPInfo")          ? UNWINDS_OTHERWISE
-                                                                   : UNWINDS_BY_IP;
-    }
-    return (Unwinds)module->unwinds;
-}
-
-/* _Unwind_GetIP, called from `caller`. */
-uint64_t get_ip(uint64_t context, uint64_t caller, AskContext original) {
-    const uint64_t address = original(context);
-    const Loaded *module = loaded_with_copy_at(address);
-    return !module || unwinds_of(caller, original) == UNWINDS_BY_IP ? address
-                                                          : loaded_original_return(module, address);
-}
-
-/* _Unwind_GetRegionStart, which all personalities need as it is. */
-uint64_t get_start(uint64_t context, uint64_t caller, AskContext original) {
-    const uint64_t address = original(context);
-    return unwinds_of(caller, original) == UNWINDS_NOTHING ? original_address(address) : address;
 }
 
 uint64_t return_in_original(uint64_t address) {

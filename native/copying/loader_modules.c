@@ -13,99 +13,12 @@
 
 #define PAGE(address) ((address) & ~UINT64_C(4095))
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 Loaded loaded[MOST_LOADED];
 uint64_t n_loaded;
 uint64_t modules_lock;
 static struct r_debug *debug;
 static bool gs_is_used; /* by the code of a module */
-
-/* ---- finding what the dynamic linker keeps for debuggers ---- */
-
-static const ElfW(Dyn) *dynamic_entry(const ElfW(Dyn) *dynamic, int64_t tag) {
-    for (; dynamic->d_tag != DT_NULL; dynamic++) {
-        if (dynamic->d_tag == tag) {
-            return dynamic;
-        }
-    }
-    return NULL;
-}
-
-/* Of an image in memory; *bias is where it is. NULL: it has none. */
-static const ElfW(Dyn) *dynamic_of(const Elf64_Phdr *headers, uint64_t n, uint64_t first_page,
-                                   uint64_t *bias) {
-    const Elf64_Phdr *dynamic = NULL;
-    bool is_known = false;
-    for (uint64_t i = 0; i < n; i++) {
-        if (headers[i].p_type == PT_PHDR) {
-            *bias = (uint64_t)headers - headers[i].p_vaddr;
-            is_known = true;
-        } else if (headers[i].p_type == PT_LOAD && !headers[i].p_offset && !is_known) {
-            *bias = first_page - headers[i].p_vaddr;
-        } else if (headers[i].p_type == PT_DYNAMIC) {
-            dynamic = &headers[i];
-        }
-    }
-    return dynamic ? (const ElfW(Dyn) *)(*bias + dynamic->p_vaddr) : NULL;
-}
-
-static uint32_t gnu_hash(const char *name) {
-    uint32_t hash = 5381;
-    for (; *name; name++) {
-        hash = hash * 33 + (uint8_t)*name;
-    }
-    return hash;
-}
-
-/* Addresses in a dynamic section were made absolute by glibc, unless the section is read-only. */
-static uint64_t absolute(const ElfW(Dyn) *entry, uint64_t bias) {
-    return entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias : entry->d_un.d_ptr;
-}
-
-static uint64_t symbol_of(const ElfW(Dyn) *dynamic, uint64_t bias, const char *name) {
-    const ElfW(Dyn) *hash_entry = dynamic_entry(dynamic, DT_GNU_HASH);
-    const ElfW(Dyn) *symbols_entry = dynamic_entry(dynamic, DT_SYMTAB);
-    const ElfW(Dyn) *strings_entry = dynamic_entry(dynamic, DT_STRTAB);
-    if (!hash_entry || !symbols_entry || !strings_entry) {
-        return 0;
-    }
-    const uint32_t *table = (const uint32_t *)absolute(hash_entry, bias);
-    const Elf64_Sym *symbols = (const Elf64_Sym *)absolute(symbols_entry, bias);
-    const char *strings = (const char *)absolute(strings_entry, bias);
-    const uint32_t *buckets = table + 4 + 2 * table[2], *chains = buckets + table[0];
-    const uint32_t hash = gnu_hash(name);
-    uint32_t i = table[0] ? buckets[hash % table[0]] : 0;
-    if (i < table[1]) {
-        return 0;
-    }
-    for (;; i++) {
-        const uint32_t here = chains[i - table[1]];
-        if ((here | 1) == (hash | 1) && text_equal(strings + symbols[i].st_name, name)) {
-            return bias + symbols[i].st_value;
-        }
-        if (here & 1) {
-            return 0;
-        }
-    }
-}
-
-static struct r_debug *find_debug(void) {
-    uint64_t bias = 0;
-    const Elf64_Phdr *headers = (const Elf64_Phdr *)process.executable_headers;
-    const ElfW(Dyn) *dynamic =
-        dynamic_of(headers, process.n_executable_headers, PAGE((uint64_t)headers), &bias);
-    const ElfW(Dyn) *entry = dynamic ? dynamic_entry(dynamic, DT_DEBUG) : NULL;
-    if (entry && entry->d_un.d_ptr) {
-        return (struct r_debug *)entry->d_un.d_ptr;
-    }
-    if (process.linker) { /* else the linker was called as a program */
-        const Elf64_Ehdr *header = (const Elf64_Ehdr *)process.linker;
-        headers = (const Elf64_Phdr *)(process.linker + header->e_phoff);
-        dynamic = dynamic_of(headers, header->e_phnum, process.linker, &bias);
-    }
-    return dynamic ? (struct r_debug *)symbol_of(dynamic, bias, "_r_debug") : NULL;
-}
 
 /* ---- one module ---- */
 
@@ -151,6 +64,9 @@ static bool read_segments(Loading *l) {
         const uint64_t end = segment->p_vaddr + segment->p_memsz;
         if (segment->p_type == PT_DYNAMIC) {
             is_it = module->bias + segment->p_vaddr == module->dynamic;
+        }
+        if (segment->p_type == PT_GNU_EH_FRAME) {
+            module->eh_frame_hdr = segment->p_vaddr;
         }
         if (segment->p_type != PT_LOAD) {
             continue;
@@ -384,7 +300,7 @@ static void give_up(void) {
 }
 
 void modules_begin(void) {
-    debug = find_debug();
+    debug = linker_debug();
     if (!debug || debug->r_version < 1 || !debug->r_map) {
         return;
     }
@@ -406,110 +322,4 @@ void modules_begin(void) {
         say("modules that come later are not copied", "", linker_break);
     }
     places_forget();
-}
-
-/* ---- where an address is ---- */
-
-const Loaded *loaded_with_copy_at(uint64_t address) {
-    const uint64_t n = __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
-    for (uint64_t i = 0; i < n; i++) {
-        if (loaded[i].is_there && loaded[i].code && address >= (uint64_t)loaded[i].code
-            && address - (uint64_t)loaded[i].code < loaded[i].code_bytes) {
-            return &loaded[i];
-        }
-    }
-    return NULL;
-}
-
-const Loaded *loaded_at(uint64_t address) {
-    const uint64_t n = __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
-    for (uint64_t i = 0; i < n; i++) {
-        if (loaded[i].is_there && address >= loaded[i].bias + loaded[i].lowest
-            && address < loaded[i].bias + loaded[i].highest) {
-            return &loaded[i];
-        }
-    }
-    return NULL;
-}
-
-/* A stub is between the entry of a function and the rest of it: where it jumps back to. */
-static uint64_t out_of_stub(const Loaded *module, uint64_t at) {
-    const uint64_t stub = STUBS_AT + (at - STUBS_AT) / STUB_BYTES * STUB_BYTES;
-    const uint8_t *jump = module->code + stub + ENTRY_STUB_BYTES + COUNTER_BYTES;
-    int32_t distance;
-    memcpy(&distance, jump + 1, 4);
-    return *jump == 0xe9 ? (uint64_t)(jump + 5 + distance) - (uint64_t)module->code : at;
-}
-
-/* The last place that is not behind an address; NULL: it is before all of them. */
-static const Place *place_at(const Loaded *module, uint64_t address) {
-    const Section *section = &module->copy->sections[SECTION_PLACES];
-    const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
-    uint64_t at = address - (uint64_t)module->code;
-    if (at >= STUBS_AT && at < HOOKS_BYTES) {
-        at = out_of_stub(module, at);
-    }
-    uint64_t low = 0, high = section->n;
-    while (low < high) {
-        const uint64_t middle = (low + high) / 2;
-        if (places[middle].at <= at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low ? &places[low - 1] : NULL;
-}
-
-uint64_t loaded_original(const Loaded *module, uint64_t address) {
-    const Place *place = place_at(module, address);
-    return place ? module->bias + module->lowest + place->address : 0;
-}
-
-uint64_t loaded_place(const Loaded *module, uint64_t address) {
-    const Place *place = place_at(module, address);
-    return place ? (uint64_t)module->code + place->at : address;
-}
-
-uint64_t loaded_copy(const Loaded *module, uint64_t address) {
-    const Section *section = &module->copy->sections[SECTION_PLACES];
-    const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
-    const uint64_t wanted = address - module->bias - module->lowest;
-    for (uint64_t i = 0; i < section->n; i++) {
-        if (places[i].address == wanted) {
-            return (uint64_t)module->code + places[i].at;
-        }
-    }
-    return 0;
-}
-
-/* After a call that returns comes the copy of the next instruction; else the call is found again,
-   by who looks one byte before. */
-uint64_t loaded_original_return(const Loaded *module, uint64_t address) {
-    const Place *place = place_at(module, address);
-    if (place && (uint64_t)module->code + place->at == address) {
-        return module->bias + module->lowest + place->address;
-    }
-    const uint64_t call = loaded_original(module, address - 1);
-    return call ? call + 1 : address;
-}
-
-/* Those that it needs come before those that it has. */
-bool module_imports(const Loaded *module, const char *name) {
-    const ElfW(Dyn) *dynamic = (const ElfW(Dyn) *)module->dynamic;
-    const ElfW(Dyn) *hash = dynamic_entry(dynamic, DT_GNU_HASH);
-    const ElfW(Dyn) *symbols_entry = dynamic_entry(dynamic, DT_SYMTAB);
-    const ElfW(Dyn) *strings_entry = dynamic_entry(dynamic, DT_STRTAB);
-    if (!hash || !symbols_entry || !strings_entry) {
-        return false;
-    }
-    const Elf64_Sym *symbols = (const Elf64_Sym *)absolute(symbols_entry, module->bias);
-    const char *strings = (const char *)absolute(strings_entry, module->bias);
-    const uint32_t n = ((const uint32_t *)absolute(hash, module->bias))[1];
-    for (uint32_t i = 1; i < n; i++) {
-        if (text_equal(strings + symbols[i].st_name, name)) {
-            return true;
-        }
-    }
-    return false;
 }

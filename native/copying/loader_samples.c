@@ -13,7 +13,6 @@
 #define RETRY (-4)      /* EINTR */
 #define RESTORER UINT64_C(0x04000000) /* SA_RESTORER */
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
 static bool are_on; /* the signal is ours */

@@ -109,6 +109,14 @@ def test_waits_do_not_end_early_because_of_samples(built, tmp_path):
     assert sum(bank.in_kernel + bank.in_copy for bank in contents.banks) > 0
 
 
+def test_a_program_sees_its_own_modules(built, tmp_path):
+    """Neither copies nor what was preloaded is among those that it lists."""
+    plain = subprocess.run([built[0], "lists", "1"], capture_output=True, check=True)
+    done, _ = loaded(built[0], "lists", "1", copies=tmp_path)
+
+    assert done.stdout == plain.stdout
+
+
 def test_without_banks_the_program_goes_on(built, tmp_path):
     """There are two for thirty threads: the others are told of, and not counted."""
     done, contents = loaded(built[0], "alive", "30", copies=tmp_path, most_banks=2)

@@ -9,11 +9,13 @@
  *   waits     N waits of 1 ms for nothing, each after much work of the kernel; prints how many of
  *             them ended early
  *   alive     N threads that work and are all alive at once: N
+ *   lists     prints the names of all modules that are loaded
  *   works     works once
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -84,6 +86,11 @@ static void polls(long n) {
     for (long i = 0; i < n; i++) early += poll(asked, 1000, 1) < 0 && errno == EINTR;
     printf("%d\n", early);
 }
+static int prints(struct dl_phdr_info *info, size_t bytes, void *data) {
+    (void)bytes, (void)data;
+    puts(info->dlpi_name);
+    return 0;
+}
 int main(int argc, char **argv) {
     const char *mode = argc > 2 ? argv[1] : "works", *library = argc > 3 ? argv[3] : NULL;
     long n = argc > 2 ? atol(argv[2]) : 1;
@@ -98,6 +105,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(mode, "keeps")) opens(n, library, 1);
     else if (!strcmp(mode, "waits")) polls(n);
     else if (!strcmp(mode, "alive")) threads(waits, n);
+    else if (!strcmp(mode, "lists")) dl_iterate_phdr(prints, NULL);
     else sink = work();
     return 0;
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -292,7 +293,8 @@ class Arena:
         header["options"], header["period_ns"] = options, period_ns
         header["bank_bytes"], header["most_counters"] = bank_bytes, counters
         header["names_used"] = len(names)
-        os.ftruncate(self._fd, at)
+        with _largest_files():
+            os.ftruncate(self._fd, at)
         _write(self._fd, names, int(header["names_at"][0]))
         if traffic is not None:
             _write(self._fd, head, _PAGE)
@@ -383,11 +385,22 @@ def _counters_and_banks() -> tuple[int, int]:
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     if space != resource.RLIM_INFINITY:
         counters = max(_LEAST_COUNTERS, min(counters, space // _BANKS_IN_SPACE // 8))
-    largest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    _, largest = resource.getrlimit(resource.RLIMIT_FSIZE)
     if largest != resource.RLIM_INFINITY:
         fitting = (largest - 4 * _NAMES_BYTES) // (COUNTERS_AT + 8 * counters + _PAGE)
         banks = max(1, min(banks, fitting))
     return counters, banks
+
+
+@contextmanager
+def _largest_files() -> Iterator[None]:
+    """Let files be as large as the system allows: the session's limit is for those on disks."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def _pages(n_bytes: int) -> int:

@@ -51,6 +51,9 @@ class Remainder:
     traffic: tuple[Traffic, ...] = ()
 
 
+_FEWEST_SAMPLES = 20
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncounted:
     """A function in which a program was while it was not counted.
@@ -85,6 +88,11 @@ class Coverage:
     share: float
     samples: int
     uncounted: tuple[Uncounted, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are enough samples for the share to say anything."""
+        return self.samples >= _FEWEST_SAMPLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

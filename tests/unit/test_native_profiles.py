@@ -299,18 +299,26 @@ def test_coverage_is_that_of_the_programs_own_time(tmp_path, program):
     assert names == [("_start", program[0], 0.015), ("code that no file holds", None, 0.005)]
 
 
-def test_coverage_of_few_samples_is_not_known(tmp_path):
-    """A program of a few milliseconds."""
+@pytest.mark.parametrize(
+    ("inside", "outside", "refused"),
+    [(19, 0, False), (10, 2, False), (0, 1, False), (0, 2, False), (0, 3, True), (1, 4, True)],
+)
+def test_coverage_of_few_samples_is_refused_only_if_it_is_hopeless(
+    tmp_path, inside, outside, refused
+):
+    """A program of a few milliseconds: 0.05**3 is one in 8000, 0.05**2 one in 400."""
     script = began()
-    script.bank(0, {0: 1}, samples=(10, 2, 0, 0, 0))
+    script.bank(0, {0: 1}, samples=(inside, outside, 0, 0, 0))
     found = contents(script, tmp_path)
+    covered = coverage_of(found, history_of(found.events))
 
-    assert coverage_of(found, history_of(found.events)) is None
+    assert not covered.is_known
+    assert surely_less(covered, 0.95) is refused
 
 
 @pytest.mark.parametrize(("samples", "refused"), [(20, False), (2000, True)])
 def test_coverage_is_refused_where_chance_is_no_excuse(tmp_path, samples, refused):
-    """92.5 % or so: of 20 samples that may be 95 %, of 2000 hardly (Wilson's 95 %: 94 at most)."""
+    """92.5 % or so: of 20 samples that may be 95 %, of 2000 hardly (five standard deviations)."""
     script = began()
     missed = samples * 75 // 1000
     script.bank(0, {0: 1}, samples=(samples - missed, missed, 0, 0, 0))

@@ -123,6 +123,22 @@ def test_modules_that_were_left_alone_are_named_once_with_their_reason():
     assert doubt.effect == pytest.approx(0.25)  # W may be a quarter more
 
 
+@pytest.mark.parametrize(
+    ("covered", "unseen_s", "said"),
+    [
+        (None, 0.0, "there are 0 samples"),
+        (Coverage(share=1.0, samples=19), 0.0, "there are 19 samples"),
+        (Coverage(share=1.0, samples=100), 2.0, "none of 2 s of its CPU time"),
+    ],
+)
+def test_coverage_that_is_not_known_is_said(covered, unseen_s, said):
+    """Never in silence."""
+    (doubt,) = cautions.coverage(covered, unseen_s=unseen_s)
+
+    assert doubt.code == "coverage-unknown"
+    assert said in doubt.seen
+
+
 @pytest.mark.parametrize(("share", "said"), [(0.999, False), (0.97, True)])
 def test_coverage_is_doubted_where_it_might_matter(share, said):
     """With the functions that were not counted."""

@@ -233,7 +233,7 @@ def _seen(measurement: Measurement, metric: Metric, placement: Placement | None)
 
 def _covered(counted: Counted) -> str:
     """Return how much of the time was counted, where that is not all."""
-    if counted.coverage is None:
+    if counted.coverage is None or not counted.coverage.is_known:
         return ""
     # 100.0 % would say of all but a few samples that it is all.
     share = min(counted.coverage.share, 0.999) if counted.coverage.share < 1 else 1

@@ -49,6 +49,7 @@ from ridgepoint.scratch import scratch_folder
 
 _COPIES = "copies"
 _UNUSED_S = 30 * 24 * 3600.0
+_SLOWEST_TICK_S, _LEAST_UNSEEN_S = 0.01, 0.5
 _MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled
 
 
@@ -171,6 +172,7 @@ class NativeMeter:
             run,
             totals=totals,
             covered=covered,
+            unseen_s=0.0 if _was_copied(contents, began_ns) else _unseen_s(contents, run),
             geometries=geometries,
             built=replace(built, cautions=(*built.cautions, *own)),
         )
@@ -237,6 +239,7 @@ class NativeMeter:
         *,
         totals: Totals,
         covered: Coverage | None,
+        unseen_s: float,
         geometries: Sequence[Geometry],
         built: NativeEngine,
     ) -> Counted:
@@ -259,7 +262,7 @@ class NativeMeter:
             cautions=(
                 *built.cautions,
                 *dict.fromkeys(doubt for geometry in geometries for doubt in geometry.cautions),
-                *doubts.coverage(covered),
+                *doubts.coverage(covered, unseen_s=unseen_s),
                 *doubts.left_alone(history.left_alone, covered),
                 *doubts.without_bank(contents.threads_without_bank),
                 *doubts.undecoded(totals.counts),
@@ -342,7 +345,8 @@ def _check_covered(what: str, covered: Coverage | None) -> None:
     if covered is not None and surely_less(covered, doubts.LEAST_COVERAGE):
         raise CannotMeasure(
             what,
-            reason=f"W would cover {covered.share:.0%} of its time only; most of the rest was in "
+            reason=f"W would cover {covered.share:.0%} of its time only ({covered.samples} "
+            "samples); most of the rest was in "
             f"{uncounted_in_words(covered.uncounted)}",
             remedy="count it with --meter engine",
         )
@@ -356,6 +360,30 @@ def _never_entered(what: str, region: str, contents: Contents) -> CannotMeasure:
         reason=f"it never entered a region {region!r}; {known}",
         remedy="mark it with ridgepoint.region(...) or RIDGEPOINT_REGION_BEGIN(...)",
     )
+
+
+def _unseen_s(contents: Contents, run: Run) -> float:
+    """Return how much CPU time in user mode there is no trace of: threads that have no timer.
+
+    A timer of CPU time ticks when the kernel does, every 10 ms at worst. Less than half of a run
+    says nothing.
+    """
+    samples = sum(
+        bank.in_copy + bank.in_original + bank.in_loader + bank.in_kernel + bank.elsewhere
+        for bank in contents.banks
+    )
+    user_s = run.cpu_s - run.system_s
+    unseen_s = user_s - _SLOWEST_TICK_S * samples
+    return unseen_s if unseen_s > max(user_s / 2, _LEAST_UNSEEN_S) else 0.0
+
+
+def _was_copied(contents: Contents, began_ns: int) -> bool:
+    """Return whether a module was copied meanwhile: who did that took CPU time of the run."""
+    for module in contents.modules:
+        with suppress(OSError):
+            if os.stat(module.copy).st_mtime_ns >= began_ns:
+                return True
+    return False
 
 
 def _why_partial(history: History, run: Run) -> str | None:

@@ -10,6 +10,7 @@ from ridgepoint.counts import Counts
 from ridgepoint.measurement import Coverage
 from ridgepoint.meters.native.coverage import uncounted_in_words
 from ridgepoint.meters.native.history import LeftAlone
+from ridgepoint.units import format_si
 
 LEAST_COVERAGE = 0.95
 """Share of the time of which less is refused, if it is surely less."""
@@ -19,9 +20,26 @@ _MOST_FLOP = 64  # of one instruction that may be undecoded: a 512-bit VDPBF16PS
 _NEGLIGIBLE = 1e-3
 
 
-def coverage(covered: Coverage | None) -> Iterable[Caution]:
-    """Doubt work that misses some of the time."""
-    if covered is None or covered.share >= _COVERAGE_TO_DOUBT:
+def coverage(covered: Coverage | None, *, unseen_s: float = 0.0) -> Iterable[Caution]:
+    """Doubt work that misses some of the time, or nobody knows how much.
+
+    Parameters
+    ----------
+    covered : Coverage or None
+    unseen_s : float
+        CPU time in user mode of which there ought to be samples, and are none.
+    """
+    if covered is None or not covered.is_known or unseen_s:
+        why = f"there are {0 if covered is None else covered.samples} samples"
+        if unseen_s:
+            why += f", and none of {format_si(unseen_s, 's', digits=2)} of its CPU time"
+        yield Caution(
+            "coverage-unknown",
+            f"how much of the time W covers is not known: {why}",
+            "let it run for longer, half a second at least; or count with --meter engine",
+        )
+        return
+    if covered.share >= _COVERAGE_TO_DOUBT:
         return
     missed = 1 - covered.share
     yield Caution(

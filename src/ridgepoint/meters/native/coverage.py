@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.measurement import Coverage, Uncounted
 from ridgepoint.meters.demangling import demangled
@@ -16,8 +14,8 @@ from ridgepoint.meters.native.copy_file import read_copy
 from ridgepoint.meters.native.history import History, Placed
 from ridgepoint.meters.symbols import Symbols, read_symbols
 
-_FEWEST = 20
-"""Samples of which a share says anything."""
+_RARE = 1e-3
+"""Chance below which a share of samples is no accident."""
 
 _MOST_NAMED = 5
 _NO_NAME = "code that no file holds"
@@ -26,7 +24,7 @@ _Name = tuple[str, str | None]
 
 
 def coverage_of(contents: Contents, history: History) -> Coverage | None:
-    """Return how much of a run's time was counted; None: it was too short to tell.
+    """Return how much of a run's time was counted; None: there is no sample of it.
 
     Notes
     -----
@@ -35,7 +33,7 @@ def coverage_of(contents: Contents, history: History) -> Coverage | None:
     counted = sum(bank.in_copy for bank in contents.banks)
     outside = sum(bank.in_original + bank.elsewhere for bank in contents.banks)
     total = counted + outside
-    if total < _FEWEST:
+    if not total:
         return None
     found = Counter(_names(contents, history))
     n_found = sum(found.values()) or 1
@@ -120,17 +118,15 @@ def surely_less(coverage: Coverage, share: float) -> bool:
 
     Notes
     -----
-    The upper end of Wilson's 95 % interval is compared [1]_.
-
-    References
-    ----------
-    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
-       JASA 22(158), 1927, :doi:`10.1080/01621459.1927.10502953`.
+    If it were the share, so few samples or fewer would be inside once in a thousand runs
+    (binomial distribution).
     """
-    z, n, p = 1.96, coverage.samples, coverage.share
-    middle = p + z * z / (2 * n)
-    width = z * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
-    return (middle + width) / (1 + z * z / n) < share
+    if coverage.share >= share:
+        return False
+    from scipy.special import bdtr  # takes a while, and is seldom needed
+
+    inside = round(coverage.share * coverage.samples)
+    return bool(bdtr(inside, coverage.samples, share) < _RARE)
 
 
 def uncounted_in_words(parts: Sequence[Uncounted]) -> str:

@@ -170,10 +170,9 @@ _CHECKS_ITSELF = "it reads the bytes of its own code"
 SHAPES = [
     *_modes("shapes.c", "small middle unknown call_pop flags chains string forms", options=_SHAPES),
     *_modes("shapes.c", "inlined system_calls old_calls changed replaced asks", options=_SHAPES),
-    *_modes("shapes.c", "gs", options=_SHAPES, counted=False),
-    *_modes(
-        "shapes.c", "gs_base fs_base", options=_SHAPES, counted=False, lacks=_cpu_has("fsgsbase")
-    ),
+    *_modes("shapes.c", "fs_base", options=_SHAPES, lacks=_cpu_has("fsgsbase")),
+    *_modes("segments.c", "gs", counted=False),
+    *_modes("segments.c", "gs_base", counted=False, lacks=_cpu_has("fsgsbase")),
     *_modes("shapes.c", "transactions", options=_SHAPES, lacks=_cpu_has("rtm")),
     *_modes("shapes.c", "restartable", options=_SHAPES, repeat=2),
     *_modes("shapes.c", "self_check", options=_SHAPES, never=_CHECKS_ITSELF),

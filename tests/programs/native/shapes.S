@@ -83,7 +83,7 @@ no_table:
         addq    %rdx, %rcx
         jmp     *%rcx
 2:      .byte 10f - 2b, 11f - 2b, 12f - 2b, 13f - 2b
-        .ascii  "\xe8\xe8\xe8\xe8 text that looks like calls \xe9\xe9"
+        .ascii  "\xe8\xe8\xe8\xe8 TEXT THAT LOOKS LIKE CALLS \xe9\xe9"
 10:     movl    $100, %eax
         ret
 11:     movl    $101, %eax
@@ -425,15 +425,6 @@ no_table:
 
 /* ---- segments and the system ---- */
 
-        begin reads_gs
-        movq    %gs:(%rdi), %rax
-        ret
-        end reads_gs
-        begin sets_gs
-        wrgsbase %rdi
-        rdgsbase %rax
-        ret
-        end sets_gs
         begin swaps_fs            /* rax = fs:[rsi] with the base rdi */
         rdfsbase %rcx
         wrfsbase %rdi

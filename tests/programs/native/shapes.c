@@ -1,6 +1,5 @@
 /* Calls what shapes.S has. usage: shapes MODE */
 #define _GNU_SOURCE
-#include <asm/prctl.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -25,7 +24,7 @@ extern Int bytes_1, bytes_2, bytes_3, bytes_4, bytes_4_again, after_short_jump, 
 extern Int data_inside, overlapping, call_and_pop, inline_argument, push_and_return;
 extern Int flags_returned, loops, forms, jumps_on, all_flags, pushed_flags;
 extern Word bytes_short_jump, entered_twice, enters_late, enters_by_pointer, computed_offset;
-extern Word many_branches, red_zone, reads_gs, sets_gs, swaps_fs, around_call, old_call;
+extern Word many_branches, red_zone, swaps_fs, around_call, old_call;
 extern unsigned __int128 carries(const uint64_t *words, uint64_t n);
 extern uint64_t two_chains(uint64_t *to, const uint64_t *from, uint64_t factor, uint64_t n);
 extern uint64_t strings(const char *one, const char *other, uint64_t n);
@@ -142,38 +141,6 @@ static int old_calls(int argc, char **argv) {
     for (int i = 0; i < 100; i++) EXPECT((pid_t)old_call(0, 0) == getpid());
     return report("old_calls");
 }
-static void *with_gs(void *seed) {
-    static _Thread_local uint64_t words[16];
-    for (int i = 0; i < 16; i++) words[i] = work((uintptr_t)seed + i, 2);
-    EXPECT(syscall(SYS_arch_prctl, ARCH_SET_GS, words) == 0);
-    uint64_t own = 0, base;
-    for (int i = 0; i < 1000; i++) own = own * 3 + reads_gs(i % 16 * 8, 0) + work(i, 20);
-    EXPECT(syscall(SYS_arch_prctl, ARCH_GET_GS, &base) == 0 && base == (uint64_t)words);
-    return (void *)own;
-}
-static int gs(int argc, char **argv) { /* by a system call, in four threads */
-    (void)argc, (void)argv;
-    uint64_t base = 1;
-    EXPECT(syscall(SYS_arch_prctl, ARCH_GET_GS, &base) == 0);
-    printf("at first %s\n", base == 0 ? "0" : "not 0");
-    pthread_t threads[4];
-    for (uintptr_t i = 0; i < 4; i++) pthread_create(&threads[i], NULL, with_gs, (void *)i);
-    mix((uint64_t)with_gs((void *)9));
-    for (int i = 0; i < 4; i++) {
-        void *answer;
-        pthread_join(threads[i], &answer);
-        mix((uint64_t)answer);
-    }
-    return report("gs");
-}
-static int gs_base(int argc, char **argv) { /* by WRGSBASE */
-    (void)argc, (void)argv;
-    static uint64_t words[16];
-    for (int i = 0; i < 16; i++) words[i] = work(i, 2);
-    EXPECT(sets_gs((uint64_t)words, 0) == (uint64_t)words);
-    for (int i = 0; i < 10000; i++) mix(reads_gs(i % 16 * 8, 0) + work(i, 10));
-    return report("gs_base");
-}
 static int fs_base(int argc, char **argv) {
     (void)argc, (void)argv;
     static uint64_t words[16];
@@ -270,7 +237,7 @@ static const Mode modes[] = {
     {"small", small},       {"middle", middle},     {"unknown", unknown}, {"call_pop", call_pop},
     {"inlined", inlined},   {"flags", flags},       {"chains", chains},   {"string", string},
     {"forms", odd_forms},   {"system_calls", system_calls}, {"old_calls", old_calls},
-    {"gs", gs},             {"gs_base", gs_base},   {"fs_base", fs_base},
+    {"fs_base", fs_base},
     {"transactions", transactions}, {"restartable", restartable}, {"changed", changed},
     {"replaced", replaced}, {"self_check", self_check}, {"asks", asks},
 };

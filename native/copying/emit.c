@@ -153,6 +153,10 @@ static void count_block(Emitter *e, const Block *block, uint32_t k, const BlockC
     if (k == 0 && count->at == NO_INDEX) {
         count_without_flags(e, block->live_in | loop_registers(e, block), count->row);
     } else if (k == count->at && count->r != NO_SCRATCH) {
+        const Loop *loop = loop_of(e, block);
+        if (loop->induction.is_used && loop->counters[0].r == count->r) {
+            return; /* where it is left */
+        }
         put_lea(e, count->r, NO_SCRATCH, 1);
     } else if (k == count->at) {
         put_inc_counter(e, count->row);

@@ -68,6 +68,11 @@ uint64_t loop_enter(Emitter *e, const Block *block) {
     return jump;
 }
 
+static void put_move(Emitter *e, uint8_t to, uint8_t from) {
+    PUT(e, (uint8_t)(0x48 | (from >= 8 ? 4 : 0) | (to >= 8 ? 1 : 0)), 0x89,
+        (uint8_t)(0xC0 | (from & 7) << 3 | (to & 7)));
+}
+
 void loop_begin(Emitter *e, const Block *block) {
     const Loop *loop = loop_of(e, block);
     for (uint32_t i = 0; loop && is_head(e, loop, block) && i < loop->n_counters; i++) {
@@ -75,7 +80,24 @@ void loop_begin(Emitter *e, const Block *block) {
         if (counter->saved_at) {
             put_red_zone(e, 0x89, counter->r, counter->saved_at);
         }
-        put_zero(e, counter->r);
+        if (i == 0 && loop->induction.is_used) {
+            put_move(e, counter->r, loop->induction.r);
+        } else {
+            put_zero(e, counter->r);
+        }
+    }
+}
+
+/* From where the register was to how often it was moved; flags are dead. */
+static void put_iterations(Emitter *e, uint8_t r, const Induction *induction) {
+    const uint8_t high = r >= 8, other = induction->r;
+    PUT(e, (uint8_t)(0x48 | (other >= 8 ? 4 : 0) | high), 0x29, /* sub r, other */
+        (uint8_t)(0xC0 | (other & 7) << 3 | (r & 7)));
+    if (!induction->is_down) {
+        PUT(e, 0x48 | high, 0xF7, (uint8_t)(0xD8 | (r & 7))); /* neg */
+    }
+    if (induction->shift) {
+        PUT(e, 0x48 | high, 0xC1, (uint8_t)(0xE8 | (r & 7)), induction->shift); /* shr */
     }
 }
 
@@ -83,6 +105,9 @@ void loop_begin(Emitter *e, const Block *block) {
 static void put_sums(Emitter *e, const Loop *loop, uint32_t live) {
     for (uint32_t i = 0; i < loop->n_given; i++) {
         const LoopCounter *counter = &loop->counters[i];
+        if (i == 0 && loop->induction.is_used) {
+            put_iterations(e, counter->r, &loop->induction);
+        }
         if (!(live & LIVE_FLAGS)) {
             put_counter(e, 0x01, counter->r, counter->row);
             continue;

@@ -203,6 +203,52 @@ static void give_registers(const Graph *g, Loop *loop, const Needs *needs, bool 
     }
 }
 
+/* How far an instruction moves register r, 64 bits of it; 0: it does something else to it. */
+static int64_t step_of(const Graph *g, const Instruction *x, uint8_t r) {
+    const uint8_t *code = module_bytes(g->analysis->module, x->address, x->length);
+    if (x->what == WHAT_LEA && x->base == r && x->index == NO_REGISTER && !x->is_address32
+        && x->changed == 1u << r && (code[0] & 0xF8) == 0x48) {
+        return x->displacement;
+    }
+    if (x->has_memory || x->changed != 1u << r || code[0] != (r >= 8 ? 0x49 : 0x48)
+        || (code[2] & 0xC7) != (0xC0 | (r & 7))) {
+        return 0;
+    }
+    const uint8_t kind = code[2] >> 3 & 7;
+    int32_t number = (int8_t)code[3];
+    if (code[1] == 0xFF && kind < 2 && x->length == 3) {
+        return kind ? -1 : 1; /* inc, dec */
+    }
+    if (code[1] == 0x81 && x->length == 7) {
+        memcpy(&number, code + 3, 4);
+    } else if (code[1] != 0x83 || x->length != 4) {
+        return 0;
+    }
+    return kind == 0 ? number : kind == 5 ? -(int64_t)number : 0; /* add, sub */
+}
+
+static void find_induction(const Graph *g, Loop *loop, const Needs *needs) {
+    const Block *block = &g->blocks[loop->head];
+    if (loop->n_blocks != 1 || !loop->n_counters || (needs->live & LIVE_FLAGS)) {
+        return;
+    }
+    for (uint8_t r = 0; r < 16 && !loop->induction.is_used; r++) {
+        int64_t step = 0;
+        uint32_t changes = 0;
+        for (uint32_t i = block->first; i < block->first + block->n; i++) {
+            if (g->analysis->list[i].changed >> r & 1) {
+                step = step_of(g, &g->analysis->list[i], r);
+                changes++;
+            }
+        }
+        const uint64_t size = (uint64_t)(step < 0 ? -step : step);
+        if (r != 4 && changes == 1 && size && !(size & (size - 1))) {
+            loop->induction =
+                (Induction){true, step < 0, r, (uint8_t)__builtin_ctzll(size)};
+        }
+    }
+}
+
 static bool moves_stack(const Graph *g, const Loop *loop) {
     for (uint32_t i = 0; i < loop->n_blocks; i++) {
         const Block *block = &g->blocks[loop->blocks[i]];
@@ -234,6 +280,7 @@ static void consider(const Graph *g, uint32_t head, Array *loops) {
     }
     const Needs needs = find_needs(g, &loop);
     give_registers(g, &loop, &needs, moves_stack(g, &loop));
+    find_induction(g, &loop, &needs);
     Loop *added = array_add(loops, 1);
     if (!added) {
         forget_twins(g, &loop);

@@ -16,11 +16,19 @@ typedef struct {
     uint8_t r, saved_at;
 } LoopCounter;
 
+/* A register that each iteration of a loop of one block moves by the same power of two: how far it
+   came tells how often, and nothing is counted on the way. */
+typedef struct {
+    bool is_used, is_down;
+    uint8_t r, shift;
+} Induction;
+
 typedef struct {
     uint32_t head;         /* the only block where it is entered */
     uint32_t n_blocks;
     uint32_t blocks[MOST_LOOP_BLOCKS]; /* ascending */
     uint32_t registers;    /* of `counters`, as LIVE_REGISTER has them */
+    Induction induction;   /* of the first of `counters` */
     uint32_t n_counters, n_given;
     LoopCounter counters[MOST_LOOP_COUNTERS];
     uint64_t label;        /* where its head is in the copy, behind the counters' beginning */

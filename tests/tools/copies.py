@@ -125,11 +125,11 @@ def _is_ours(x: Instruction) -> bool:
         }  # fmt: skip
     if x.segment_prefix == Register.FS:
         return x.mnemonic == Mnemonic.MOV and x.memory_displacement == 0
-    if _is_zero(x) or _is_kept(x):
+    if _is_zero(x) or _is_kept(x) or x.code == Code.MOV_RM64_R64:
         return True
     return x.mnemonic in {
         Mnemonic.LEA, Mnemonic.PUSH, Mnemonic.POP, Mnemonic.NOP, Mnemonic.INT3, Mnemonic.NOT,
-        Mnemonic.PUSHFQ, Mnemonic.POPFQ, Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
+        Mnemonic.NEG, Mnemonic.SHR, Mnemonic.SUB, Mnemonic.PUSHFQ, Mnemonic.POPFQ, Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
         Mnemonic.KMOVW, Mnemonic.KMOVD, Mnemonic.KMOVQ, Mnemonic.CALL, Mnemonic.JMP,
         Mnemonic.SYSCALL, Mnemonic.JNE, Mnemonic.JRCXZ, Mnemonic.VMOVMSKPS, Mnemonic.VMOVMSKPD,
     }  # fmt: skip
@@ -148,7 +148,9 @@ def _same_target(copy: CopyFile, where: dict[int, int], target: int, to: int) ->
         return True
     if place < to < place + 128:
         zeros = list(Decoder(64, copy.code[place:to], ip=place))
-        if all(_is_zero(x) or _is_kept(x) or x.mnemonic == Mnemonic.NOP for x in zeros):
+        if all(
+            _is_zero(x) or _is_kept(x) or x.mnemonic in {Mnemonic.NOP, Mnemonic.MOV} for x in zeros
+        ):
             return True
     for x in Decoder(64, copy.code[to : to + 400], ip=to):
         if x.mnemonic == Mnemonic.JMP:

@@ -129,7 +129,8 @@ def _is_ours(x: Instruction) -> bool:
         return True
     return x.mnemonic in {
         Mnemonic.LEA, Mnemonic.PUSH, Mnemonic.POP, Mnemonic.NOP, Mnemonic.INT3, Mnemonic.NOT,
-        Mnemonic.NEG, Mnemonic.SHR, Mnemonic.SUB, Mnemonic.PUSHFQ, Mnemonic.POPFQ, Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
+        Mnemonic.NEG, Mnemonic.SHR, Mnemonic.SUB, Mnemonic.PUSHFQ, Mnemonic.POPFQ,
+        Mnemonic.POPCNT, Mnemonic.AND, Mnemonic.MOVZX,
         Mnemonic.KMOVW, Mnemonic.KMOVD, Mnemonic.KMOVQ, Mnemonic.CALL, Mnemonic.JMP,
         Mnemonic.SYSCALL, Mnemonic.JNE, Mnemonic.JRCXZ, Mnemonic.VMOVMSKPS, Mnemonic.VMOVMSKPD,
     }  # fmt: skip

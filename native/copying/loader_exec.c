@@ -9,7 +9,7 @@
 #define PRELOAD "LD_PRELOAD="
 #define ARENA ARENA_VARIABLE "="
 #define MOST_VARIABLES (1u << 20)
-#define TEXT_BYTES 65536u
+#define AT_ONCE 64u
 
 typedef struct {
     uint64_t n;       /* variables */
@@ -17,29 +17,67 @@ typedef struct {
     bool has_library, has_arena;
 } Environment;
 
-/* False: it cannot be read, which the kernel will tell the program. */
-static bool look_through(const uint64_t *variables, Environment *found) {
-    *found = (Environment){.preload = ~UINT64_C(0)};
-    for (uint64_t text; variables; variables++, found->n++) {
-        if (found->n == MOST_VARIABLES || !read_program((uint64_t)variables, &text, sizeof text)) {
+/* ---- the program's own variables ---- */
+
+/* Up to `most` pointers of the program's, no further than their page; 0: they cannot be read. */
+static uint64_t read_pointers(const uint64_t *from, uint64_t *pointers, uint64_t most) {
+    const uint64_t on_page = (4096 - ((uint64_t)from & 4095)) / 8;
+    const uint64_t n = on_page && on_page < most ? on_page : on_page ? most : 1;
+    return read_program((uint64_t)from, pointers, 8 * n) ? n : 0;
+}
+
+/* The first byte of each text; false: one of them is not there. */
+static bool read_firsts(const uint64_t *texts, uint64_t n, char *firsts) {
+    uint64_t here[2] = {(uint64_t)firsts, n}, there[2 * AT_ONCE];
+    for (uint64_t i = 0; i < n; i++) {
+        there[2 * i] = texts[i];
+        there[2 * i + 1] = 1;
+    }
+    const int64_t read = n ? kernel(SYS_process_vm_readv, (uint64_t)process.pid, (uint64_t)here, 1,
+                                    (uint64_t)there, n, 0)
+                           : 0;
+    for (uint64_t i = 0; read < 0 && i < n; i++) { /* forbidden here, or not there */
+        if (!read_program(texts[i], &firsts[i], 1)) {
             return false;
-        }
-        if (!text) {
-            break;
-        }
-        char first;
-        if (!read_program(text, &first, 1)) {
-            return false;
-        }
-        if (first == 'R') {
-            found->has_arena |= text_begins((const char *)text, ARENA);
-        } else if (first == 'L' && text_begins((const char *)text, PRELOAD)) {
-            found->preload = found->n;
-            found->has_library = text_find((const char *)text, process.loader_path) != NULL;
         }
     }
-    return true;
+    return read < 0 || read == (int64_t)n;
 }
+
+static void look_at(Environment *found, const char *text, char first) {
+    if (first == 'R') {
+        found->has_arena |= text_begins(text, ARENA);
+    } else if (first == 'L' && text_begins(text, PRELOAD)) {
+        found->preload = found->n;
+        found->has_library = text_find(text, process.loader_path) != NULL;
+    }
+}
+
+/* False: it cannot be read, which the kernel will tell the program. */
+static bool look_through(const uint64_t *variables, Environment *found) {
+    uint64_t texts[AT_ONCE];
+    char firsts[AT_ONCE];
+    *found = (Environment){.preload = ~UINT64_C(0)};
+    while (variables && found->n < MOST_VARIABLES) {
+        const uint64_t read = read_pointers(variables + found->n, texts, AT_ONCE);
+        uint64_t n = 0;
+        while (n < read && texts[n]) {
+            n++;
+        }
+        if (!read || !read_firsts(texts, n, firsts)) {
+            return false;
+        }
+        for (uint64_t i = 0; i < n; i++, found->n++) {
+            look_at(found, (const char *)texts[i], firsts[i]);
+        }
+        if (n < read) {
+            return true;
+        }
+    }
+    return !variables;
+}
+
+/* ---- those that the new program gets ---- */
 
 static bool make_room(Thread *thread, uint64_t bytes) {
     if (bytes > thread->environment_bytes) {
@@ -170,15 +208,32 @@ static bool is_vfork(const Thread *thread) {
     return (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid;
 }
 
+/* A text of the program's, cut to the room there is. */
+static size_t read_name(uint64_t from, char *name, size_t room) {
+    size_t n = 0;
+    name[0] = 0;
+    while (n + 1 < room) {
+        const uint64_t on_page = 4096 - ((from + n) & 4095);
+        const uint64_t wanted = on_page < room - 1 - n ? on_page : room - 1 - n;
+        if (!read_program(from + n, name + n, wanted)) {
+            return 0;
+        }
+        name[n + wanted] = 0;
+        const size_t added = text_length(name + n);
+        n += added;
+        if (added < wanted) {
+            break;
+        }
+    }
+    return n;
+}
+
 void exec_begins(Thread *thread, Frame *frame) {
     Environment found;
     uint64_t *environment = frame->rax == SYS_execve ? &frame->rdx : &frame->r10;
     const uint64_t path = frame->rax == SYS_execve ? frame->rdi : frame->rsi;
     char name[256];
-    size_t n = 0;
-    while (n < sizeof name && read_program(path + n, name + n, 1) && name[n]) {
-        n++;
-    }
+    const size_t n = read_name(path, name, sizeof name);
     const uint64_t values[4] = {is_vfork(thread)};
     if (!is_vfork(thread)) {
         traffic_ring(bank_here());
@@ -187,7 +242,6 @@ void exec_begins(Thread *thread, Frame *frame) {
     arena_event(EVENT_EXECS, values, arena_name(name, n), 0);
     const uint64_t *variables = (const uint64_t *)*environment;
     if (process.loader_path[0] && look_through(variables, &found)) {
-        name[n < sizeof name ? n : sizeof name - 1] = 0;
         const bool may = may_preload(name);
         if (found.has_library != may || (may && !found.has_arena)) {
             const uint64_t made = changed(thread, variables, &found, may);

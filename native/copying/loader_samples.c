@@ -38,7 +38,7 @@ static bool is_anchor(const Loaded *module, uint64_t address) {
 
 static bool is_after_call(uint64_t address) {
     const uint8_t *code = (const uint8_t *)address;
-    return address & 4095 && code[-2] == 0x0f && code[-1] == 0x05;
+    return (address & 4095) >= 2 && code[-2] == 0x0f && code[-1] == 0x05; /* on one page */
 }
 
 static void note(Bank *bank, uint64_t *count, uint64_t address) {
@@ -94,10 +94,6 @@ void samples_begin(void) {
                                  ~UINT64_C(0) /* no other handler is to see that it interrupts this */};
     are_on = process.arena->options & OPTION_SAMPLES && process.arena->period_ns
         && !kernel(SYS_rt_sigaction, SIGNAL, (uint64_t)&action, 0, 8, 0, 0);
-    if (are_on) { /* its parent may have blocked it */
-        const uint64_t mask = UINT64_C(1) << (SIGNAL - 1);
-        kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, (uint64_t)&mask, 0, 8, 0, 0);
-    }
 }
 
 /* A frame of a signal takes up to 12 KiB where there are tiles. */

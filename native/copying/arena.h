@@ -88,6 +88,7 @@ typedef enum {
     REASON_USES_GS,        /* its code uses %gs */
     REASON_CHECKS_ITSELF,
     REASON_DAMAGED,        /* the file of its copy is cut short or of another format */
+    REASON_THREADS,        /* the program had threads before the loader began */
 } Reason;
 
 typedef struct {

@@ -68,14 +68,17 @@ static bool has_tiles(void) {
 
 /* ---- */
 
-void process_began(bool is_fork, uint64_t parent) {
+static uint64_t name_of_executable(void) {
     char path[4096];
     const int64_t n = kernel(SYS_readlinkat, (uint64_t)AT_FDCWD, (uint64_t) "/proc/self/exe",
-                                  (uint64_t)path, sizeof path - 1, 0, 0);
+                             (uint64_t)path, sizeof path - 1, 0, 0);
+    return arena_name(path, n > 0 ? (size_t)n : 0);
+}
+
+void process_began(bool is_fork, uint64_t parent) {
     const uint64_t values[4] = {(uint64_t)process.pid,
-                                (uint64_t)kernel(SYS_getppid, 0, 0, 0, 0, 0, 0), is_fork,
-                                parent};
-    arena_event(EVENT_BEGAN, values, arena_name(path, n > 0 ? (size_t)n : 0), 0);
+                                (uint64_t)kernel(SYS_getppid, 0, 0, 0, 0, 0, 0), is_fork, parent};
+    arena_event(EVENT_BEGAN, values, name_of_executable(), 0);
 }
 
 static bool open_arena(void) {
@@ -91,6 +94,23 @@ static bool open_arena(void) {
                  arena_text(process.arena->loader_name));
     }
     return is_open;
+}
+
+/* Another library may have come first and begun threads, which have no bank. */
+static bool has_threads(void) {
+    static const char line[] = "\nThreads:\t";
+    Array status;
+    const char *text = (const char *)call_read_all("/proc/self/status", &status);
+    const char *found = text ? text_find(text, line) : NULL;
+    const bool has = found && !text_begins(found + sizeof line - 1, "1\n");
+    array_end(&status);
+    return has;
+}
+
+static void leave_alone(void) {
+    const uint64_t values[4] = {REASON_THREADS};
+    arena_event(EVENT_LEFT_ALONE, values, name_of_executable(), 0);
+    threads_give_up();
 }
 
 static void start(void) {
@@ -114,7 +134,11 @@ static void start(void) {
     if (!thread->current) {
         return; /* there is no memory */
     }
-    modules_begin();
+    if (has_threads()) {
+        leave_alone();
+    } else {
+        modules_begin();
+    }
     if (process.arena) {
         samples_begin();
         samples_of_thread(thread);

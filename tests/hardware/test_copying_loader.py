@@ -18,8 +18,7 @@ from ridgepoint.meters.native.build import native_engine
 PROGRAMS = Path(__file__).parents[1] / "programs"
 LIMIT_S = 60
 EACH, LIBRARYS = 1000, 500  # flop per call
-DAMAGED = 8  # REASON_DAMAGED
-NO_COPY = 1
+NO_COPY, HAD_THREADS = 1, 9  # Reason
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no compiler")
 
@@ -87,6 +86,32 @@ def test_libraries_that_come_later_are_counted(mode, n, built):
     program, library = built
 
     assert flop(program, mode, str(n), library) == n * LIBRARYS
+
+
+def test_what_libraries_do_before_the_program_begins_is_counted(tmp_path):
+    """Theirs are the first instructions, and a thread that goes on all the time."""
+    library, program = tmp_path / "threads.so", tmp_path / "program"
+    command = ["gcc", "-O2", "-pthread", PROGRAMS / "loaded_threads.c"]
+    subprocess.run([*command, "-shared", "-fPIC", "-o", library], check=True)
+    source = tmp_path / "nothing.c"
+    source.write_text("double library_work(void);\nint main(void) { return library_work() > 0; }")
+    subprocess.run(["gcc", "-O2", source, library, "-o", program], check=True)
+
+    assert flop(str(program)) == 3 * LIBRARYS
+
+
+def test_a_program_that_has_threads_before_is_left_alone(tmp_path):
+    """One that a library began which came first has no bank: nothing is copied, and it is said."""
+    library = tmp_path / "threads.so"
+    command = ["gcc", "-O2", "-pthread", PROGRAMS / "loaded_threads.c", "-Wl,-z,initfirst"]
+    subprocess.run([*command, "-shared", "-fPIC", "-o", library], check=True)
+    source, program = tmp_path / "nothing.c", tmp_path / "program"
+    source.write_text("double library_work(void);\nint main(void) { return library_work() > 0; }")
+    subprocess.run(["gcc", "-O2", source, library, "-o", program], check=True)
+    done, contents = loaded(str(program), copies=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [event.a for event in of_kind(contents, arena.LEFT_ALONE)] in ([HAD_THREADS], [])
 
 
 def test_what_was_closed_is_dropped(built, tmp_path):

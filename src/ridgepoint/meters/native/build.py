@@ -40,6 +40,8 @@ _WITH_VECTORS = frozenset({"avx2", "bmi2"})
 _LINK_LIBRARY = (
     *("-m64", "-shared", "-nostdlib", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Wl,--build-id=none"),
     "-Wl,-z,defs",  # what it lacks shall be missed now, not in a program
+    "-Wl,-z,initfirst",  # before other libraries begin threads, and count what they do
+    "-Wl,--hash-style=both",  # any linker finds its one function
 )
 _COPIER_MAIN = "copier_main.c"
 _TRAFFIC = "traffic"

@@ -18,6 +18,7 @@ REASONS = (
     "its code uses the register %gs",
     "it checks its own code",
     "the file of its copy is damaged",
+    "the program had threads before its first module could be copied",
 )
 """Why a module was not copied, as ``Reason`` in ``native/copying/arena.h`` numbers them."""
 

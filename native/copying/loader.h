@@ -248,6 +248,7 @@ void process_began(bool is_fork, uint64_t parent);
 bool entry_stub(EntryHook hook, uint8_t *stub, const uint8_t *entry);
 
 uint64_t original_address(uint64_t address);
+bool has_shadow_stack(void);
 
 /* ---- loader_signals.c, loader_samples.c ---- */
 

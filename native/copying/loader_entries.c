@@ -122,7 +122,17 @@ uint64_t original_address(uint64_t address) {
     return original ? original : address;
 }
 
+/* Whether the CPU compares return addresses with those of calls: none can be made up then. */
+bool has_shadow_stack(void) {
+    uint64_t pointer = 0;
+    __asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" : "+a"(pointer)); /* rdsspq rax */
+    return pointer != 0;
+}
+
 uint64_t return_in_original(uint64_t address) {
+    if (has_shadow_stack()) {
+        return 0;
+    }
     const Loaded *module = loaded_with_copy_at(address);
     return module ? module->a_return : 0;
 }

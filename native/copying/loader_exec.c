@@ -4,12 +4,14 @@
 #include "loader.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 #define PRELOAD "LD_PRELOAD="
 #define ARENA ARENA_VARIABLE "="
 #define MOST_VARIABLES (1u << 20)
 #define AT_ONCE 64u
+#define R_OK 4
 
 typedef struct {
     uint64_t n;       /* variables */
@@ -185,10 +187,14 @@ static bool needs_sanitizer(const MappedFile *file, const Elf64_Ehdr *header) {
     return false;
 }
 
-/* Of another machine's programs the linker would complain that it cannot preload this. */
+/* Of another machine's programs the linker would complain that it cannot preload this, and where
+   the root has changed, that it is not there. */
 static bool may_preload(const char *path) {
     MappedFile file;
     bool may = true;
+    if (kernel(SYS_faccessat, (uint64_t)AT_FDCWD, (uint64_t)process.loader_path, R_OK, 0, 0, 0)) {
+        return false;
+    }
     if (!file_map(&file, path)) {
         return true;
     }

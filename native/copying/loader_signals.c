@@ -178,7 +178,7 @@ bool action_begins(Thread *thread, Frame *frame) {
         }
         if (samples_want(signal)) {
             frame->rsi = 0; /* it goes on with its default, as far as the program is concerned */
-        } else if (IS_FUNCTION(action->handler)
+        } else if (IS_FUNCTION(action->handler) && !has_shadow_stack()
                    && action->handler != (uint64_t)hook_signal) {
             __atomic_store_n(&handlers[signal], action->handler, __ATOMIC_RELEASE);
             action->handler = (uint64_t)hook_signal;

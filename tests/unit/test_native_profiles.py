@@ -299,6 +299,18 @@ def test_coverage_is_that_of_the_programs_own_time(tmp_path, program):
     assert names == [("_start", program[0], 0.015), ("code that no file holds", None, 0.005)]
 
 
+def test_coverage_of_a_region_is_that_of_its_own_time(tmp_path):
+    """What ran outside of it, copied or not, says nothing of it."""
+    script = began()
+    script.bank(0, {0: 1}, samples=(900, 0, 0, 0, 0))
+    script.bank(0, {0: 1}, regions=("solve",), samples=(10, 0, 0, 0, 30))
+    found = contents(script, tmp_path)
+    history = history_of(found.events)
+
+    assert coverage_of(found, history).share == pytest.approx(910 / 940)
+    assert coverage_of(found, history, selects=lambda name: name == "solve").share == 0.25
+
+
 @pytest.mark.parametrize(
     ("inside", "outside", "refused"),
     [(19, 0, False), (10, 2, False), (0, 1, False), (0, 2, False), (0, 3, True), (1, 4, True)],

@@ -37,6 +37,7 @@ COUNTED_S = 0.1
 Found = tuple[Counted, int] | CannotMeasure
 """What one call did on average, and of how many calls; or why it could not be counted."""
 _UNDER_WAY = threading.Lock()
+_LEAST_INSTRUCTIONS_PER_S = 1e7  # a chain of misses to memory has 3e7
 
 
 def measure(
@@ -266,8 +267,24 @@ def _count_apart(
         counted = _count(tasks, conditions)
         for index, task in zip(indices, tasks, strict=True):
             one = counted[task.name]
+            if native and isinstance(one, Counted):
+                one = _if_plausible(one, timed[index])
             found[index] = one if isinstance(one, RidgepointError) else (one, task.calls)
     return found
+
+
+def _if_plausible(counted: Counted, timed: Native) -> Counted | CannotMeasure:
+    """Return counts at native speed, or why not: code that is not copied counts nothing."""
+    per_s = counted.counts.instructions / timed.timed.runtime_s.median
+    if per_s >= _LEAST_INSTRUCTIONS_PER_S:
+        return counted
+    return CannotMeasure(
+        "cannot count the calls with the copying engine",
+        reason=f"it saw {counted.counts.instructions} instructions of one call, which is not what "
+        "keeps a CPU busy for so long: most of the call is in code that was not copied, such as "
+        "code made at run time",
+        remedy="count with meter='engine'",
+    )
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ from ridgepoint.meters.native.profiles import profiles_of
 from ridgepoint.meters.native.refusals import check_countable, env_program, preload
 from ridgepoint.meters.native.traffic import MOST_GEOMETRIES, Wanted
 from ridgepoint.meters.object_file import CodeStore
-from ridgepoint.meters.profile.counts import Totals, count
+from ridgepoint.meters.profile.counts import Selects, Totals, count
 from ridgepoint.meters.profile.naming import Naming
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.regions import ARENA_VARIABLE
@@ -109,6 +109,11 @@ class NativeMeter:
         return None if self.region is None else Selection(kind="region", name=self.region)
 
     @property
+    def _selects(self) -> Selects | None:
+        region = self.region
+        return None if region is None else lambda name: name == region
+
+    @property
     def stand_in(self) -> Meter | None:
         """None: whoever asks for this one wants the path that a program really takes."""
         return None
@@ -164,7 +169,7 @@ class NativeMeter:
             totals = self._totals(
                 what, contents, history, naming=naming, began_ns=began_ns, geometries=geometries
             )
-            covered = coverage_of(contents, history)
+            covered = coverage_of(contents, history, selects=self._selects)
         _check_covered(what, covered)
         return self._counted(
             contents,
@@ -222,7 +227,7 @@ class NativeMeter:
             totals = count(
                 profiles_of(contents, history.programs, files=CodeStore(limit_ns=began_ns)),
                 alternatives=[geometry.caches for geometry in geometries[1:]],
-                selects=None if region is None else lambda name: name == region,
+                selects=self._selects,
                 naming=naming,
             )
         except InvalidDocument as error:

@@ -88,7 +88,7 @@ COUNTERS_AT = 4096 + 2 * 65536
 """Where in a bank its counters begin."""
 
 _PAGE = 4096
-_MODULES, _EVENTS, _SAMPLES, _NAMES_BYTES = 4096, 1 << 20, 1 << 20, 64 << 20
+_MODULES, _EVENTS, _SAMPLES, _NAMES_BYTES = 1 << 16, 1 << 20, 1 << 20, 64 << 20
 _BANKS, _COUNTERS = 1 << 16, 16 << 20
 _LEAST_COUNTERS = 1 << 18  # the C library, the loader and Python have fewer
 _BANKS_IN_SPACE = 256  # that an address space shall hold: threads, regions, tile configurations

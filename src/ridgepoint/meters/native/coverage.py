@@ -12,6 +12,7 @@ from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.native.arena import Contents
 from ridgepoint.meters.native.copy_file import read_copy
 from ridgepoint.meters.native.history import History, Placed
+from ridgepoint.meters.profile.counts import Selects
 from ridgepoint.meters.symbols import Symbols, read_symbols
 
 _RARE = 1e-3
@@ -23,15 +24,26 @@ _NO_NAME = "code that no file holds"
 _Name = tuple[str, str | None]
 
 
-def coverage_of(contents: Contents, history: History) -> Coverage | None:
+def coverage_of(
+    contents: Contents, history: History, *, selects: Selects | None = None
+) -> Coverage | None:
     """Return how much of a run's time was counted; None: there is no sample of it.
+
+    Parameters
+    ----------
+    contents : Contents
+    history : History
+    selects : callable or None
+        The regions whose time it is; None: all of the run. Where uncounted time was is told of
+        the whole run in any case.
 
     Notes
     -----
     Samples in the loader and in the kernel are left out: neither is the program's own code.
     """
-    counted = sum(bank.in_copy for bank in contents.banks)
-    outside = sum(bank.in_original + bank.elsewhere for bank in contents.banks)
+    banks = [b for b in contents.banks if selects is None or any(map(selects, b.regions))]
+    counted = sum(bank.in_copy for bank in banks)
+    outside = sum(bank.in_original + bank.elsewhere for bank in banks)
     total = counted + outside
     if not total:
         return None

@@ -14,7 +14,7 @@ from ridgepoint.errors import CannotMeasure
 from ridgepoint.harness import measure
 from ridgepoint.meters import Run
 from ridgepoint.meters.native import NativeMeter
-from ridgepoint.meters.native.arena import BANK, EVENT, HEADER, MODULE, SAMPLE
+from ridgepoint.meters.native.contents import BANK, EVENT, HEADER, MODULE, SAMPLE
 from ridgepoint.meters.native.copy_file import HEADER as COPY_HEADER
 from ridgepoint.meters.native.copy_file import LINE, PLACE, ROW
 

@@ -9,9 +9,10 @@ from native_files import BLOCK, ITERATIONS, MASK, ArenaFile, copy_file
 
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.kernels.tiles import TileConfiguration
-from ridgepoint.meters.native import arena as events
-from ridgepoint.meters.native.arena import Arena, read_contents
+from ridgepoint.meters.native import contents as events
+from ridgepoint.meters.native.arena import Arena
 from ridgepoint.meters.native.collector import Collector
+from ridgepoint.meters.native.contents import read_contents
 from ridgepoint.meters.native.copy_file import read_copy
 from ridgepoint.meters.native.coverage import coverage_of, surely_less
 from ridgepoint.meters.native.history import history_of

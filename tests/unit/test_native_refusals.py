@@ -7,8 +7,8 @@ import pytest
 
 from ridgepoint.errors import CannotMeasure, CannotStart
 from ridgepoint.measurement import Coverage, Uncounted
-from ridgepoint.meters.native import arena, cautions
-from ridgepoint.meters.native.arena import Event
+from ridgepoint.meters.native import cautions, contents
+from ridgepoint.meters.native.contents import Event
 from ridgepoint.meters.native.history import LeftAlone, history_of
 from ridgepoint.meters.native.refusals import check_countable, preload
 from ridgepoint.selftest import programs
@@ -106,10 +106,10 @@ def test_modules_that_were_left_alone_are_named_once_with_their_reason():
     """However many processes loaded them; what the copier said stands in brackets."""
     history = history_of(
         [
-            event(arena.BEGAN, a=7),
-            event(arena.LEFT_ALONE, a=6, name="/lib/a.so"),
-            event(arena.LEFT_ALONE, a=6, name="/lib/a.so"),
-            event(arena.LEFT_ALONE, a=1, name="/lib/b.so", name2="no room"),
+            event(contents.BEGAN, a=7),
+            event(contents.LEFT_ALONE, a=6, name="/lib/a.so"),
+            event(contents.LEFT_ALONE, a=6, name="/lib/a.so"),
+            event(contents.LEFT_ALONE, a=1, name="/lib/b.so", name2="no room"),
         ]
     )
     covered = Coverage(share=0.8, samples=100)

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ridgepoint.meters.native.arena import Arena, Bank, Numbers
+from ridgepoint.meters.native.arena import Arena
+from ridgepoint.meters.native.contents import Bank, Numbers
 
 _ENOUGH_BYTES = 1 << 30
 _PERIOD_S = 0.5

@@ -9,7 +9,7 @@ from pathlib import Path
 from ridgepoint.errors import InvalidDocument
 from ridgepoint.measurement import Coverage, Uncounted
 from ridgepoint.meters.demangling import demangled
-from ridgepoint.meters.native.arena import Contents
+from ridgepoint.meters.native.contents import Contents
 from ridgepoint.meters.native.copy_file import read_copy
 from ridgepoint.meters.native.history import History, Placed
 from ridgepoint.meters.profile.counts import Selects

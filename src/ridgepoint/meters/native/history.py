@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ridgepoint.meters.native import arena
-from ridgepoint.meters.native.arena import Event
+from ridgepoint.meters.native import contents
+from ridgepoint.meters.native.contents import Event
 
 REASONS = (
     "for an unknown reason",
@@ -131,7 +131,7 @@ def history_of(events: Sequence[Event]) -> History:
     left = (
         LeftAlone(path=event.name, reason=_reason(event))
         for event in events
-        if event.kind == arena.LEFT_ALONE
+        if event.kind == contents.LEFT_ALONE
     )
     return History(
         programs=tuple(programs[number] for number in sorted(programs)),
@@ -148,10 +148,10 @@ def _begun(events: Iterable[Event]) -> dict[int, Program]:
             number=event.process, pid=event.a, parent_pid=event.b, name=event.name
         )
         for event in events
-        if event.kind == arena.BEGAN
+        if event.kind == contents.BEGAN
     }
     for event in events:
-        if event.kind == arena.FORKED:
+        if event.kind == contents.FORKED:
             parent = programs.get(event.process)
             known = programs.get(event.a) or Program(
                 number=event.a,
@@ -165,16 +165,16 @@ def _begun(events: Iterable[Event]) -> dict[int, Program]:
 
 def _after(program: Program, event: Event) -> Program:
     """Return a program as an event of its own leaves it."""
-    if event.kind == arena.THREAD:
+    if event.kind == contents.THREAD:
         most = max(program.most_threads, event.b)
         return replace(program, most_threads=most, threads=program.threads + 1)
-    if event.kind == arena.EXECS and event.a == 0:
+    if event.kind == contents.EXECS and event.a == 0:
         return replace(program, became_another=True)
-    if event.kind == arena.EXEC_FAILED:
+    if event.kind == contents.EXEC_FAILED:
         return replace(program, became_another=False)
-    if event.kind == arena.ENDED:
+    if event.kind == contents.ENDED:
         return replace(program, ended=True, status=event.a)
-    if event.kind == arena.USES_GS:
+    if event.kind == contents.USES_GS:
         return replace(program, uses_gs=True)
     return program
 
@@ -190,13 +190,13 @@ def _not_counted(events: Iterable[Event], programs: dict[int, Program]) -> tuple
         program = programs.get(event.process)
         if program is None:
             continue
-        if event.kind == arena.EXECS:
+        if event.kind == contents.EXECS:
             waiting.append((event, program))
-        elif event.kind == arena.EXEC_FAILED:
+        elif event.kind == contents.EXEC_FAILED:
             own = [pair for pair in waiting if pair[1] is program]
             if own:
                 waiting.remove(own[-1])
-        elif event.kind == arena.BEGAN and program.forked_from is None:
+        elif event.kind == contents.BEGAN and program.forked_from is None:
             for pair in waiting:
                 said, before = pair
                 expected = program.parent_pid if said.a else program.pid
@@ -213,7 +213,7 @@ def _reason(event: Event) -> str:
 
 def _placed(events: Iterable[Event]) -> Iterable[Placed]:
     for event in events:
-        if event.kind == arena.LOADED:
+        if event.kind == contents.LOADED:
             yield Placed(
                 process=event.process,
                 begin=event.b,
@@ -222,7 +222,7 @@ def _placed(events: Iterable[Event]) -> Iterable[Placed]:
                 module=event.a,
                 path="",
             )
-        elif event.kind == arena.LEFT_ALONE and event.d > event.c:
+        elif event.kind == contents.LEFT_ALONE and event.d > event.c:
             yield Placed(
                 process=event.process,
                 begin=event.b + event.c,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.kernels.tiles import TileConfiguration
-from ridgepoint.meters.native.arena import Bank, Contents, Module
 from ridgepoint.meters.native.code import UNKNOWN_CODE, Integers, ModuleCode, Strings, module_code
+from ridgepoint.meters.native.contents import Bank, Contents, Module
 from ridgepoint.meters.native.copy_file import BLOCK, ITERATIONS, MASK, read_copy
 from ridgepoint.meters.native.history import Program
 from ridgepoint.meters.native.profile_traffic import ProfileTraffic, no_traffic, traffic_of

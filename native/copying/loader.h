@@ -196,6 +196,16 @@ uint64_t loaded_copy(const Loaded *module, uint64_t address);
 /* Those whose own code may unwind by dl_iterate_phdr. */
 bool module_may_unwind(Loaded *module);
 
+/* Code made at run time, whose file is at a path; false: it has no copy. The lock is taken. */
+bool module_made(const char *path, uint64_t bias);
+void module_unmade(Loaded *module);
+extern uint64_t modules_lock;
+
+/* ---- loader_made.c ---- */
+
+void made_changes(const Thread *thread, const Frame *frame);
+bool made_allows(const CopyHeader *copy);
+
 /* ---- loader_file.c: a module's file, and the file of its copy ---- */
 
 typedef struct {
@@ -229,6 +239,7 @@ void places_forget(void); /* what is mapped may have changed */
 Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_executable);
 bool patching_is_allowed(int64_t file);
 void copy_drop(Loaded *module);
+void copy_leave(Loaded *module);
 extern uint64_t linker_break; /* r_debug.r_brk, where the dynamic linker tells of changes */
 bool linker_break_patch(uint64_t lowest, uint64_t highest);
 

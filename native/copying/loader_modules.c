@@ -57,7 +57,7 @@ static bool read_segments(Loading *l) {
     }
     const Elf64_Phdr *segment = (const Elf64_Phdr *)(l->file.bytes + header->e_phoff);
     Loaded *module = l->module;
-    bool is_it = false;
+    bool is_it = !l->map; /* code made at run time has nothing else to be known by */
     module->lowest = ~UINT64_C(0);
     module->highest = 0;
     for (unsigned i = 0; i < header->e_phnum; i++, segment++) {
@@ -161,6 +161,9 @@ static Reason copy_module(Loading *l) {
         gs_is_used = true;
         return REASON_USES_GS;
     }
+    if (!l->map && !made_allows(l->module->copy)) {
+        return REASON_CHECKS_ITSELF;
+    }
     reason = take_counters(l);
     if (reason == REASON_NONE) {
         l->module->a_return = find_return(l->module);
@@ -187,19 +190,20 @@ static void tell(const Loading *l, Reason reason) {
     }
 }
 
-static void load(const struct link_map *map, bool is_executable) {
-    const uint64_t bias = map->l_addr, dynamic = (uint64_t)map->l_ld;
+/* True: it has a copy. */
+static bool load(const struct link_map *map, const char *path, const Loaded *wanted,
+                 bool is_executable) {
     uint64_t at = 0;
     while (at < n_loaded && loaded[at].is_there) { /* a row whose module is gone serves again */
         at++;
     }
     if (at == MOST_LOADED) {
-        return;
+        return false;
     }
-    loaded[at] = (Loaded){.map = (uint64_t)map, .bias = bias, .dynamic = dynamic};
+    loaded[at] = *wanted;
     loading = (Loading){.module = &loaded[at], .map = map, .is_executable = is_executable};
     loading.file.descriptor = -1;
-    text_add(loading.path, 0, sizeof loading.path, is_executable ? "/proc/self/exe" : map->l_name);
+    text_add(loading.path, 0, sizeof loading.path, path);
     const Reason reason = copy_module(&loading);
     if (reason != REASON_NONE) {
         unmap_copy_file(&loaded[at]);
@@ -210,6 +214,26 @@ static void load(const struct link_map *map, bool is_executable) {
     if (at == n_loaded) {
         __atomic_store_n(&n_loaded, at + 1, __ATOMIC_RELEASE);
     }
+    return reason == REASON_NONE;
+}
+
+static void load_listed(const struct link_map *map, bool is_executable) {
+    const Loaded wanted = {
+        .map = (uint64_t)map, .bias = map->l_addr, .dynamic = (uint64_t)map->l_ld};
+    load(map, is_executable ? "/proc/self/exe" : map->l_name, &wanted, is_executable);
+}
+
+bool module_made(const char *path, uint64_t bias) {
+    const Loaded wanted = {.bias = bias};
+    return load(NULL, path, &wanted, false);
+}
+
+void module_unmade(Loaded *module) {
+    const uint64_t values[4] = {module->row};
+    __atomic_store_n(&module->is_there, 0, __ATOMIC_RELEASE);
+    copy_leave(module);
+    arena_event(EVENT_UNLOADED, values, 0, 0);
+    unmap_copy_file(module);
 }
 
 static void unload(Loaded *module) {
@@ -262,14 +286,14 @@ static bool is_listed(const Loaded *module) {
 static void compare(void) {
     const DebugWithNext *space = (const DebugWithNext *)debug;
     for (uint64_t i = 0; i < n_loaded; i++) {
-        if (loaded[i].is_there && !is_listed(&loaded[i])) {
+        if (loaded[i].is_there && loaded[i].map && !is_listed(&loaded[i])) {
             unload(&loaded[i]);
         }
     }
     for (; space; space = space->base.r_version >= 2 ? space->r_next : NULL) {
         for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
             if (!is_ours_or_the_kernels(map) && !known(map)) {
-                load(map, space == (const DebugWithNext *)debug && map == space->base.r_map);
+                load_listed(map, space == (const DebugWithNext *)debug && map == space->base.r_map);
             }
         }
     }

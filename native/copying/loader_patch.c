@@ -315,8 +315,8 @@ Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_e
     return reason;
 }
 
-/* Let the module be as it was. No thread may be in its copy. */
-void copy_drop(Loaded *module) {
+/* Let the module be as it was; its copy remains, and threads may be in it. */
+void copy_leave(Loaded *module) {
     if (!module->code || !open_for_patching(module->segments, module->n_segments)) {
         return;
     }
@@ -327,7 +327,17 @@ void copy_drop(Loaded *module) {
                patched_bytes(&anchors[i]));
     }
     close_after_patching(module->segments, module->n_segments);
-    give_back(module);
+    module->code = NULL;
+}
+
+/* The same, where no thread is in its copy. */
+void copy_drop(Loaded *module) {
+    const Loaded before = *module;
+    copy_leave(module);
+    if (before.code && !module->code) {
+        *module = before;
+        give_back(module);
+    }
 }
 
 /* ---- the dynamic linker's notice ---- */

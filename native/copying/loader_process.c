@@ -212,6 +212,10 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
             return true;
         }
         return false;
+    case SYS_mprotect:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mmap: made_changes(thread, frame); return false;
     case SYS_exit_group: exits(frame->rdi); return false;
     case SYS_arch_prctl:
         if (frame->rdi == ARCH_SET_GS) {

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code that the program makes at run time and then seals: what was writable becomes executable.
+ *
+ * It is written into a file like a module's, and copied as modules are. Only what is sure is:
+ * memory that no file is behind, whose first byte begins a function that calls nothing and jumps
+ * nowhere but inside of itself, as kernels of oneDNN do. So nobody unwinds through it, and no byte
+ * is changed that is not its code. Before the program writes there again or unmaps it, its bytes
+ * are put back. The copy remains: somebody may still be in it. */
+#include "loader.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "identity.h"
+#include "instruction.h"
+
+#define LEAST_BYTES 16u
+#define MOST_BYTES (UINT64_C(1) << 22)
+#define MOST_SEALS 4u /* of one place: who changes code all the time would wait for copies */
+#define MOST_PLACES 256u
+#define CODE_AT 4096u /* in the file, and its vaddr */
+
+static uint64_t starts[MOST_BYTES / 64 + 1]; /* bit n: an instruction begins at byte n */
+static uint64_t n_made;
+static struct {
+    uint64_t address, seals;
+} places[MOST_PLACES];
+static uint64_t n_places;
+
+/* ---- what the code is ---- */
+
+static bool is_start(uint64_t at) {
+    return starts[at >> 6] >> (at & 63) & 1;
+}
+
+/* How functions begin, and constants do not: ENDBR64, PUSH, SUB RSP, MOV, LEA, LDTILECFG. */
+static bool begins_function(const uint8_t *code) {
+    static const uint8_t endbr[] = {0xF3, 0x0F, 0x1E, 0xFA}, tiles[] = {0xC4, 0xE2, 0x78, 0x49};
+    const uint8_t *push = code + (code[0] == 0x41);
+    const bool is_wide = (code[0] & 0xF8) == 0x48;
+    return (push[0] & 0xF8) == 0x50 || !memcmp(code, endbr, 4) || !memcmp(code, tiles, 4)
+        || (code[0] == 0x48 && (code[1] == 0x83 || code[1] == 0x81) && code[2] == 0xEC)
+        || (is_wide && (code[1] == 0x89 || code[1] == 0x8B || code[1] == 0x8D));
+}
+
+static bool is_harmless(const Instruction *x) {
+    return x->flow <= FLOW_JUMP && x->what != WHAT_SYSCALL && x->what != WHAT_GS
+        && x->segment != 0x65;
+}
+
+/* Mark what is reached from the first byte, up to `*end`; false: it is not sure that this is a function. */
+static bool follow(const uint8_t *code, uint64_t n, uint64_t *end) {
+    Array waiting;
+    *end = 0;
+    bool returns = false, is_sure = true;
+    memset(starts, 0, (n / 64 + 1) * 8);
+    array_begin(&waiting, sizeof(uint64_t));
+    is_sure = array_add(&waiting, 1) != NULL; /* 0 */
+    while (is_sure && waiting.n) {
+        uint64_t at = ((const uint64_t *)waiting.items)[--waiting.n];
+        while (is_sure && at < n && !is_start(at)) {
+            Instruction x;
+            is_sure = instruction_decode(code + at, n - at, at, &x);
+            if (!is_sure) {
+                break;
+            }
+            starts[at >> 6] |= UINT64_C(1) << (at & 63);
+            *end = at + x.length > *end ? at + x.length : *end;
+            returns |= x.flow == FLOW_RETURN;
+            if (x.flow == FLOW_RETURN) {
+                break;
+            }
+            is_sure = is_harmless(&x);
+            if (is_sure && x.flow != FLOW_NEXT) {
+                uint64_t *target = array_add(&waiting, 1);
+                is_sure = target && x.target < n;
+                if (target) {
+                    *target = x.target;
+                }
+            }
+            at = x.flow == FLOW_JUMP ? n : at + x.length;
+            is_sure &= x.flow == FLOW_JUMP || at < n;
+        }
+    }
+    array_end(&waiting);
+    return is_sure && returns;
+}
+
+/* Whether all that would be patched begins an instruction of it. */
+bool made_allows(const CopyHeader *copy) {
+    const Anchor *anchors =
+        (const Anchor *)((const uint8_t *)copy + copy->sections[SECTION_ANCHORS].at);
+    for (uint64_t i = 0; i < copy->sections[SECTION_ANCHORS].n; i++) {
+        const uint64_t at = anchors[i].address - CODE_AT;
+        if (at >= MOST_BYTES || !is_start(at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- where it is ---- */
+
+static uint64_t read_hexadecimal(const char **text) {
+    uint64_t value = 0;
+    for (;; (*text)++) {
+        const char c = **text;
+        if (c >= '0' && c <= '9') {
+            value = value << 4 | (uint64_t)(c - '0');
+        } else if (c >= 'a' && c <= 'f') {
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        } else {
+            return value;
+        }
+    }
+}
+
+static bool is_anonymous_line(const char *permissions) {
+    return permissions[0] == 'r' && permissions[1] == 'w' && permissions[3] == 'p'
+        && text_begins(permissions + 5, "00000000 00:00 0 ");
+}
+
+/* Whether all of it is private memory that no file is behind and that is not executable yet. */
+static bool is_anonymous(uint64_t from, uint64_t to) {
+    Array maps;
+    if (!call_read_all("/proc/self/maps", &maps)) {
+        return false;
+    }
+    const char *line = (const char *)maps.items;
+    while (line && *line && from < to) {
+        const uint64_t begin = read_hexadecimal(&line);
+        line++;
+        const uint64_t end = read_hexadecimal(&line);
+        if (begin <= from && from < end) {
+            if (!is_anonymous_line(line + 1)) {
+                break;
+            }
+            from = end;
+        }
+        line = text_find(line, "\n");
+        line = line ? line + 1 : NULL;
+    }
+    array_end(&maps);
+    return from >= to;
+}
+
+/* ---- its file ---- */
+
+typedef struct {
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    Elf64_Shdr sections[4];
+    Elf64_Sym symbols[2];
+    char names[40];
+} FileHead;
+
+/* A module of one function, up to `end`. */
+static void fill_head(FileHead *head, uint64_t n, uint64_t end) {
+    static const char names[] = "\0.text\0.strtab\0.symtab\0[made]";
+    *head = (FileHead){
+        .header = {.e_ident = {0x7F, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                   .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+                   .e_entry = CODE_AT, .e_phoff = offsetof(FileHead, segment),
+                   .e_shoff = offsetof(FileHead, sections), .e_ehsize = sizeof(Elf64_Ehdr),
+                   .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
+                   .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 4, .e_shstrndx = 2},
+        .segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = CODE_AT,
+                    .p_vaddr = CODE_AT, .p_paddr = CODE_AT, .p_filesz = n, .p_memsz = n,
+                    .p_align = 4096},
+        .sections = {{0},
+                     {.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                      .sh_addr = CODE_AT, .sh_offset = CODE_AT, .sh_size = n, .sh_addralign = 64},
+                     {.sh_name = 7, .sh_type = SHT_STRTAB, .sh_offset = offsetof(FileHead, names),
+                      .sh_size = sizeof names, .sh_addralign = 1},
+                     {.sh_name = 15, .sh_type = SHT_SYMTAB,
+                      .sh_offset = offsetof(FileHead, symbols), .sh_size = 2 * sizeof(Elf64_Sym),
+                      .sh_link = 2, .sh_info = 1, .sh_addralign = 8,
+                      .sh_entsize = sizeof(Elf64_Sym)}},
+        .symbols = {{0},
+                    {.st_name = 23, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1,
+                     .st_value = CODE_AT, .st_size = end}},
+    };
+    memcpy(head->names, names, sizeof names);
+}
+
+static bool write_all(int64_t file, const void *bytes, uint64_t n, uint64_t at) {
+    while (n) {
+        const int64_t done = kernel(SYS_pwrite64, (uint64_t)file, (uint64_t)bytes, n, at, 0, 0);
+        if (done <= 0) {
+            return false;
+        }
+        bytes = (const uint8_t *)bytes + done;
+        n -= (uint64_t)done;
+        at += (uint64_t)done;
+    }
+    return true;
+}
+
+/* Under the name that its content has. It is as old as can be: it does not change. */
+static bool write_file(const uint8_t *code, uint64_t n, uint64_t end, char *path, size_t room) {
+    char unfinished[4200];
+    uint64_t identity[2];
+    FileHead head;
+    identity_of_content(code, n, identity);
+    size_t length = text_add(path, 0, room, arena_text(process.arena->folder_name));
+    length = text_add(path, length, room, "/made-");
+    length = text_add_number(path, length, room, identity[0], 16, 16);
+    length = text_add_number(path, length, room, identity[1], 16, 16);
+    const int64_t there = call_open(path, O_RDONLY);
+    if (there >= 0) {
+        call_close(there);
+        return true;
+    }
+    length = text_add(unfinished, 0, sizeof unfinished, path);
+    length = text_add(unfinished, length, sizeof unfinished, "-");
+    text_add_number(unfinished, length, sizeof unfinished, (uint64_t)process.pid, 10, 1);
+    const int64_t file = call_open(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+    if (file < 0) {
+        return false;
+    }
+    const uint64_t long_ago[4] = {0};
+    fill_head(&head, n, end);
+    const bool is_written = write_all(file, &head, sizeof head, 0)
+        && write_all(file, code, n, CODE_AT)
+        && !kernel(SYS_utimensat, (uint64_t)file, 0, (uint64_t)long_ago, 0, 0, 0);
+    call_close(file);
+    if (!is_written || kernel(SYS_rename, (uint64_t)unfinished, (uint64_t)path, 0, 0, 0, 0)) {
+        kernel(SYS_unlink, (uint64_t)unfinished, 0, 0, 0, 0, 0);
+        return false;
+    }
+    return true;
+}
+
+/* ---- sealed and opened ---- */
+
+static bool changes_too_often(uint64_t address) {
+    for (uint64_t i = 0; i < n_places; i++) {
+        if (places[i].address == address) {
+            return ++places[i].seals > MOST_SEALS;
+        }
+    }
+    if (n_places == MOST_PLACES) {
+        return true;
+    }
+    places[n_places].address = address;
+    places[n_places++].seals = 1;
+    return false;
+}
+
+static void sealed(uint64_t from, uint64_t bytes) {
+    static char path[4096];
+    const uint8_t *code = (const uint8_t *)from;
+    if (from & 4095 || bytes < LEAST_BYTES || bytes > MOST_BYTES || loaded_at(from)
+        || !is_anonymous(from, from + bytes)) {
+        return;
+    }
+    while (bytes > LEAST_BYTES && !code[bytes - 1]) {
+        bytes--;
+    }
+    uint64_t end = 0;
+    if (!begins_function(code) || !follow(code, bytes, &end) || changes_too_often(from)
+        || !write_file(code, bytes, end, path, sizeof path)) {
+        return;
+    }
+    n_made += module_made(path, from - CODE_AT);
+}
+
+static void opened(uint64_t from, uint64_t to) {
+    for (uint64_t i = 0; n_made && i < n_loaded; i++) {
+        Loaded *module = &loaded[i];
+        if (module->is_there && !module->map && module->code
+            && from < module->bias + module->highest && to > module->bias + module->lowest) {
+            module_unmade(module);
+            n_made--;
+        }
+    }
+}
+
+/* The program is about to change what memory is for. */
+void made_changes(const Thread *thread, const Frame *frame) {
+    const uint64_t call = frame->rax, from = frame->rdi;
+    const uint64_t to = from + ((frame->rsi + 4095) & ~UINT64_C(4095));
+    const bool seals = call == SYS_mprotect && (frame->rdx & PROT_EXEC)
+                       && !(frame->rdx & PROT_WRITE);
+    const bool is_elsewhere = call == SYS_mmap && !(frame->r10 & MAP_FIXED);
+    if (is_quiet || is_elsewhere || !(process.arena->options & OPTION_JIT) || (!seals && !n_made)
+        || (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid) {
+        return;
+    }
+    const Signals before = signals_block();
+    if (lock_take(&modules_lock)) {
+        if (seals) {
+            sealed(from, to - from);
+        } else {
+            opened(from, to);
+        }
+        lock_release(&modules_lock);
+    }
+    signals_restore(before);
+}

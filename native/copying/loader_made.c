@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code that the program makes at run time and then seals: what was writable becomes executable.
+ * It may stay writable (xbyak's does), since who changes a function writes its first bytes too, and
+ * so the jump to the copy.
  *
  * It is written into a file like a module's, and copied as modules are. Only what is sure is:
  * memory that no file is behind, whose first byte begins a function that calls nothing and jumps
@@ -282,8 +284,8 @@ static void opened(uint64_t from, uint64_t to) {
 void made_changes(const Thread *thread, const Frame *frame) {
     const uint64_t call = frame->rax, from = frame->rdi;
     const uint64_t to = from + ((frame->rsi + 4095) & ~UINT64_C(4095));
-    const bool seals = call == SYS_mprotect && (frame->rdx & PROT_EXEC)
-                       && !(frame->rdx & PROT_WRITE);
+    const bool seals = call == SYS_mprotect && (frame->rdx & PROT_EXEC);
+    const bool opens = call != SYS_mprotect || !seals || (frame->rdx & PROT_WRITE);
     const bool is_elsewhere = call == SYS_mmap && !(frame->r10 & MAP_FIXED);
     if (is_quiet || is_elsewhere || !(process.arena->options & OPTION_JIT) || (!seals && !n_made)
         || (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid) {
@@ -291,10 +293,11 @@ void made_changes(const Thread *thread, const Frame *frame) {
     }
     const Signals before = signals_block();
     if (lock_take(&modules_lock)) {
+        if (opens) {
+            opened(from, to);
+        }
         if (seals) {
             sealed(from, to - from);
-        } else {
-            opened(from, to);
         }
         lock_release(&modules_lock);
     }

@@ -195,24 +195,28 @@ static bool is_returned_to(uint64_t address, size_t bytes) {
     return false;
 }
 
+/* What an anchor becomes. */
+static void put_anchor(const Loaded *module, const Anchor *anchor, uint8_t *code) {
+    if (patched_bytes(anchor) == 2) {
+        code[0] = 0xeb;
+        code[1] = (uint8_t)anchor->hop;
+    } else {
+        jump_at(code, module->bias + anchor->address, (uint64_t)module->code + anchor->to);
+    }
+}
+
 static void patch_anchors(const Loaded *module, const CodeSegment *segment, bool is_linker) {
     const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
     const uint64_t n = count(module->copy, SECTION_ANCHORS);
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t at = module->bias + anchors[i].address;
         const size_t bytes = patched_bytes(&anchors[i]);
-        uint8_t *code = (uint8_t *)at;
         if (at < segment->address || at - segment->address >= segment->bytes
             || (at + bytes > linker_break && at < linker_break + 5)
             || (is_linker && is_returned_to(at, bytes))) {
             continue;
         }
-        if (bytes == 2) {
-            code[0] = 0xeb;
-            code[1] = (uint8_t)anchors[i].hop;
-        } else {
-            jump_at(code, at, (uint64_t)module->code + anchors[i].to);
-        }
+        put_anchor(module, &anchors[i], (uint8_t *)at);
     }
 }
 
@@ -323,8 +327,12 @@ void copy_leave(Loaded *module) {
     const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
     const uint64_t n = count(module->copy, SECTION_ANCHORS);
     for (uint64_t i = 0; i < n; i++) {
-        memcpy((void *)(module->bias + anchors[i].address), anchors[i].expected,
-               patched_bytes(&anchors[i]));
+        uint8_t *code = (uint8_t *)(module->bias + anchors[i].address), jump[5];
+        const size_t bytes = patched_bytes(&anchors[i]);
+        put_anchor(module, &anchors[i], jump);
+        if (!memcmp(code, jump, bytes)) { /* else the program has written there, or it was left */
+            memcpy(code, anchors[i].expected, bytes);
+        }
     }
     close_after_patching(module->segments, module->n_segments);
     module->code = NULL;

@@ -48,6 +48,7 @@ from ridgepoint.regions import ARENA_VARIABLE
 from ridgepoint.scratch import scratch_folder
 
 _COPIES = "copies"
+_MADE = "made-"  # what the preloaded library calls the files of code made at run time
 _UNUSED_S = 30 * 24 * 3600.0
 _SLOWEST_TICK_S, _LEAST_UNSEEN_S = 0.01, 0.5
 _MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled
@@ -225,7 +226,7 @@ class NativeMeter:
         region = self.region
         try:
             totals = count(
-                profiles_of(contents, history.programs, files=CodeStore(limit_ns=began_ns)),
+                profiles_of(contents, history.programs, files=_files(contents, began_ns)),
                 alternatives=[geometry.caches for geometry in geometries[1:]],
                 selects=self._selects,
                 naming=naming,
@@ -285,6 +286,12 @@ class NativeMeter:
         yield from engine_doubts.pending_writes(totals.traffic)
         if self.selection is not None and not self.cold:
             yield from engine_doubts.selected(self.selection)
+
+
+def _files(contents: Contents, began_ns: int) -> CodeStore:
+    """Return object files; those of code made at run time are new, but were never changed."""
+    made = [one.path for one in contents.modules if Path(one.path).name.startswith(_MADE)]
+    return CodeStore(limit_ns=began_ns, changed_before_ns=dict.fromkeys(made, 1 << 63))
 
 
 def _folder_of_copies(built: NativeEngine, scratch: Path) -> tuple[Path, tuple[Caution, ...]]:

@@ -21,7 +21,7 @@
 #define LEAST_BYTES 16u
 #define MOST_BYTES (UINT64_C(1) << 22)
 #define MOST_SEALS 4u /* of one place: who changes code all the time would wait for copies */
-#define MOST_PLACES 256u
+#define MOST_PLACES 1024u
 #define CODE_AT 4096u /* in the file, and its vaddr */
 
 static uint64_t starts[MOST_BYTES / 64 + 1]; /* bit n: an instruction begins at byte n */
@@ -52,7 +52,8 @@ static bool is_harmless(const Instruction *x) {
         && x->segment != 0x65;
 }
 
-/* Mark what is reached from the first byte, up to `*end`; false: it is not sure that this is a function. */
+/* Mark what is reached from the first byte, up to `*end`; false: it is not sure that this is a
+   function. */
 static bool follow(const uint8_t *code, uint64_t n, uint64_t *end) {
     Array waiting;
     *end = 0;
@@ -285,7 +286,6 @@ void made_changes(const Thread *thread, const Frame *frame) {
     const uint64_t call = frame->rax, from = frame->rdi;
     const uint64_t to = from + ((frame->rsi + 4095) & ~UINT64_C(4095));
     const bool seals = call == SYS_mprotect && (frame->rdx & PROT_EXEC);
-    const bool opens = call != SYS_mprotect || !seals || (frame->rdx & PROT_WRITE);
     const bool is_elsewhere = call == SYS_mmap && !(frame->r10 & MAP_FIXED);
     if (is_quiet || is_elsewhere || !(process.arena->options & OPTION_JIT) || (!seals && !n_made)
         || (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid) {
@@ -293,11 +293,10 @@ void made_changes(const Thread *thread, const Frame *frame) {
     }
     const Signals before = signals_block();
     if (lock_take(&modules_lock)) {
-        if (opens) {
-            opened(from, to);
-        }
-        if (seals) {
+        if (seals) { /* or it remains executable, and threads may be in it */
             sealed(from, to - from);
+        } else {
+            opened(from, to);
         }
         lock_release(&modules_lock);
     }

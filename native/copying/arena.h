@@ -123,6 +123,7 @@ typedef struct Bank {
     uint64_t dropped;     /* addresses that were not recorded */
     uint64_t slots[32];   /* of emitted code and of the loader's assembler, see copy_file.h */
     uint64_t ring_index;  /* bytes used of the ring */
+    uint64_t not_simulated; /* words of it that no cache has seen */
 } Bank;
 
 #define RING_AT 4096u

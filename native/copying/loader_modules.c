@@ -128,8 +128,11 @@ static Reason take_counters(Loading *l) {
     return l->module->row == ~UINT64_C(0) ? REASON_NO_COUNTERS : REASON_NONE;
 }
 
+/* Where caches are simulated it stays: rings may hold what the module did, not yet looked at. */
 static void unmap_copy_file(Loaded *module) {
-    if (module->copy) {
+    if (module->copy && process.arena->options & OPTION_TRAFFIC) {
+        module->copy = NULL;
+    } else if (module->copy) {
         kernel(SYS_munmap, (uint64_t)module->copy, module->copy->file_bytes, 0, 0, 0, 0);
         module->copy = NULL;
     }

@@ -189,7 +189,7 @@ void traffic_ring(Bank *bank) {
         }
         leave(signals);
     } else {
-        bank->dropped += bank->ring_index / sizeof(uint64_t);
+        bank->not_simulated += bank->ring_index / sizeof(uint64_t);
     }
     bank->ring_index = 0;
 }

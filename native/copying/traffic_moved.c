@@ -2,11 +2,15 @@
 /* Who moved lines: rows in the arena, for each instruction of each set of regions one. */
 #include "traffic_state.h"
 
+#define SHARE_KEPT 8u
+
 static Moved lost; /* by code for which the arena has no row at all */
 
+/* The last rows are kept for sums, of which there are few: they have to be right. */
 static Moved *new_row(const Sheet *sheet, MovedKind kind, uint64_t module, uint64_t address) {
     ArenaTraffic *const options = traffic.options;
-    if (__atomic_load_n(&options->n_moved, __ATOMIC_RELAXED) >= options->most_moved) {
+    const uint64_t kept = kind == MOVED_AT ? options->most_moved / SHARE_KEPT : 0;
+    if (__atomic_load_n(&options->n_moved, __ATOMIC_RELAXED) >= options->most_moved - kept) {
         return NULL;
     }
     const uint64_t n = __atomic_fetch_add(&options->n_moved, 1, __ATOMIC_RELAXED);

@@ -3,7 +3,7 @@
  *
  * A ring holds records: the word of a block, then the words of its accesses. A signal that came
  * in the middle of a block may have left some at 0, or written others over them; from the first
- * word on that should begin a record and does not, the rest of the ring is dropped, and counted so.
+ * word on that should begin a record and does not, the rest of the ring is dropped, and counted.
  */
 #include "traffic_state.h"
 
@@ -236,7 +236,7 @@ void traffic_replay(Bank *bank) {
     if (traffic.reuse) {
         reuse_count(traffic.reuse, traffic_is_selected(thread));
     }
-    bank->dropped += (uint64_t)(end - replay_until(bank, begin, end));
+    bank->not_simulated += (uint64_t)(end - replay_until(bank, begin, end));
     clear(begin, end);
 }
 

@@ -48,7 +48,7 @@ void fill(Bank *bank, const uint64_t *words, uint64_t n) {
     bank->ring_index += 8 * n;
 }
 uint64_t ring_index(const Bank *bank) { return bank->ring_index; }
-uint64_t dropped(const Bank *bank) { return bank->dropped; }
+uint64_t dropped(const Bank *bank) { return bank->not_simulated; }
 static Bank *last;
 static Bank *next(Bank *before) { return before ? NULL : last; }
 void ends(uint64_t process, bool is_last, Bank *bank) {

@@ -273,16 +273,23 @@ class NativeMeter:
                 *doubts.without_bank(contents.threads_without_bank),
                 *doubts.undecoded(totals.counts),
                 *doubts.lost_events(contents.lost_events),
-                *(self._of_traffic(totals, n_processes, most_threads) if self.simulate else ()),
+                *(self._of_traffic(contents, totals, history) if self.simulate else ()),
             ),
             most_threads=most_threads,
             coverage=covered,
         )
 
-    def _of_traffic(self, totals: Totals, n_processes: int, most_threads: int) -> Iterator[Caution]:
+    def _of_traffic(
+        self, contents: Contents, totals: Totals, history: History
+    ) -> Iterator[Caution]:
         """Yield what to doubt in the traffic of simulated caches."""
-        yield from valgrind_doubts.processes(n_processes, lost=())
-        yield from doubts.threads(most_threads, cpus=self.cpus)
+        programs = history.programs
+        yield from valgrind_doubts.processes(len({one.pid for one in programs}), lost=())
+        yield from doubts.threads(max(one.most_threads for one in programs), cpus=self.cpus)
+        yield from doubts.lost_traffic(
+            words=sum(bank.not_simulated for bank in contents.banks),
+            is_whole=contents.moved is None or contents.moved.is_whole,
+        )
         yield from engine_doubts.pending_writes(totals.traffic)
         if self.selection is not None and not self.cold:
             yield from engine_doubts.selected(self.selection)

@@ -93,6 +93,24 @@ def threads(most: int, *, cpus: int) -> Iterable[Caution]:
     )
 
 
+def lost_traffic(*, words: int, is_whole: bool) -> Iterable[Caution]:
+    """Doubt traffic of which something is missing."""
+    if not is_whole:
+        yield Caution(
+            "traffic-incomplete",
+            "memory, or room for what code moved, ran out while caches were simulated: some of the "
+            "traffic is missing",
+            "take the traffic as a lower bound; simulate fewer caches, or a part of the program",
+        )
+    if words:
+        yield Caution(
+            "addresses-lost",
+            f"{words} addresses were not simulated: those at which a signal, or a sandbox of "
+            "the program's own, came in between",
+            "trust work and instructions; take the traffic as a lower bound",
+        )
+
+
 def undecoded(counts: Counts) -> Iterable[Caution]:
     """Doubt the work if instructions that are not understood might add to it."""
     hidden = _MOST_FLOP * counts.undecoded

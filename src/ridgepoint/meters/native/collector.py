@@ -26,7 +26,16 @@ _KEEP_SIZE, _PUNCH_HOLE = 1, 2  # linux/falloc.h
 _Key = tuple[tuple[str, ...], bytes]
 """Regions and tiles of a bank."""
 
-_ADDED = ("in_copy", "in_original", "in_loader", "in_kernel", "elsewhere", "dropped")
+_ADDED = (
+    "in_copy",
+    "in_original",
+    "in_loader",
+    "in_kernel",
+    "elsewhere",
+    "dropped",
+    "not_simulated",
+    "not_simulated",
+)
 
 
 @dataclass(slots=True)

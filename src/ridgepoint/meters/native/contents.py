@@ -71,11 +71,12 @@ BANK = np.dtype(
         *((name, "<u8") for name in ("elsewhere", "dropped")),
         ("slots", "<u8", 32),
         ("ring_index", "<u8"),
+        ("not_simulated", "<u8"),
     ]
 )
 _AMOUNTS = (
     *("process", "pid", "tid", "in_copy", "in_original", "in_loader", "in_kernel"),
-    *("elsewhere", "dropped"),
+    *("elsewhere", "dropped", "not_simulated"),
 )
 COUNTERS_AT = 4096 + 2 * 65536
 """Where in a bank its counters begin."""
@@ -140,6 +141,8 @@ class Bank:
         Samples of the thread, by where it was.
     dropped : int
         Samples whose addresses were not recorded.
+    not_simulated : int
+        Words of its ring that no simulated cache has seen.
     counters, counts : ndarray of uint64
         Those that are not 0, ascending.
     """
@@ -155,6 +158,7 @@ class Bank:
     in_kernel: int
     elsewhere: int
     dropped: int
+    not_simulated: int
     counters: Numbers
     counts: Numbers
 

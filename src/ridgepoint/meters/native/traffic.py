@@ -18,7 +18,7 @@ from ridgepoint.meters.profile import MOST_LEVELS
 
 MOST_GEOMETRIES = 8
 
-_MOST_ROWS, _MOST_ENDS, _CURVE_ROWS = 1 << 20, 4096, 496
+_MOST_ROWS, _MOST_ENDS, _CURVE_ROWS = 1 << 23, 4096, 496
 _COLD, _ALL_THREADS, _FUNCTION = 1, 2, 4
 _NOTHING, _AT, _ANYWHERE, _ELSEWHERE = range(4)
 _PAGE, _USUAL_LINE = 4096, 64
@@ -114,6 +114,8 @@ class Moved:
     line_bytes : int
     n_others : int
         Geometries beside the first.
+    is_whole : bool
+        Whether there was room and memory for all: else some is in no row.
     """
 
     rows: npt.NDArray[np.void]
@@ -123,6 +125,7 @@ class Moved:
     levels: int
     line_bytes: int
     n_others: int
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,14 +199,16 @@ def moved(read: Read, *, at: int) -> Moved:
     rows = np.frombuffer(read(n * ROW.itemsize, int(part["moved_at"])), ROW)
     did_move = np.any(rows["read_lines"], axis=1) | np.any(rows["write_lines"], axis=1)
     rows = rows[did_move | (rows["nt_bytes"] > 0)]
+    ends = _ends(read, part)
     return Moved(
         rows=rows[rows["kind"] == _AT],
         anywhere=rows[rows["kind"] == _ANYWHERE],
         elsewhere=rows[rows["kind"] == _ELSEWHERE],
-        ends=_ends(read, part),
+        ends=ends,
         levels=int(part["geometry"][0]["n_levels"]),
         line_bytes=int(part["geometry"][0]["line_bytes"]),
         n_others=max(0, int(part["n_geometries"]) - 1),
+        is_whole=taken <= int(part["most_moved"]) and all(end.is_whole for end in ends.values()),
     )
 
 

@@ -208,3 +208,16 @@ def test_a_miss_curve_comes_with_the_caches(compiled, recorded):
 
     assert curve.traffic_at(LINE * 20_000).read_bytes == pytest.approx(3 * 32768 * LINE, rel=0.05)
     assert curve.traffic_at(LINE * 40_000).read_bytes == pytest.approx(32768 * LINE, rel=0.05)
+
+
+def test_tiles_move_the_lines_of_their_rows(compiled, recorded, of_function):
+    """As many rows, and bytes of each, as the configuration says."""
+    program = compiled("tile_moves.c", "-O2", "-mamx-tile")
+    if subprocess.run([program], check=False).returncode:
+        pytest.skip("this CPU has no AMX, or its kernel keeps it back")
+    result = recorded(program)
+    loads, stores = of_function(result, "loads"), of_function(result, "stores")
+
+    assert lines(loads)["dram"][0] == pytest.approx(64 * 12, abs=6)
+    assert lines(stores)["dram"][0] == pytest.approx(64 * 16, abs=6)
+    assert lines(stores)["l2"][1] == pytest.approx(64 * 16 - 128, abs=130)

@@ -142,7 +142,12 @@ void traffic_module(uint64_t module, uint64_t first_counter, const CopyHeader *c
     if (is_on()) {
         const uint64_t signals = enter();
         traffic_add_module(&(TrafficModule){
-            .module = module, .first_counter = first_counter, .bias = bias, .copy = copy});
+            .module = module,
+            .first_counter = first_counter,
+            .n_counters = copy->sections[SECTION_ROWS].n,
+            .bias = bias,
+            .copy = copy,
+        });
         leave(signals);
     }
 }

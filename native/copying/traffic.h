@@ -21,7 +21,7 @@
 void traffic_begin(ArenaHeader *arena);
 
 /* A module's copy was loaded: its number in the arena, its first counter, the file of its copy
-   (which stays mapped) and where the module is. Blocks that had these counters before are
+   (mapped as long as its code may run) and where the module is. Blocks that had these counters before are
    forgotten. */
 void traffic_module(uint64_t module, uint64_t first_counter, const CopyHeader *copy, uint64_t bias);
 

@@ -13,8 +13,7 @@ void traffic_add_module(const TrafficModule *module) {
     }
     traffic.modules = all;
     all[traffic.n_modules++] = *module;
-    const uint64_t n = module->copy->sections[SECTION_ROWS].n;
-    for (uint64_t i = 0; i < n && module->first_counter + i < traffic.arena->most_counters; i++) {
+    for (uint64_t i = 0; i < module->n_counters && module->first_counter + i < traffic.arena->most_counters; i++) {
         if (traffic.blocks[module->first_counter + i]) { /* else the page stays untouched */
             traffic.blocks[module->first_counter + i] = NULL;
         }
@@ -25,7 +24,7 @@ void traffic_add_module(const TrafficModule *module) {
 static const TrafficModule *module_with(uint64_t counter) {
     for (uint32_t i = traffic.n_modules; i-- > 0;) {
         const TrafficModule *const module = &traffic.modules[i];
-        if (counter - module->first_counter < module->copy->sections[SECTION_ROWS].n) {
+        if (counter - module->first_counter < module->n_counters) {
             return module;
         }
     }

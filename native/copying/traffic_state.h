@@ -70,8 +70,8 @@ typedef struct {
 } TrafficThread;
 
 typedef struct {
-    uint64_t module, first_counter, bias;
-    const CopyHeader *copy;
+    uint64_t module, first_counter, n_counters, bias;
+    const CopyHeader *copy; /* mapped as long as the module's code may run */
 } TrafficModule;
 
 typedef struct {

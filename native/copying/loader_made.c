@@ -208,7 +208,7 @@ static bool write_file(const uint8_t *code, uint64_t n, uint64_t end, char *path
     FileHead head;
     identity_of_content(code, n, identity);
     size_t length = text_add(path, 0, room, arena_text(process.arena->folder_name));
-    length = text_add(path, length, room, "/made-");
+    length = text_add(path, length, room, "/made-1-"); /* 1: of what FileHead is like */
     length = text_add_number(path, length, room, identity[0], 16, 16);
     length = text_add_number(path, length, room, identity[1], 16, 16);
     const int64_t there = call_open(path, O_RDONLY);

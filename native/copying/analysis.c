@@ -56,11 +56,20 @@ static bool is_wanted(const Piece *piece, const uint64_t *only, size_t n_only) {
     return !only || (low < n_only && only[low] == piece->start);
 }
 
+/* A function that begins with POP takes what follows the call for its arguments. */
+static bool pops_return(const Module *module, uint64_t target) {
+    const uint8_t *code = module_bytes(module, target, 2);
+    return code && ((code[0] & 0xf8) == 0x58 || (code[0] == 0x41 && (code[1] & 0xf8) == 0x58));
+}
+
 /* Code whose own addresses matter, so that a copy of it would behave otherwise. */
 static bool reads_own_address(const Analysis *a, size_t i) {
     const Instruction *x = &a->list[i];
     if (x->flow == FLOW_CALL && x->target == x->address + x->length && i + 1 < a->n_list) {
         return true; /* call; pop: where am I? */
+    }
+    if (x->flow == FLOW_CALL && pops_return(a->module, x->target)) {
+        return true;
     }
     if (x->is_rip_relative && x->is_address32) {
         return true;
@@ -111,6 +120,11 @@ static void mark_all(const Analysis *a, uint64_t address) {
     set_mark(a, a->stops, address);
 }
 
+void mark_taken(Analysis *a, uint64_t address) {
+    set_mark(a, a->taken, address);
+    set_mark(a, a->entered, address);
+}
+
 /* What an instruction does to the flow of control. */
 static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
     const uint64_t next = x->address + x->length;
@@ -143,6 +157,8 @@ static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
 /* Numbers in instructions that may be addresses of code. */
 static void mark_references(Analysis *a, const Instruction *x) {
     if (x->is_rip_relative && x->what == WHAT_LEA) {
+        /* Not an entry, unless somebody else says so: it may be data, or the first of a row of
+           instructions that are jumped into by arithmetic. */
         set_mark(a, a->taken, x->target);
         return;
     }
@@ -154,7 +170,7 @@ static void mark_references(Analysis *a, const Instruction *x) {
     uint64_t value = 0;
     if (at) {
         memcpy(&value, at, x->immediate_bytes == 8 ? 8 : 4);
-        set_mark(a, a->taken, value);
+        mark_taken(a, value);
     }
 }
 
@@ -208,7 +224,7 @@ static void mark_piece(Analysis *a, Piece *piece) {
 static void visit_piece(Analysis *a, Piece *piece, bool wanted) {
     mark_all(a, piece->start);
     if (piece->kind == PIECE_FUNCTION) {
-        set_mark(a, a->taken, piece->start);
+        mark_taken(a, piece->start);
     }
     if (piece->end - piece->start > MOST_PIECE_BYTES) {
         return;
@@ -273,11 +289,11 @@ static void mark_landing_pads(Analysis *a) {
 static void mark_module(Analysis *a) {
     const Module *m = a->module;
     for (size_t i = 0; i < m->n_pointers; i++) {
-        set_mark(a, a->taken, m->pointers[i]);
+        mark_taken(a, m->pointers[i]);
     }
     keep_compared_calls(a); /* before entries, which may be there by chance */
     for (size_t i = 0; i < m->n_entries; i++) {
-        set_mark(a, a->taken, m->entries[i]);
+        mark_taken(a, m->entries[i]);
     }
     mark_landing_pads(a);
     for (size_t i = 0; i < a->words; i++) {
@@ -332,10 +348,11 @@ static bool take_memory(Analysis *a) {
     a->taken = pages_take(a->words * 8);
     a->flagged = pages_take(a->words * 8);
     a->outside = pages_take(a->words * 8);
+    a->entered = pages_take(a->words * 8);
     a->ranks = pages_take(a->words * 4);
     a->list = pages_take((a->room + 1) * sizeof(Instruction));
-    return a->starts && a->leaders && a->stops && a->taken && a->flagged && a->outside && a->ranks
-           && a->list;
+    return a->starts && a->leaders && a->stops && a->taken && a->flagged && a->outside
+           && a->entered && a->ranks && a->list;
 }
 
 void analysis_free(Analysis *a) {
@@ -345,6 +362,7 @@ void analysis_free(Analysis *a) {
     pages_give(a->taken, a->words * 8);
     pages_give(a->flagged, a->words * 8);
     pages_give(a->outside, a->words * 8);
+    pages_give(a->entered, a->words * 8);
     pages_give(a->ranks, a->words * 4);
     pages_give(a->list, (a->room + 1) * sizeof(Instruction));
     array_end(&a->own_pieces);

@@ -38,6 +38,7 @@ typedef struct {
     uint64_t *stops;     /* something may jump or return to here */
     uint64_t *taken;     /* its address is in a register or in data */
     uint64_t *outside;   /* reached by other ways than branches of the same function */
+    uint64_t *entered;   /* those of them that are code for sure */
     uint64_t *flagged;   /* functions that take or return flags */
     uint32_t *ranks;     /* instructions before each word of `starts` */
     Piece *pieces;       /* sorted */
@@ -75,6 +76,9 @@ uint32_t analysis_index(const Analysis *analysis, uint64_t address);
 
 /* The piece that holds an address, or NULL. */
 const Piece *analysis_piece_at(const Analysis *analysis, uint64_t address);
+
+/* Code whose address is in data, or that begins a function. */
+void mark_taken(Analysis *analysis, uint64_t address);
 
 /* Jump tables of the piece that was decoded last: their targets are leaders and taken. */
 void analysis_find_tables(Analysis *analysis, const Piece *piece);

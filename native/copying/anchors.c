@@ -196,7 +196,7 @@ static void anchor_piece(Emitter *e, const Piece *piece, Array *hops) {
     const Analysis *a = e->analysis;
     for (uint64_t at = piece->start; at < piece->end;) {
         const uint64_t bit = at - a->from;
-        const uint64_t left = (a->taken[bit >> 6] & a->starts[bit >> 6]) >> (bit & 63);
+        const uint64_t left = (a->entered[bit >> 6] & a->starts[bit >> 6]) >> (bit & 63);
         if (!left) {
             at = a->from + ((bit | 63) + 1);
             continue;

@@ -51,7 +51,7 @@ static bool read_table(Analysis *a, const Piece *piece, uint64_t table, uint64_t
         if (!is_own(a, piece, target)) {
             break;
         }
-        set_mark(a, a->taken, target);
+        mark_taken(a, target);
     }
     return k > 0;
 }

@@ -89,6 +89,8 @@ class Trial:
         Which of ``out`` and ``err`` are the same in every run.
     never : str or None
         Why no engine of this kind can let it see the same; it shall end the same way.
+    open_point : str or None
+        What the engine cannot do yet, so that it fails.
     limit_s : float
     """
 
@@ -103,6 +105,7 @@ class Trial:
     counted: bool = True
     compares: tuple[str, ...] = ("out", "err")
     never: str | None = None
+    open_point: str | None = None
     limit_s: float = 60.0
 
 
@@ -352,8 +355,8 @@ def main() -> int:
                 if wrong:
                     failed.append(trial.name)
                 _say(
-                    f"{'!!' if wrong else 'ok'} {trial.name} ({plain.status}) {plain.wall_s:.2f} s, "
-                    f"{other.wall_s:.2f} s{': ' + wrong if wrong else ''}"
+                    f"{'!!' if wrong else 'ok'} {trial.name} ({plain.status}) "
+                    f"{plain.wall_s:.2f} s, {other.wall_s:.2f} s{': ' + wrong if wrong else ''}"
                 )
                 if contents and asked.verbose:
                     _tell(contents, everything=True)

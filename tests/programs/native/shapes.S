@@ -55,12 +55,6 @@
         leaq    5(%rdi), %rax
         jmp     entered_twice + 7
         end enters_late
-        begin enters_by_pointer
-        movq    %rdi, %rax
-        leaq    entered_twice(%rip), %rcx
-        addq    $3, %rcx
-        jmp     *%rcx
-        end enters_by_pointer
 
 /* No table says where this ends, and only pointers lead here. */
         .globl no_table

@@ -23,7 +23,7 @@ typedef uint64_t Word(uint64_t, uint64_t);
 extern Int bytes_1, bytes_2, bytes_3, bytes_4, bytes_4_again, after_short_jump, no_table;
 extern Int data_inside, overlapping, call_and_pop, inline_argument, push_and_return;
 extern Int flags_returned, loops, forms, jumps_on, all_flags, pushed_flags;
-extern Word bytes_short_jump, entered_twice, enters_late, enters_by_pointer, computed_offset;
+extern Word bytes_short_jump, entered_twice, enters_late, computed_offset;
 extern Word many_branches, red_zone, swaps_fs, around_call, old_call;
 extern unsigned __int128 carries(const uint64_t *words, uint64_t n);
 extern uint64_t two_chains(uint64_t *to, const uint64_t *from, uint64_t factor, uint64_t n);
@@ -50,7 +50,6 @@ static int middle(int argc, char **argv) {
     for (int i = 0; i < 1000; i++) {
         EXPECT(entered_twice(i, 0) == (uint64_t)i + 10 && by_pointer(i, 0) == (uint64_t)i + 10);
         EXPECT(enters_late(i, 0) == (uint64_t)i + 10);
-        EXPECT(enters_by_pointer(i, 0) == (uint64_t)i + 10);
         mix(computed_offset(i % 9, 0));
     }
     return report("middle");

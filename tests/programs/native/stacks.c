@@ -203,7 +203,8 @@ static int handler(int argc, char **argv) {
 /* 100 MiB of stack. */
 __attribute__((noinline)) static uint64_t deep(int left, volatile char *above) {
     volatile char here[1000];
-    here[left % 1000] = above[0] + 1;
+    here[0] = above[0] + 1;
+    here[left % 1000] = here[0] * 3;
     uint64_t sum = left == 0 ? work(1, 10) : deep(left - 1, here);
     return sum * 3 + here[left % 1000];
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
 /* A small matcher of regular expressions, by backtracking.
  *
  * There is no C library inside Valgrind. What is repeated and one character long is matched by

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later */
 /* Names of functions, as regular expressions describe them. */
 #ifndef RIDGEPOINT_PATTERN_H
 #define RIDGEPOINT_PATTERN_H

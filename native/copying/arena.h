@@ -41,7 +41,8 @@ typedef struct {
     uint64_t copier_name;   /* the program that makes them, */
     uint64_t loader_name;   /* and the preloaded library */
     uint64_t traffic_at;    /* of ArenaTraffic, see arena_traffic.h; 0: there is none */
-    uint64_t reserved[15];
+    uint64_t function_name; /* functions that are counted alone: a name or pattern; 0: none */
+    uint64_t reserved[14];
     /* How many there are; only ever added to (names_used begins at 1). Each on a cache line. */
     _Alignas(64) uint64_t n_modules;
     _Alignas(64) uint64_t n_events;

@@ -22,8 +22,10 @@ static void begin_copy(Copy *copy) {
         [SECTION_SUMS] = sizeof(Sum),
         [SECTION_RECORDING] = sizeof(Recording),
         [SECTION_LINES] = sizeof(Line),
+        [SECTION_FUNCTIONS] = sizeof(NamedFunction),
     };
     *copy = (Copy){0};
+    array_begin(&copy->entries, sizeof(EntryPlace));
     for (int i = 0; i < SECTION_COUNT; i++) {
         array_begin(&copy->sections[i], sizes[i] ? sizes[i] : 1);
     }
@@ -33,12 +35,14 @@ void copy_free(Copy *copy) {
     for (int i = 0; i < SECTION_COUNT; i++) {
         array_end(&copy->sections[i]);
     }
+    array_end(&copy->entries);
 }
 
 /* ---- the emitter ---- */
 
 static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *copy) {
-    *e = (Emitter){.analysis = analysis, .copy = copy, .kind = kind};
+    *e = (Emitter){.analysis = analysis, .copy = copy, .kind = kind & ~COPY_SELECTING,
+                   .selects = kind & COPY_SELECTING};
     e->delta = ((analysis->module->highest + DISTANCE - 1) & ~(DISTANCE - 1)) + DISTANCE;
     array_begin(&e->forward, sizeof(Forward));
     array_begin(&e->late, sizeof(Late));
@@ -59,7 +63,7 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     const bool good = array_add(code, HOOKS_BYTES) && graph_begin(&e->graph, analysis)
                       && e->bounds && e->live && e->rows
                       && e->formulas && (e->places || !analysis->n_instructions);
-    e->graph.most_words = kind == COPY_COUNTING ? 0 : MOST_WORDS;
+    e->graph.most_words = e->kind == COPY_COUNTING ? 0 : MOST_WORDS;
     return good;
 }
 
@@ -219,6 +223,7 @@ static void fill_header(Copy *copy, const Emitter *e) {
 static bool ran_out(const Copy *copy, const Emitter *e) {
     bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->notes.failed
                   || e->stubs.failed || e->loops.failed || e->exits.failed || e->hooked.failed;
+    failed |= copy->entries.failed;
     for (int i = 0; i < SECTION_COUNT; i++) {
         failed |= copy->sections[i].failed;
     }

@@ -6,12 +6,24 @@
 #include "copy_file.h"
 #include "module.h"
 
-typedef enum { COPY_COUNTING, COPY_RECORDING, COPY_BOTH } CopyKind;
+typedef enum {
+    COPY_COUNTING,
+    COPY_RECORDING,
+    COPY_BOTH,
+    COPY_SELECTING = 4, /* beside one of these: functions can be counted alone, with what they call */
+} CopyKind;
+
+/* Where the copy of a function's entry begins. */
+typedef struct {
+    uint64_t address;
+    uint64_t at;
+} EntryPlace;
 
 /* All sections of a copy in memory, ready to be written or loaded. */
 typedef struct {
     CopyHeader header;
     Array sections[SECTION_COUNT];
+    Array entries; /* EntryPlace, by `at`: of a selecting copy */
     /* For who wants to know. */
     uint64_t n_blocks, n_indirect, n_unresolved, n_unpatched, n_flagged, n_masks;
 } Copy;

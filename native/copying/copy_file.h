@@ -30,6 +30,7 @@ typedef enum {
     SECTION_LINES,    /* Line, by `at` */
     SECTION_SUMS = 12, /* Sum: of rows that have no counter, by `row` */
     SECTION_RECORDING, /* Recording: one, if there is counting code too */
+    SECTION_FUNCTIONS, /* NamedFunction, by `at`: of a selecting copy */
     SECTION_COUNT = 16
 } SectionKind;
 
@@ -153,6 +154,13 @@ typedef struct {
     uint32_t line; /* 0: none */
 } Line;
 
+/* A function that can be counted alone, with what it calls: the copy of its entry begins with a jump
+   of 2 bytes over a call of HOOK_ENTERED. One may have several names. */
+typedef struct {
+    uint32_t at;   /* offset in CODE of the jump */
+    uint32_t name; /* in SECTION_NAMES, as C++ writes it */
+} NamedFunction;
+
 /* ---- hooks: addresses at the beginning of CODE that emitted code jumps or calls through ---- */
 
 #define HOOKS_BYTES 4096u
@@ -175,13 +183,23 @@ typedef enum {
     HOOK_REQUEST,       /* after Valgrind's preamble and xchg rbx, rbx: rax points to six words */
     HOOK_TILES,         /* after LDTILECFG, TILERELEASE and XRSTOR: read the configuration */
     HOOK_RING_FULL,     /* the ring has less room than the block needs */
+    HOOK_ENTERED,       /* a function that is counted alone begins */
+    HOOK_LEFT,          /* rsp is above slots[SLOT_LIMIT], where code is returned to */
     HOOK_COUNT = 64
 } Hook;
 
 #define AFTER_CLONE_BYTES 15u
 
+/* From where the hook returns to back to the jump over it, to the beginning of what was returned to,
+   and to the place that the program's stack pointer had. */
+#define HOOK_CALL_BYTES 11u
+#define ENTERED_BYTES (2u + HOOK_CALL_BYTES)
+#define LEFT_BYTES (11u + HOOK_CALL_BYTES)
+#define BELOW_STACK 128u
+
 /* Bank.slots that emitted code uses; the loader has those from SLOT_LOADER. */
 #define SLOT_SPILL 0   /* 0 to 7: registers that emitted code has no room for */
+#define SLOT_LIMIT 8   /* in a selecting copy: the stack pointer above which HOOK_LEFT is called */
 #define SLOT_LOADER 16
 
 #endif

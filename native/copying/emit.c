@@ -36,6 +36,7 @@ static uint32_t find_bounds(Emitter *e) {
         e->bounds[block->first] = total;
         total += HEAD_BYTES + (is_aligned_loop(e, block) ? MOST_ALIGNMENT : 0);
         total += e->records ? record_head_bytes() : 0;
+        total += e->selects ? SELECTION_BYTES : 0;
         total += loop_most_bytes(e, block);
         for (uint32_t i = block->first; i < block->first + block->n; i++) {
             total += emit_most_bytes(&list[i]);
@@ -176,6 +177,7 @@ static void begin_block(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
     Loop *loop = loop_of(e, block);
     e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
+    const bool is_asked = e->selects && put_selection(e, block);
     const uint64_t jump = loop_enter(e, block);
     if (jump) { /* who comes from outside begins behind the jump */
         e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
@@ -187,7 +189,9 @@ static void begin_block(Emitter *e, const Block *block) {
     if (jump) {
         e->code[jump - 1] = (uint8_t)(e->n - jump);
     }
-    if (!loop || &e->graph.blocks[loop->head] != block || !loop->n_counters) {
+    const bool is_counted_loop =
+        loop && &e->graph.blocks[loop->head] == block && loop->n_counters;
+    if (!is_asked && !is_counted_loop) {
         e->places[e->graph.first_index + block->first].at = (uint32_t)e->n;
     }
     if (loop && &e->graph.blocks[loop->head] == block) {

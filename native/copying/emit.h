@@ -58,6 +58,7 @@ typedef struct {
     bool live_is_known;
     CopyKind kind;
     bool records;           /* what is emitted now */
+    bool selects;
     uint32_t record_words;  /* of the block at hand, without its own */
     size_t next_note;       /* that is not emitted yet */
     Array forward, late, masks, notes, stubs, loops, exits;
@@ -105,6 +106,12 @@ void put_outward(Emitter *e, uint64_t target, uint32_t bytes_after);
 void put_hook_call(Emitter *e, Hook hook);
 
 void put_counter_place(Emitter *e, uint32_t counter);
+
+/* ---- functions that can be counted alone ---- */
+
+/* Most bytes that put_selection writes, and what it writes before a block: true if anything. */
+#define SELECTION_BYTES 64u
+bool put_selection(Emitter *e, const Block *block);
 
 /* ---- rows ---- */
 

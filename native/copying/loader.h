@@ -47,6 +47,11 @@ typedef struct Thread {
     uint64_t busy;    /* it is in a mark: what a signal's handler marks meanwhile is ignored */
     uint64_t regions; /* as in Bank */
     Array open;       /* OpenRegion, the innermost last */
+    /* The function that it is in, which is counted alone with what it calls. */
+    uint64_t function_sp;     /* at its entry; NO_LIMIT: none */
+    uint64_t function_return; /* where it returns to */
+    uint64_t open_before_function, regions_before_function;
+    uint64_t stack[2];        /* from, to; both 0: not looked for yet */
     /* A system call that was changed and is under way: what the program called. */
     uint64_t kept;    /* KeptKind */
     Frame kept_frame;
@@ -57,6 +62,8 @@ typedef struct Thread {
     uint8_t *environment; /* for exec: made here if the program's lacks something */
     uint64_t environment_bytes;
 } Thread;
+
+#define NO_LIMIT UINT64_MAX
 
 typedef struct {
     uint64_t name;   /* offset in names */
@@ -261,6 +268,16 @@ bool entry_stub(EntryHook hook, uint8_t *stub, const uint8_t *entry);
 uint64_t original_address(uint64_t address);
 bool has_shadow_stack(void);
 
+/* A list of regions with one more; 0: no room for it. */
+uint64_t regions_with(uint64_t regions, const char *name, size_t n);
+
+/* ---- loader_functions.c: functions that are counted alone ---- */
+
+extern uint64_t functions_lock;
+/* A forked child is in the function that its parent's thread was in. */
+void thread_goes_on(Thread *thread, const Thread *before);
+void functions_select(const Loaded *module); /* whose copy is writable */
+
 /* ---- loader_signals.c, loader_samples.c ---- */
 
 bool action_begins(Thread *thread, Frame *frame);
@@ -287,6 +304,8 @@ void hook_after_clone(void);
 void hook_request(void);
 void hook_tiles(void);
 void hook_ring_full(void);
+void hook_entered(void);
+void hook_left(void);
 void hook_none(void);
 void hook_find_object(void);
 void hook_iterate_phdr(void);

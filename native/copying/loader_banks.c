@@ -110,6 +110,8 @@ Thread *thread_take(void) {
     thread->current = NULL;
     thread->busy = 0;
     thread->regions = 0;
+    thread->function_sp = NO_LIMIT;
+    thread->stack[0] = thread->stack[1] = 0;
     thread->kept = KEPT_NOTHING;
     thread->open.n = 0;
     thread->open.size = sizeof(OpenRegion);
@@ -186,6 +188,7 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     }
     bank->tid = thread->tid;
     bank->is_free = 0;
+    bank->slots[SLOT_LIMIT] = thread->function_sp;
     thread->current = bank;
     thread->regions = regions;
     gs_set(bank);

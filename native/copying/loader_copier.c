@@ -14,7 +14,7 @@
 /* What the child does, on the memory of its parent, which waits. Its descriptors are its own. */
 typedef struct {
     const char *program;
-    const char *arguments[5];
+    const char *arguments[6];
     int64_t messages; /* file that takes its messages */
 } Task;
 
@@ -94,8 +94,13 @@ int64_t copier_run(const char *module, const char *kind, const char *copy_path, 
     task.arguments[n++] = task.program;
     task.arguments[n++] = module;
     task.arguments[n++] = copy_path;
-    if (!text_equal(kind, "counting")) {
-        task.arguments[n++] = text_equal(kind, "both") ? "--both" : "--recording";
+    if (text_begins(kind, "selecting")) {
+        task.arguments[n++] = "--selecting";
+    }
+    if (text_find(kind, "both")) {
+        task.arguments[n++] = "--both";
+    } else if (text_find(kind, "recording")) {
+        task.arguments[n++] = "--recording";
     }
     if (!task.program[0]) {
         return -1;

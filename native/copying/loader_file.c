@@ -50,6 +50,11 @@ void file_real_path(const MappedFile *file, const char *path, char *real, size_t
 
 static const char *kind_name(void) {
     const uint64_t options = process.arena->options;
+    if (process.arena->function_name) {
+        return options & OPTION_TRAFFIC   ? "selecting-recording"
+             : options & OPTION_BURSTS ? "selecting-both"
+                                       : "selecting";
+    }
     return options & OPTION_TRAFFIC ? "recording" : options & OPTION_BURSTS ? "both" : "counting";
 }
 
@@ -69,6 +74,8 @@ static bool is_sound(const MappedFile *file, const uint64_t identity[2]) {
         && section_fits(copy, SECTION_ROWS, sizeof(Row))
         && section_fits(copy, SECTION_PLACES, sizeof(Place))
         && section_fits(copy, SECTION_PAIRS, sizeof(Pair))
+        && section_fits(copy, SECTION_FUNCTIONS, sizeof(NamedFunction))
+        && section_fits(copy, SECTION_NAMES, 1)
         && copy->sections[SECTION_CODE].n >= HOOKS_BYTES
         && copy->sections[SECTION_CODE].n < UINT64_C(0x70000000)
         && copy->eh_frame_hdr < copy->sections[SECTION_CODE].n;

@@ -204,6 +204,22 @@
         ret
         end hook_ring_full
 
+        begin hook_entered
+        called_below
+        save 0, 136
+        call function_entered
+        restore 0
+        ret
+        end hook_entered
+
+        begin hook_left
+        called_below
+        save 0, 136
+        call function_left
+        restore 0
+        ret
+        end hook_left
+
         .globl hook_return_from_signal
         .hidden hook_return_from_signal
 hook_return_from_signal:

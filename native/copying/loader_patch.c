@@ -67,6 +67,8 @@ static void fill_hooks(uint8_t *code) {
     hooks[HOOK_REQUEST] = (uint64_t)hook_request;
     hooks[HOOK_TILES] = (uint64_t)hook_tiles;
     hooks[HOOK_RING_FULL] = (uint64_t)hook_ring_full;
+    hooks[HOOK_ENTERED] = (uint64_t)hook_entered;
+    hooks[HOOK_LEFT] = (uint64_t)hook_left;
 }
 
 static void jump_at(uint8_t *at, uint64_t from, uint64_t to) {
@@ -292,6 +294,7 @@ static Reason bring(Loaded *module, uint64_t first_counter, bool is_executable) 
     }
     fill_hooks(module->code);
     hook_entries(module);
+    functions_select(module);
     if (linker_break >= module->bias + module->lowest
         && linker_break < module->bias + module->highest) {
         hook_linker_break(module);

@@ -55,10 +55,12 @@ static void begin_process(const Bank *parents) {
     process_began(true, parent);
     modules_lock = 0;
     names_lock = 0;
+    functions_lock = 0;
     process_marks_forks();
     threads_forget();
     Thread *thread = thread_take();
     thread->open = before.open;
+    thread_goes_on(thread, &before);
     tiles_of_child(parents, tiles);
     bank_use(thread, before.regions, tiles);
     samples_of_thread(thread);

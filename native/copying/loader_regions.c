@@ -45,9 +45,8 @@ static uint64_t name_of(const char *text, size_t n) {
 static char list[MOST_LIST_BYTES]; /* guarded by the lock */
 
 /* The regions after one more began: its name is last, and nowhere else. */
-static uint64_t list_with(uint64_t regions, const char *name) {
+static uint64_t list_with(uint64_t regions, const char *name, size_t name_bytes) {
     const char *rest = arena_text(regions);
-    const size_t name_bytes = text_length(name);
     size_t n = 0;
     while (*rest) {
         size_t length = 0;
@@ -62,8 +61,21 @@ static uint64_t list_with(uint64_t regions, const char *name) {
         }
         rest += length + (rest[length] == '\n');
     }
-    memcpy(list + n, name, name_bytes + 1);
+    if (n + name_bytes >= sizeof list) {
+        return 0;
+    }
+    memcpy(list + n, name, name_bytes);
+    list[n + name_bytes] = 0;
     return name_of(list, n + name_bytes);
+}
+
+uint64_t regions_with(uint64_t regions, const char *name, size_t n) {
+    uint64_t found = 0;
+    if (lock_take(&names_lock)) {
+        found = list_with(regions, name, n);
+        lock_release(&names_lock);
+    }
+    return found;
 }
 
 static size_t copy_name(char *to, const char *name) {
@@ -81,7 +93,7 @@ static void begins(Thread *thread, const char *text) {
     uint64_t id = 0, regions = 0;
     if (n && lock_take(&names_lock)) {
         id = name_of(name, n);
-        regions = id ? list_with(thread->regions, name) : 0;
+        regions = id ? list_with(thread->regions, name, n) : 0;
         lock_release(&names_lock);
     }
     const bool has_room = !is_quiet || thread->open.n < thread->open.capacity;
@@ -98,11 +110,13 @@ static void ends(Thread *thread, const char *text) {
     if (!copy_name(name, text)) {
         return;
     }
+    /* What was open before the function that is counted alone goes on as long as that does. */
+    const size_t least = thread->function_sp == NO_LIMIT ? 0 : thread->open_before_function;
     size_t depth = thread->open.n;
-    while (depth && !text_equal(arena_text(open[depth - 1].name), name)) {
+    while (depth > least && !text_equal(arena_text(open[depth - 1].name), name)) {
         depth--;
     }
-    if (depth) {
+    if (depth > least) {
         thread->open.n = depth - 1;
         bank_use(thread, open[depth - 1].before, bank_here()->tiles);
     }

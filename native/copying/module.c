@@ -301,6 +301,7 @@ const char *module_open(Module *module, const char *path) {
     static const size_t SIZES[OWNED_COUNT] = {
         sizeof(Segment),  sizeof(Range),    sizeof(Range), sizeof(Function), sizeof(uint64_t),
         sizeof(uint64_t), sizeof(Range), sizeof(Import),   sizeof(Fde),
+        sizeof(Range),
     };
     Opening opening = {.module = module};
     *module = (Module){.path = path, .strings = ""};

@@ -74,7 +74,9 @@ typedef struct {
     /* private */
     Fde *fdes;                  /* sorted by start */
     size_t n_fdes;
-    Array owned[9];
+    Range *named;               /* sorted: {start, offset in `strings`} of symbols of functions */
+    size_t n_named;
+    Array owned[10];
 } Module;
 
 /* NULL, and a reason in plain English, if it cannot be read or is not for x86-64. The file stays

@@ -30,6 +30,12 @@ static void add_symbols(Opening *opening, const SymbolTable *table, bool is_dyna
             || !module_is_code(module, symbol.st_value)) {
             continue;
         }
+        const uint32_t name = symbol_name(module, table, &symbol);
+        Range *named = name && type != STT_SECTION && type != STT_FILE
+            ? array_add(owned_array(opening, OWNED_NAMED), 1) : NULL;
+        if (named) {
+            *named = (Range){symbol.st_value, name};
+        }
         if (is_dynamic) { /* others may call it, whatever it is inside of */
             add_number(owned_array(opening, OWNED_ENTRIES), symbol.st_value);
         }
@@ -40,7 +46,7 @@ static void add_symbols(Opening *opening, const SymbolTable *table, bool is_dyna
                 *added = (Candidate){
                     .start = symbol.st_value,
                     .end = symbol.st_value + symbol.st_size,
-                    .name = symbol_name(module, table, &symbol),
+                    .name = name,
                     .rank = bind == STB_LOCAL  ? RANK_LOCAL
                           : bind == STB_WEAK ? RANK_WEAK
                                              : RANK_GLOBAL,
@@ -219,6 +225,10 @@ void read_functions(Opening *opening) {
     array_begin(&candidates, sizeof(Candidate));
     add_symbols(opening, &opening->dynamic_symbols, true, &candidates);
     add_symbols(opening, &opening->all_symbols, false, &candidates);
+    Array *named = owned_array(opening, OWNED_NAMED);
+    sort_records(named->items, named->n, sizeof(Range) / 8);
+    module->named = (Range *)named->items;
+    module->n_named = named->n;
     add_fdes(opening, &candidates);
     sort_records(candidates.items, candidates.n, sizeof(Candidate) / 8);
     choose_functions(opening, (const Candidate *)candidates.items, candidates.n);

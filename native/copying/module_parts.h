@@ -17,6 +17,7 @@ typedef enum {
     OWNED_RELOCATED,
     OWNED_IMPORTS,
     OWNED_FDES,
+    OWNED_NAMED,
     OWNED_COUNT
 } Owned;
 

@@ -87,7 +87,8 @@ class _Module(ctypes.Structure):
         ("strings", ctypes.c_void_p),
         ("frames_of", ctypes.c_char_p),
         *_list("fdes"),
-        ("owned", _Array * 9),
+        *_list("named"),
+        ("owned", _Array * 10),
     ]  # fmt: skip
 
 

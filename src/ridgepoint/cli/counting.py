@@ -26,7 +26,7 @@ _WITHOUT_SIMULATION = {
 """Meters that cannot do all that the options say, and how a refusal begins."""
 
 _KNOWN = {
-    "native": ("--region", "--cold", "--what-if", "--miss-curve", "--no-traffic"),
+    "native": ("--region", "--function", "--cold", "--what-if", "--miss-curve", "--no-traffic"),
     "both": ("--cold", "--all-threads", "--what-if", "--miss-curve", "--no-traffic"),
 }
 """Options that these meters know all the same."""
@@ -132,6 +132,7 @@ def meter_for(
         "cpus": cpus,
         "simulate": traffic,
         "region": region,
+        "function": function,
         "cold": cold,
         "alternatives": tuple(map(_other_caches, what_if)),
         "miss_curve": miss_curve,
@@ -141,7 +142,7 @@ def meter_for(
         from ridgepoint.meters.native import NativeMeter
 
         return NativeMeter(**options)
-    options |= {"function": function, "all_threads": all_threads}
+    options["all_threads"] = all_threads
     if name in {None, "auto"}:
         from ridgepoint.meters.first_choice import first_choice
 

@@ -30,12 +30,13 @@ def first_choice(**options: Any) -> Meter:
         As `ridgepoint.meters.engine.EngineMeter` has them.
     """
     engine = EngineMeter(**options)
-    if engine.function is not None or engine.all_threads:
+    if engine.all_threads:
         return engine
     native = NativeMeter(
         cpus=engine.cpus,
         simulate=engine.simulate,
         region=engine.region,
+        function=engine.function,
         cold=engine.cold,
         alternatives=engine.alternatives,
         ends=engine.ends,

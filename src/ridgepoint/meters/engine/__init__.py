@@ -24,8 +24,9 @@ from ridgepoint.meters.engine.build import Engine, engine
 from ridgepoint.meters.engine.files import Written, options, writable_by_all
 from ridgepoint.meters.engine.geometry import Geometry, simulated
 from ridgepoint.meters.object_file import CodeStore, ObjectFile
-from ridgepoint.meters.profile.counts import Selects, Totals, count
+from ridgepoint.meters.profile.counts import Totals, count
 from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.meters.profile.selected import is_function, never_ran, selects
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.meters.valgrind.host import check_startable, why_unavailable
 from ridgepoint.meters.valgrind.log import lost
@@ -39,7 +40,6 @@ from ridgepoint.scratch import scratch_folder
 MOST_GEOMETRIES = 8
 """Caches that can be simulated in one run, the machine's own included."""
 
-_FUNCTION_MARK = "\x01"  # the engine puts it before the name of a region that is a function
 _NO_LOG = "Cannot create log file"
 _MOST_LINES_FOLLOWED = 1 << 20  # 64 MiB of lines of 64 byte; beyond, the miss curve is sampled
 _OPTIONS = (
@@ -196,11 +196,6 @@ class EngineMeter:
             chosen.append("--all-threads=yes")
         return tuple(chosen)
 
-    def _selects(self) -> Selects | None:
-        if self.region is not None:
-            return lambda name: name == self.region
-        return None if self.function is None else lambda name: name.startswith(_FUNCTION_MARK)
-
     def _counted(
         self,
         what: str,
@@ -211,18 +206,20 @@ class EngineMeter:
         built: Engine,
         naming: Naming,
     ) -> Counted:
-        selects = self._selects()
+        belongs = selects(self.selection)
         try:
             totals = count(
                 written.profiles,
                 alternatives=[geometry.caches for geometry in geometries[1:]],
-                selects=selects,
+                selects=belongs,
                 naming=naming,
             )
         except InvalidDocument as error:
             raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
-        if selects is not None and not any(selects(region.name) for region in totals.regions):
-            raise self._never_ran(what, written)
+        selection = self.selection
+        if selection and belongs and not any(belongs(one.name) for one in totals.regions):
+            entered = chain.from_iterable(n for p in written.profiles for n in p.banks)
+            raise never_ran(what, selection, entered)
         lost_pids = lost(written.logs, written.pids)
         most_threads = max(profile.process.most_threads for profile in written.profiles)
         return Counted(
@@ -232,7 +229,7 @@ class EngineMeter:
             functions=totals.functions,
             caches=geometries[0].caches if geometries else (),
             processes=len(written.pids),
-            regions=tuple(r for r in totals.regions if not r.name.startswith(_FUNCTION_MARK)),
+            regions=tuple(r for r in totals.regions if not is_function(r.name)),
             alternatives=totals.alternatives[: len(self.alternatives)],
             ends=totals.alternatives[len(self.alternatives) :],
             miss_curve=totals.miss_curve,
@@ -256,22 +253,6 @@ class EngineMeter:
             *doubts.threads(most_threads, cpus=self.cpus),
             *doubts.pending_writes(totals.traffic),
             *(() if self.selection is None or self.cold else doubts.selected(self.selection)),
-        )
-
-    def _never_ran(self, what: str, written: Written) -> CannotMeasure:
-        if self.region is not None:
-            entered = sorted({name for p in written.profiles for bank in p.banks for name in bank})
-            known = f"it entered {', '.join(map(repr, entered))}" if entered else "it entered none"
-            return CannotMeasure(
-                what,
-                reason=f"it never entered a region {self.region!r}; {known}",
-                remedy="mark it with ridgepoint.region(...) or RIDGEPOINT_REGION_BEGIN(...)",
-            )
-        return CannotMeasure(
-            what,
-            reason=f"no function whose symbol is or matches {self.function!r} was entered",
-            remedy="look for its name in the table of functions of a run without --function: it "
-            "may be inlined, static in a stripped file, or have a longer name",
         )
 
 

@@ -41,8 +41,9 @@ from ridgepoint.meters.native.profiles import profiles_of
 from ridgepoint.meters.native.refusals import check_countable, env_program, preload
 from ridgepoint.meters.native.traffic import MOST_GEOMETRIES, Wanted
 from ridgepoint.meters.object_file import CodeStore
-from ridgepoint.meters.profile.counts import Selects, Totals, count
+from ridgepoint.meters.profile.counts import Totals, count
 from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.meters.profile.selected import is_function, never_ran, selects
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.regions import ARENA_VARIABLE
 from ridgepoint.scratch import scratch_folder
@@ -62,12 +63,15 @@ class NativeMeter:
     ----------
     region : str or None
         Count only in regions of this name; None: everywhere.
+    function : str or None
+        Count only in functions whose symbol is this or matches it as a regular expression, and in
+        what they call; None: everywhere.
     simulate : bool
         Whether caches are simulated.
     cpus : int
         Simulated CPUs, over which threads are spread.
     cold : bool
-        Empty the caches whenever the region begins, and when it ends.
+        Empty the caches whenever the region or function begins, and when it ends.
     alternatives : tuple of tuple of Cache
         Other caches to simulate in the same run.
     ends : tuple of tuple of Cache
@@ -82,6 +86,7 @@ class NativeMeter:
     """
 
     region: str | None = None
+    function: str | None = None
     simulate: bool = False
     cpus: int = 1
     cold: bool = False
@@ -94,8 +99,10 @@ class NativeMeter:
     name = "native"
 
     def __post_init__(self) -> None:
-        if self.cold and self.region is None:
-            raise ValueError("cold needs a region")
+        if self.region is not None and self.function is not None:
+            raise ValueError("region and function cannot both be given")
+        if self.cold and self.selection is None:
+            raise ValueError("cold needs a region or a function")
         if len(self.alternatives) >= MOST_GEOMETRIES:
             raise ValueError(f"alternatives can be {MOST_GEOMETRIES - 1} at most")
 
@@ -107,12 +114,11 @@ class NativeMeter:
     @property
     def selection(self) -> Selection | None:
         """What is counted alone; None: everything."""
-        return None if self.region is None else Selection(kind="region", name=self.region)
-
-    @property
-    def _selects(self) -> Selects | None:
-        region = self.region
-        return None if region is None else lambda name: name == region
+        if self.region is not None:
+            return Selection(kind="region", name=self.region)
+        if self.function is not None:
+            return Selection(kind="function", name=self.function)
+        return None
 
     @property
     def stand_in(self) -> Meter | None:
@@ -149,7 +155,7 @@ class NativeMeter:
             If the program is not there or not for x86-64.
         CannotMeasure
             If nothing can be preloaded into it, nothing of it was counted, too little of its time
-            was, or the region that was to be counted alone was never entered.
+            was, or what was to be counted alone never ran.
         """
         built = native_engine(report=self.report)
         check_countable(command)
@@ -196,6 +202,7 @@ class NativeMeter:
             geometries=geometries,
             reuse_lines=_MOST_LINES_FOLLOWED if self.miss_curve else 0,
             region=self.region or "",
+            function=self.function is not None,
             cold=self.cold,
         )
         try:
@@ -205,6 +212,7 @@ class NativeMeter:
                 library=built.library,
                 options=self.options | OPTION_TRAFFIC * self.simulate,
                 traffic=wanted if self.simulate else None,
+                function=self.function,
             )
         except OSError as error:
             raise CannotMeasure(
@@ -223,18 +231,19 @@ class NativeMeter:
         began_ns: int,
         geometries: Sequence[Geometry],
     ) -> Totals:
-        region = self.region
+        selection = self.selection
+        belongs = selects(selection)
         try:
             totals = count(
                 profiles_of(contents, history.programs, files=_files(contents, began_ns)),
                 alternatives=[geometry.caches for geometry in geometries[1:]],
-                selects=self._selects,
+                selects=belongs,
                 naming=naming,
             )
         except InvalidDocument as error:
             raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
-        if region is not None and not any(one.name == region for one in totals.regions):
-            raise _never_entered(what, region, contents)
+        if selection and belongs and not any(belongs(one.name) for one in totals.regions):
+            raise never_ran(what, selection, (n for bank in contents.banks for n in bank.regions))
         return totals
 
     def _counted(
@@ -262,7 +271,7 @@ class NativeMeter:
             ends=totals.alternatives[len(self.alternatives) :],
             miss_curve=totals.miss_curve,
             processes=n_processes,
-            regions=totals.regions,
+            regions=tuple(one for one in totals.regions if not is_function(one.name)),
             partial=_why_partial(history, run),
             selected=None if self.selection is None else str(self.selection),
             cautions=(
@@ -369,16 +378,6 @@ def _check_covered(what: str, covered: Coverage | None) -> None:
             f"{uncounted_in_words(covered.uncounted)}",
             remedy="count it with --meter engine",
         )
-
-
-def _never_entered(what: str, region: str, contents: Contents) -> CannotMeasure:
-    entered = sorted({name for bank in contents.banks for name in bank.regions})
-    known = f"it entered {', '.join(map(repr, entered))}" if entered else "it entered none"
-    return CannotMeasure(
-        what,
-        reason=f"it never entered a region {region!r}; {known}",
-        remedy="mark it with ridgepoint.region(...) or RIDGEPOINT_REGION_BEGIN(...)",
-    )
 
 
 def _unseen_s(contents: Contents, run: Run) -> float:

@@ -106,6 +106,7 @@ class Arena:
         options: int = OPTION_SAMPLES,
         period_ns: int = _PERIOD_NS,
         traffic: simulated.Wanted | None = None,
+        function: str | None = None,
     ) -> None:
         """Make an empty arena.
 
@@ -120,6 +121,8 @@ class Arena:
             CPU time of a thread between two of its samples.
         traffic : Wanted or None
             The caches to simulate; `options` are to say so too.
+        function : str or None
+            Name or pattern of functions that are regions of their own, with what they call.
 
         Raises
         ------
@@ -128,7 +131,7 @@ class Arena:
         """
         self._fd = os.memfd_create("ridgepoint-arena")
         try:
-            self._lay_out(options, period_ns, (copies, copier, library), traffic)
+            self._lay_out(options, period_ns, (copies, copier, library), traffic, function)
         except BaseException:
             os.close(self._fd)
             raise
@@ -155,6 +158,7 @@ class Arena:
         period_ns: int,
         paths: tuple[Path, ...],
         traffic: simulated.Wanted | None,
+        function: str | None,
     ) -> None:
         counters, banks = _counters_and_banks()
         bank_bytes = _pages(COUNTERS_AT + 8 * counters)
@@ -174,6 +178,9 @@ class Arena:
         for name, path in zip(("folder_name", "copier_name", "loader_name"), paths, strict=True):
             header[name] = len(names)
             names += os.fsencode(path) + b"\0"
+        if function is not None:
+            header["function_name"] = len(names)
+            names += os.fsencode(function) + b"\0"
         if traffic is not None:
             region_name = len(names) if traffic.region else 0
             names += os.fsencode(traffic.region) + b"\0"

@@ -45,6 +45,7 @@ _LINK_LIBRARY = (
 )
 _COPIER_MAIN = "copier_main.c"
 _TRAFFIC = "traffic"
+_PATTERN = "pattern"  # shared with the other engine, as the caches are
 _IN_PROGRAMS_ONLY = ("loader", _TRAFFIC)
 
 
@@ -104,7 +105,8 @@ class Recipe:
         flags = (*_COMMON, *_IN_PROGRAMS, *_LINK_LIBRARY, str(self.has_vectors))
         for text in (*flags, os.environ.get("CC", ""), version("iced-x86")):
             digest.update(text.encode(errors="surrogateescape") + b"\0")
-        files = (*self.source.glob("*.[chS]"), *self._caches.glob("*.[ch]"), *_files_of_table())
+        shared = (*self._caches.glob("*.[ch]"), *self.source.parent.glob(f"{_PATTERN}.[ch]"))
+        files = (*self.source.glob("*.[chS]"), *shared, *_files_of_table())
         _add_files(digest, files)
         return digest.hexdigest()[:16]
 
@@ -134,7 +136,8 @@ class Recipe:
 
         instruction_table.main([str(folder / TABLE)])
         cc = compiler(WHAT)
-        include = (f"-I{self.source}", f"-I{self._caches}", f"-I{folder}")
+        folders = (self.source, self._caches, self.source.parent, folder)
+        include = tuple(f"-I{each}" for each in folders)
         library = {path: f"{path.stem}.so.o" for path in self._sources_of_library()}
         copier = {path: f"{path.stem}.o" for path in self._sources_of_copier()}
         compiling = [
@@ -162,7 +165,8 @@ class Recipe:
     def _sources_of_library(self) -> list[Path]:
         own = [path for path in sorted(self.source.glob("*.[cS]")) if path.name != _COPIER_MAIN]
         simulates = any(path.stem == _TRAFFIC for path in own)
-        return [*own, *sorted(self._caches.glob("*.c"))] if simulates else own
+        caches = sorted(self._caches.glob("*.c")) if simulates else []
+        return [*own, *caches, *self.source.parent.glob(f"{_PATTERN}.c")]
 
     def _sources_of_copier(self) -> list[Path]:
         files = sorted(self.source.glob("*.[cS]"))

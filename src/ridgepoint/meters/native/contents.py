@@ -30,6 +30,7 @@ _WRITTEN = (
     *("options", "modules_at", "most_modules", "events_at", "most_events", "samples_at"),
     *("most_samples", "names_at", "names_bytes", "banks_at", "most_banks", "bank_bytes"),
     *("most_counters", "period_ns", "folder_name", "copier_name", "loader_name", "traffic_at"),
+    "function_name",
 )
 _COUNTED = (
     *("n_modules", "n_events", "n_samples", "names_used", "n_banks", "n_counters"),

@@ -192,9 +192,9 @@ typedef enum {
 
 /* From where the hook returns to back to the jump over it, to the beginning of what was returned to,
    and to the place that the program's stack pointer had. */
-#define HOOK_CALL_BYTES 11u
-#define ENTERED_BYTES (2u + HOOK_CALL_BYTES)
-#define LEFT_BYTES (11u + HOOK_CALL_BYTES)
+#define CALLED_BYTES 11u
+#define ENTERED_BYTES (2u + CALLED_BYTES)
+#define LEFT_BYTES (11u + CALLED_BYTES)
 #define BELOW_STACK 128u
 
 /* Bank.slots that emitted code uses; the loader has those from SLOT_LOADER. */

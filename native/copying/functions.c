@@ -22,7 +22,7 @@ static bool is_entry(const Emitter *e, const Block *block) {
 
 /* Code that is run after a call returned, or that an unwinder jumps to. */
 static bool is_returned_to(const Emitter *e, const Block *block) {
-    if (block == e->graph.blocks || (block->live_in & LIVE_FLAGS)) {
+    if (block == e->graph.blocks) {
         return false;
     }
     const Instruction *first = &e->analysis->list[block->first];
@@ -37,14 +37,19 @@ bool put_selection(Emitter *e, const Block *block) {
         if (entry) {
             *entry = (EntryPlace){e->graph.piece->start, e->n};
         }
-        PUT(e, 0xEB, HOOK_CALL_BYTES + 8); /* over what comes */
+        PUT(e, 0xEB, CALLED_BYTES + 8); /* over what comes */
         put_hook_call(e, HOOK_ENTERED);
+        return true;
+    }
+    if (is_returned_to(e, block) && (block->live_in & LIVE_FLAGS)) {
+        put_nops(e, LEFT_BYTES - CALLED_BYTES);
+        put_hook_call(e, HOOK_LEFT);
         return true;
     }
     if (is_returned_to(e, block)) {
         PUT(e, 0x65, 0x48, 0x3B, 0x24, 0x25); /* cmp rsp, gs:[limit] */
         put4(e, (uint32_t)(offsetof(Bank, slots) + 8 * SLOT_LIMIT));
-        PUT(e, 0x76, HOOK_CALL_BYTES + 8); /* jbe over it */
+        PUT(e, 0x76, CALLED_BYTES + 8); /* jbe over it */
         put_hook_call(e, HOOK_LEFT);
         return true;
     }

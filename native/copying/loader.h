@@ -276,6 +276,8 @@ uint64_t regions_with(uint64_t regions, const char *name, size_t n);
 extern uint64_t functions_lock;
 /* A forked child is in the function that its parent's thread was in. */
 void thread_goes_on(Thread *thread, const Thread *before);
+/* Code that is not copied goes on at this stack pointer, behind a call. */
+void function_returned(uint64_t sp);
 void functions_select(const Loaded *module); /* whose copy is writable */
 
 /* ---- loader_signals.c, loader_samples.c ---- */

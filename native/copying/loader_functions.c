@@ -228,6 +228,17 @@ void function_entered(const Frame *frame) {
     thread->busy = 0;
 }
 
+void function_returned(uint64_t sp) {
+    Thread *thread = process.arena ? thread_here() : NULL;
+    if (thread && !thread->busy && thread->function_sp == sp - 8) {
+        thread->busy = 1;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        goes_out(thread);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        thread->busy = 0;
+    }
+}
+
 /* Something is returned to whose stack pointer is above the limit of this bank. */
 void function_left(const Frame *frame) {
     Thread *thread = thread_here();

@@ -153,6 +153,7 @@ uint64_t signal_begins(uint64_t signal, ucontext_t *context, void *room) {
 void signal_ends(ucontext_t *context, const void *room) {
     greg_t *here = context->uc_mcontext.gregs;
     const Kept *kept = room;
+    function_returned((uint64_t)room);
     if (is_same(here, kept->shown)) {
         go_back(here, kept->interrupted, kept->shown);
     } else {

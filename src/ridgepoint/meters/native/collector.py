@@ -34,7 +34,6 @@ _ADDED = (
     "elsewhere",
     "dropped",
     "not_simulated",
-    "not_simulated",
 )
 
 

@@ -221,3 +221,14 @@ def test_tiles_move_the_lines_of_their_rows(compiled, recorded, of_function):
     assert lines(loads)["dram"][0] == pytest.approx(64 * 12, abs=6)
     assert lines(stores)["dram"][0] == pytest.approx(64 * 16, abs=6)
     assert lines(stores)["l2"][1] == pytest.approx(64 * 16 - 128, abs=130)
+
+
+def test_libraries_that_come_and_go_move_their_lines_each_time(compiled, recorded):
+    """Code that was unloaded may be in rings that are replayed later."""
+    program = compiled("reloads.c", "-O2", "-fno-pic", "-no-pie")
+    libraries = [compiled("reloads.c", level, "-shared", "-fPIC") for level in ("-O1", "-O2")]
+    result = recorded(program, 50, *libraries)
+    parts = [one for one in result.functions if one.name == "touch"]
+
+    assert sum(touched(part)[0] for part in parts) == pytest.approx(100 * 4096 * 8, rel=0.01)
+    assert sum(lines(part)["l2"][0] for part in parts) == pytest.approx(100 * 512, rel=0.05)

@@ -226,6 +226,18 @@ def _compiled(kind: str, options: str, **how: object) -> Trial:
     return Trial(name=f"compiled-{kind}", program=built, arguments=("all",), slow=True)
 
 
+def _becomes(kind: str, options: str) -> Trial:
+    """Return a trial of a program that another one becomes: started alone it is refused."""
+    sanitized = Built(source="compiled.c", options=("-w", *options.split(), "-lm"), name=kind)
+    return Trial(
+        name=f"compiled-{kind}",
+        program=_PLAIN,
+        arguments=("exec_same", f"{{folder}}/{kind}", "all"),
+        needs=(sanitized,),
+        slow=True,
+    )
+
+
 COMPILED = [
     *(_compiled(kind, options) for kind, options in _GCC.items()),
     *(_compiled(f"clang-{kind}", options, compiler="clang") for kind, options in _CLANG.items()),
@@ -236,8 +248,7 @@ COMPILED = [
         after=("strip --strip-all {}", "{python} {sources}/drop_sections.py {}"),
     ),
     replace(_compiled("profiled", "-O2 -pg"), environment={"GMON_OUT_PREFIX": "/dev/null/x"}),
-    replace(_compiled("address", "-O2 -fsanitize=address"), counted=False),
-    replace(_compiled("thread", "-O2 -fsanitize=thread"), counted=False),
+    *(_becomes(f"{kind}-sanitizer", f"-O2 -fsanitize={kind}") for kind in ("address", "thread")),
     replace(_compiled("static", "-O2 -static"), counted=False),
     replace(_compiled("static-pie", "-O2 -static-pie"), counted=False),
     replace(_compiled("musl", "-O2", compiler="musl-gcc"), counted=False),

@@ -169,7 +169,13 @@ static const Elf64_Dyn *dynamic_of(const MappedFile *file, const Elf64_Phdr *hea
     return NULL;
 }
 
-/* The address sanitizer ends a program in which something comes before it. */
+/* The address sanitizer ends a program in which something comes before it, that of threads one
+   that has memory where it expects none. */
+static bool is_sanitizer(const char *library) {
+    return text_begins(library, "libasan.") || text_begins(library, "libtsan.")
+        || text_begins(library, "libhwasan.");
+}
+
 static bool needs_sanitizer(const MappedFile *file, const Elf64_Ehdr *header) {
     const Elf64_Phdr *headers = (const Elf64_Phdr *)(file->bytes + header->e_phoff);
     uint64_t n, strings = 0;
@@ -179,8 +185,8 @@ static bool needs_sanitizer(const MappedFile *file, const Elf64_Ehdr *header) {
     }
     for (uint64_t i = 0; i < n && dynamic[i].d_tag != DT_NULL; i++) {
         if (dynamic[i].d_tag == DT_NEEDED
-            && text_begins(text_at(file, headers, header->e_phnum, strings + dynamic[i].d_un.d_val),
-                           "libasan.")) {
+            && is_sanitizer(
+                text_at(file, headers, header->e_phnum, strings + dynamic[i].d_un.d_val))) {
             return true;
         }
     }

@@ -125,6 +125,19 @@ void mark_taken(Analysis *a, uint64_t address) {
     set_mark(a, a->entered, address);
 }
 
+/* A thunk that compilers jump to instead of through a register: call; mov (%rsp), register; ret. */
+static bool is_thunk(const Module *module, uint64_t target) {
+    const uint8_t *code = module_bytes(module, target, 5);
+    int32_t distance;
+    if (!code || code[0] != 0xe8) {
+        return false;
+    }
+    memcpy(&distance, code + 1, 4);
+    code = module_bytes(module, target + 5 + (uint64_t)(int64_t)distance, 5);
+    return code && (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04
+        && code[3] == 0x24 && code[4] == 0xc3;
+}
+
 /* What an instruction does to the flow of control. */
 static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
     const uint64_t next = x->address + x->length;
@@ -143,6 +156,7 @@ static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
         if (x->flow == FLOW_CALL || x->target < piece->start || x->target >= piece->end) {
             set_mark(a, a->outside, x->target);
         }
+        piece->has_indirect |= x->flow != FLOW_CALL && is_thunk(a->module, x->target);
         break;
     case FLOW_INDIRECT_JUMP:
         piece->has_indirect = true;

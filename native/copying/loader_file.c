@@ -98,9 +98,14 @@ static const CopyHeader *open_copy(const char *path, const uint64_t identity[2],
     return NULL;
 }
 
-static void copy_path_of(const uint64_t identity[2], char *path, size_t room) {
-    size_t n = text_add(path, 0, room, arena_text(process.arena->folder_name));
-    n = text_add(path, n, room, "/");
+/* Copies of code made at run time begin with `made-` as their files do: they do not grow old. */
+static void copy_path_of(const char *module_path, const uint64_t identity[2], char *path,
+                         size_t room) {
+    const char *folder = arena_text(process.arena->folder_name);
+    const bool is_made = text_begins(module_path, folder)
+        && text_begins(module_path + text_length(folder), "/made-");
+    size_t n = text_add(path, 0, room, folder);
+    n = text_add(path, n, room, is_made ? "/made-" : "/");
     n = text_add_number(path, n, room, identity[0], 16, 16);
     n = text_add_number(path, n, room, identity[1], 16, 16);
     n = text_add(path, n, room, "-");
@@ -135,7 +140,7 @@ static void note_refusal(const char *copy_path, const char *message) {
 
 const CopyHeader *copy_find(const char *module_path, const uint64_t identity[2], char *copy_path,
                             size_t room, Reason *reason, char *message, size_t message_room) {
-    copy_path_of(identity, copy_path, room);
+    copy_path_of(module_path, identity, copy_path, room);
     const CopyHeader *copy = open_copy(copy_path, identity, reason);
     if (copy || is_quiet || was_refused(copy_path, message, message_room)) {
         return copy;

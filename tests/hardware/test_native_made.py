@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,61 @@ def test_code_that_is_written_over_runs_as_it_is(sealed):
 
     assert written == f"{ROUNDS} {2 * ROUNDS}\n"
     assert counted.counts.work == {"fp64": ROUNDS}
+
+
+IR = """
+define double @product(double %x, double %y) noinline {
+  %p = fmul double %x, %y
+  ret double %p
+}
+define void @daxpy(i64 %n, double %a, ptr %x, ptr %y) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%j, %loop]
+  %px = getelementptr double, ptr %x, i64 %i
+  %py = getelementptr double, ptr %y, i64 %i
+  %vx = load double, ptr %px
+  %vy = load double, ptr %py
+  %p = fmul double %a, %vx
+  %s = fadd double %p, %vy
+  store double %s, ptr %py
+  %j = add i64 %i, 1
+  %c = icmp slt i64 %j, %n
+  br i1 %c, label %loop, label %out
+out:
+  ret void
+}
+"""
+LLVM_PROGRAM = f"""
+import ctypes, sys
+import llvmlite.binding as llvm
+
+llvm.initialize_native_target()
+llvm.initialize_native_asmprinter()
+machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
+engine = llvm.create_mcjit_compiler(llvm.parse_assembly({IR!r}), machine)
+engine.finalize_object()
+daxpy = ctypes.CFUNCTYPE(
+    None, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p
+)(engine.get_function_address("daxpy"))
+product = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(
+    engine.get_function_address("product")
+)
+n, calls = 100, int(sys.argv[1])
+x, y = (ctypes.c_double * n)(*[1.0] * n), (ctypes.c_double * n)()
+for _ in range(calls):
+    daxpy(n, 2.0, x, y)
+    product(2.0, 3.0)
+print(int(y[n - 1]))
+"""
+
+
+def test_all_functions_that_a_compiler_makes_at_once_are_counted():
+    """Two flop for each element and call, and one for each product; the rest is the same."""
+    few, one = _count(sys.executable, "-c", LLVM_PROGRAM, 1)
+    many, written = _count(sys.executable, "-c", LLVM_PROGRAM, 1001)
+
+    assert (one, written) == ("2\n", "2002\n")
+    more = {kind: n - few.counts.work.get(kind, 0) for kind, n in many.counts.work.items()}
+    assert more["fp64"] == 1000 * (2 * 100 + 1)

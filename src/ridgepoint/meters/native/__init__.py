@@ -51,6 +51,7 @@ from ridgepoint.scratch import scratch_folder
 _COPIES = "copies"
 _MADE = "made-"  # what the preloaded library calls the files of code made at run time
 _UNUSED_S = 30 * 24 * 3600.0
+_MADE_UNUSED_S = 24 * 3600.0  # most of it holds addresses, which are others in each run
 _SLOWEST_TICK_S, _LEAST_UNSEEN_S = 0.01, 0.5
 _MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled
 
@@ -317,6 +318,7 @@ def _folder_of_copies(built: NativeEngine, scratch: Path) -> tuple[Path, tuple[C
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)  # it is in use
         _clear_unused(folder.parent)
+        _clear_made(folder)
         probe = folder / f".writable-{scratch.name}"
         probe.touch()
         probe.unlink()
@@ -339,6 +341,14 @@ def _clear_unused(copies: Path) -> None:
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > _UNUSED_S:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear_made(copies: Path) -> None:
+    """Remove code made at run time, and its copies, which are older than any run."""
+    for file in copies.glob(f"{_MADE}*"):
+        with suppress(OSError):
+            if time.time() - file.stat().st_ctime > _MADE_UNUSED_S:
+                file.unlink()
 
 
 def _check_begun(what: str, contents: Contents, history: History, run: Run) -> None:

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code that the program makes at run time: what of it is sure to be functions. */
+#ifndef RIDGEPOINT_LOADER_MADE_H
+#define RIDGEPOINT_LOADER_MADE_H
+
+#include "loader.h"
+
+#define CODE_AT 4096u                  /* in the file of such code, and its vaddr */
+#define MOST_BYTES (UINT64_C(1) << 22) /* of code that is looked at */
+#define MOST_FUNCTIONS 512u
+
+/* Code from `begin` to `end`; closed: nothing but other closed functions is called from it, so
+   nobody unwinds through it. */
+typedef struct {
+    uint64_t begin, end;
+    bool is_closed;
+} MadeFunction;
+
+extern MadeFunction made_functions[MOST_FUNCTIONS]; /* of the code that was looked at last */
+extern uint64_t n_made_functions;
+
+/* False: there are none that are sure. */
+bool made_find_functions(const uint8_t *code, uint64_t n);
+
+#endif

@@ -75,22 +75,22 @@ def test_native_is_asked_for_what_it_can(cli, monkeypatch):
     monkeypatch.setattr("ridgepoint.meters.native.NativeMeter", meter)
     cli.run("--meter", "native", "--counts-only", "--region", "a", "--cold", "--json", "--", "true")
     cli.run("--meter", "native", "--counts-only", "--no-traffic", "--json", "--", "true")
+    cli.run("--meter", "native", "--counts-only", "--function", "f", "--json", "--", "true")
 
-    assert [(one["region"], one["cold"], one["simulate"]) for one in asked] == [
-        ("a", True, True),
-        (None, False, False),
+    assert [(a["region"], a["function"], a["cold"], a["simulate"]) for a in asked] == [
+        ("a", None, True, True),
+        (None, None, False, False),
+        (None, "f", False, True),
     ]
 
 
-@pytest.mark.parametrize(
-    "options", [("--function", "f"), ("--region", "a", "--all-threads")], ids=" ".join
-)
-def test_native_names_what_it_cannot(cli, options):
-    """It tells threads apart, and knows no functions before they run."""
-    status, _, err = cli.run("--meter", "native", *options, "--", "true")
+@pytest.mark.parametrize("option", ["--region", "--function"])
+def test_native_names_what_it_cannot(cli, option):
+    """It tells threads apart."""
+    status, _, err = cli.run("--meter", "native", option, "a", "--all-threads", "--", "true")
 
     assert status == 2
-    assert f"the copying engine knows no {options[-1] if len(options) > 2 else options[0]}" in err
+    assert "the copying engine knows no --all-threads" in err
 
 
 @pytest.mark.parametrize("name", ["perf", "both", "callgrind"])

@@ -242,7 +242,7 @@ def run(
 class Engine:
     """The copying engine, as the meter uses it."""
 
-    def __init__(self, *, options: int = 1, verbose: bool = False) -> None:
+    def __init__(self, *, options: int = 1 | 8, verbose: bool = False) -> None:
         from ridgepoint.meters.native import build
 
         self._engine = build.native_engine()

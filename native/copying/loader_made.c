@@ -7,8 +7,9 @@
  * memory that no file is behind, and in it functions that call nothing but each other and jump
  * nowhere else, so nobody unwinds through them. Where there is something else behind the first
  * function, as the tables of oneDNN's kernels, only that is believed to be one: no byte is changed
- * that is not code. Before the program writes there again or unmaps it, its bytes are put back.
- * The copy remains: somebody may still be in it. */
+ * that is not code. Where it stays writable the first is alone as well: others may change without
+ * it. Before the program writes there again or unmaps it, its bytes are put back. The copy remains:
+ * somebody may still be in it. */
 #include "loader_made.h"
 
 #include <elf.h>
@@ -188,7 +189,7 @@ static bool changes_too_often(uint64_t address) {
     return false;
 }
 
-static void sealed(uint64_t from, uint64_t bytes) {
+static void sealed(uint64_t from, uint64_t bytes, bool stays_writable) {
     static char path[4096];
     const uint8_t *code = (const uint8_t *)from;
     if (from & 4095 || bytes < LEAST_BYTES || bytes > MOST_BYTES || loaded_at(from)
@@ -198,7 +199,7 @@ static void sealed(uint64_t from, uint64_t bytes) {
     while (bytes > LEAST_BYTES && !code[bytes - 1]) {
         bytes--;
     }
-    if (!made_find_functions(code, bytes) || changes_too_often(from)
+    if (!made_find_functions(code, bytes, stays_writable) || changes_too_often(from)
         || !write_file(code, bytes, path, sizeof path)) {
         return;
     }
@@ -229,7 +230,7 @@ void made_changes(const Thread *thread, const Frame *frame) {
     const Signals before = signals_block();
     if (lock_take(&modules_lock)) {
         if (seals) { /* or it remains executable, and threads may be in it */
-            sealed(from, to - from);
+            sealed(from, to - from, frame->rdx & PROT_WRITE);
         } else {
             opened(from, to);
         }

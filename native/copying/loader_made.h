@@ -19,7 +19,7 @@ typedef struct {
 extern MadeFunction made_functions[MOST_FUNCTIONS]; /* of the code that was looked at last */
 extern uint64_t n_made_functions;
 
-/* False: there are none that are sure. */
-bool made_find_functions(const uint8_t *code, uint64_t n);
+/* False: there are none that are sure. `may_change`: each by itself, without who tells of it. */
+bool made_find_functions(const uint8_t *code, uint64_t n, bool may_change);
 
 #endif

@@ -164,7 +164,7 @@ static void settle(const Array *calls) {
 }
 
 /* Find functions, of which only the first may be followed by something else than the next. */
-bool made_find_functions(const uint8_t *code, uint64_t n) {
+bool made_find_functions(const uint8_t *code, uint64_t n, bool may_change) {
     Array calls;
     uint64_t at = 0;
     n_made_functions = 0;
@@ -180,7 +180,7 @@ bool made_find_functions(const uint8_t *code, uint64_t n) {
         n_made_functions++;
         at = behind_padding(code, n, function->end);
     }
-    if (at < n || at == NOWHERE) { /* tables, or what is not known */
+    if (may_change || at < n || at == NOWHERE) { /* tables, or what is not known */
         for (uint64_t i = 1; i < n_made_functions; i++) {
             made_functions[i].is_closed = false;
         }

@@ -57,6 +57,24 @@ def test_code_that_is_written_over_runs_as_it_is(sealed):
 
 
 IR = """
+declare double @cos(double)
+define double @outside(double %x) {
+  %y = call double @cos(double %x)
+  ret double %y
+}
+define i64 @fib(i64 %n) {
+  %c = icmp slt i64 %n, 2
+  br i1 %c, label %small, label %sum
+small:
+  ret i64 %n
+sum:
+  %a = sub i64 %n, 1
+  %b = sub i64 %n, 2
+  %x = call i64 @fib(i64 %a)
+  %y = call i64 @fib(i64 %b)
+  %z = add i64 %x, %y
+  ret i64 %z
+}
 define double @product(double %x, double %y) noinline {
   %p = fmul double %x, %y
   ret double %p
@@ -95,12 +113,16 @@ daxpy = ctypes.CFUNCTYPE(
 product = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(
     engine.get_function_address("product")
 )
+fib = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(engine.get_function_address("fib"))
+outside = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(
+    engine.get_function_address("outside")
+)
 n, calls = 100, int(sys.argv[1])
 x, y = (ctypes.c_double * n)(*[1.0] * n), (ctypes.c_double * n)()
 for _ in range(calls):
     daxpy(n, 2.0, x, y)
     product(2.0, 3.0)
-print(int(y[n - 1]))
+print(int(y[n - 1]), fib(15), outside(0.0))
 """
 
 
@@ -109,6 +131,6 @@ def test_all_functions_that_a_compiler_makes_at_once_are_counted():
     few, one = _count(sys.executable, "-c", LLVM_PROGRAM, 1)
     many, written = _count(sys.executable, "-c", LLVM_PROGRAM, 1001)
 
-    assert (one, written) == ("2\n", "2002\n")
+    assert (one, written) == ("2 610 1.0\n", "2002 610 1.0\n")
     more = {kind: n - few.counts.work.get(kind, 0) for kind, n in many.counts.work.items()}
     assert more["fp64"] == 1000 * (2 * 100 + 1)

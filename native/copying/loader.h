@@ -294,7 +294,7 @@ void samples_of_thread(Thread *thread);
 uint64_t limits_own_space(const ArenaHeader *arena);
 bool limit_begins(Thread *thread, Frame *frame);
 void limit_returned(const Frame *before, const Frame *frame);
-bool lock_begins(const Thread *thread, Frame *frame);
+bool lock_begins(Thread *thread, Frame *frame);
 
 /* ---- loader_hooks.S ---- */
 

@@ -73,7 +73,7 @@ void limit_returned(const Frame *before, const Frame *frame) {
 }
 
 /* A call of mlockall: all of the arena would be made, and nothing else fit into memory. */
-bool lock_begins(const Thread *thread, Frame *frame) {
+bool lock_begins(Thread *thread, Frame *frame) {
     if (!(frame->rdi & MCL_CURRENT) || is_of_child(thread)) {
         return false;
     }

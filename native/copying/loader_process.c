@@ -179,9 +179,25 @@ static bool clones(const Thread *thread, uint64_t flags) {
     return needs_bank(flags);
 }
 
+/* A handler may make such calls as well, so that none runs until this one has returned. */
+static bool is_kept(Thread *thread, Frame *frame, bool (*begins)(Thread *, Frame *),
+                    uint64_t kind) {
+    if (is_quiet) {
+        return false;
+    }
+    const Signals before = signals_block();
+    thread->kept_frame = *frame;
+    if (!begins(thread, frame)) {
+        signals_restore(before);
+        return false;
+    }
+    thread->kept_signals = before;
+    thread->kept = kind;
+    return true;
+}
+
 static bool returns_by_hook(Thread *thread, Frame *frame) {
     thread->kept = KEPT_NOTHING;
-    thread->kept_frame = *frame;
     switch (frame->rax) {
     case SYS_clone: return clones(thread, frame->rdi);
     case SYS_clone3: return clones(thread, clone3_flags(frame));
@@ -191,29 +207,15 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
         if (is_quiet) {
             return false;
         }
+        thread->kept_frame = *frame;
         exec_begins(thread, frame);
         thread->kept = KEPT_EXEC;
         return true;
-    case SYS_rt_sigaction:
-        if (!is_quiet && action_begins(thread, frame)) {
-            thread->kept = KEPT_ACTION;
-            return true;
-        }
-        return false;
+    case SYS_rt_sigaction: return is_kept(thread, frame, action_begins, KEPT_ACTION);
     case SYS_setrlimit:
     case SYS_getrlimit:
-    case SYS_prlimit64:
-        if (limit_begins(thread, frame)) {
-            thread->kept = KEPT_LIMIT;
-            return true;
-        }
-        return false;
-    case SYS_mlockall:
-        if (lock_begins(thread, frame)) {
-            thread->kept = KEPT_ARGUMENTS;
-            return true;
-        }
-        return false;
+    case SYS_prlimit64: return is_kept(thread, frame, limit_begins, KEPT_LIMIT);
+    case SYS_mlockall: return is_kept(thread, frame, lock_begins, KEPT_ARGUMENTS);
     case SYS_mprotect:
     case SYS_munmap:
     case SYS_mremap:
@@ -284,5 +286,8 @@ void system_call_returned(Frame *frame) {
             limit_returned(&thread->kept_frame, frame);
         }
         restore_arguments(&thread->kept_frame, frame);
+        if (kept != KEPT_EXEC) {
+            signals_restore(thread->kept_signals);
+        }
     }
 }

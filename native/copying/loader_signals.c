@@ -171,7 +171,6 @@ bool action_begins(Thread *thread, Frame *frame) {
     if (!signal || signal >= MOST_SIGNALS || frame->r10 != 8 || is_of_child) {
         return false;
     }
-    thread->kept_signals = signals_block(); /* until it returned: a handler may call this as well */
     thread->kept_handler = handlers[signal];
     if (frame->rsi && read_program(frame->rsi, action, sizeof *action)) {
         if (samples_want(signal)) {
@@ -200,5 +199,4 @@ void action_returned(Thread *thread, const Frame *before, const Frame *frame) {
     } else if (old && samples_want(signal)) {
         *old = (KernelAction){0};
     }
-    signals_restore(thread->kept_signals);
 }

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).parents[1] / "programs" / "native"
@@ -364,10 +365,19 @@ def main() -> int:
     return 1 if failed else 0
 
 
+@cache
+def _is_installed(command: str) -> bool:
+    """Return whether a compiler is there; a stand-in for rustc may be there without one."""
+    if shutil.which(command) is None:
+        return False
+    asked = [command, "--version"]
+    return command != "rustc" or not subprocess.run(asked, capture_output=True).returncode
+
+
 def lacking(trial: Trial) -> str | None:
     """Return why a trial cannot run here, or None."""
     for built in (trial.program, *trial.needs):
-        if built is not None and shutil.which(built.command()) is None:
+        if built is not None and not _is_installed(built.command()):
             return f"{built.command()} is not installed"
     if trial.program is None and shutil.which(trial.arguments[0]) is None:
         return f"{trial.arguments[0]} is not installed"

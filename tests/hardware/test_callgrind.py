@@ -282,7 +282,7 @@ def test_a_profile_cut_short_is_refused(build, count):
             os.truncate(path, path.stat().st_size // 2)
         return run
 
-    with pytest.raises(CannotMeasure, match="cut short|not of the format"):
+    with pytest.raises(CannotMeasure, match=r"cut short|not of the format"):
         count(build("family", "-O2"), "plain", launch=cutting)
 
 

@@ -162,16 +162,6 @@ static void anchor_at(Emitter *e, const Piece *piece, uint64_t address, Array *h
                                  .hop = (int8_t)(hole - (address + 2))});
 }
 
-/* Stubs stay: copies call their copies, and all else is led on by the table that they read. */
-static bool is_stub(const Module *module, const Piece *piece) {
-    for (size_t i = 0; i < module->n_stubs; i++) {
-        if (piece->start < module->stubs[i].end && module->stubs[i].start < piece->end) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_entry(const Module *module, uint64_t address) {
     size_t low = 0, high = module->n_entries;
     while (low < high) {
@@ -214,8 +204,9 @@ void emit_anchors(Emitter *e) {
     array_begin(&hops, sizeof(Anchor));
     for (size_t i = 0; i < e->analysis->n_pieces; i++) {
         const Piece *piece = &e->analysis->pieces[i];
+        /* Stubs stay: copies call their copies, all else is led on by the table that they read. */
         if (piece->is_copied && piece->kind == PIECE_FUNCTION
-            && !is_stub(e->analysis->module, piece)) {
+            && !module_has_stubs(e->analysis->module, piece->start, piece->end)) {
             anchor_piece(e, piece, &hops);
         }
     }

@@ -2,6 +2,7 @@
 #include "debug_apart.h"
 
 #include "identity.h"
+#include "text.h"
 
 #define SYSTEM_FOLDER "/usr/lib/debug"
 #define MOST_ID_BYTES 64
@@ -24,16 +25,8 @@ static void put(Path *path, const char *text, size_t n) {
     path->text[path->n] = 0;
 }
 
-static size_t length_of(const char *text) {
-    size_t n = 0;
-    while (text[n]) {
-        n++;
-    }
-    return n;
-}
-
 static void put_text(Path *path, const char *text) {
-    put(path, text, length_of(text));
+    put(path, text, text_length(text));
 }
 
 /* ---- by the build id ---- */
@@ -104,7 +97,7 @@ static bool open_by_link(Module *file, const Module *module, ApartPlace place) {
     link.at = link.end - 4;
     const uint32_t stated = (uint32_t)reader_number(&link, 4);
     Path path = {.n = 0};
-    size_t folder = length_of(module->path);
+    size_t folder = text_length(module->path);
     while (folder && module->path[folder - 1] != '/') {
         folder--;
     }

@@ -58,7 +58,8 @@ bool put_selection(Emitter *e, const Block *block) {
 
 /* ---- names ---- */
 
-static size_t length_of(const char *text, char end) {
+/* Up to a character, or its end. */
+static size_t length_until(const char *text, char end) {
     size_t n = 0;
     while (text[n] && text[n] != end) {
         n++;
@@ -69,8 +70,8 @@ static size_t length_of(const char *text, char end) {
 static uint32_t add_name(Names *names, const char *symbol, Demangler *demangle) {
     const char *text = symbol[0] == '_' && symbol[1] == 'Z' ? demangle(symbol) : NULL;
     /* A version follows an @. */
-    return text ? names_add(names, text, length_of(text, 0))
-                : names_add(names, symbol, length_of(symbol, '@'));
+    return text ? names_add(names, text, length_until(text, 0))
+                : names_add(names, symbol, length_until(symbol, '@'));
 }
 
 void functions_name(const Module *module, Demangler *demangle, Copy *copy) {

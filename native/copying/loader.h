@@ -12,6 +12,7 @@
 #include "copy_file.h"
 #include "memory.h"
 #include "system.h"
+#include "text.h"
 #include "traffic.h"
 
 /* ---- layout that loader_hooks.S knows as well (loader_banks.c asserts it) ---- */
@@ -102,7 +103,7 @@ static inline Bank *bank_here(void) {
     return bank;
 }
 
-/* ---- loader_calls.c: the kernel, strings, messages ---- */
+/* ---- loader_calls.c: the kernel, what is mapped, messages ---- */
 
 int64_t call_open(const char *path, int flags);
 void call_close(int64_t file);
@@ -115,14 +116,15 @@ void signals_restore(Signals before);
 bool lock_take(uint64_t *lock); /* false: it seems that nobody will ever release it */
 void lock_release(uint64_t *lock);
 
-size_t text_length(const char *text);
-bool text_equal(const char *a, const char *b);
-bool text_begins(const char *text, const char *beginning);
-const char *text_find(const char *text, const char *part);
-/* Append to text of `room` bytes, cut where it ends; returns its new length. */
-size_t text_add(char *text, size_t length, size_t room, const char *added);
-size_t text_add_number(char *text, size_t length, size_t room, uint64_t number, unsigned base,
-                       unsigned digits);
+/* A line of /proc/PID/maps. */
+typedef struct {
+    uint64_t start, end;
+    const char *rest; /* from its permissions on */
+} Mapping;
+
+/* Take the next line, if there is one. NULL is a text without lines. */
+bool maps_next(const char **text, Mapping *mapping);
+
 void say(const char *what, const char *name, uint64_t number); /* if verbose */
 
 /* ---- loader_arena.c ---- */

@@ -81,60 +81,22 @@ void lock_release(uint64_t *lock) {
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- strings ---- */
+/* ---- what is mapped ---- */
 
-size_t text_length(const char *text) {
-    size_t n = 0;
-    while (text[n]) {
-        n++;
+bool maps_next(const char **text, Mapping *mapping) {
+    if (!*text || !**text) {
+        return false;
     }
-    return n;
-}
-
-bool text_begins(const char *text, const char *beginning) {
-    for (; *beginning; beginning++, text++) {
-        if (*text != *beginning) {
-            return false;
-        }
-    }
+    mapping->start = text_hexadecimal(text);
+    *text += **text == '-';
+    mapping->end = text_hexadecimal(text);
+    mapping->rest = *text + (**text == ' ');
+    const char *end = text_find(*text, "\n");
+    *text = end ? end + 1 : NULL;
     return true;
 }
 
-bool text_equal(const char *a, const char *b) {
-    return text_begins(a, b) && !a[text_length(b)];
-}
-
-const char *text_find(const char *text, const char *part) {
-    for (; *text; text++) {
-        if (text_begins(text, part)) {
-            return text;
-        }
-    }
-    return NULL;
-}
-
-size_t text_add(char *text, size_t length, size_t room, const char *added) {
-    while (*added && length + 1 < room) {
-        text[length++] = *added++;
-    }
-    text[length] = 0;
-    return length;
-}
-
-size_t text_add_number(char *text, size_t length, size_t room, uint64_t number, unsigned base,
-                       unsigned digits) {
-    char reversed[65], ordered[65];
-    unsigned n = 0;
-    do {
-        reversed[n++] = "0123456789abcdef"[number % base];
-        number /= base;
-    } while (number || n < digits);
-    for (unsigned i = 0; i < n; i++) {
-        ordered[i] = reversed[n - 1 - i];
-    }
-    ordered[n] = 0;
-    return text_add(text, length, room, ordered);
-}
+/* ---- messages ---- */
 
 void say(const char *what, const char *name, uint64_t number) {
     char text[512];

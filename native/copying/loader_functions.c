@@ -127,33 +127,16 @@ static uint64_t regions_in(uint64_t before, uint64_t entry) {
 
 /* ---- stacks ---- */
 
-static uint64_t hexadecimal(const char **text) {
-    uint64_t value = 0;
-    for (;; (*text)++) {
-        const char c = **text;
-        if (c >= '0' && c <= '9') {
-            value = value << 4 | (uint64_t)(c - '0');
-        } else if (c >= 'a' && c <= 'f') {
-            value = value << 4 | (uint64_t)(c - 'a' + 10);
-        } else {
-            return value;
-        }
-    }
-}
-
 /* What is mapped around an address, up to there. */
 static void find_mapping(uint64_t address, uint64_t found[2]) {
     Array content;
     const char *text = (const char *)call_read_all("/proc/self/maps", &content);
-    while (text && *text) {
-        const uint64_t start = hexadecimal(&text);
-        text += *text == '-';
-        if (start <= address && address < hexadecimal(&text)) {
-            found[0] = start;
+    Mapping one;
+    while (maps_next(&text, &one)) {
+        if (one.start <= address && address < one.end) {
+            found[0] = one.start;
             found[1] = address;
             break;
-        }
-        while (*text && *text++ != '\n') {
         }
     }
     array_end(&content);

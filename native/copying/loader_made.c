@@ -31,20 +31,6 @@ static uint64_t n_places;
 
 /* ---- where it is ---- */
 
-static uint64_t read_hexadecimal(const char **text) {
-    uint64_t value = 0;
-    for (;; (*text)++) {
-        const char c = **text;
-        if (c >= '0' && c <= '9') {
-            value = value << 4 | (uint64_t)(c - '0');
-        } else if (c >= 'a' && c <= 'f') {
-            value = value << 4 | (uint64_t)(c - 'a' + 10);
-        } else {
-            return value;
-        }
-    }
-}
-
 static bool is_anonymous_line(const char *permissions) {
     return permissions[0] == 'r' && permissions[1] == 'w' && permissions[3] == 'p'
         && text_begins(permissions + 5, "00000000 00:00 0 ");
@@ -56,19 +42,15 @@ static bool is_anonymous(uint64_t from, uint64_t to) {
     if (!call_read_all("/proc/self/maps", &maps)) {
         return false;
     }
-    const char *line = (const char *)maps.items;
-    while (line && *line && from < to) {
-        const uint64_t begin = read_hexadecimal(&line);
-        line++;
-        const uint64_t end = read_hexadecimal(&line);
-        if (begin <= from && from < end) {
-            if (!is_anonymous_line(line + 1)) {
+    const char *text = (const char *)maps.items;
+    Mapping one;
+    while (from < to && maps_next(&text, &one)) {
+        if (one.start <= from && from < one.end) {
+            if (!is_anonymous_line(one.rest)) {
                 break;
             }
-            from = end;
+            from = one.end;
         }
-        line = text_find(line, "\n");
-        line = line ? line + 1 : NULL;
     }
     array_end(&maps);
     return from >= to;

@@ -40,14 +40,6 @@ typedef struct {
     Array *calls;
 } Following;
 
-static bool add_number(Array *array, uint64_t number) {
-    uint64_t *added = array_add(array, 1);
-    if (added) {
-        *added = number;
-    }
-    return added != NULL;
-}
-
 static bool add_call(Following *f, uint64_t target) {
     MadeCall *call = array_add(f->calls, 1);
     if (call) {
@@ -61,8 +53,8 @@ static bool follow_flow(Following *f, const Instruction *x) {
     const bool is_inside = x->target >= f->function->begin && x->target < f->n;
     switch (x->flow) {
     case FLOW_CONDITIONAL:
-    case FLOW_LOOP: return is_inside && add_number(&f->waiting, x->target);
-    case FLOW_JUMP: return is_inside ? add_number(&f->waiting, x->target) : add_call(f, x->target);
+    case FLOW_LOOP: return is_inside && numbers_add(&f->waiting, x->target);
+    case FLOW_JUMP: return is_inside ? numbers_add(&f->waiting, x->target) : add_call(f, x->target);
     case FLOW_CALL: return add_call(f, x->target);
     case FLOW_INDIRECT_CALL: f->function->is_closed = false; return true;
     case FLOW_NEXT:
@@ -104,7 +96,7 @@ static bool follow(const uint8_t *code, uint64_t n, MadeFunction *function, Arra
     Following f = {code, n, function, {0}, calls};
     bool returns = false;
     array_begin(&f.waiting, sizeof(uint64_t));
-    bool is_sure = add_number(&f.waiting, function->begin);
+    bool is_sure = numbers_add(&f.waiting, function->begin);
     while (is_sure && f.waiting.n) {
         is_sure = follow_path(&f, ((const uint64_t *)f.waiting.items)[--f.waiting.n], &returns);
     }

@@ -21,41 +21,21 @@ void places_forget(void) {
     array_end(&taken);
 }
 
-static uint64_t hexadecimal(const char **text) {
-    uint64_t number = 0;
-    for (;; (*text)++) {
-        const char digit = **text;
-        if (digit >= '0' && digit <= '9') {
-            number = number * 16 + (uint64_t)(digit - '0');
-        } else if (digit >= 'a' && digit <= 'f') {
-            number = number * 16 + (uint64_t)(digit - 'a' + 10);
-        } else {
-            return number;
-        }
-    }
-}
-
 static void read_taken(void) {
     Array content;
     const char *text = (const char *)call_read_all("/proc/self/maps", &content);
     array_begin(&taken, sizeof(Taken));
-    while (text && *text) {
-        const uint64_t start = hexadecimal(&text);
-        text += *text == '-';
-        const uint64_t end = hexadecimal(&text);
+    Mapping one;
+    while (maps_next(&text, &one)) {
         Taken *last = (Taken *)taken.items + taken.n - 1;
-        if (taken.n && last->end == start) {
-            last->end = end;
+        if (taken.n && last->end == one.start) {
+            last->end = one.end;
         } else {
             Taken *added = array_add(&taken, 1);
             if (added) {
-                *added = (Taken){start, end};
+                *added = (Taken){one.start, one.end};
             }
         }
-        while (*text && *text != '\n') {
-            text++;
-        }
-        text += *text == '\n';
     }
     array_end(&content);
 }

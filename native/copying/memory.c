@@ -76,6 +76,14 @@ void array_end(Array *array) {
     array_begin(array, array->size);
 }
 
+bool numbers_add(Array *numbers, uint64_t number) {
+    uint64_t *added = array_add(numbers, 1);
+    if (added) {
+        *added = number;
+    }
+    return added != NULL;
+}
+
 /* ---- bytes ---- */
 
 typedef struct {

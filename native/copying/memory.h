@@ -22,6 +22,7 @@ typedef struct {
 void array_begin(Array *array, size_t size);
 void *array_add(Array *array, size_t n); /* n new items, zeroed; NULL: no memory */
 void array_end(Array *array);
+bool numbers_add(Array *numbers, uint64_t number); /* to an array of uint64_t; false: no memory */
 
 /* gcc calls these by name in freestanding code as well. */
 void *memcpy(void *to, const void *from, size_t n);

@@ -89,6 +89,8 @@ const uint8_t *module_bytes(const Module *module, uint64_t address, size_t n);
 /* All that the file has from a vaddr to the end of its segment, or NULL. */
 const uint8_t *module_rest(const Module *module, uint64_t address, size_t *n);
 bool module_is_code(const Module *module, uint64_t address);
+/* Whether there are stubs of the linker from `start` up to `end`. */
+bool module_has_stubs(const Module *module, uint64_t start, uint64_t end);
 /* The function that holds an address, or NULL. */
 const Function *module_function_at(const Module *module, uint64_t address);
 /* The symbol of another module that relocation puts at a place in data, or NULL. */

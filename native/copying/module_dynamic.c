@@ -139,16 +139,9 @@ uint32_t symbol_name(const Module *module, const SymbolTable *table, const Elf64
 
 /* ---- relocations ---- */
 
-static void add_number(Array *array, uint64_t number) {
-    uint64_t *added = array_add(array, 1);
-    if (added) {
-        *added = number;
-    }
-}
-
 static void add_pointer(Opening *opening, uint64_t address) {
     if (module_is_code(opening->module, address)) {
-        add_number(owned_array(opening, OWNED_POINTERS), address);
+        numbers_add(owned_array(opening, OWNED_POINTERS), address);
     }
 }
 

@@ -37,6 +37,11 @@ bool module_is_code(const Module *module, uint64_t address) {
     return code && address < code->end;
 }
 
+bool module_has_stubs(const Module *module, uint64_t start, uint64_t end) {
+    const size_t n = records_until(module->stubs, module->n_stubs, sizeof(Range) / 8, end - 1);
+    return n && start < module->stubs[n - 1].end;
+}
+
 bool module_word(const Module *module, uint64_t place, uint64_t *value) {
     const Range *relocated = LAST_UNTIL(module->relocated, module->n_relocated, place);
     if (relocated && relocated->start == place) {

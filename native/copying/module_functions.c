@@ -11,13 +11,6 @@ typedef struct {
 
 enum { RANK_FDE, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
-static void add_number(Array *array, uint64_t number) {
-    uint64_t *added = array_add(array, 1);
-    if (added) {
-        *added = number;
-    }
-}
-
 /* ---- who says that there is one ---- */
 
 static void add_symbols(Opening *opening, const SymbolTable *table, bool is_dynamic,
@@ -37,7 +30,7 @@ static void add_symbols(Opening *opening, const SymbolTable *table, bool is_dyna
             *named = (Range){symbol.st_value, name};
         }
         if (is_dynamic) { /* others may call it, whatever it is inside of */
-            add_number(owned_array(opening, OWNED_ENTRIES), symbol.st_value);
+            numbers_add(owned_array(opening, OWNED_ENTRIES), symbol.st_value);
         }
         if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_size
             && symbol.st_size <= UINT64_MAX - symbol.st_value) {
@@ -105,7 +98,7 @@ static void choose_functions(Opening *opening, const Candidate *candidates, size
         Candidate one;
         i += settle(candidates + i, n - i, &one);
         if (one.start < done_to) {
-            add_number(owned_array(opening, OWNED_ENTRIES), one.start);
+            numbers_add(owned_array(opening, OWNED_ENTRIES), one.start);
             continue;
         }
         const uint64_t end = end_of_code(module, one.start);
@@ -192,7 +185,7 @@ static void add_other_entries(Opening *opening) {
     const uint64_t known[] = {opening->header.e_entry, opening->init, opening->fini};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (module_is_code(module, known[i])) {
-            add_number(entries, known[i]);
+            numbers_add(entries, known[i]);
         }
     }
     for (size_t i = 0; i < sizeof opening->arrays / sizeof opening->arrays[0]; i++) {
@@ -200,7 +193,7 @@ static void add_other_entries(Opening *opening) {
         for (uint64_t at = 0; at + 8 <= opening->arrays[i].bytes
              && module_word(module, opening->arrays[i].address + at, &value); at += 8) {
             if (module_is_code(module, value)) {
-                add_number(entries, value);
+                numbers_add(entries, value);
             }
         }
     }

@@ -33,15 +33,10 @@ static bool is_start(const Guesses *g, uint64_t address) {
     return address >= g->from && address < g->to && (g->starts[bit >> 6] >> (bit & 63) & 1);
 }
 
-static bool is_stub(const Module *module, uint64_t address) {
-    const size_t n = records_until(module->stubs, module->n_stubs, sizeof(Range) / 8, address);
-    return n && address < module->stubs[n - 1].end;
-}
-
 static void add_start(Guesses *g, uint64_t address) {
     const Module *module = g->module;
     if (!module_is_code(module, address) || module_function_at(module, address)
-        || is_stub(module, address) || is_start(g, address)) {
+        || module_has_stubs(module, address, address + 1) || is_start(g, address)) {
         return;
     }
     uint64_t *added = array_add(&g->waiting, 1);

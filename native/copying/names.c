@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names.h"
 
+#include "text.h"
+
 #define FIRST_ROOM 1024
 #define FNV_BASIS 2166136261u
 #define FNV_PRIME 16777619u
@@ -24,20 +26,12 @@ static uint32_t hash_of(const char *name, size_t n) {
     return hash ^ hash >> 15;
 }
 
-static size_t length_of(const char *text) {
-    size_t n = 0;
-    while (text[n]) {
-        n++;
-    }
-    return n;
-}
-
 /* Where a string is in the table, or would be. */
 static uint32_t *place_of(const Names *names, const char *name, size_t n) {
     const char *text = (const char *)names->text->items;
     for (size_t i = hash_of(name, n);; i++) {
         uint32_t *place = &names->places[i & (names->room - 1)];
-        if (!*place || (length_of(text + *place) == n && !memcmp(text + *place, name, n))) {
+        if (!*place || (text_length(text + *place) == n && !memcmp(text + *place, name, n))) {
             return place;
         }
     }
@@ -54,7 +48,7 @@ static bool grow(Names *names) {
         const uint32_t at = names->places[i];
         if (at) {
             const char *name = (const char *)names->text->items + at;
-            *place_of(&larger, name, length_of(name)) = at;
+            *place_of(&larger, name, text_length(name)) = at;
         }
     }
     names_end(names);
@@ -86,7 +80,7 @@ uint32_t names_add_path(Names *names, const char *base, const char *folder, cons
     char path[LONGEST_NAME];
     size_t n = 0;
     for (int i = 0; i < 3; i++) {
-        const size_t more = length_of(parts[i]);
+        const size_t more = text_length(parts[i]);
         n = parts[i][0] == '/' ? 0 : n;
         if (n + more + 1 > sizeof path) {
             return 0;

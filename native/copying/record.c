@@ -8,10 +8,6 @@
 
 #define MOST_USED 10
 
-static uint16_t bit_of(uint8_t r) {
-    return r < 16 ? (uint16_t)(1u << r) : 0;
-}
-
 static const uint8_t *code_of(const Module *module, const Instruction *x) {
     return module_bytes(module, x->address, x->length);
 }

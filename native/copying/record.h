@@ -7,6 +7,11 @@
 
 #define MOST_ACCESSES 6
 
+/* A register as one of a set; none: the empty set. */
+static inline uint16_t bit_of(uint8_t r) {
+    return r < 16 ? (uint16_t)(1u << r) : 0;
+}
+
 typedef enum {
     NOTE_OPERAND,  /* the address of the memory operand */
     NOTE_GATHER,   /* its base, 8 words of indices, 1 of the mask */

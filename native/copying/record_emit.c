@@ -78,10 +78,6 @@ static void give_tools(Emitter *e, const Tools *tools) {
     }
 }
 
-static uint16_t bit_of(uint8_t r) {
-    return r < 16 ? (uint16_t)(1u << r) : 0;
-}
-
 static uint16_t used_by(const Instruction *x, const Note *note) {
     return bit_of(x->base) | bit_of(x->index) | bit_of(note->access.r);
 }

@@ -13,7 +13,6 @@ import pytest
 
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.meters import compiling
-from ridgepoint.meters.engine import recipe as recipe_module
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.installation import installation
 
@@ -243,7 +242,7 @@ def test_compiler_that_hangs_is_ended(tmp_path, refusal, monkeypatch):
     """With whatever it started."""
     marker = f"96{os.getpid()}"
     monkeypatch.setenv("CC", compiler(tmp_path / "cc", f"sleep {marker} & wait"))
-    monkeypatch.setattr(recipe_module, "_COMPILE_LIMIT_S", 0.3)
+    monkeypatch.setattr(compiling, "_COMPILE_LIMIT_S", 0.3)
     said, _ = refusal()
 
     assert "cc took longer than 0.3 s" in said

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import atexit
 import errno
+import hashlib
 import os
+import platform
 import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache as once
 from pathlib import Path
@@ -112,6 +114,58 @@ def cache_folder(part: str, cache: Path | None = None) -> Path:
         if not cache.is_absolute() or not os.path.isdir(home):
             raise FileNotFoundError(errno.ENOENT, "there is no home folder", str(home))
     return cache.absolute() / part
+
+
+def digest(texts: Iterable[str], files: Iterable[Path]) -> str:
+    """Return a name that changes with texts, and with names and content of files.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    """
+    found = hashlib.sha256()
+    for text in texts:
+        found.update(text.encode(errors="surrogateescape") + b"\0")
+    for path in sorted(files):
+        content = path.read_bytes()
+        found.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()[:16]
+
+
+def check_machine(what: str, does: str) -> None:
+    """Refuse a host that is not x86-64.
+
+    Parameters
+    ----------
+    what : str
+        What is to be built, for messages.
+    does : str
+        What it does with code of x86-64: "counts", "copies".
+
+    Raises
+    ------
+    MeterUnavailable
+    """
+    if platform.machine() != "x86_64":
+        raise unavailable(
+            what,
+            f"this host is {platform.machine()}, and it {does} x86-64 only",
+            "count on an x86-64 host",
+        )
+
+
+def check_source(what: str, source: Path, name: str = "*.c") -> None:
+    """Refuse a folder that does not hold the C source of something.
+
+    Raises
+    ------
+    MeterUnavailable
+    """
+    if not any(source.glob(name)):
+        raise unavailable(
+            what, f"its C source is not in {source}", "reinstall the Python package 'ridgepoint'"
+        )
 
 
 def unavailable(what: str, reason: str, remedy: str) -> MeterUnavailable:

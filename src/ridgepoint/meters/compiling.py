@@ -8,12 +8,13 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from ridgepoint.errors import MeterUnavailable
 
+_COMPILE_LIMIT_S, _LINK_LIMIT_S = 120.0, 60.0
 _COMPILERS = ("cc", "gcc", "clang")
 _SIGNS = ("error", "undefined reference", "cannot find")
 
@@ -113,6 +114,37 @@ def run_together(
     for process, command in zip(running, commands, strict=True):
         if process.returncode != 0:
             raise BuildFailed(f"{Path(command[0]).name} failed, status {process.returncode}")
+
+
+def compile_and_link(
+    objects: Mapping[str, Sequence[str]],
+    linking: Sequence[Sequence[str]],
+    folder: Path,
+    log: Path,
+) -> None:
+    """Compile files side by side in a folder, link them, and remove what lay in between.
+
+    Parameters
+    ----------
+    objects : mapping of str to sequence of str
+        Name of each object file, and the command that compiles it but for that name.
+    linking : sequence of sequence of str
+        Commands that link them.
+    folder : Path
+    log : Path
+        Gets what they say.
+
+    Raises
+    ------
+    BuildFailed
+        If one of them fails, or they take too long.
+    """
+    compiling = [(*command, "-o", name) for name, command in objects.items()]
+    with log.open("wb") as sink:
+        run_together(compiling, folder, sink, _COMPILE_LIMIT_S)
+        run_together(linking, folder, sink, _LINK_LIMIT_S)
+    for name in objects:
+        (folder / name).unlink()
 
 
 def _start(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -84,11 +83,7 @@ def installation() -> Installation:
         If this is not x86-64, there is no Valgrind, it is not for amd64, or it came without
         its headers or archives.
     """
-    if platform.machine() != "x86_64":
-        raise unavailable(
-            f"this host is {platform.machine()}, and it counts x86-64 only",
-            "count on an x86-64 host",
-        )
+    building.check_machine(WHAT, "counts")
     found = shutil.which("valgrind")
     if found is None:
         raise unavailable("valgrind is not in PATH", "install the package 'valgrind'")

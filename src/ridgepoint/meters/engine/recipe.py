@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,20 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ridgepoint.meters.building import COMPLETE
-from ridgepoint.meters.compiling import compiler, cpu_features, run_together
+from ridgepoint.meters.building import COMPLETE, check_source, digest
+from ridgepoint.meters.compiling import compile_and_link, compiler, cpu_features, run_together
 from ridgepoint.meters.engine.installation import (
     PLATFORM,
     WHAT,
     Installation,
     check_version,
-    unavailable,
 )
 
 TOOL = f"ridgepoint-{PLATFORM}"
 """File name of the tool, as Valgrind's launcher looks for it."""
 
-_COMPILE_LIMIT_S, _LINK_LIMIT_S, _TRY_LIMIT_S = 60.0, 30.0, 30.0
+_TRY_LIMIT_S = 30.0
 _COMPILE = (
     *("-std=gnu11", "-O2", "-m64", "-fno-pie", "-fomit-frame-pointer", "-fno-strict-aliasing"),
     *("-fno-builtin", "-fno-stack-protector"),  # there is no C library
@@ -73,18 +71,14 @@ class Recipe:
         The compiler counts only if the user named it in ``CC``: a node of a cluster that has
         none may use what another has built.
         """
-        digest = hashlib.sha256()
-        chosen = os.environ.get("CC", "")
-        for text in (*_COMPILE, *_LINK, *self.cpu, self.installation.load_address, chosen):
-            digest.update(text.encode(errors="surrogateescape") + b"\0")
-        for path in sorted(self._files("*.[ch]")):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(self.source)}\0{len(content)}\0".encode() + content)
-        digest.update((self.installation.headers / "config.h").read_bytes())
-        for path in self.installation.parts:
-            status = path.stat()
-            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
-        return f"{self.installation.version}-{digest.hexdigest()[:16]}"
+        found = self.installation
+        stamps = ((path, path.stat()) for path in found.parts)
+        texts = (
+            *(*_COMPILE, *_LINK, *self.cpu, found.load_address, os.environ.get("CC", "")),
+            *(f"{path} {stamp.st_size} {stamp.st_mtime_ns}" for path, stamp in stamps),
+        )
+        made_from = digest(texts, (*self._files("*.[ch]"), found.headers / "config.h"))
+        return f"{found.version}-{made_from}"
 
     def check(self) -> None:
         """Start Valgrind, and compare its version with that of its headers."""
@@ -101,20 +95,14 @@ class Recipe:
         found = self.installation
         folders = (*self._folders, found.headers)
         flags = (*_COMPILE, *self.cpu, *(f"-I{folder}" for folder in folders))
-        sources = sorted(self._files("*.c"))
-        objects = [f"{source.stem}.o" for source in sources]
-        compiling = [
-            (*cc, *flags, "-c", str(source), "-o", name)
-            for source, name in zip(sources, objects, strict=True)
-        ]
+        objects = {
+            f"{source.stem}.o": (*cc, *flags, "-c", str(source))
+            for source in sorted(self._files("*.c"))
+        }
         address = f"-Wl,-Ttext-segment={found.load_address}"
         archives = map(str, found.archives)
         linking = (*cc, *_LINK, address, "-o", TOOL, *objects, *archives, "-lgcc")
-        with log.open("wb") as sink:
-            run_together(compiling, folder, sink, _COMPILE_LIMIT_S)
-            run_together([linking], folder, sink, _LINK_LIMIT_S)
-        for name in objects:
-            (folder / name).unlink()
+        compile_and_link(objects, [linking], folder, log)
 
     def _link(self, folder: Path) -> None:
         """Let a folder hold all that Valgrind's own has, which a tool needs beside itself."""
@@ -145,10 +133,7 @@ def recipe(found: Installation, source: Path) -> Recipe:
     MeterUnavailable
         If the source is not there.
     """
-    if not any(source.glob("*.c")):
-        raise unavailable(
-            f"its C source is not in {source}", "reinstall the Python package 'ridgepoint'"
-        )
+    check_source(WHAT, source)
     return Recipe(found, source, _cpu_flags(cpu_features()))
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 
 from ridgepoint.caution import Caution
-from ridgepoint.meters.building import built, source_folder, unavailable, why
-from ridgepoint.meters.compiling import compiler, cpu_features, run_together
+from ridgepoint.meters.building import (
+    built,
+    check_machine,
+    check_source,
+    digest,
+    source_folder,
+    unavailable,
+    why,
+)
+from ridgepoint.meters.compiling import compile_and_link, compiler, cpu_features, run_together
 
 WHAT = "the copying engine"
 """What is built, for messages."""
@@ -22,7 +28,7 @@ LIBRARY = "libridgepoint-native.so"
 COPIER = "ridgepoint-copier"
 TABLE = "instruction_table.h"
 
-_COMPILE_LIMIT_S, _LINK_LIMIT_S, _TRY_LIMIT_S = 120.0, 60.0, 30.0
+_TRY_LIMIT_S = 30.0
 _COMMON = (
     *("-std=gnu11", "-O2", "-m64", "-fno-strict-aliasing"),
     # Its own memcpy must not become a call of itself.
@@ -101,14 +107,12 @@ class Recipe:
         The compiler counts only if the user named it in ``CC``, as for the other engine. The
         table of instructions is made by a module from what iced-x86 says.
         """
-        digest = hashlib.sha256()
         flags = (*_COMMON, *_IN_PROGRAMS, *_LINK_LIBRARY, str(self.has_vectors))
-        for text in (*flags, os.environ.get("CC", ""), version("iced-x86")):
-            digest.update(text.encode(errors="surrogateescape") + b"\0")
         shared = (*self._caches.glob("*.[ch]"), *self.source.parent.glob(f"{_PATTERN}.[ch]"))
-        files = (*self.source.glob("*.[chS]"), *shared, *_files_of_table())
-        _add_files(digest, files)
-        return digest.hexdigest()[:16]
+        return digest(
+            (*flags, os.environ.get("CC", ""), version("iced-x86")),
+            (*self.source.glob("*.[chS]"), *shared, *_files_of_table()),
+        )
 
     def key_of_copies(self, folder: Path) -> str:
         """Return a name that changes with all that the copier in a folder was made from.
@@ -117,18 +121,11 @@ class Recipe:
         """
         files = self.source.glob("*.[chS]")
         own = [path for path in files if not path.stem.startswith(_IN_PROGRAMS_ONLY)]
-        digest = hashlib.sha256()
-        _add_files(digest, [*own, folder / TABLE])
-        return digest.hexdigest()[:16]
+        return digest((), [*own, folder / TABLE])
 
     def check(self) -> None:
         """Raise MeterUnavailable on a host that it cannot run on."""
-        if platform.machine() != "x86_64":
-            raise unavailable(
-                WHAT,
-                f"this host is {platform.machine()}, and it copies x86-64 code only",
-                "count on an x86-64 host",
-            )
+        check_machine(WHAT, "copies")
 
     def make(self, folder: Path, log: Path) -> None:
         """Compile and link both in a folder, and try the library out."""
@@ -140,22 +137,18 @@ class Recipe:
         include = tuple(f"-I{each}" for each in folders)
         library = {path: f"{path.stem}.so.o" for path in self._sources_of_library()}
         copier = {path: f"{path.stem}.o" for path in self._sources_of_copier()}
-        compiling = [
-            (*cc, *_COMMON, *flags, *include, "-c", str(path), "-o", name)
+        objects = {
+            name: (*cc, *_COMMON, *flags, *include, "-c", str(path))
             for path, name, flags in (
                 *((path, name, self._flags_in_programs(path)) for path, name in library.items()),
                 *((path, name, ("-fPIE",)) for path, name in copier.items()),
             )
-        ]
-        with log.open("wb") as sink:
-            run_together(compiling, folder, sink, _COMPILE_LIMIT_S)
-            linking = (
-                (*cc, *_LINK_LIBRARY, "-o", LIBRARY, *library.values(), "-lgcc"),
-                (*cc, "-m64", "-pie", "-o", COPIER, *copier.values(), "-ldl"),
-            )
-            run_together(linking, folder, sink, _LINK_LIMIT_S)
-        for name in (*library.values(), *copier.values()):
-            (folder / name).unlink()
+        }
+        linking = (
+            (*cc, *_LINK_LIBRARY, "-o", LIBRARY, *library.values(), "-lgcc"),
+            (*cc, "-m64", "-pie", "-o", COPIER, *copier.values(), "-ldl"),
+        )
+        compile_and_link(objects, linking, folder, log)
         self._try_out(folder, log)
 
     @property
@@ -184,12 +177,6 @@ class Recipe:
             run_together(
                 [("/bin/true",)], folder, sink, _TRY_LIMIT_S, LD_PRELOAD=str(folder / LIBRARY)
             )
-
-
-def _add_files(digest: hashlib._Hash, files: Iterable[Path]) -> None:
-    for path in sorted(files):
-        content = path.read_bytes()
-        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
 
 
 def _files_of_table() -> list[Path]:
@@ -224,10 +211,7 @@ def native_engine(
     source = (source or source_folder() / "copying").absolute()
     recipe = Recipe(source, has_vectors=cpu_features() >= _WITH_VECTORS)
     recipe.check()
-    if not (source / _COPIER_MAIN).is_file():
-        raise unavailable(
-            WHAT, f"its C source is not in {source}", "reinstall the Python package 'ridgepoint'"
-        )
+    check_source(WHAT, source, _COPIER_MAIN)
     try:
         key = recipe.key
     except OSError as error:

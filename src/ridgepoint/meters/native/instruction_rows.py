@@ -120,30 +120,29 @@ class Roles:
     opcode: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryUse:
-    """What the explicit memory operand is for."""
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access of memory: of which kind, as instruction_row.h numbers them, and how wide."""
 
-    memory_bytes: int = 0
-    memory_access: int = 0
+    access: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """What an explicit operand in memory is like, beside its access."""
+
     elements: int = 0
     index_bytes: int = 0
     displacement_shift: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImplicitUse:
-    """Accesses of memory that no explicit operand makes."""
-
-    implicit_access: int = 0
-    implicit_bytes: int = 0
-    stack_access: int = 0
-    stack_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of the table; fields, those of parts included, are those of instruction_row.h."""
+    """One row of the table; fields, those of parts included, are those of instruction_row.h.
+
+    Those of an `Access` begin with the name that it has here.
+    """
 
     flow: str = "FLOW_NEXT"
     what: str = "WHAT_PLAIN"
@@ -153,8 +152,10 @@ class Row:
     masked_lanes: int = 0
     registers: Registers = field(default_factory=Registers)
     roles: Roles = field(default_factory=Roles)
-    memory: MemoryUse = field(default_factory=MemoryUse)
-    implicit: ImplicitUse = field(default_factory=ImplicitUse)
+    operand: Operand = field(default_factory=Operand)
+    memory: Access = field(default_factory=Access)
+    implicit: Access = field(default_factory=Access)
+    stack: Access = field(default_factory=Access)
     traits: frozenset[str] = frozenset()
 
 
@@ -178,7 +179,10 @@ def find_row(form: Form) -> Row | None:
     assert operation is not None
     layout = layout_of(form, fields, instruction)
     registers, roles, traits = _registers(form, fields, layout, instruction, info)
-    has_operand = layout.has_memory or layout.has_moffs
+    operand, memory = Operand(), Access()
+    if has_operand := layout.has_memory or layout.has_moffs:
+        operand, memory = _memory(form, fields, instruction, info, operation)
+    implicit, stack = _implicit(instruction, info, operation, has_operand=has_operand)
     row = Row(
         flow=_flow(instruction),
         what=_what(instruction, info),
@@ -188,10 +192,10 @@ def find_row(form: Form) -> Row | None:
         masked_lanes=_masked_lanes(instruction, operation),
         registers=registers,
         roles=roles,
-        memory=(
-            _memory(form, fields, instruction, info, operation) if has_operand else MemoryUse()
-        ),
-        implicit=_implicit(instruction, info, operation, has_operand=has_operand),
+        operand=operand,
+        memory=memory,
+        implicit=implicit,
+        stack=stack,
         traits=frozenset((*traits, *encoding_traits(form, fields, layout))),
     )
     row = _with_counts_of_bits(row, form, fields, instruction)
@@ -323,10 +327,10 @@ def _memory(
     instruction: Instruction,
     info: InstructionInfo,
     operation: Operation,
-) -> MemoryUse:
+) -> tuple[Operand, Access]:
     """Return what the explicit memory operand is for."""
-    operand = operand_kinds(instruction).index(OpKind.MEMORY)
-    reads, writes, _ = _ACCESS[info.op_access(operand)]
+    number = operand_kinds(instruction).index(OpKind.MEMORY)
+    reads, writes, _ = _ACCESS[info.op_access(number)]
     reads &= operation.is_load
     writes &= operation.is_store
     size = MemorySizeExt.size(instruction.memory_size)
@@ -336,19 +340,18 @@ def _memory(
     if form.opcode.space is Space.EVEX:
         near = form.decode(fields._replace(mod=1, tail=b"\1" + fields.tail))
         shift = near.memory_displacement.bit_length() - 1
-    return MemoryUse(
-        memory_bytes=size,
-        memory_access=reads | writes << 1 | operation.non_temporal << 2,
+    operand = Operand(
         elements=gathered_elements(instruction) if instruction.is_vsib else 0,
         index_bytes=(4 if instruction.is_vsib32 else 8) if instruction.is_vsib else 0,
         displacement_shift=shift,
     )
+    return operand, Access(reads | writes << 1 | operation.non_temporal << 2, size)
 
 
 def _implicit(
     instruction: Instruction, info: InstructionInfo, operation: Operation, *, has_operand: bool
-) -> ImplicitUse:
-    """Return the accesses of other memory than the explicit operand's."""
+) -> tuple[Access, Access]:
+    """Return accesses of other memory than the explicit operand's, and those of the stack."""
     access = size = stack_access = stack_bytes = 0
     for used in info.used_memory():
         if has_operand and used.base == instruction.memory_base:
@@ -368,12 +371,7 @@ def _implicit(
             access |= reads << 1 | writes << 2
     if instruction.mnemonic == Mnemonic.CLZERO:  # which iced does not list as a store
         access, size = 8, operation.store_bytes
-    return ImplicitUse(
-        implicit_access=access,
-        implicit_bytes=size,
-        stack_access=stack_access,
-        stack_bytes=stack_bytes,
-    )
+    return Access(access, size), Access(stack_access, stack_bytes)
 
 
 # ---- the rest ----
@@ -434,14 +432,18 @@ def _overruled(row: Row, instruction: Instruction) -> Row:
 def used_parts(row: Row) -> Iterator[tuple[str, int | str | frozenset[str]]]:
     """Yield name and value of all that is not as in an empty row, parts included."""
     empty = Row()
-    for whole, nothing in (
-        (row, empty),
-        (row.registers, empty.registers),
-        (row.roles, empty.roles),
-        (row.memory, empty.memory),
-        (row.implicit, empty.implicit),
-    ):
-        for name in whole.__slots__:
-            value = getattr(whole, name)
-            if isinstance(value, int | str | frozenset) and value != getattr(nothing, name):
-                yield name, value
+    yield from _used(row, empty)
+    for part in ("registers", "roles", "operand"):
+        yield from _used(getattr(row, part), getattr(empty, part))
+    for part in ("memory", "implicit", "stack"):
+        for name, value in _used(getattr(row, part), Access()):
+            yield f"{part}_{name}", value
+
+
+def _used(
+    whole: Row | Registers | Roles | Operand | Access, nothing: object
+) -> Iterator[tuple[str, int | str | frozenset[str]]]:
+    for name in whole.__slots__:
+        value = getattr(whole, name)
+        if isinstance(value, int | str | frozenset) and value != getattr(nothing, name):
+            yield name, value

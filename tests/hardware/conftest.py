@@ -11,6 +11,7 @@ from ridgepoint.cluster import profiling
 from ridgepoint.machine import Cache
 from ridgepoint.meters import Run, sampling
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.native import NativeMeter
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 HEADERS = PROGRAMS.parents[1] / "native" / "include"
@@ -65,6 +66,17 @@ def counted():
 
     def count(*command, caches=None, launch=launch, **options):
         meter = EngineMeter(simulate=caches is not None, **options)
+        return meter.count([str(part) for part in command], launch=launch, caches=caches or ())
+
+    return count
+
+
+@pytest.fixture(scope="session")
+def natively():
+    """Count a command with the copying engine; without caches unless they are given."""
+
+    def count(*command, caches=None, launch=launch, **options):
+        meter = NativeMeter(simulate=caches is not None, **options)
         return meter.count([str(part) for part in command], launch=launch, caches=caches or ())
 
     return count

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from known_work import CROWD
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.meters import Run
@@ -37,25 +38,7 @@ def dram(part):
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("mode", "n", "times", "processes"),
-    [
-        ("waves", 200, 201, 1),
-        ("alive", 200, 201, 1),
-        ("exits", 5, 5, 1),
-        ("fork", 20, 21, 21),
-        ("rawfork", 5, 6, 6),
-        ("rawclone", 5, 6, 6),
-        ("suicide", 5, 6, 6),
-        ("vfork", 2, 3, 3),
-        ("spawn", 2, 3, 3),
-        ("together", 20, 21, 21),
-        ("grandchild", 5, 11, 11),
-        ("execfails", 10, 11, 1),
-        ("execthread", 1, 4, 1),
-        ("chain", 3, 4, 1),
-    ],
-)
+@pytest.mark.parametrize(("mode", "n", "times", "processes"), CROWD)
 def test_every_thread_and_process_counts_once(mode, n, times, processes, simulated, crowd):
     """Work is the sum of all that they did, before an exec and after."""
     result = crowd(mode, n, simulated=simulated)

@@ -3,12 +3,13 @@
 import sys
 
 import pytest
+from known_work import PARTS_FUNCTIONS, PARTS_N
 
 from ridgepoint.errors import CannotMeasure
 
 pytestmark = pytest.mark.valgrind
 
-N = 6
+N = PARTS_N
 BOTH = pytest.mark.parametrize("simulated", [False, True], ids=["counts", "caches"])
 
 
@@ -85,26 +86,7 @@ def test_code_that_is_left_out_may_fail(cold, compiled, counted, small_caches):
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("mode", "function", "flop"),
-    [
-        ("factorial", "factorial", 2 * N),
-        ("thrown", "thrown", 4 * N),
-        ("jumped", "jumped", 4 * N),
-        ("tail", "tail", (3 + 6) * N),
-        ("tail", "tail_target", 6 * N),
-        ("inthread", "inthread", 8 * N),
-        ("handled", "handled", 9 * N),
-        ("entered", "entered", 5 * N),
-        ("mutual", "mutual", 1 * N // 2 + 2 * N // 2),
-        ("mutual", "mutual_other", 1 * (N // 2 - 1) + 2 * N // 2),
-        ("both", "first", N),
-        ("both", "second|first", 11 * N),
-        ("both", "(fir|seco)[a-z]+", 11 * N),
-        ("both", "sec.*", 10 * N),
-        ("both", "adds", 2000 + 11 * N),
-    ],
-)
+@pytest.mark.parametrize(("mode", "function", "flop"), PARTS_FUNCTIONS)
 @pytest.mark.parametrize("options", [("-O2",), ("-O2", "-static")], ids=" ".join)
 def test_a_function_is_counted_with_what_it_calls(mode, function, flop, options, simulated, parts):
     """However it is entered and left, and from whichever thread."""

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+from known_work import CROWD
 
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.harness import measure
 from ridgepoint.meters import Run
-from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.native.contents import BANK, EVENT, HEADER, MODULE, SAMPLE
 from ridgepoint.meters.native.copy_file import HEADER as COPY_HEADER
 from ridgepoint.meters.native.copy_file import LINE, PLACE, ROW
@@ -27,26 +27,6 @@ EACH = 1000  # flop
 START_UP = 1 << 17  # bytes in caches that the dynamic loader left there: the other engine sees it
 NATIVE = Path(__file__).parents[2] / "native" / "copying"
 CPU = Path("/proc/cpuinfo").read_text()
-
-
-def launch(command, **options):
-    """Run a command to its end."""
-    done = subprocess.run(
-        command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options
-    )
-    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return Run(exit_status=status, wall_s=1.0, cpu_s=1.0)
-
-
-@pytest.fixture(scope="session")
-def natively():
-    """Count a command with the copying engine."""
-
-    def count(*command, launch=launch, **options):
-        meter = NativeMeter(**options)
-        return meter.count([str(part) for part in command], launch=launch, caches=())
-
-    return count
 
 
 def named(counted, *names):
@@ -86,25 +66,7 @@ def test_layouts_are_those_of_the_headers(tmp_path, name):
     assert [int(number) for number in told] == [*own, kind.itemsize]
 
 
-@pytest.mark.parametrize(
-    ("mode", "n", "times", "processes"),
-    [
-        ("waves", 200, 201, 1),
-        ("alive", 100, 101, 1),
-        ("exits", 5, 5, 1),
-        ("fork", 20, 21, 21),
-        ("rawfork", 5, 6, 6),
-        ("rawclone", 5, 6, 6),
-        ("suicide", 5, 6, 6),
-        ("vfork", 2, 3, 3),
-        ("spawn", 2, 3, 3),
-        ("together", 20, 21, 21),
-        ("grandchild", 5, 11, 11),
-        ("execfails", 10, 11, 1),
-        ("execthread", 1, 4, 1),
-        ("chain", 3, 4, 1),
-    ],
-)
+@pytest.mark.parametrize(("mode", "n", "times", "processes"), CROWD)
 def test_every_thread_and_process_counts_once(mode, n, times, processes, compiled, natively):
     """Work is the sum of all that they did, before an exec and after."""
     result = natively(compiled("crowd.c", "-O2"), mode, n)
@@ -259,7 +221,7 @@ def test_traffic_is_that_of_the_other_engine(
     """Of each function of the program itself: what it moved at every level."""
     program = compiled("streams.c", "-O2", "-mavx2")
     command = (program, kernel, "60000", "3", "256")
-    here = NativeMeter(simulate=True).count(command, launch=launch, caches=small_caches)
+    here = natively(*command, caches=small_caches)
     there = counted(*command, caches=small_caches)
 
     for function in there.functions:

@@ -1,39 +1,19 @@
 """Functions counted alone by the copying engine, against the source and the engine in Valgrind."""
 
 import shutil
-import subprocess
 
 import pytest
+from known_work import PARTS_FUNCTIONS, PARTS_N
 
 from ridgepoint.errors import CannotMeasure
-from ridgepoint.meters import Run
-from ridgepoint.meters.native import NativeMeter
 
 pytestmark = [
     pytest.mark.valgrind,
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]
 
-N = 6
+N = PARTS_N
 OPTIMIZED = pytest.mark.parametrize("options", ["-O1", "-O2"])
-
-
-def launch(command):
-    """Run a command to its end."""
-    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
-    assert done.returncode == 0
-    return Run(exit_status=0, wall_s=1.0, cpu_s=1.0)
-
-
-@pytest.fixture(scope="session")
-def natively():
-    """Count a command with the copying engine."""
-
-    def count(*command, caches=None, **options):
-        meter = NativeMeter(simulate=caches is not None, **options)
-        return meter.count([str(part) for part in command], launch=launch, caches=caches or ())
-
-    return count
 
 
 @pytest.fixture
@@ -60,24 +40,7 @@ def own(result, *programs):
 
 
 @OPTIMIZED
-@pytest.mark.parametrize(
-    ("mode", "function", "flop"),
-    [
-        ("factorial", "factorial", 2 * N),
-        ("thrown", "thrown", 4 * N),
-        ("jumped", "jumped", 4 * N),
-        ("tail", "tail", (3 + 6) * N),
-        ("tail", "tail_target", 6 * N),
-        ("inthread", "inthread", 8 * N),
-        ("handled", "handled", 9 * N),
-        ("entered", "entered", 5 * N),
-        ("mutual", "mutual", 1 * N // 2 + 2 * N // 2),
-        ("mutual", "mutual_other", 1 * (N // 2 - 1) + 2 * N // 2),
-        ("both", "second|first", 11 * N),
-        ("both", "(fir|seco)[a-z]+", 11 * N),
-        ("both", "adds", 2000 + 11 * N),
-    ],
-)
+@pytest.mark.parametrize(("mode", "function", "flop"), PARTS_FUNCTIONS)
 def test_a_function_is_counted_with_what_it_calls(
     mode, function, flop, options, compiled, natively, counted
 ):

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import time
+from functools import partial
 
 import pytest
 
@@ -22,24 +23,12 @@ KERNELS = (
 )
 
 
-def run(command):
-    """Run a command to its end."""
-    done = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
-    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return Run(exit_status=status, wall_s=1.0, cpu_s=1.0)
-
-
 @pytest.fixture(scope="module")
-def recorded(small_caches):
+def recorded(natively, small_caches):
     """Count a command with the copying engine, small caches simulated."""
     if (lack := NativeMeter().why_unavailable()) is not None:
         pytest.skip(f"{lack.reason}; {lack.remedy}")
-
-    def count(*command, launch=run, **options):
-        meter = NativeMeter(simulate=True, **options)
-        return meter.count([str(part) for part in command], launch=launch, caches=small_caches)
-
-    return count
+    return partial(natively, caches=small_caches)
 
 
 def said(command):

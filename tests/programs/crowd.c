@@ -1,7 +1,6 @@
 /* Threads and processes of known work. usage: crowd MODE N
  *
- * work() does 1000 scalar additions of fp64 per call; it is called N times and then once by main(),
- * but where another number is said:
+ * work() of work.h is called N times and then once by main(), but where another number is said:
  *   waves      threads one after another        alive      threads that wait for each other
  *   exits      N threads; the last ends the process before main() goes on: N times
  *   private    4 threads, each reads its own N lines 4 times      padded, shared  see below
@@ -25,10 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "work.h"
+
 extern char **environ;
-double data[1000];
-static volatile double sink;
-static pthread_barrier_t barrier;
 static long n;
 static char *self;
 static struct {
@@ -36,20 +34,6 @@ static struct {
     _Alignas(4096) struct { _Alignas(64) volatile long number; } apart[8];
 } counters;
 
-__attribute__((noinline, noclone)) double work(void) {
-    double sum = 0;
-    for (int i = 0; i < 1000; i++) sum += data[i];
-    return sum;
-}
-static void *works(void *unused) {
-    sink = work();
-    return unused;
-}
-static void *waits(void *unused) {
-    pthread_barrier_wait(&barrier);
-    sink = work();
-    return unused;
-}
 static void *ends(void *number) {
     sink = work();
     if ((long)number == n - 1) exit(0);

@@ -1,6 +1,6 @@
 /* What a program does that others' loaders must see, or survive. usage: loaded MODE N [LIBRARY]
  *
- * work() does 1000 scalar additions of fp64 per call.
+ * How often work() of work.h is called:
  *   bare      execs itself as "works" with an empty environment, after working once: twice
  *   spawned   spawns N children with an empty environment, which work once each: N + 1
  *   closes    closes all descriptors, works, and works in a thread: twice
@@ -25,26 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-double data[1000];
-static volatile double sink;
-static pthread_barrier_t barrier;
+#include "work.h"
+
 static char *self;
 static char *const nothing[] = {NULL};
 
-__attribute__((noinline, noclone)) double work(void) {
-    double sum = 0;
-    for (int i = 0; i < 1000; i++) sum += data[i];
-    return sum;
-}
-static void *works(void *unused) {
-    sink = work();
-    return unused;
-}
-static void *waits(void *unused) {
-    pthread_barrier_wait(&barrier);
-    sink = work();
-    return unused;
-}
 static void threads(void *(*begin)(void *), long n) {
     pthread_t made[n];
     pthread_barrier_init(&barrier, NULL, (unsigned)n);

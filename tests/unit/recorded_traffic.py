@@ -8,8 +8,8 @@ import numpy as np
 from native_code import library
 
 from ridgepoint.machine import Cache
-from ridgepoint.meters.engine.geometry import Geometry
 from ridgepoint.meters.native import traffic
+from ridgepoint.meters.simulated.geometry import Geometry
 
 READ, WRITE, NON_TEMPORAL, PREFETCH, GATHER, REPEATED, MASKED, TILE = (1 << n for n in range(8))
 BIAS, LOWEST = 0x5555_5540_0000, 0x1000

@@ -122,7 +122,8 @@ def meter_for(
         from ridgepoint.meters.ncu import NcuMeter
 
         return NcuMeter()
-    from ridgepoint.meters.engine import MOST_GEOMETRIES, EngineMeter
+    from ridgepoint.meters.engine import EngineMeter
+    from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES
 
     if len(what_if) >= MOST_GEOMETRIES:
         raise click.BadParameter(
@@ -179,7 +180,8 @@ def _refuse_contradictions(
         )
     if all_threads and region is None and function is None:
         raise click.BadParameter(
-            "say while what they are to be counted: add --region or --function",
+            "counts what all threads do while one is in a region or function: add --region "
+            "or --function",
             param_hint="'--all-threads'",
         )
     if not traffic:

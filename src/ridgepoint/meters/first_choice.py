@@ -7,7 +7,7 @@ does not cover, or would disturb.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ridgepoint.caution import Caution
@@ -17,6 +17,7 @@ from ridgepoint.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.native import NativeMeter
+from ridgepoint.meters.profile.asked import Asked
 
 _ENDED_BY_SIGNAL = 128
 
@@ -32,17 +33,7 @@ def first_choice(**options: Any) -> Meter:
     engine = EngineMeter(**options)
     if engine.all_threads:
         return engine
-    native = NativeMeter(
-        cpus=engine.cpus,
-        simulate=engine.simulate,
-        region=engine.region,
-        function=engine.function,
-        cold=engine.cold,
-        alternatives=engine.alternatives,
-        ends=engine.ends,
-        miss_curve=engine.miss_curve,
-        report=engine.report,
-    )
+    native = NativeMeter(**{each.name: getattr(engine, each.name) for each in fields(Asked)})
     return FirstChoice(native=native, engine=engine)
 
 

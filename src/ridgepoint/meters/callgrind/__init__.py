@@ -21,6 +21,7 @@ from ridgepoint.meters.callgrind.counts import count_functions, merged
 from ridgepoint.meters.callgrind.files import Written, collecting, options
 from ridgepoint.meters.callgrind.geometry import Geometry, simulated
 from ridgepoint.meters.callgrind.refusals import check
+from ridgepoint.meters.simulated.cautions import apart
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.meters.valgrind.host import check_startable, valgrind_version, why_unavailable
 from ridgepoint.scratch import scratch_folder
@@ -111,7 +112,8 @@ def _counted(written: Written, *, geometry: Geometry, version: str) -> Counted:
             *valgrind_doubts.undecoded(counts),
             *valgrind_doubts.wider_path(functions),
             *doubts.non_temporal(counts),
-            *valgrind_doubts.processes(n_processes, lost=written.lost),
+            *apart(n_processes),
+            *valgrind_doubts.lost_processes(written.lost),
             *doubts.threads(max(profile.thread for profile in written.profiles)),
             *doubts.pending_writes(traffic, geometry=geometry, n_processes=n_processes),
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.caution import Caution
 from ridgepoint.machine import Cache
-from ridgepoint.meters.valgrind.geometry import changes, data_caches, instruction_cache
+from ridgepoint.meters.simulated.wanted import changes, data_caches, instruction_cache
 
 _MOST_WAYS = 256  # callgrind searches the ways of a set one after the other
 _USUAL_WAYS = 8

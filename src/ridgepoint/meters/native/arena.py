@@ -208,7 +208,7 @@ class Arena:
         Parameters
         ----------
         banks : sequence of Bank or None
-            In place of those that are there now; None: these.
+            What they hold, if it was read before; None: read them now.
         """
         contents = read_contents(self._fd, with_banks=banks is None)
         return contents if banks is None else replace(contents, banks=tuple(banks))

@@ -81,7 +81,7 @@ class Collector:
         self._sums[key] = bank if before is None else _added(before, bank)
 
     def banks(self) -> tuple[Bank, ...]:
-        """Return all banks of the arena: sums of those that were taken, and the others."""
+        """Return what all banks hold: those that were taken are summed by their regions."""
         for number in self._taken:
             if (late := self.arena.bank(number)).counters.size:
                 none: dict[str, Any] = dict.fromkeys(_ADDED, 0)  # its samples were taken

@@ -121,6 +121,16 @@ class History:
     left_alone: tuple[LeftAlone, ...]
     placed: tuple[Placed, ...] = field(default=())
 
+    @property
+    def n_processes(self) -> int:
+        """How many processes there were, whatever each became."""
+        return len({program.pid for program in self.programs})
+
+    @property
+    def most_threads(self) -> int:
+        """Threads of one process that were alive at the same time."""
+        return max(program.most_threads for program in self.programs)
+
 
 def history_of(events: Sequence[Event]) -> History:
     """Return what the events of a run say together."""

@@ -13,10 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.counts import MissCurve
-from ridgepoint.meters.engine.geometry import Geometry
 from ridgepoint.meters.profile import MOST_LEVELS
-
-MOST_GEOMETRIES = 8
+from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES, Geometry
 
 _MOST_ROWS, _MOST_ENDS, _CURVE_ROWS = 1 << 23, 4096, 496
 _COLD, _ALL_THREADS, _FUNCTION = 1, 2, 4

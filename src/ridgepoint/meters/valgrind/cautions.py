@@ -93,19 +93,12 @@ def _holds_avx512(path: str) -> bool:
         return False  # gone since it ran: nothing is known against it
 
 
-def processes(n_processes: int, *, lost: Sequence[int]) -> Iterable[Caution]:
-    """Doubt the traffic of many processes, and counts that miss some."""
-    if n_processes > 1:
-        yield Caution(
-            "simulated-apart",
-            f"{n_processes} processes were counted, each with simulated caches of its own, empty "
-            "at its start",
-            "expect other memory traffic where processes share a cache",
-        )
-    if lost:
+def lost_processes(pids: Sequence[int]) -> Iterable[Caution]:
+    """Doubt counts that miss some processes."""
+    if pids:
         yield Caution(
             "processes-lost",
-            f"{len(lost)} processes left no counts (pid {', '.join(map(str, lost))}): they were "
+            f"{len(pids)} processes left no counts (pid {', '.join(map(str, pids))}): they were "
             "killed, or went on as a program that Valgrind cannot follow",
             "let every process end by itself, or take the counts as a lower bound",
         )

@@ -1,4 +1,4 @@
-"""The caches of a machine as Valgrind's tools simulate them: what of them is asked for."""
+"""Which caches of a machine are simulated, and where those that are differ from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The caches of a machine as the engine simulates them."""
+"""The caches of a machine as engines of our own simulate them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure
 from ridgepoint.machine import Cache
-from ridgepoint.meters.valgrind.geometry import changes, data_caches, instruction_cache
+from ridgepoint.meters.profile import MOST_LEVELS
+from ridgepoint.meters.simulated.wanted import changes, data_caches, instruction_cache
 
-MOST_LEVELS = 4
+MOST_GEOMETRIES = 8
+"""Caches that can be simulated in one run, the machine's own included."""
+
 MOST_CPUS = 4096
 _USUAL_WAYS = 8
 
@@ -43,7 +46,7 @@ class Geometry:
 
     @property
     def option(self) -> str:
-        """The engine's option: line, CPUs, then size, ways and CPUs of L1I, L1D, L2, ..."""
+        """Valgrind's engine is told: line, CPUs, then size, ways and CPUs of L1I, L1D, L2, ..."""
         shapes = (f"{c.size_bytes},{c.ways},{c.cores}" for c in self.caches)
         return f"--caches={self.data[0].line_bytes},{self.cpus},{','.join(shapes)}"
 

@@ -1,0 +1,1 @@
+"""What all meters that simulate caches share: which they simulate, and what to doubt in them."""

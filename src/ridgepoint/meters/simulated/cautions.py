@@ -1,0 +1,51 @@
+"""What to doubt in the traffic of simulated caches, whichever engine simulates them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ridgepoint.caution import Caution
+from ridgepoint.counts import Traffic
+from ridgepoint.meters import Selection
+from ridgepoint.units import format_si
+
+_SHARE_THAT_MATTERS = 0.01
+
+
+def apart(n_processes: int) -> Iterable[Caution]:
+    """Doubt the traffic of many processes, each of which has caches of its own."""
+    if n_processes > 1:
+        yield Caution(
+            "simulated-apart",
+            f"{n_processes} processes were counted, each with simulated caches of its own, empty "
+            "at its start",
+            "expect other memory traffic where processes share a cache",
+        )
+
+
+def pending_writes(traffic: Iterable[Traffic]) -> Iterable[Caution]:
+    """Say that the writes lack what was still in the caches at the end."""
+    for part in traffic:
+        pending, total = part.pending_write_bytes, part.total_bytes
+        if part.level != "dram" or pending is None or total is None:
+            continue
+        if pending > _SHARE_THAT_MATTERS * total:
+            yield Caution(
+                "pending-writes",
+                f"{format_si(pending, 'B')} were still dirty in the simulated caches at the end, "
+                f"beside {format_si(part.write_bytes or 0, 'B')} written back: they are not in "
+                "the traffic",
+                "let the program move much more than its last-level cache holds",
+                effect=pending / total if total else None,
+                on="dram",
+            )
+
+
+def selected(what: Selection) -> Iterable[Caution]:
+    """Say that what was counted alone leaves its dirty lines to others."""
+    yield Caution(
+        "pending-unknown",
+        f"what {what} wrote and left in the caches is written back later, by whatever needs the "
+        "room, and not counted; what it wrote back for others is",
+        "let it move much more than the last-level cache holds, or take the writes with care",
+    )

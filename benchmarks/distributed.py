@@ -32,7 +32,7 @@ from ridgepoint.distributed import DistributedRun, NodeRates, predicted, rates_o
 from ridgepoint.documents import decode
 from ridgepoint.estimate import Estimate
 from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.nodes import Network
+from ridgepoint.rates import Network
 from ridgepoint.units import format_si
 
 _LAYERS = "1024,1024,1024"

@@ -27,7 +27,6 @@ _HOME = {
     "CallgrindMeter": "meters.callgrind",
     "Caution": "caution",
     "Ceiling": "machine",
-    "Cluster": "nodes",
     "Counts": "counts",
     "DCRoofline": "models.dc_roofline",
     "Demand": "demand",
@@ -38,6 +37,7 @@ _HOME = {
     "Measurement": "measurement",
     "Placement": "models.placement",
     "Problem": "models.scaling",
+    "Rates": "rates",
     "Ridgeline": "models.ridgeline",
     "RidgepointError": "errors",
     "Roofline": "models.roofline",
@@ -93,8 +93,8 @@ if TYPE_CHECKING:
     from ridgepoint.models.scaling import Problem as Problem
     from ridgepoint.models.scaling import Scaling as Scaling
     from ridgepoint.models.training import TrainingStep as TrainingStep
-    from ridgepoint.nodes import Cluster as Cluster
     from ridgepoint.program import measure_program as measure_program
+    from ridgepoint.rates import Rates as Rates
     from ridgepoint.regions import region as region
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 - every name of the table is a string

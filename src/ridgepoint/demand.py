@@ -8,9 +8,8 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.amounts import Amount, plain
 from ridgepoint.resources import resource_named
-
-Amount = float | npt.NDArray[np.float64]
 
 
 class Demand:
@@ -51,7 +50,7 @@ class Demand:
             if array.size and not (array.min() >= 0 and array.max() < np.inf):
                 raise ValueError(f"{name} must be finite and >= 0, got {amount!r}")
             array.flags.writeable = False
-            checked[name] = float(array) if array.ndim == 0 else array
+            checked[name] = plain(array)
         object.__setattr__(self, "amounts", MappingProxyType(checked))
 
     def __setattr__(self, name: str, value: object) -> None:

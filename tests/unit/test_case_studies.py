@@ -20,7 +20,7 @@ from ridgepoint.models.case_studies import (
 )
 from ridgepoint.models.scaling import Problem, Scaling
 from ridgepoint.models.speed_up_laws import usl_scaling
-from ridgepoint.nodes import ideal_machine
+from ridgepoint.rates import ideal_machine
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)
 SIZES = {

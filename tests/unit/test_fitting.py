@@ -10,7 +10,7 @@ from ridgepoint.models.law_fits import fit_law
 from ridgepoint.models.scaling import Problem, Scaling
 from ridgepoint.models.scaling_fits import fit_rates
 from ridgepoint.models.speed_up_laws import usl
-from ridgepoint.nodes import ideal_machine
+from ridgepoint.rates import ideal_machine
 from ridgepoint.runs import Run
 
 RATES = {"core rate": 8e9, "memory bandwidth": 16e9, "link bandwidth": 2e9}

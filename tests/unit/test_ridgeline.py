@@ -206,7 +206,8 @@ def test_of_nodes_that_differ_the_slowest_bounds(machines, overlap, designs):
         slowest = max(one.time_s for one in each)  # powers of arrays may differ in the last bit
         assert placed.time_s[index] == pytest.approx(slowest, rel=1e-14)
         assert each[placed.slowest[index]].time_s == pytest.approx(slowest, rel=1e-14)
-        limiter = each[placed.slowest[index]].limiter
+        most = {path: max(one.times_s[path] for one in each) for path in each[0].times_s}
+        limiter = max(most, key=lambda path: most[path])  # of equals the first
         assert placed.limiter[index] == limiter.replace("dram", "memory")
 
 
@@ -216,6 +217,30 @@ def test_the_ridge_of_nodes_that_differ_is_that_of_the_least_rates():
 
     assert (mixed.peak, mixed.rate("dram"), mixed.rate("network")) == (1e12, 5e10, 2e9)
     assert mixed.ridge.network_intensity == 500
+
+
+@given(
+    st.lists(st.tuples(rates, rates, rates), min_size=1, max_size=4),
+    overlaps,
+    st.lists(st.tuples(amounts, amounts, st.floats(1e-3, 1e15)), min_size=1, max_size=5),
+)
+def test_points_of_nodes_that_differ_are_limited_as_the_region_that_they_lie_in(
+    machines, overlap, designs
+):
+    """The regions are those of the least rates, whatever overlaps."""
+    nodes = tuple(node(*each) for each in machines)
+    least = node(*(min(rate) for rate in zip(*machines, strict=True)))
+    work, memory, network = np.array(designs).T
+    several, one = (
+        Ridgeline(machines=each, work="fp32", overlap=overlap).place(
+            work=work, memory_bytes=memory, network_bytes=network
+        )
+        for each in (nodes, (least,))
+    )
+
+    assert several.limiter.tolist() == one.limiter.tolist()
+    assert several.roofline_limiter.tolist() == one.roofline_limiter.tolist()
+    assert np.all(several.time_s <= one.time_s * (1 + 1e-14))
 
 
 # --- work of every kind -------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ridgepoint.models.speed_up_laws import (
     usl,
     usl_scaling,
 )
-from ridgepoint.nodes import Cluster, ideal_machine
+from ridgepoint.rates import Rates, ideal_machine
 
 SLIDE_CORES = [1, 2, 4, 8, 16, 20, 32, 64, 128]
 
@@ -244,8 +244,8 @@ def test_efficiencies_are_at_most_one_and_own_links_no_slower_than_one_for_all(s
 def test_a_cluster_has_as_much_of_all_as_its_nodes_and_one_link_or_as_many():
     """Of the Cascade Lake machine of a paper: 4.2 TFLOP/s, 105 GB/s, 12 GB/s a node."""
     node = load("cascade-lake")
-    shared = Cluster(machine=node, nodes=3)
-    parallel = Cluster(machine=node, nodes=3, network="parallel")
+    shared = Rates(machine=node, nodes=3)
+    parallel = Rates(machine=node, nodes=3, network="parallel")
 
     assert shared.rate("fp32") == pytest.approx(12.6e12)
     assert shared.rate("dram") == pytest.approx(315e9)
@@ -258,12 +258,12 @@ def test_a_link_is_no_faster_for_the_cores_behind_it():
     """A network measured with one thread is not that of eight, times eight."""
     node = ideal_machine(core_rate=1e9, cores=8, link_bytes_per_s=2e9)
 
-    assert Cluster(machine=node, nodes=[2, 4]).rate("network", cores=8) == 2e9
+    assert Rates(machine=node, nodes=[2, 4]).rate("network", cores=8) == 2e9
 
 
 def test_a_link_that_is_given_replaces_the_machines():
     """As for a machine that was measured without its network."""
-    cluster = Cluster(machine=load("e5645"), nodes=2, link_bytes_per_s=1e9)
+    cluster = Rates(machine=load("e5645"), nodes=2, link_bytes_per_s=1e9)
 
     assert cluster.knows("network")
     assert cluster.rate("network") == 1e9
@@ -272,7 +272,7 @@ def test_a_link_that_is_given_replaces_the_machines():
 def test_a_machine_without_a_network_says_so():
     """What is missing, and what to do."""
     with pytest.raises(UnknownCeiling, match="no ceiling of its network; give the rate of a link"):
-        Cluster(machine=load("e5645"), nodes=2).rate("network")
+        Rates(machine=load("e5645"), nodes=2).rate("network")
 
 
 def test_one_node_needs_no_network():
@@ -292,10 +292,10 @@ def test_one_node_needs_no_network():
         lambda: ideal_machine(core_rate=float("nan"), cores=1),
         lambda: ideal_machine(core_rate=1, cores=0),
         lambda: ideal_machine(core_rate=1, cores=1, memory_bytes_per_s=-1),
-        lambda: Cluster(machine=load("xw"), nodes=0),
-        lambda: Cluster(machine=load("xw"), nodes=float("nan")),
-        lambda: Cluster(machine=load("xw"), network="star"),
-        lambda: Cluster(machine=load("xw"), link_bytes_per_s=float("inf")),
+        lambda: Rates(machine=load("xw"), nodes=0),
+        lambda: Rates(machine=load("xw"), nodes=float("nan")),
+        lambda: Rates(machine=load("xw"), network="star"),
+        lambda: Rates(machine=load("xw"), link_bytes_per_s=float("inf")),
         lambda: Problem(name="", operations=0),
         lambda: Problem(name="", operations=1, dram_bytes=-1),
         lambda: Problem(name="", operations=1, work="dram"),

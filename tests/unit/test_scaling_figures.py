@@ -19,7 +19,7 @@ from ridgepoint.models.scaling import Problem, Scaling
 from ridgepoint.models.scaling_fits import fit_rates
 from ridgepoint.models.scaling_study import listed, scaling_study
 from ridgepoint.models.speed_up_laws import usl
-from ridgepoint.nodes import ideal_machine
+from ridgepoint.rates import ideal_machine
 from ridgepoint.runs import Run
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)

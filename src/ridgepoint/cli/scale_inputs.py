@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.law_fits import Law
     from ridgepoint.models.scaling import Problem, Scaling
     from ridgepoint.models.scaling_fits import Fit
-    from ridgepoint.nodes import Network
+    from ridgepoint.rates import Network
     from ridgepoint.runs import Run
 
     MakesProblem = Callable[[npt.ArrayLike], Problem]
@@ -127,7 +127,7 @@ class Node:
             If neither a machine nor a core's rate is given.
         """
         from ridgepoint.models.scaling import Scaling
-        from ridgepoint.nodes import ideal_machine
+        from ridgepoint.rates import ideal_machine
 
         machine = self.machine
         if machine is None:

@@ -9,7 +9,7 @@ from statistics import median
 from ridgepoint.demand import Demand
 from ridgepoint.distributed.results import DistributedRun
 from ridgepoint.models.bound import Bound, Overlap, bound
-from ridgepoint.nodes import Cluster, Network, ideal_machine
+from ridgepoint.rates import Network, Rates, ideal_machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,5 +89,5 @@ def predicted(
     amounts: dict[str, float] = {**run.work, "dram": run.dram_bytes}
     if exchanged > 0:
         amounts["network"] = exchanged
-    cluster = Cluster(machine=node, nodes=run.ranks, network=network)
+    cluster = Rates(machine=node, nodes=run.ranks, network=network)
     return bound(Demand(amounts), cluster, overlap=overlap)

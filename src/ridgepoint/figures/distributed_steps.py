@@ -11,7 +11,7 @@ from ridgepoint.distributed import NodeRates
 from ridgepoint.estimate import Estimate
 from ridgepoint.models.bound import bound
 from ridgepoint.models.training import TrainingStep
-from ridgepoint.nodes import ideal_machine
+from ridgepoint.rates import ideal_machine
 from ridgepoint.units import format_si
 
 _POINTS = 200

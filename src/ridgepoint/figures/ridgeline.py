@@ -80,7 +80,7 @@ def ridgeline_figure(
         )
         said.append(f"the times {how}: regions show what takes longest")
     if len(ridgeline.machines) > 1:
-        said.append("regions by the least rate of each resource; each point by the slowest machine")
+        said.append("of several machines, the slowest at each resource makes the regions")
     return ChartsFigure(charts=(plane, times), notes=tuple(said))
 
 

@@ -21,7 +21,7 @@ from ridgepoint.figures.scaling_table import heading
 from ridgepoint.figures.words import shown_cores, shown_intensity
 from ridgepoint.models.scaling import Problem, Scaling
 from ridgepoint.models.scaling_study import ScalingStudy
-from ridgepoint.nodes import Network
+from ridgepoint.rates import Network
 from ridgepoint.resources import RESOURCES
 
 _POINTS = 201
@@ -326,7 +326,7 @@ def _of_intensity(
     x: npt.NDArray[np.float64], cores: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """Return the parallel efficiency of ideal cores for intensities."""
-    from ridgepoint.nodes import ideal_machine
+    from ridgepoint.rates import ideal_machine
 
     machine = ideal_machine(
         core_rate=1.0, memory_bytes_per_s=1.0, cores=int(np.ceil(np.max(cores)))

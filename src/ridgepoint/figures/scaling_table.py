@@ -11,7 +11,7 @@ from ridgepoint.models.allocation import Allocation
 from ridgepoint.models.fitting import Parameter
 from ridgepoint.models.scaling_fits import Fit
 from ridgepoint.models.scaling_study import ScalingStudy
-from ridgepoint.nodes import IDEAL
+from ridgepoint.rates import IDEAL
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ridgepoint.amounts import Amount
 from ridgepoint.counts import Counts
-from ridgepoint.demand import Amount
 from ridgepoint.figures.words import UNKNOWN, percent, shown_intensity
 from ridgepoint.models.work import WORK_UNITS, Metric, flop_share, work_total
 from ridgepoint.resources import PRECISIONS

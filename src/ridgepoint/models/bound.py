@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import reduce
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, plain
+from ridgepoint.demand import Demand
 from ridgepoint.resources import RESOURCES
 
 Overlap = Literal["full", "none"] | float
@@ -54,6 +56,34 @@ class Bound:
     def binding(self) -> str | npt.NDArray[np.str_]:
         """Return the single constraint that needs the most time, for example ``dram_read``."""
         return _largest(self.constraints_s)
+
+
+def slowest(bounds: Sequence[Bound]) -> Bound:
+    """Return the bound of several machines that do the same work in step.
+
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        At least one; of one demand.
+
+    Returns
+    -------
+    Bound
+        The time is that of the slowest machine. Every single limit and path has the time of the
+        machine that needs most for it, so that paths combined may be more than the time.
+    """
+    return Bound(
+        constraints_s=_combined([each.constraints_s for each in bounds], np.maximum),
+        times_s=_combined([each.times_s for each in bounds], np.maximum),
+        time_s=plain(reduce(np.maximum, [np.asarray(each.time_s) for each in bounds])),
+    )
+
+
+def _combined(
+    times: Sequence[Mapping[str, Amount]], by: Callable[[Any, Any], Any]
+) -> dict[str, Amount]:
+    names = dict.fromkeys(name for each in times for name in each)
+    return {name: plain(reduce(by, [each.get(name, 0.0) for each in times])) for name in names}
 
 
 def _largest(times: Mapping[str, Amount]) -> str | npt.NDArray[np.str_]:
@@ -126,7 +156,7 @@ def bound(
     times: dict[str, Amount] = {}
     for name, seconds in constraints.items():
         path = RESOURCES[name].path if name in RESOURCES else name
-        times[path] = _plain(np.maximum(times[path], seconds)) if path in times else seconds
+        times[path] = plain(np.maximum(times[path], seconds)) if path in times else seconds
     parts = list(times.values())
     if math.isinf(exponent):
         combined = parts[0]
@@ -137,7 +167,7 @@ def bound(
         largest = np.maximum.reduce(np.broadcast_arrays(*parts))
         scale = np.where(largest > 0, largest, 1.0)
         combined = scale * sum((part / scale) ** exponent for part in parts) ** (1 / exponent)
-    return Bound(constraints_s=constraints, times_s=times, time_s=_plain(combined))
+    return Bound(constraints_s=constraints, times_s=times, time_s=plain(combined))
 
 
 def exponent_of(overlap: Overlap) -> float:
@@ -155,11 +185,6 @@ def exponent_of(overlap: Overlap) -> float:
     if isinstance(overlap, str) or not overlap >= 1:
         raise ValueError(f"overlap must be 'full', 'none' or a number >= 1, got {overlap!r}")
     return float(overlap)
-
-
-def _plain(value: npt.ArrayLike) -> Amount:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array
 
 
 def _constraints(
@@ -183,10 +208,10 @@ def _constraints(
         path = resource.path
         traffic[path] = traffic[path] + amount if path in traffic else amount
         if resource.direction is not None and machine.knows(name):
-            directions[name] = _plain(amount / machine.rate(name, cores=cores))
-    constraints: dict[str, Amount] = {} if compute is None else {"compute": _plain(compute)}
+            directions[name] = plain(amount / machine.rate(name, cores=cores))
+    constraints: dict[str, Amount] = {} if compute is None else {"compute": plain(compute)}
     for path, amount in traffic.items():
         # One direction's limit holds alone; without any the machine says what it lacks.
         if machine.knows(path) or not any(RESOURCES[name].path == path for name in directions):
-            constraints[path] = _plain(amount / machine.rate(path, cores=cores))
+            constraints[path] = plain(amount / machine.rate(path, cores=cores))
     return constraints | directions

@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, plain, positive
+from ridgepoint.demand import Demand
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import bound
@@ -69,7 +70,7 @@ def peak_bop_per_s(
     factors = {
         "cpus": cpus, "cores": cores, "frequency_hz": frequency_hz, "bop_per_cycle": bop_per_cycle
     }  # fmt: skip
-    return _product([_positive(name, value) for name, value in factors.items()])
+    return _product([positive(name, value) for name, value in factors.items()])
 
 
 def efficiency(bop_per_s: npt.ArrayLike, *, peak: npt.ArrayLike) -> Amount:
@@ -80,7 +81,7 @@ def efficiency(bop_per_s: npt.ArrayLike, *, peak: npt.ArrayLike) -> Amount:
     bop_per_s, peak : array_like
         BOP/s; both may be in flop/s.
     """
-    return _plain(_positive("bop_per_s", bop_per_s) / _positive("peak", peak))
+    return plain(positive("bop_per_s", bop_per_s) / positive("peak", peak))
 
 
 def intensity(bop: npt.ArrayLike, *, dram_bytes: npt.ArrayLike) -> Amount:
@@ -102,7 +103,7 @@ def intensity(bop: npt.ArrayLike, *, dram_bytes: npt.ArrayLike) -> Amount:
     -----
     The paper writes BOPS / MT, a rate over an amount. Meant are both amounts, or both rates.
     """
-    return _plain(_positive("bop", bop) / _positive("dram_bytes", dram_bytes))
+    return plain(positive("bop", bop) / positive("dram_bytes", dram_bytes))
 
 
 def ceiling_bop_per_s(
@@ -148,11 +149,11 @@ def ceiling_bop_per_s(
     (21600000000.0, 43200000000.0)
     """
     shares = {"port_efficiency": port_efficiency, "ilp_efficiency": ilp_efficiency}
-    factors = [_positive("peak", peak), _positive("simd_scale", simd_scale)]
+    factors = [positive("peak", peak), positive("simd_scale", simd_scale)]
     if (factors[1] < 1).any():
         raise ValueError(f"simd_scale must be >= 1, got {simd_scale!r}")
     for name, value in shares.items():
-        share = _positive(name, value)
+        share = positive(name, value)
         if (share > 1).any():
             raise ValueError(f"{name} must be in (0, 1], got {value!r}")
         factors.append(share)
@@ -222,11 +223,11 @@ class DCRoofline:
 
     def attainable(self, intensity: npt.ArrayLike) -> Amount:
         """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
-        return _plain(self._roofline.attainable(intensity))
+        return plain(self._roofline.attainable(intensity))
 
     def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
         """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
-        demand = Demand({self.work: _positive("intensity", intensity), "dram": 1.0})
+        demand = Demand({self.work: positive("intensity", intensity), "dram": 1.0})
         limiter = bound(demand, self.machine, cores=self.cores).limiter
         if isinstance(limiter, str):
             return _BOTTLENECKS[limiter]
@@ -246,23 +247,11 @@ class DCRoofline:
             byte/s: what a machine of unknown bandwidth must stay below for memory access to be
             the bottleneck.
         """
-        return _plain(self.peak / _positive("intensity", intensity))
-
-
-def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    array = np.asarray(value, dtype=np.float64)
-    if not (np.isfinite(array) & (array > 0)).all():
-        raise ValueError(f"{name} must be finite and > 0, got {value!r}")
-    return array
+        return plain(self.peak / positive("intensity", intensity))
 
 
 def _product(factors: list[npt.NDArray[np.float64]]) -> Amount:
     product: npt.NDArray[np.float64] = np.asarray(1.0)
     for factor in factors:
         product = np.multiply(product, factor)
-    return _plain(product)
-
-
-def _plain(value: npt.ArrayLike) -> Amount:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array
+    return plain(product)

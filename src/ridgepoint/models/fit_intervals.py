@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ridgepoint.models.fitting import Array, Solution, relative_residuals
+from ridgepoint.amounts import Array
+from ridgepoint.models.fitting import Solution, relative_residuals
 
 # How finely an end is sought, relative to itself.
 _FINE = 1e-3

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.amounts import Array
 from ridgepoint.caution import Caution
 from ridgepoint.errors import RidgepointError
 from ridgepoint.runs import Run
 
-Array = npt.NDArray[np.float64]
 Times = Callable[[Array, Array, Array, Array], Array]
 """From a model's values, and cores, nodes and sizes of runs, to their times in seconds."""
 

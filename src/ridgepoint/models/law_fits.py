@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from ridgepoint.amounts import Array
 from ridgepoint.caution import Caution
 from ridgepoint.models.fitting import (
-    Array,
     CannotFit,
     Parameter,
     Solution,

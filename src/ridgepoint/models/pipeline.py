@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, Array, plain, positive, ratio
+from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import bound
+from ridgepoint.rates import Rates
 from ridgepoint.resources import RESOURCES
 
-Array = npt.NDArray[np.float64]
 Rule = Literal["by bytes", "by time", "capped", "exact"]
 
 EQUATIONS: Mapping[Rule, str] = {
@@ -173,7 +173,7 @@ class Series:
     @property
     def intensity(self) -> Array:
         """OI_i, flop/byte; infinite without traffic."""
-        return _ratio(self.work, self.moved_bytes)
+        return np.asarray(ratio(self.work, self.moved_bytes))
 
     @property
     def weight(self) -> Array:
@@ -223,7 +223,8 @@ class Series:
         """
         ridge = self.ridge
         if rule == "by bytes":
-            intensity = _ratio(self.work.sum(axis=0), self.moved_bytes.sum(axis=0))
+            moved = self.moved_bytes.sum(axis=0)
+            intensity = np.asarray(ratio(self.work.sum(axis=0), moved))
             return intensity, np.minimum(intensity / ridge, 1.0)  # the entity has a flat roof, too
         if rule == "by time":
             intensity = (self.weight * self.intensity).sum(axis=0)
@@ -268,19 +269,12 @@ def series(
         np.shape(compute), np.shape(bandwidth), *map(np.shape, measured.values()),
         *map(np.shape, reached.values()),
     )  # fmt: skip
+    rates = Rates(machine=machine, cores=cores, faster={"compute": compute, "dram": bandwidth})
     rows: dict[str, list[Array]] = {name: [] for name in ("compute", "dram", "bound", "time")}
     limiters = []
     for stage in pipeline.stages:
-        faster = {"compute": compute, "dram": bandwidth}
-        # A machine that is faster needs the time of less demand.
-        asked = Demand(
-            {
-                name: stage.repeat * np.divide(amount, faster[RESOURCES[name].path])
-                for name, amount in stage.demand.amounts.items()
-            }
-        )
-        least = bound(asked, machine, cores=cores)
-        found: dict[str, Amount] = {path: least.times_s.get(path, 0.0) for path in faster}
+        least = bound(stage.demand * stage.repeat, rates)
+        found: dict[str, Amount] = {path: least.times_s.get(path, 0.0) for path in rates.faster}
         found["bound"] = least.time_s
         found["time"] = _time_of(stage, least.time_s, measured, reached)
         for name, values in rows.items():
@@ -295,7 +289,7 @@ def series(
         bound_s=np.stack(rows["bound"]),
         time_s=np.stack(rows["time"]),
         limiters=tuple(limiters),
-        bandwidth=np.multiply(machine.rate("dram", cores=cores), bandwidth),
+        bandwidth=rates.rate("dram"),
     )
 
 
@@ -329,12 +323,5 @@ def devices(load_per_s: Amount, *, peak: Amount, compute_efficiency: Amount) -> 
     >>> devices(415105.57e9, peak=4000e9, compute_efficiency=0.5)
     207.552785
     """
-    if not (np.all(np.isfinite(load_per_s)) and np.all(np.greater(load_per_s, 0))):
-        raise ValueError(f"load_per_s must be finite and > 0, got {load_per_s!r}")
-    found = np.asarray(load_per_s / np.multiply(peak, compute_efficiency))
-    return float(found) if found.ndim == 0 else found
-
-
-def _ratio(above: Array, below: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.divide(above, below))
+    positive("load_per_s", load_per_s)
+    return plain(load_per_s / np.multiply(peak, compute_efficiency))

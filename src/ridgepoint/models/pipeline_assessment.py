@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ridgepoint.amounts import Amount
 from ridgepoint.caution import Caution
-from ridgepoint.demand import Amount
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.models.pipeline import EQUATIONS, Pipeline, Rule, Series, Stage, devices, series

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ridgepoint.amounts import Array
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import bound
-from ridgepoint.models.pipeline import Array, Pipeline, Stage, series
+from ridgepoint.models.pipeline import Pipeline, Stage, series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.amounts import Array
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.models.pipeline import Pipeline, Series, series
 from ridgepoint.resources import RESOURCES, resource_named
-
-Array = npt.NDArray[np.float64]
 
 DRAWS = 4000
 SEED = 54

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ridgepoint.amounts import Amount
 from ridgepoint.caution import Caution
 from ridgepoint.counts import Counts
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.demand import Demand
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.bound import Bound

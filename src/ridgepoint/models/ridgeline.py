@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, plain, ratio
+from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Ceiling, Machine
-from ridgepoint.models.bound import Overlap, bound, exponent_of
+from ridgepoint.models.bound import Bound, Overlap, bound, exponent_of, slowest
 from ridgepoint.resources import RESOURCES
 
 Region = Literal["compute", "memory", "network"]
@@ -52,7 +53,8 @@ class Placed:
     work, memory_bytes, network_bytes : float or ndarray
         F in flop or BOP, B_M and B_N in byte, of one node.
     times_s : mapping of str to float or ndarray
-        Seconds that ``compute``, ``memory`` and ``network`` need, on the slowest machine.
+        Seconds that ``compute``, ``memory`` and ``network`` need, each on the machine that is
+        slowest at it.
     time_s : float or ndarray
         Those times combined: the lower bound of the runtime.
     limiter : str or ndarray
@@ -60,7 +62,7 @@ class Placed:
     roofline_limiter : str or ndarray
         What the roofline says, which knows no network: ``compute`` or ``memory``.
     slowest : int or ndarray
-        Which of the machines bounds.
+        Which of the machines bounds: the one whose own bound is the largest.
     """
 
     work: Amount
@@ -75,22 +77,22 @@ class Placed:
     @property
     def memory_intensity(self) -> Amount:
         """I_M = B_M / B_N; infinite without network bytes, NaN with neither."""
-        return _ratio(self.memory_bytes, self.network_bytes)
+        return ratio(self.memory_bytes, self.network_bytes)
 
     @property
     def arithmetic_intensity(self) -> Amount:
         """I_A = F / B_M; infinite without memory bytes, NaN with neither."""
-        return _ratio(self.work, self.memory_bytes)
+        return ratio(self.work, self.memory_bytes)
 
     @property
     def network_intensity(self) -> Amount:
         """I_N = F / B_N; infinite without network bytes, NaN with neither."""
-        return _ratio(self.work, self.network_bytes)
+        return ratio(self.work, self.network_bytes)
 
     @property
     def performance(self) -> Amount:
         """Attainable flop/s or BOP/s of one node."""
-        return _ratio(self.work, self.time_s)
+        return ratio(self.work, self.time_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,8 @@ class Ridgeline:
     Parameters
     ----------
     machines : tuple of Machine
-        At least one. Of several the slowest bounds, point by point.
+        At least one. Of several the slowest bounds, point by point; what limits is the resource
+        for which any of them needs the most time.
     work : str
         ``fp64``, ``fp32``, ..., or ``bop``.
     overlap : {"full", "none"} or float
@@ -159,7 +162,7 @@ class Ridgeline:
 
     @property
     def ridge(self) -> RidgePoint:
-        """Where the regions meet; of several machines, by the least rate of each resource."""
+        """Where the regions meet."""
         memory, network = self.rate("dram"), self.rate("network")
         return RidgePoint(
             arithmetic_intensity=self.peak / memory,
@@ -212,18 +215,24 @@ class Ridgeline:
         shape = np.broadcast_shapes(*(np.shape(amount) for amount in demand.amounts.values()))
         if not (np.broadcast_to(work, shape) + memory + network > 0).all():
             raise ValueError("work, memory_bytes and network_bytes must not all be 0")
-        times, total, slowest = self._slowest(demand, shape)
-        node = {n: a for n, a in demand.amounts.items() if RESOURCES[n].path != "network"}
-        alone = self._slowest(Demand(node), shape)[0] if node else times
+        bounds = self._bounds(demand)
+        asked = slowest(bounds)
+        node = {n: a for n, a in demand.amounts.items() if n != "network"}
+        alone = slowest(self._bounds(Demand(node))).limiter if node else "compute"
+        totals = [np.broadcast_to(one.time_s, shape) for one in bounds]
+        most = np.argmax(np.stack(totals), axis=0)
         return Placed(
             work=_shaped(work, shape),
             memory_bytes=_shaped(memory, shape),
             network_bytes=_shaped(network, shape),
-            times_s={region: _plain(times[region]) for region in REGIONS},
-            time_s=_plain(total),
-            limiter=_named(times, tuple(REGIONS)),
-            roofline_limiter=_named(alone, ("compute", "memory")),
-            slowest=int(slowest) if slowest.ndim == 0 else slowest,
+            times_s={
+                region: _shaped(asked.times_s.get(path, 0.0), shape)
+                for region, path in REGIONS.items()
+            },
+            time_s=_shaped(asked.time_s, shape),
+            limiter=_region(asked.limiter),
+            roofline_limiter=_region(alone),
+            slowest=int(most) if most.ndim == 0 else most,
         )
 
     def attainable(
@@ -285,36 +294,23 @@ class Ridgeline:
         if not 0 < rate <= self.peak:
             raise ValueError(f"rate must be > 0 and at most the peak {self.peak:g}, got {rate!r}")
         bytes_alone, k = Demand(_bytes_of(memory_intensity)), exponent_of(self.overlap)
-        highest: npt.NDArray[np.float64] | None = None
-        for machine in self.machines:
-            seconds = bound(bytes_alone, machine, overlap=self.overlap, cores=self.cores).time_s
+        lines = []
+        for machine, least in zip(self.machines, self._bounds(bytes_alone), strict=True):
             own_peak = float(machine.rate(self.work, cores=self.cores))
             # With full overlap k is infinite, and (P/pi)^k is 0 up to the peak, and there too.
             left = 1.0 if np.isinf(k) else 1.0 - (rate / own_peak) ** k
-            with np.errstate(divide="ignore"):
-                line = np.divide(rate * np.asarray(seconds), left ** (1 / k))
-            highest = line if highest is None else np.maximum(highest, line)
-        assert highest is not None  # there is a machine
-        return _plain(highest)
+            lines.append(ratio(rate * np.asarray(least.time_s), left ** (1 / k)))
+        return plain(np.maximum.reduce(np.broadcast_arrays(*lines)))
 
-    def _slowest(
-        self, demand: Demand, shape: tuple[int, ...]
-    ) -> tuple[
-        dict[Region, npt.NDArray[np.float64]], npt.NDArray[np.float64], npt.NDArray[np.intp]
-    ]:
-        """Return the times on the slowest machine, their combination, and which machine it is."""
-        bounds = [
-            bound(demand, machine, overlap=self.overlap, cores=self.cores)
+    def _bounds(self, demand: Demand) -> list[Bound]:
+        """Return the bound of each machine; of equal times the first region limits."""
+        paths = list(REGIONS.values())
+        names = sorted(demand.amounts, key=lambda name: paths.index(RESOURCES[name].path))
+        asked = Demand({name: demand.amounts[name] for name in names})
+        return [
+            bound(asked, machine, overlap=self.overlap, cores=self.cores)
             for machine in self.machines
         ]
-        totals = np.stack([np.broadcast_to(each.time_s, shape) for each in bounds])
-        slowest = np.argmax(totals, axis=0)
-        chosen = np.expand_dims(slowest, 0)
-        times: dict[Region, npt.NDArray[np.float64]] = {}
-        for region, path in REGIONS.items():
-            of_each = [np.broadcast_to(each.times_s.get(path, 0.0), shape) for each in bounds]
-            times[region] = np.take_along_axis(np.stack(of_each), chosen, axis=0)[0]
-        return times, np.take_along_axis(totals, chosen, axis=0)[0], np.asarray(slowest)
 
 
 def with_network(machine: Machine, bytes_per_s: float) -> Machine:
@@ -355,24 +351,12 @@ def _amount(demand: Demand, path: str) -> Amount:
     return total
 
 
-def _named(
-    times: Mapping[Region, npt.NDArray[np.float64]], regions: tuple[Region, ...]
-) -> str | npt.NDArray[np.str_]:
-    """Return the region that needs most time; of equals the first."""
-    names = np.array(regions)
-    chosen = names[np.argmax(np.stack([times[region] for region in regions]), axis=0)]
-    return str(chosen) if chosen.ndim == 0 else chosen
-
-
-def _ratio(above: Amount, below: Amount) -> Amount:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return _plain(np.divide(above, below))
+def _region(limiter: str | npt.NDArray[np.str_]) -> str | npt.NDArray[np.str_]:
+    """Return the region of the plane in which a path is the limiter."""
+    if isinstance(limiter, str):
+        return "memory" if limiter == "dram" else limiter
+    return np.where(limiter == "dram", "memory", limiter)
 
 
 def _shaped(amount: Amount, shape: tuple[int, ...]) -> Amount:
-    return _plain(np.broadcast_to(amount, shape))
-
-
-def _plain(value: npt.ArrayLike) -> Amount:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array
+    return plain(np.broadcast_to(amount, shape))

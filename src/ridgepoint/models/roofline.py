@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, positive
+from ridgepoint.demand import Demand
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import bound
 from ridgepoint.presenting import Presentable, quoted
@@ -121,8 +121,6 @@ class Roofline(Presentable):
         float or ndarray, shape (...,)
             ``min(pi, beta I)``, flop/s.
         """
-        i = np.asarray(intensity, dtype=np.float64)
-        if not (np.isfinite(i) & (i > 0)).all():
-            raise ValueError(f"intensity must be finite and > 0, got {intensity!r}")
+        i = positive("intensity", intensity)
         demand = Demand({self.work: i, self.resource(level): 1.0})
         return i / bound(demand, self.machine, cores=self.cores).time_s

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, plain
+from ridgepoint.demand import Demand
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import Bound, Overlap, bound
-from ridgepoint.nodes import Cluster, Network
+from ridgepoint.rates import Network, Rates
 from ridgepoint.resources import resource_named
 
 Exchange = Callable[[npt.NDArray[np.float64]], npt.ArrayLike]
@@ -151,7 +152,7 @@ class Scaling:
     --------
     The slides' cores: 0.5 GFLOP/s each, and x = 20.
 
-    >>> from ridgepoint.nodes import ideal_machine
+    >>> from ridgepoint.rates import ideal_machine
     >>> node = ideal_machine(core_rate=5e8, memory_bytes_per_s=5e8, cores=128)
     >>> slides = Scaling(problem=Problem(name="x = 20", operations=20e9, dram_bytes=1e9),
     ...                  machine=node)
@@ -190,24 +191,25 @@ class Scaling:
             performance, busy,
         )  # fmt: skip
         return Scaled(
-            cores=_plain(q),
-            nodes=_plain(p),
+            cores=plain(q),
+            nodes=plain(p),
             bound=found,
-            performance=_plain(performance),
-            speed_up=_plain(performance / self.core_rate),
-            peak_efficiency=_plain(performance / (busy * self.core_rate)),
-            parallel_efficiency=_plain(performance / (busy * alone)),
+            performance=plain(performance),
+            speed_up=plain(performance / self.core_rate),
+            peak_efficiency=plain(performance / (busy * self.core_rate)),
+            parallel_efficiency=plain(performance / (busy * alone)),
         )
 
     def bound_at(self, cores: npt.ArrayLike, nodes: npt.ArrayLike) -> Bound:
         """Return the least time and its parts, in seconds."""
-        cluster = Cluster(
+        cluster = Rates(
             machine=self.machine,
+            cores=cores,
             nodes=nodes,
             network=self.network,
             link_bytes_per_s=self.link_bytes_per_s,
         )
-        return bound(self.problem.demand(nodes), cluster, overlap=self.overlap, cores=cores)
+        return bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
 
     @property
     def core_rate(self) -> float:
@@ -223,9 +225,4 @@ class Scaling:
         if not np.all(np.asarray(self.problem.dram_bytes) > 0):
             return None
         per_byte = np.divide(self.problem.operations, self.problem.dram_bytes)
-        return _plain(per_byte * self.machine.rate("dram") / self.core_rate)
-
-
-def _plain(value: npt.ArrayLike) -> Amount:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array
+        return plain(per_byte * self.machine.rate("dram") / self.core_rate)

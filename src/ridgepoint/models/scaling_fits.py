@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.amounts import Array
 from ridgepoint.caution import Caution
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import Overlap
 from ridgepoint.models.fit_intervals import profile_interval
 from ridgepoint.models.fitting import (
     ROUNDING,
-    Array,
     CannotFit,
     Parameter,
     Solution,
@@ -24,7 +24,7 @@ from ridgepoint.models.fitting import (
     solve,
 )
 from ridgepoint.models.scaling import Problem, Scaling, nothing
-from ridgepoint.nodes import Network, ideal_machine
+from ridgepoint.rates import Network, ideal_machine
 from ridgepoint.runs import Run
 from ridgepoint.units import format_si
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount
+from ridgepoint.amounts import Amount, plain, positive
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.nodes import ideal_machine
+from ridgepoint.rates import ideal_machine
 
 
 def amdahl(processors: npt.ArrayLike, *, serial: npt.ArrayLike) -> Amount:
@@ -56,8 +56,8 @@ def gustafson(processors: npt.ArrayLike, *, serial: npt.ArrayLike) -> Amount:
     >>> gustafson(64, serial=0.5)
     32.5
     """
-    n = _positive("processors", processors)
-    return _plain(n - _share("serial", serial) * (n - 1))
+    n = positive("processors", processors)
+    return plain(n - _share("serial", serial) * (n - 1))
 
 
 def usl(
@@ -84,11 +84,11 @@ def usl(
     .. [1] N. J. Gunther, "A General Theory of Computational Scalability Based on Rational
        Functions", :arxiv:`0808.1431`.
     """
-    n = _positive("processors", processors)
+    n = positive("processors", processors)
     sigma, kappa = _share("contention", contention), np.asarray(coherence, dtype=np.float64)
     if not (np.isfinite(kappa) & (kappa >= 0)).all():
         raise ValueError(f"coherence must be finite and >= 0, got {coherence!r}")
-    return _plain(n / (1 + sigma * (n - 1) + kappa * n * (n - 1)))
+    return plain(n / (1 + sigma * (n - 1) + kappa * n * (n - 1)))
 
 
 def usl_scaling(*, contention: float, coherence: float, alone_s: float = 1.0) -> Scaling:
@@ -110,7 +110,7 @@ def usl_scaling(*, contention: float, coherence: float, alone_s: float = 1.0) ->
     return Scaling(
         problem=Problem(
             name="universal scalability law" if coherence else "Amdahl's law",
-            operations=_positive("alone_s", alone_s),
+            operations=positive("alone_s", alone_s),
             exchanged_bytes=lambda p: alone_s * (contention * (p - 1) / p + coherence * (p - 1)),
         ),
         machine=ideal_machine(core_rate=1.0, link_bytes_per_s=1.0, cores=1),
@@ -130,7 +130,7 @@ def serial_share(intensity: npt.ArrayLike) -> Amount:
     >>> round(1 / serial_share(20))  # the speed-up of infinitely many cores
     21
     """
-    return _plain(1 / (1 + _positive("intensity", intensity)))
+    return plain(1 / (1 + positive("intensity", intensity)))
 
 
 def needed_intensity(cores: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amount:
@@ -148,10 +148,10 @@ def needed_intensity(cores: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amou
     >>> needed_intensity(8, efficiency=0.5)
     6.0
     """
-    q, eta = _positive("cores", cores), _share("efficiency", efficiency)
+    q, eta = positive("cores", cores), _share("efficiency", efficiency)
     if not (eta < 1).all():
         raise ValueError(f"efficiency must be below 1, got {efficiency!r}")
-    return _plain(np.maximum((eta * q - 1) / (1 - eta), 0.0))
+    return plain(np.maximum((eta * q - 1) / (1 - eta), 0.0))
 
 
 def most_cores(intensity: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amount:
@@ -169,15 +169,8 @@ def most_cores(intensity: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amount
     >>> most_cores(20, efficiency=0.5)
     22.0
     """
-    x, eta = _positive("intensity", intensity), _share("efficiency", efficiency)
-    return _plain((1 + x) / _positive("efficiency", eta) - x)
-
-
-def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    array = np.asarray(value, dtype=np.float64)
-    if not (np.isfinite(array) & (array > 0)).all():
-        raise ValueError(f"{name} must be finite and > 0, got {value!r}")
-    return array
+    x, eta = positive("intensity", intensity), _share("efficiency", efficiency)
+    return plain((1 + x) / positive("efficiency", eta) - x)
 
 
 def _share(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -185,8 +178,3 @@ def _share(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
     if not ((array >= 0) & (array <= 1)).all():
         raise ValueError(f"{name} must be in [0, 1], got {value!r}")
     return array
-
-
-def _plain(value: npt.ArrayLike) -> Amount:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount
+from ridgepoint.amounts import Amount
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import Overlap, bound
 from ridgepoint.models.ridgeline import Ridgeline

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.demand import Amount, Demand
+from ridgepoint.amounts import Amount, Array, plain
+from ridgepoint.demand import Demand
 
 ELEMENT_BYTES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2}
 """Precisions of training, and the size of one number."""
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +126,8 @@ def all_reduce_bytes(
             raise ValueError(
                 f"nodes must be given for {algorithm!r}: its bytes grow with them without limit"
             )
-        return _plain(size * (2.0 if algorithm == "ring" else 1.0))
-    return _plain(size * _times_sent(_whole("nodes", nodes), algorithm))
+        return plain(size * (2.0 if algorithm == "ring" else 1.0))
+    return plain(size * _times_sent(_whole("nodes", nodes), algorithm))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,8 +269,3 @@ def _whole(name: str, value: npt.ArrayLike) -> Array:
     if not (np.isfinite(array) & (array >= 1) & (array == np.floor(array))).all():
         raise ValueError(f"{name} must be whole numbers > 0, got {value!r}")
     return array
-
-
-def _plain(value: npt.ArrayLike) -> Amount:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array

@@ -11,9 +11,9 @@ from ridgepoint.archive_record import MACHINES
 from ridgepoint.errors import RidgepointError
 from ridgepoint.library import open_machine
 from ridgepoint.machine import Machine
-from ridgepoint.nodes import ideal_machine
 from ridgepoint.pipeline_file.section import Section
 from ridgepoint.pipeline_file.stages import Read
+from ridgepoint.rates import ideal_machine
 
 _FIGURES = ("name", "compute", "bandwidth")
 

@@ -1,17 +1,19 @@
-"""Nodes of one kind, joined by a network: what a cluster gives. It knows no program."""
+"""What a machine gives, but changed as a model asks: more nodes, another link, faster paths."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.amounts import Amount, plain, positive
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Ceiling, Host, Machine
-from ridgepoint.resources import RESOURCES, resource_named
+from ridgepoint.resources import resource_named
 
 Network = Literal["shared", "parallel"]
 """``shared``: one link carries what all nodes exchange. ``parallel``: each node has a link of its
@@ -20,54 +22,58 @@ own, and all carry their shares at once."""
 IDEAL = "ideal"
 """Name of the machine of the textbooks."""
 
-Rate = float | npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cluster:
-    """Nodes of one kind of machine, joined by a network.
+class Rates:
+    """The capacities of a machine, but with the changes that a model asks about.
+
+    `ridgepoint.models.bound.bound` takes it as it takes a machine, so that a changed machine is
+    bounded by the same equation. Nothing of the machine itself changes.
 
     Parameters
     ----------
     machine : Machine
         One node.
+    cores : array_like or None
+        Cores of each node that are busy; None: all.
+    faster : mapping of str to array_like
+        How many times faster a path is than it was measured: ``compute``, ``dram``, ...; > 0.
     nodes : array_like
-        How many, > 0; an array stands for many clusters at once.
+        How many such nodes share the work and the traffic evenly, > 0; an array stands for many
+        clusters at once.
     network : {"shared", "parallel"}
+        How what all nodes exchange is carried.
     link_bytes_per_s : float or None
         What one link carries; None: the machine's own ceiling of its network.
 
     Raises
     ------
     ValueError
-        If `nodes` or `link_bytes_per_s` is not finite and positive, or `network` is neither.
-
-    Notes
-    -----
-    It offers to `ridgepoint.models.bound.bound` what a machine does, so that a demand of all nodes
-    together is bounded by the same equation. It assumes that nodes share work and traffic evenly.
+        If a number is not finite and positive, or `network` is neither.
 
     Examples
     --------
     >>> node = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, cores=8)
-    >>> cluster = Cluster(machine=node, nodes=[1, 4], link_bytes_per_s=2e9)
-    >>> cluster.rate("fp64", cores=2), cluster.rate("network")
+    >>> cluster = Rates(machine=node, nodes=[1, 4], link_bytes_per_s=2e9, cores=2)
+    >>> cluster.rate("fp64"), cluster.rate("network")
     (array([1.6e+10, 6.4e+10]), 2000000000.0)
     """
 
     machine: Machine
+    cores: npt.ArrayLike | None = None
+    faster: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
     nodes: npt.ArrayLike = 1
     network: Network = "shared"
     link_bytes_per_s: float | None = None
 
     def __post_init__(self) -> None:
-        count = np.asarray(self.nodes, dtype=np.float64)
-        if not (np.isfinite(count) & (count > 0)).all():
-            raise ValueError(f"nodes must be finite and > 0, got {self.nodes!r}")
+        positive("nodes", self.nodes)
         if self.network not in ("shared", "parallel"):
             raise ValueError(f"network must be 'shared' or 'parallel', got {self.network!r}")
         if self.link_bytes_per_s is not None:
-            _require_positive("link_bytes_per_s", self.link_bytes_per_s)
+            positive("link_bytes_per_s", self.link_bytes_per_s)
+        for path, factor in self.faster.items():
+            positive(f"faster[{path!r}]", factor)
 
     def knows(self, resource: str) -> bool:
         """Return whether a ceiling says how fast a resource is served."""
@@ -75,14 +81,14 @@ class Cluster:
             return True
         return self.machine.knows(resource)
 
-    def rate(self, resource: str, *, cores: npt.ArrayLike | None = None) -> Rate:
+    def rate(self, resource: str, *, cores: npt.ArrayLike | None = None) -> Amount:
         """Return the capacity of all nodes together for a resource, in its unit per second.
 
         Parameters
         ----------
         resource : str
         cores : array_like or None
-            Kept busy on each node; None: all.
+            Cores of each node that are busy; None: as the value says.
 
         Raises
         ------
@@ -91,26 +97,27 @@ class Cluster:
         ValueError
             If a node has not so many cores.
         """
-        count = np.asarray(self.nodes, dtype=np.float64)
-        if resource_named(resource).path != "network":
-            return _plain(count * self.machine.rate(resource, cores=cores))
-        return _plain(count * self._link() if self.network == "parallel" else self._link())
+        path = resource_named(resource).path
+        if path == "network":
+            rate: Amount = self._link()
+        else:
+            rate = self.machine.rate(resource, cores=self.cores if cores is None else cores)
+        if path != "network" or self.network == "parallel":
+            rate = rate * np.asarray(self.nodes, dtype=np.float64)
+        return plain(rate * np.asarray(self.faster.get(path, 1.0), dtype=np.float64))
 
     def _link(self) -> float:
         """Return what one link carries: it is no faster for more cores behind it."""
         if self.link_bytes_per_s is not None:
             return self.link_bytes_per_s
-        network = RESOURCES["network"]
-        rates = [ceiling.rate_of(network) for ceiling in self.machine.ceilings]
-        known = [rate.median for rate in rates if rate is not None]
-        if not known:
+        if not self.machine.knows("network"):
             raise UnknownCeiling(
                 f"cannot bound what the nodes of {self.machine.name} exchange",
                 reason="the machine has no ceiling of its network",
                 remedy="give the rate of a link (--link, or link_bytes_per_s), or add a ceiling "
                 "'network' to the machine's file",
             )
-        return max(known)
+        return float(self.machine.rate("network"))
 
 
 def ideal_machine(
@@ -158,7 +165,7 @@ def ideal_machine(
         ("link_bytes_per_s", link_bytes_per_s),
     ):
         if value is not None:
-            _require_positive(name, value)
+            positive(name, value)
     return Machine(
         name=IDEAL,
         host=Host(
@@ -181,13 +188,3 @@ def ideal_machine(
             for resource, threads, rate in wanted
         ),
     )
-
-
-def _require_positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be finite and > 0, got {value!r}")
-
-
-def _plain(value: npt.ArrayLike) -> Rate:
-    array = np.asarray(value, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.amounts import Amount, plain
 from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.caution import Caution
 from ridgepoint.errors import UnknownCeiling
@@ -319,14 +321,17 @@ class Machine(Presentable):
         ]
         return max(rated, key=lambda pair: pair[0])[1] if rated else None
 
-    def knows(self, resource: str) -> bool:
-        """Return whether any ceiling says how fast a resource is served."""
-        wanted = resource_named(resource)
-        return any(ceiling.rate_of(wanted) is not None for ceiling in self.ceilings)
+    def knows(self, resource: str, *, patterns: Collection[str] | None = None) -> bool:
+        """Return whether any ceiling says how fast a resource is served; see `rate`."""
+        return any(True for _ in self._rates(resource, patterns))
 
     def rate(
-        self, resource: str, *, cores: npt.ArrayLike | None = None
-    ) -> float | npt.NDArray[np.float64]:
+        self,
+        resource: str,
+        *,
+        cores: npt.ArrayLike | None = None,
+        patterns: Collection[str] | None = None,
+    ) -> Amount:
         """Return the capacity for a resource, in its unit per second.
 
         Parameters
@@ -335,6 +340,8 @@ class Machine(Presentable):
         cores : array_like or None
             Cores kept busy, > 0 and at most the machine's; may be fractional (CPU time over
             wall time). None: all of them.
+        patterns : collection of str or None
+            Names of the ceilings that count; None: all.
 
         Returns
         -------
@@ -353,11 +360,9 @@ class Machine(Presentable):
         """
         wanted = resource_named(resource)
         best: dict[int, float] = {}
-        for ceiling in sorted(self.ceilings, key=lambda ceiling: ceiling.threads):
-            rate = ceiling.rate_of(wanted)
-            if rate is not None:
-                # What fewer threads reached, more reach too, since some may idle.
-                best[ceiling.threads] = max(rate.median, *best.values(), 0.0)
+        for threads, rate in sorted(self._rates(resource, patterns)):
+            # What fewer threads reached, more reach too, since some may idle.
+            best[threads] = max(rate, *best.values(), 0.0)
         if not best:
             known = ", ".join(name for name in RESOURCES if self.knows(name)) or "none"
             raise UnknownCeiling(
@@ -377,7 +382,18 @@ class Machine(Presentable):
         capacity = np.minimum.reduce(allowed)
         for threads, most in best.items():
             capacity = np.where(q >= threads, np.maximum(capacity, most), capacity)
-        return float(capacity) if capacity.ndim == 0 else capacity
+        return plain(capacity)
+
+    def _rates(
+        self, resource: str, patterns: Collection[str] | None
+    ) -> Iterator[tuple[int, float]]:
+        """Yield the threads and the rate of every ceiling that moves a resource."""
+        wanted = resource_named(resource)
+        for ceiling in self.ceilings:
+            if patterns is None or ceiling.name in patterns:
+                rate = ceiling.rate_of(wanted)
+                if rate is not None:
+                    yield ceiling.threads, rate.median
 
 
 def caches_of(machine: Machine | None) -> tuple[Cache, ...] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -36,6 +36,8 @@ class Rates:
         One node.
     cores : array_like or None
         Cores of each node that are busy; None: all.
+    patterns : mapping of str to collection of str
+        Names of the ceilings that count, for resources of which others do not.
     faster : mapping of str to array_like
         How many times faster a path is than it was measured: ``compute``, ``dram``, ...; > 0.
     nodes : array_like
@@ -61,6 +63,7 @@ class Rates:
 
     machine: Machine
     cores: npt.ArrayLike | None = None
+    patterns: Mapping[str, Collection[str]] = field(default_factory=dict)
     faster: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
     nodes: npt.ArrayLike = 1
     network: Network = "shared"
@@ -79,7 +82,7 @@ class Rates:
         """Return whether a ceiling says how fast a resource is served."""
         if resource_named(resource).path == "network" and self.link_bytes_per_s is not None:
             return True
-        return self.machine.knows(resource)
+        return self.machine.knows(resource, patterns=self.patterns.get(resource))
 
     def rate(self, resource: str, *, cores: npt.ArrayLike | None = None) -> Amount:
         """Return the capacity of all nodes together for a resource, in its unit per second.
@@ -101,7 +104,9 @@ class Rates:
         if path == "network":
             rate: Amount = self._link()
         else:
-            rate = self.machine.rate(resource, cores=self.cores if cores is None else cores)
+            busy = self.cores if cores is None else cores
+            named = self.patterns.get(resource)
+            rate = self.machine.rate(resource, cores=busy, patterns=named)
         if path != "network" or self.network == "parallel":
             rate = rate * np.asarray(self.nodes, dtype=np.float64)
         return plain(rate * np.asarray(self.faster.get(path, 1.0), dtype=np.float64))

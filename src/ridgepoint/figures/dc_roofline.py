@@ -11,7 +11,7 @@ from ridgepoint.figures.dc_plane import DCFigure, DCPanel, Mark, Workload, Workl
 from ridgepoint.figures.plane import Coordinates, Role, RoofLine
 from ridgepoint.figures.roofs import intensity_ticks, performance_ticks, ridge_marks
 from ridgepoint.figures.words import machine_title, percent, shown_cores, shown_name
-from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.machine import Machine
 from ridgepoint.models.dc_roofline import DCRoofline
 from ridgepoint.published import publication, spans
 from ridgepoint.resources import RESOURCES
@@ -111,10 +111,8 @@ def dc_panel(
         raise ValueError(f"a form of a workload must be there once, got {twice!r} again")
     unit = RESOURCES[work].unit
     busy = float(machine.cores) if cores is None else cores
-    # On as many cores as are busy, the model sees a machine of one core count.
-    seen = _restricted(machine, work, busy)
-    roofline = DCRoofline(machine=seen, work=work)
-    slope = float(seen.rate("dram"))
+    roofline = DCRoofline(machine=machine, work=work, cores=busy)
+    slope = float(machine.rate("dram", cores=busy))
     lower = {resource: _lower(machine, resource, busy) for resource in (work, "dram")}
     placed = [(one, mark) for one in points if (mark := _mark(one, work)) is not None]
     x_limits, y_limits = _frame(roofline, placed, [rate for _, rate in lower[work]])
@@ -182,31 +180,12 @@ def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, 
     return of_panels[0], of_panels[1]
 
 
-def _restricted(machine: Machine, work: str, cores: float) -> Machine:
-    """Return the machine with the best rates of some of its cores alone."""
-    return replace(
-        machine,
-        ceilings=tuple(
-            Ceiling(
-                resource=resource,
-                name="best",
-                threads=machine.cores,
-                unit=f"{RESOURCES[resource].unit}/s",
-                rate=Estimate([float(machine.rate(resource, cores=cores))]),
-            )
-            for resource in (work, "dram")
-        ),
-    )
-
-
 def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, float]]:
     """Return the lower ceilings of a resource that are drawn, the highest first."""
     found: dict[str, float] = {}
     for name, called in _CALLED.items():
-        same = tuple(c for c in machine.ceilings if (c.resource, c.name) == (resource, name))
-        own = replace(machine, ceilings=same)
-        if own.knows(resource):
-            found[called] = float(own.rate(resource, cores=cores))
+        if machine.knows(resource, patterns=(name,)):
+            found[called] = float(machine.rate(resource, cores=cores, patterns=(name,)))
     best = float(machine.rate(resource, cores=cores))
     return sorted(
         ((label, rate) for label, rate in found.items() if rate < best), key=lambda one: -one[1]

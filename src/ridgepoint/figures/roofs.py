@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ridgepoint.figures.plane import Coordinates, RidgeMark, Role, RoofLine
 from ridgepoint.figures.words import shown_cores, shown_name, shown_pattern
@@ -239,8 +238,7 @@ def _lower_ceilings(
     """Return patterns of the first precision, well below its peak and apart from what is drawn."""
     rates: dict[str, float] = {}
     for name in {ceiling.name for ceiling in _of_any_work(machine, precisions[0])}:
-        same = tuple(c for c in _rated(machine, precisions[0]) if c.name == name)
-        rates[name] = float(replace(machine, ceilings=same).rate(precisions[0], cores=cores))
+        rates[name] = float(machine.rate(precisions[0], cores=cores, patterns=(name,)))
     kept, lower = list(drawn), []
     peak = max(rates.values(), default=0.0)
     for name, rate in sorted(rates.items(), key=lambda item: (-item[1], item[0])):

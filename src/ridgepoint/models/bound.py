@@ -170,6 +170,18 @@ def bound(
     return Bound(constraints_s=constraints, times_s=times, time_s=plain(combined))
 
 
+def answerable(demand: Demand, machine: Capacities) -> Demand:
+    """Return the part of a demand for which there are ceilings: of a direction, or of both."""
+    return Demand(
+        {
+            name: amount
+            for name, amount in demand.amounts.items()
+            if machine.knows(name)
+            or (RESOURCES[name].path in RESOURCES and machine.knows(RESOURCES[name].path))
+        }
+    )
+
+
 def exponent_of(overlap: Overlap) -> float:
     """Return the k of ``(sum t^k)^(1/k)``; infinite with full overlap.
 

@@ -6,7 +6,7 @@ the paper's own stands here: the peak of Eq. (4), the ceilings of Eq. (8), the n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from ridgepoint.demand import Demand
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.machine import Machine
 from ridgepoint.models.bound import bound
-from ridgepoint.models.roofline import Roofline
+from ridgepoint.rates import Rates
 
 Bottleneck = Literal["calculation", "memory access"]
 _BOTTLENECKS: dict[str, Bottleneck] = {"compute": "calculation", "dram": "memory access"}
@@ -204,31 +204,32 @@ class DCRoofline:
                 reason=f"it has no such ceiling (known: {known or 'none'})",
                 remedy="name one of those, or measure it with 'ridgepoint machine'",
             )
-        others = [c for c in ceilings if c.resource != self.work]
-        object.__setattr__(self, "machine", replace(self.machine, ceilings=(*named, *others)))
 
     @property
-    def _roofline(self) -> Roofline:
-        return Roofline(machine=self.machine, work=self.work, cores=self.cores)
+    def rates(self) -> Rates:
+        """What bounds."""
+        patterns = {} if self.ceiling is None else {self.work: (self.ceiling,)}
+        return Rates(machine=self.machine, cores=self.cores, patterns=patterns)
 
     @property
     def peak(self) -> float:
         """The compute ceiling, BOP/s."""
-        return self._roofline.peak
+        return float(self.rates.rate(self.work))
 
     @property
     def ridge(self) -> float:
         """The intensity from which on calculation is the bottleneck, BOP/byte."""
-        return self._roofline.ridge("dram")
+        return self.peak / float(self.rates.rate("dram"))
 
     def attainable(self, intensity: npt.ArrayLike) -> Amount:
         """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
-        return plain(self._roofline.attainable(intensity))
+        i = positive("intensity", intensity)
+        return plain(i / bound(Demand({self.work: i, "dram": 1.0}), self.rates).time_s)
 
     def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
         """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
         demand = Demand({self.work: positive("intensity", intensity), "dram": 1.0})
-        limiter = bound(demand, self.machine, cores=self.cores).limiter
+        limiter = bound(demand, self.rates).limiter
         if isinstance(limiter, str):
             return _BOTTLENECKS[limiter]
         return np.where(limiter == "dram", _BOTTLENECKS["dram"], _BOTTLENECKS["compute"])

@@ -12,7 +12,7 @@ from ridgepoint.counts import Counts, Traffic
 from ridgepoint.demand import Demand
 from ridgepoint.machine import Ceiling, Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.bound import Bound, answerable, bound
 from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.trajectories import Trajectory
@@ -243,10 +243,9 @@ def why_no_ridgeline(
     ):
         if path not in by_path:
             return what
+    known = answerable(Demand(dict.fromkeys(needed, 0.0)), machine).amounts
     for name in needed:
-        if not machine.knows(name) and not (
-            RESOURCES[name].path in RESOURCES and machine.knows(RESOURCES[name].path)
-        ):
+        if name not in known:
             return f"{machine.name!r} has no {RESOURCES[name].path} ceiling ({name})"
     return None
 
@@ -327,15 +326,7 @@ def _bounded(measurement: Measurement, machine: Machine, metric: Metric) -> Iter
     whole = _of_ranks(measurement)
     cores = _cores(measurement, machine)
     for node in whole.nodes:
-        asked = _demand(measurement, node, metric)
-        known = Demand(
-            {
-                name: amount
-                for name, amount in asked.amounts.items()
-                if machine.knows(name)
-                or (RESOURCES[name].path in RESOURCES and machine.knows(RESOURCES[name].path))
-            }
-        )
+        known = answerable(_demand(measurement, node, metric), machine)
         limit = bound(known * len(whole.nodes), machine, cores=cores) if known.amounts else None
         yield NodeBound(host=node.host, demand=known, bound=limit)
 

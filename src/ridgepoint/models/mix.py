@@ -59,10 +59,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ridgepoint.counts import Counts
-from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.machine import Machine
 
 Kind = tuple[str, int | None, str | None]
 """Precision, vector width in bit (0: scalar), operation; None: not known. ``single`` is an
@@ -228,19 +228,18 @@ def rates_of(
 ) -> dict[str, float]:
     """Return the rates of the ceilings of one width, flop/s, by operation."""
     width = f" {width_bits}-bit" if width_bits else " scalar"
-    named: dict[str, list[Ceiling]] = {}
+    named: dict[str, list[str]] = {}
     for ceiling in machine.ceilings:
         if ceiling.resource != precision:
             continue
         if ceiling.name.endswith(width):
-            named.setdefault(ceiling.name.removesuffix(width), []).append(ceiling)
+            named.setdefault(ceiling.name.removesuffix(width), []).append(ceiling.name)
         elif ceiling.name == _TILES and width_bits > _WIDEST_VECTOR:
-            named.setdefault("dot", []).append(ceiling)
+            named.setdefault("dot", []).append(ceiling.name)
     rates = {}
     for operation, own in named.items():
-        only = replace(machine, ceilings=tuple(own))
-        if only.knows(precision):
-            rates[operation] = float(only.rate(precision, cores=cores))
+        if machine.knows(precision, patterns=own):
+            rates[operation] = float(machine.rate(precision, cores=cores, patterns=own))
     return rates
 
 

@@ -10,7 +10,7 @@ from ridgepoint.demand import Demand
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.bound import Bound, bound
+from ridgepoint.models.bound import Bound, answerable, bound
 from ridgepoint.models.own_roofs import (
     IssuePlace,
     MixPlace,
@@ -193,21 +193,17 @@ def place(
     if cores is None:
         cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
     asked = demand_of(measurement, metric)
-    bounded = {
-        name: amount
-        for name, amount in asked.amounts.items()
-        if any(machine.knows(known) for known in (name, RESOURCES[name].path) if known in RESOURCES)
-    }
+    known = answerable(asked, machine)
     cautions = [
         *measurement.all_cautions,
         *elsewhere(measurement, machine),
         *other_caches(measurement, machine),
         *by_instructions_per_cycle(measurement, machine),
-        *left_out(asked, bounded, machine),
+        *left_out(asked, known.amounts, machine),
         *(bops_unknown(counts) if metric == "bop" else ()),
     ]
     cautions += _parts_above(measurement, machine, metric)
-    limit = bound(Demand(bounded), machine, cores=cores) if bounded else None
+    limit = bound(known, machine, cores=cores) if known.amounts else None
     time_s = None if limit is None else float(limit.time_s)
     work = work_total(counts, metric)
     runtime = None if timed is None else timed.runtime_s
@@ -245,7 +241,7 @@ def place(
     moved = None if dram is None else dram.total_bytes
     return Placement(
         cores=cores,
-        demand=Demand(bounded),
+        demand=known,
         bound=limit,
         runtime_s=runtime,
         metric=metric,

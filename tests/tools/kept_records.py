@@ -1,0 +1,137 @@
+"""An archive of records of every kind, made again for the snapshots: always the same.
+
+Those of tests/snapshots/kept were measured, by the commands that its README tells; the others are
+the literal ones of the unit tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest import mock
+
+import core_inputs
+import figure_inputs as inputs
+from cluster_inputs import CLUSTER
+from core_inputs import ceiling, machine_of
+from rank_inputs import ScriptedRunner, timed_run
+from scripted_gpu import ScriptedGpu
+
+from ridgepoint.archive import Archive
+from ridgepoint.caution import Caution
+from ridgepoint.cluster.driver import DistributedProgram, Plan
+from ridgepoint.documents import decode, kind_of
+from ridgepoint.gpu import characterize_gpu
+from ridgepoint.machine import Machine
+from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.measurement import Measurement, Timing
+
+KEPT = Path(__file__).parents[1] / "snapshots" / "kept"
+_KINDS = {
+    "machine": Machine, "cluster": MeasuredCluster, "measurement": Measurement, "timing": Timing
+}  # fmt: skip
+_AT = datetime(2026, 11, 21, 4, 5, 6, tzinfo=UTC)
+
+MEASURED = {
+    "vm": ("matmul", "heat", "solver", "norm", "native", "tensors", "sort", "counted", "many"),
+    "cluster": ("ranks",),
+}  # fmt: skip
+"""Documents of tests/snapshots/kept: measurements by the machine that bounds them."""
+
+_NETWORKED = machine_of(
+    ceiling("fp64", 4e9), ceiling("dram", 2e9), ceiling("network", 1e4), name="networked"
+)
+LITERAL: dict[str, tuple[Machine, dict[str, Measurement]]] = {
+    "bench": (core_inputs.MACHINE, {"one-sample": core_inputs.MEASUREMENT}),
+    "small": (
+        replace(inputs.MACHINE, name="small"),
+        {
+            "triad": inputs.TRIAD,
+            "two-cores": inputs.TRIAD_2_CORES,
+            "mixed": inputs.MIXED,
+            "single": inputs.SINGLE,
+            "few-flop": inputs.FEW,
+            "no-flop": inputs.SORT,
+            "cached": inputs.CACHED,
+            "reads-only": inputs.READS_ONLY,
+            "untimed": inputs.UNTIMED,
+            "crowded": inputs.CROWDED,
+            "functions": inputs.PROFILED,
+            "doubtful": inputs.measurement(
+                inputs.flop("fp64", 900_000_000, masked=40_000_000),
+                command=("./a name\nof two lines",),
+                runtime_s=0.001,
+                undecoded=12,
+                dram=None,
+                cautions=(
+                    Caution("made-up", "something was seen", "do something about it"),
+                    Caution("made-up", "something else was seen", "do something about it"),
+                ),
+            ),
+        },
+    ),
+    "networked": (
+        _NETWORKED,
+        {
+            "three-ranks": replace(
+                DistributedProgram(
+                    Plan(command=("./prog",), repeat=1), ScriptedRunner(timed_run())
+                ).measure(),
+                context=inputs.CONTEXT,
+            ),
+        },
+    ),
+}
+"""Machines by name, each with measurements on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What the records of an archive are called.
+
+    Parameters
+    ----------
+    machines, clusters, measurements : tuple of str
+    """
+
+    machines: tuple[str, ...]
+    clusters: tuple[str, ...]
+    measurements: tuple[str, ...]
+
+
+def document(name: str) -> Machine | MeasuredCluster | Measurement | Timing:
+    """Return a document of tests/snapshots/kept."""
+    text = (KEPT / f"{name}.json").read_text(encoding="utf-8")
+    return decode(text, _KINDS[kind_of(text) or ""], origin=name)  # type: ignore[type-var]
+
+
+def fill(path: Path) -> Names:
+    """Keep every record in a new archive, all at the same time of a day long past."""
+    measurements = []
+    with mock.patch("ridgepoint.archive.datetime") as clock, Archive(path) as archive:
+        clock.now.return_value = _AT
+        ids = {
+            "vm": archive.keep_machine(document("vm"), label="vm"),
+            "cluster": archive.keep_cluster(document("cluster"), label="cluster"),
+        }
+        archive.keep_cluster(CLUSTER, label="three-nodes")
+        gpu = characterize_gpu(ScriptedGpu(), name="node7-gpu0")
+        archive.keep_machine(
+            replace(gpu, created="2026-11-21T02:00:00Z", elapsed_s=9.0), label="gpu"
+        )
+        for machine, names in MEASURED.items():
+            for name in names:
+                archive.keep_measurement(document(name), ids[machine], label=name)
+                measurements.append(name)
+        archive.keep_measurement(document("stopped"), ids["vm"], label="stopped", note="too long")
+        for name, (machine, programs) in LITERAL.items():
+            id = archive.keep_machine(machine, label=name)
+            for label, program in programs.items():
+                archive.keep_measurement(program, id, label=label)
+                measurements.append(label)
+    return Names(
+        machines=("vm", "gpu", *LITERAL),
+        clusters=("cluster", "three-nodes"),
+        measurements=(*measurements, "stopped"),
+    )

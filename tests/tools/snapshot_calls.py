@@ -1,0 +1,123 @@
+"""Calls for the snapshots, and the files that their command lines name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import figure_inputs as inputs
+from suite_inputs import failed, result
+
+from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.cli.main import main
+from ridgepoint.documents import encode
+from ridgepoint.finding import Finding
+from ridgepoint.library import load
+from ridgepoint.pipeline_file import example
+from ridgepoint.reference import DatacenterCase, DatacenterResult, DatacenterRun, SuiteRun
+
+PIPELINES = ("imaging", "memo", "sdp-low", "observation")
+_SCALING = Path(__file__).parents[1] / "data" / "scaling"
+_LIBRARIES = ("daxpy.blas", "dgemv.blas", "dgemm.blas")
+
+
+def _fft(workload: str, **changes: object) -> object:
+    return result(workload, 1024, work=40_000, moved=(33_000, 16_000, 0), runtime_s=1e-5,
+                  pseudo_flop=51_200.0, **changes)  # fmt: skip
+
+
+def _suite() -> SuiteRun:
+    """Return results for every figure of the suite."""
+    results = (
+        *(
+            result(name, n, state=state, threads=threads, runtime_s=n * 1e-9)
+            for name in _LIBRARIES
+            for n in (300, 3000)
+            for state, threads in (("cold", 1), ("cold", 2), ("warm", 1))
+        ),
+        *(
+            _fft(name, state=state)
+            for name in ("fft.radix2", "fft.ducc0")
+            for state in ("cold", "warm")
+        ),
+        _fft("fft.ducc0", threads=2),
+        result("dgemm.naive", 100),
+        result("dgemm.blocked", 100),
+        *(result(name) for name in ("stream.copy", "stream.triad", "stencil.5point", "spmv.csr")),
+        failed("stream.scale"),
+    )
+    return SuiteRun(machine=replace(inputs.MACHINE, name="small"), results=results)
+
+
+def _datacenter() -> DatacenterRun:
+    """Return results of two programs, one of them as it was and optimised."""
+
+    def measured(title: str, step: str, runtime_s: float, bop: int | None) -> DatacenterResult:
+        case = DatacenterCase(
+            workload=title.lower(), title=title, is_traditional=title == "Stream", step=step,
+            variant="baseline", form="original", size=1000, size_unit="records", threads=6,
+        )  # fmt: skip
+        program = inputs.measurement(dram=(600_000_000, 400_000_000, 0), runtime_s=runtime_s)
+        source = None if bop is None else BasicOperations(arithmetic=bop, compare=bop // 4)
+        return DatacenterResult(case=case, measurement=program, source=source)
+
+    return DatacenterRun(
+        machine=load("e5645"),
+        results=(
+            measured("Sort", "original", 1.0, 2_000_000_000),
+            measured("Sort", "SIMD", 0.5, 1_500_000_000),
+            measured("Grep", "original", 0.8, None),
+            measured("Stream", "original", 0.2, 400_000_000),
+        ),
+    )
+
+
+def write_files(folder: Path) -> None:
+    """Write the files that command lines name."""
+    for name in PIPELINES:
+        (folder / f"{name}.toml").write_text(example(name), encoding="utf-8")
+    run = _suite()
+    (folder / "suite.json").write_bytes(encode(run))
+    (folder / "few.json").write_bytes(encode(replace(run, results=run.results[:3])))
+    (folder / "datacenter.json").write_bytes(encode(_datacenter()))
+    shutil.copy(_SCALING / "fft_made_up.csv", folder / "runs.csv")
+
+
+def _doctor() -> None:
+    findings = (
+        Finding(what="clock", works=True, detail="ticks every 1 ns"),
+        Finding(
+            what="counting engine", works=False, detail="there is no C compiler",
+            remedy="apt install gcc", cost="work and traffic cannot be counted",
+        ),
+        Finding(what="GPU", works=False, detail="there is none"),
+    )  # fmt: skip
+    with mock.patch("ridgepoint.doctor.examine", return_value=findings):
+        main(["doctor"])
+        main(["doctor", "--json"])
+
+
+def _check() -> None:
+    from ridgepoint.cli.output import show_comparison
+    from ridgepoint.models.comparison import compare
+
+    baseline = replace(inputs.MACHINE, name="small")
+    slower = [
+        replace(ceiling, rate=ceiling.rate.map(lambda rate: rate * 0.8))
+        if ceiling.resource == "dram" and ceiling.threads == 1
+        else ceiling
+        for ceiling in baseline.ceilings
+        if ceiling.name != "copy"
+    ]
+    machine = replace(baseline, ceilings=tuple(slower), created="2026-11-23T00:00:00+00:00")
+    for as_json in (False, True):
+        show_comparison(compare(baseline, machine), baseline, machine, as_json=as_json)
+
+
+CALLS: dict[str, Callable[[], None]] = {
+    "doctor": _doctor,
+    "machine/check": _check,
+}

@@ -1,0 +1,186 @@
+"""The cases of the snapshots: command lines, and calls for what no command shows without measuring.
+
+A name is that of the file below tests/snapshots/shown, without its ending; the ``.svg`` that a
+command is told to write is kept as what the picture says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import kept_records
+import snapshot_calls
+
+COMMANDS = (
+    "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
+    "show", "plot", "name", "note", "delete", "include", "doctor",
+)  # fmt: skip
+_MEASUREMENTS = (
+    *(name for names in kept_records.MEASURED.values() for name in names),
+    *(name for _, programs in kept_records.LITERAL.values() for name in programs),
+)
+_AS_JSON = (
+    "matmul", "heat", "norm", "stopped", "three-ranks", "mixed", "untimed", "doubtful",
+    "bench", "gpu", "three-nodes", "e5645",
+)  # fmt: skip
+_MACHINES = ("vm", "gpu", "bench", "small", "networked", "cluster", "three-nodes")
+_PUBLISHED = ("cascade-lake", "e5645", "h200")
+
+
+def _help() -> dict[str, str]:
+    return {"help/ridgepoint": "--help", **{f"help/{name}": f"{name} --help" for name in COMMANDS}}
+
+
+def _kept() -> dict[str, str]:
+    """Return what shows and draws kept records."""
+    of_runs = {f"run/{name}": f"show {name}" for name in (*_MEASUREMENTS, "stopped")}
+    pictures = {
+        f"run/{name}-drawn": f"plot {name} -o {{written}}.svg"
+        for name in _MEASUREMENTS
+        if name != "no-flop"
+    }
+    machines = {f"machine/{name}": f"show {name}" for name in (*_MACHINES, *_PUBLISHED)}
+    drawn = {
+        f"machine/{name}-drawn": f"plot --machine {name} -o {{written}}.svg"
+        for name in (*_PUBLISHED, "networked")
+    }
+    documents = {
+        f"{'machine' if name in (*_MACHINES, *_PUBLISHED) else 'run'}/{name}": f"show {name} --json"
+        for name in _AS_JSON
+    }
+    return {
+        "list": "list",
+        "list-as": "list --json",
+        **of_runs,
+        **pictures,
+        **{f"{name}-as": words for name, words in documents.items()},
+        **machines,
+        **drawn,
+        "machine/vm-cautions": "show vm --cautions",
+        "machine/vm-drawn": "plot vm -o {written}.svg",
+        "machine/vm-terminal": "plot vm",
+        "machine/latency": "plot --machine vm --latency",
+        "machine/latency-drawn": "plot --machine vm --latency -o {written}.svg",
+        "run/heat-miss-curve": "plot heat --miss-curve",
+        "run/heat-miss-curve-drawn": "plot heat --miss-curve -o {written}.svg",
+        "run/matmul-cautions": "show matmul --cautions",
+        "run/matmul-bops": "show matmul --work bops",
+        "run/matmul-elsewhere": "plot matmul --machine cascade-lake",
+        "run/sort-flop": "show sort --work flop",
+        "run/together": "plot matmul heat solver",
+        "run/together-drawn": "plot matmul heat solver triad -o {written}.svg",
+        "run/bops-drawn": "plot sort tensors --work bops -o {written}.svg",
+        "run/records-as": "show single cached --json",
+    }
+
+
+def _models() -> dict[str, str]:
+    """Return the models' commands, of published machines."""
+    own = "ridgeline --point a=1e12,2e9,1e8 --point b=1e12,9e9,4e9 --machine cascade-lake"
+    node = "--core-rate 8Gflop/s --cores 8 --memory 16GB/s --link 2GB/s"
+    return {
+        "ridgeline/default": "ridgeline",
+        "ridgeline/default-as": "ridgeline --batch 1,64,4096 --json",
+        "ridgeline/default-drawn": "ridgeline -o {written}.svg",
+        "ridgeline/paper": "ridgeline --figures {written}",
+        "ridgeline/own": own,
+        "ridgeline/own-drawn": f"{own} -o {{written}}.svg",
+        "ridgeline/overlap": f"{own} --overlap none",
+        "ridgeline/strong": "ridgeline --strong --batch 4096 --nodes 1,2,4,8 --all-reduce tree",
+        "ridgeline/model": "ridgeline --model dlrm-mlperf-top --convention three-gemms --batch 512",
+        "ridgeline/two-machines": "ridgeline --machine h200 --machine a100 --network 50GB/s"
+        " --batch 64",
+        "ridgeline/cluster": "ridgeline --machine three-nodes --precision fp64 --batch 64",
+        "ridgeline/sweep": "ridgeline --sweep --nodes 1,4,16 --batch 64,256 --all-reduce all"
+        " --network 12GB/s --network 100Gbit/s",
+        "ridgeline/sweep-as": "ridgeline --sweep --nodes 1,4 --batch 64,256 --json",
+        **{
+            f"scale/{case}": f"scale {case} --size {size} {node} --nodes 1,2,4,8,16"
+            for case, size in (
+                ("scalar-product", "1e8"),
+                ("matrix-product-1d", "1e4"),
+                ("matrix-product-2d", "1e4"),
+                ("linpack", "1e4"),
+                ("fft", "2^28"),
+                ("conjugate-gradient", "1e7"),
+            )
+        },
+        "scale/fft-as": f"scale fft --size 2^20 {node} --nodes 1,2,4 --json",
+        "scale/fft-drawn": f"scale fft --size 2^28 {node} --nodes 1..16 -o {{written}}.svg",
+        "scale/cores-drawn": f"scale fft --size 2^28 {node} --nodes 1 -o {{written}}.svg",
+        "scale/own": f"scale --op 2*n^3 --bytes 24*n^2 --exchanged '8*n^2*(p-1)' --size 1e4 {node}"
+        " --nodes 1,4,16 --network parallel --overlap full --efficiency 0.5 --slurm",
+        "scale/figures": f"scale matrix-product-1d --size 10000 {node} --nodes 1..16"
+        " --efficiency 0.5 --figures {written}",
+        "scale/fit": "scale fft --size 2^28 --fit {folder}/runs.csv --cores 8 --nodes 1,2,4,8",
+        "scale/cluster": "scale linpack --size 1e4 --machine three-nodes --nodes 1,2,3",
+        **{
+            f"pipeline/{name}": f"pipeline {{folder}}/{name}.toml"
+            for name in snapshot_calls.PIPELINES
+        },
+        "pipeline/memo-as": "pipeline {folder}/memo.toml --json",
+        "pipeline/memo-drawn": "pipeline {folder}/memo.toml -o {written}.svg",
+        "pipeline/memo-figures": "pipeline {folder}/memo.toml --figures {written}",
+        "pipeline/elsewhere": "pipeline {folder}/imaging.toml --machine a100",
+        "pipeline/kept": "pipeline {folder}/imaging.toml --machine gpu",
+        "pipeline/published": "pipeline --published",
+        **{
+            f"pipeline/example-{name}": f"pipeline --example {name}"
+            for name in snapshot_calls.PIPELINES
+        },
+    }
+
+
+def _suites() -> dict[str, str]:
+    return {
+        "suite/kernels": "suite --from {folder}/suite.json",
+        "suite/validation": "suite --from {folder}/suite.json --validate",
+        "suite/figures": "suite --from {folder}/suite.json --figures {written}",
+        "suite/per-cycle": "suite --from {folder}/few.json --per-cycle --figures {written}",
+        "suite/list": "suite --list daxpy.llvm stream.triad",
+        "suite/datacenter": "suite datacenter --from {folder}/datacenter.json",
+        "suite/datacenter-figures": "suite datacenter --from {folder}/datacenter.json"
+        " --figures {written}",
+        "suite/datacenter-published": "suite datacenter --published",
+        "suite/datacenter-list": "suite datacenter --list",
+        "suite/distributed-list": "suite distributed --list",
+    }
+
+
+def _refused() -> dict[str, str]:
+    """Return wrong uses: what is said of them is part of what users read."""
+    return {
+        f"refused/{name}": words
+        for name, words in {
+            "nothing-named": "show nothing-of-this-name",
+            "no-curve": "plot matmul --miss-curve",
+            "no-latency": "plot --machine h200 --latency",
+            "mixed-work": "plot sort matmul",
+            "stopped": "plot stopped",
+            "machine-by-work": "show vm --work bops",
+            "ending": "plot matmul -o picture.gif",
+            "all-threads": "run --all-threads -- true",
+            "no-traffic": "run --no-traffic --region r --cold -- true",
+            "cold": "run --cold -- true",
+            "pipeline": "pipeline",
+            "pipeline-file": "pipeline {folder}/missing.toml",
+            "scale": "scale linpack",
+            "ridgeline": "ridgeline --point a=1",
+            "ridgeline-model": "ridgeline --model nothing",
+            "suite-meter": "suite datacenter --meter native",
+            "suite-gain": "suite daxpy --gain 0.1",
+            "suite-from": "suite --from {folder}/memo.toml",
+            "label": "name matmul 12",
+            "delete": "delete vm",
+        }.items()
+    }
+
+
+CASES = {
+    **_help(), **_kept(), **_models(), **_suites(), **_refused(), **snapshot_calls.CALLS
+}  # fmt: skip
+
+
+def write_files(folder: Path) -> None:
+    """Write the files that command lines name."""
+    snapshot_calls.write_files(folder)

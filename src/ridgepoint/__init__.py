@@ -54,7 +54,7 @@ _HOME = {
     "measure_program": "program",
     "measuring": "harness.watch",
     "open_machine": "library",
-    "place": "models.placement",
+    "place": "models.analysis",
     "plot": "figures.presenter",
     "region": "regions",
 }
@@ -83,11 +83,11 @@ if TYPE_CHECKING:
     from ridgepoint.measurement import Measurement as Measurement
     from ridgepoint.measurement import Timing as Timing
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
+    from ridgepoint.models.analysis import place as place
     from ridgepoint.models.bound import Bound as Bound
     from ridgepoint.models.bound import bound as bound
     from ridgepoint.models.dc_roofline import DCRoofline as DCRoofline
     from ridgepoint.models.placement import Placement as Placement
-    from ridgepoint.models.placement import place as place
     from ridgepoint.models.ridgeline import Ridgeline as Ridgeline
     from ridgepoint.models.roofline import Roofline as Roofline
     from ridgepoint.models.scaling import Problem as Problem

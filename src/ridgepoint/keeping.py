@@ -16,8 +16,9 @@ from ridgepoint.kept import last_record
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Asked, Measurement
+from ridgepoint.models.analysis import place
 from ridgepoint.models.distributed import machine_for
-from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.placement import Placement
 
 Progress = Callable[[str, int, int], None]
 """Told what is measured next, how many ceilings are done, and how many there are."""

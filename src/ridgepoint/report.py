@@ -5,7 +5,6 @@ The keys are a contract; floats are in SI base units; what is unknown is ``null`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
@@ -16,47 +15,26 @@ from ridgepoint.measurement import (
     Measurement,
     Remainder,
     Sampled,
-    TimedFunction,
     Timing,
 )
-from ridgepoint.models.advice import advice, whole_subject
+from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.condensed import condensed
-from ridgepoint.models.distributed import judge
-from ridgepoint.models.explanations import explain
+from ridgepoint.models.distributed import Verdict
+from ridgepoint.models.explanations import Explained
 from ridgepoint.models.own_roofs import IssuePlace, MixPlace
-from ridgepoint.models.parts import function_alone
-from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.placement import Placement
 from ridgepoint.models.ranking import matters
-from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import bop_source
-from ridgepoint.models.working_sets import working_sets
-
-Times = Mapping[tuple[str | None, str | None], TimedFunction]
 
 
-def report(
-    measurement: Measurement, machine: Machine | None, placement: Placement | None
-) -> dict[str, Any]:
-    """Return the report of a measured program.
-
-    Parameters
-    ----------
-    measurement : Measurement
-    machine : Machine or None
-        None: there was none to bound it with.
-    placement : Placement or None
-        The measurement's place on that machine.
-    """
-    measurement = condensed(measurement)
+def report(analysis: Analysis) -> dict[str, Any]:
+    """Return the report of a measured program."""
+    machine, placement = analysis.machine, analysis.placement
+    measurement = condensed(analysis.measurement)
     counted, timed = measurement.counted, measurement.timed
     performance = None if placement is None else placement.performance_flop_per_s
     cautions = measurement.all_cautions if placement is None else placement.cautions
-    times = _times(measurement)
-
-    def bounded(alone: Measurement) -> dict[str, Any] | None:
-        if machine is None or placement is None:
-            return None
-        return _bound(place(alone, machine, metric=placement.metric), machine)
+    functions = {(one.timed.object, one.timed.name): one for one in analysis.functions}
 
     return {
         "schema": SCHEMA,
@@ -84,21 +62,16 @@ def report(
         **_in_bops(placement),
         "bound": _bound(placement, machine),
         "issue": None if placement is None else _issue(placement.issue),
-        "time_explained": _explained(measurement, machine, placement),
-        "advice": (
-            []
-            if placement is None or machine is None
-            else plain(advice(measurement, placement, machine))
-        ),
+        "time_explained": _explained(analysis.explained),
+        "advice": [plain(one) for one in analysis.advice],
         "functions": [
-            {**_function(one, times), **_function_bound(one, times, measurement, bounded)}
-            for one in counted.functions
+            _function(one, functions.get((one.object, one.name))) for one in counted.functions
         ]
         + _remainder(counted.remainder),
         "sampled": _sampled(measurement.sampled),
         "regions": [
-            {**_region(one, measurement), "bound": bounded(region_alone(measurement, one))}
-            for one in counted.regions
+            {**_region(one, measurement), "bound": _bound(part.placement, machine)}
+            for one, part in zip(counted.regions, analysis.regions, strict=True)
         ],
         "selected": counted.selected,
         "partial": counted.partial,
@@ -111,10 +84,8 @@ def report(
         "ends": plain(counted.ends),
         "also": _also(counted.also),
         "miss_curve": plain(counted.miss_curve),
-        "working_sets": (
-            None if counted.miss_curve is None else plain(working_sets(counted.miss_curve))
-        ),
-        "distributed": _distributed(measurement, machine, placement),
+        "working_sets": plain(analysis.working_sets),
+        "distributed": _distributed(measurement, analysis.verdict),
         "cautions": [{**plain(one), "matters": matters(one, placement)} for one in cautions],
         "context": plain(measurement.context),
     }
@@ -159,16 +130,13 @@ def timing_report(timing: Timing) -> dict[str, Any]:
     }
 
 
-def _distributed(
-    measurement: Measurement, machine: Machine | None, placement: Placement | None
-) -> dict[str, Any] | None:
+def _distributed(measurement: Measurement, verdict: Verdict | None) -> dict[str, Any] | None:
     """Return every rank and node of a distributed program, and what bounds it."""
     if measurement.distributed is None:
         return None
     fields: dict[str, Any] = plain(measurement.distributed)
-    if machine is None or placement is None:
+    if verdict is None:
         return {**fields, "limit": None, "division": None, "network_s": None}
-    verdict = judge(measurement, machine, metric=placement.metric)
     return {
         **fields,
         "limit": verdict.limit,
@@ -185,13 +153,8 @@ def _whole(measurement: Measurement) -> dict[str, Any] | None:
     return {"runtime_s": plain(whole.runtime_s), "cpu_s": plain(whole.cpu_s)}
 
 
-def _explained(
-    measurement: Measurement, machine: Machine | None, placement: Placement | None
-) -> dict[str, Any] | None:
+def _explained(explained: Explained | None) -> dict[str, Any] | None:
     """Return what explains the time, in seconds; None: it was not timed, or has no bound."""
-    if machine is None or placement is None:
-        return None
-    explained = explain(whole_subject(measurement, placement, machine))
     if explained is None:
         return None
     return {
@@ -250,14 +213,16 @@ def _also(counted: Counted | None) -> dict[str, Any] | None:
     }
 
 
-def _function(function: FunctionCounts, times: Times) -> dict[str, Any]:
-    timed = times.get((function.object, function.name))
+def _function(function: FunctionCounts, part: TimedPart | None) -> dict[str, Any]:
+    """Return what a function did, and what bounds it if it was timed."""
     fields = {
         "name": function.name,
         "object": function.object,
-        "runtime_s": None if timed is None else plain(timed.runtime_s),
+        "runtime_s": None if part is None else plain(part.timed.runtime_s),
         **_part(function.counts, function.traffic),
     }
+    if part is not None and part.analysis is not None:
+        fields["bound"] = _bound(part.analysis.placement, part.analysis.machine)
     if function.lines:
         fields["lines"] = [
             {"source": one.source, "line": one.line, **_part(one.counts, one.traffic)}
@@ -273,25 +238,6 @@ def _remainder(remainder: Remainder | None) -> list[dict[str, Any]]:
     name = f"{remainder.functions} more functions"
     part = _part(remainder.counts, remainder.traffic)
     return [{"name": name, "object": None, "members": remainder.functions, **part}]
-
-
-def _function_bound(
-    function: FunctionCounts,
-    times: Times,
-    measurement: Measurement,
-    bounded: Callable[[Measurement], dict[str, Any] | None],
-) -> dict[str, Any]:
-    """Return what bounds a function, if it was timed."""
-    timed = times.get((function.object, function.name))
-    if timed is None:
-        return {}
-    return {"bound": bounded(function_alone(measurement, function, timed))}
-
-
-def _times(measurement: Measurement) -> Times:
-    """Return the times of functions; of those in which no sample was there is none."""
-    each = () if measurement.sampled is None else measurement.sampled.functions
-    return {(timed.object, timed.name): timed for timed in each}
 
 
 def _sampled(sampled: Sampled | None) -> dict[str, Any] | None:

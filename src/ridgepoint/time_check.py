@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from ridgepoint.estimate import Estimate
 from ridgepoint.host import data_caches
 from ridgepoint.machine import Cache, Machine
+from ridgepoint.models.analysis import place
 from ridgepoint.models.cache_capacity import ends_of
-from ridgepoint.models.placement import place
 from ridgepoint.reference import Case, Result
 from ridgepoint.suite import run_suite
 from ridgepoint.workloads import find

@@ -35,8 +35,8 @@ from ridgepoint.measurement import (
     TimedFunction,
     TimedRegion,
 )
-from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice, advice
-from ridgepoint.models.placement import place
+from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.report import report
 
 OPERATIONS = {"fma": 1, "add": 0.5, "mul": 0.5, "mul+add": 0.5, "div": 1 / 16}
@@ -127,7 +127,7 @@ def program(done, traffic, *, runtime_s=0.1, cores=1.0, name="kernel", lines=(),
 
 def advised(measured, machine=BENCH):
     """Return the advice on what a program could do better."""
-    found = advice(measured, place(measured, machine), machine)
+    found = analyse(measured, machine).advice
     return tuple(one for one in found if one.code != TRY_BOPS)
 
 
@@ -565,11 +565,11 @@ def test_the_largest_gain_of_the_whole_program_comes_first():
 def test_a_report_holds_the_advice_with_its_evidence():
     """The same in JSON as in Python; without a machine there is none."""
     measured = program(SCALAR, moved(dram=(100_000_000, 0)))
-    (one,) = report(measured, BENCH, place(measured, BENCH))["advice"]
+    (one,) = report(analyse(measured, BENCH))["advice"]
 
     assert set(one) == {"code", "about", "seen", "what", "gain"}
     assert (one["code"], one["gain"]) == ("scalar", pytest.approx(8.0))
-    assert report(measured, None, None)["advice"] == []
+    assert report(analyse(measured, None))["advice"] == []
 
 
 @pytest.mark.parametrize(

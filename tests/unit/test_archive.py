@@ -20,7 +20,7 @@ from ridgepoint.archive import Archive, default_path
 from ridgepoint.documents import encode
 from ridgepoint.errors import ArchiveRefused, InvalidDocument, RidgepointError
 from ridgepoint.keeping import keep, load
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import place
 
 WRITER = """
 import sys

@@ -12,8 +12,8 @@ from ridgepoint.figures.key import ridge_note
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.run_table import run
 from ridgepoint.library import load
-from ridgepoint.models.advice import TRY_BOPS, advice
-from ridgepoint.models.placement import place
+from ridgepoint.models.advice import TRY_BOPS
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.work import bop_source
 from ridgepoint.report import report
 
@@ -37,11 +37,16 @@ def in_bops(counts, machine=BENCH, **options):
     return place(measured(counts=counts, **options), machine, metric="bop")
 
 
-def shown(measurement, machine, placement):
+def by_operations(machine):
+    """Return the analysis of a program without floating point."""
+    return analyse(measured(counts=INTEGERS), machine, metric="bop")
+
+
+def shown(measurement, machine, metric="flop"):
     """Return the report as text."""
     console = Console(width=120, color_system=None, legacy_windows=False)
     with console.capture() as captured:
-        console.print(run(measurement, machine, placement))
+        console.print(run(analyse(measurement, machine, metric=metric)))
     return captured.get()
 
 
@@ -89,7 +94,10 @@ def test_operations_that_are_not_known_are_said_to_be_so(counts, seen):
     assert seen in caution.seen
     assert "--meter engine" in caution.remedy
     assert (placed.intensity, placed.performance_per_s) == (None, None)
-    assert report(measured(counts=counts), BENCH, placed)["performance_bop_per_s"] is None
+    assert (
+        report(analyse(measured(counts=counts), BENCH, metric="bop"))["performance_bop_per_s"]
+        is None
+    )
 
 
 def test_a_machine_without_such_a_roof_says_what_to_do():
@@ -122,8 +130,8 @@ def test_workloads_of_the_paper_attain_its_bounds(intensity, attainable):
 def test_the_report_says_which_count_it_is():
     """Refined with its classes and Eq. (3) beside it; or Eq. (3) alone."""
     refined, by_equation = measured(counts=INTEGERS), measured(counts=BY_EQUATION)
-    text = shown(refined, BENCH, in_bops(INTEGERS))
-    other = shown(by_equation, BENCH, in_bops(BY_EQUATION))
+    text = shown(refined, BENCH, "bop")
+    other = shown(by_equation, BENCH, "bop")
 
     assert "2 GBOP refined: 50 % arithmetic, 30 % addressing, 20 % compare" in text
     assert "by Eq. (3)    1.5 GBOP" in text
@@ -135,7 +143,7 @@ def test_the_report_says_which_count_it_is():
 
 def test_the_document_holds_both_counts_and_the_place():
     """As `--json` prints them."""
-    document = report(measured(counts=INTEGERS), BENCH, in_bops(INTEGERS))
+    document = report(analyse(measured(counts=INTEGERS), BENCH, metric="bop"))
 
     assert document["bops"] == {
         "refined": {
@@ -160,7 +168,7 @@ def test_the_document_holds_both_counts_and_the_place():
 
 def test_the_figure_is_in_basic_operations():
     """The point, its roof and the axes."""
-    figure = roofline_figure(BENCH, [subject(measured(counts=INTEGERS), BENCH, metric="bop")])
+    figure = roofline_figure(BENCH, [subject(by_operations(BENCH))])
     (program,) = figure.programs
 
     assert (figure.x_label, figure.y_label) == (
@@ -174,7 +182,7 @@ def test_the_figure_is_in_basic_operations():
 
 def test_a_figure_without_the_roof_says_so():
     """The point is drawn all the same."""
-    figure = roofline_figure(MACHINE, [subject(measured(counts=INTEGERS), MACHINE, metric="bop")])
+    figure = roofline_figure(MACHINE, [subject(by_operations(MACHINE))])
 
     assert "this machine has no BOP peak: that roof is missing" in figure.notes
     assert figure.programs[0].points
@@ -183,7 +191,7 @@ def test_a_figure_without_the_roof_says_so():
 def test_a_figure_of_two_metrics_is_refused():
     """Neither axis would be of both."""
     one = measured(counts=INTEGERS)
-    both = [subject(one, BENCH), subject(one, BENCH, metric="bop")]
+    both = [subject(analyse(one, BENCH)), subject(analyse(one, BENCH, metric="bop"))]
 
     with pytest.raises(ValueError, match="one metric"):
         roofline_figure(BENCH, both)
@@ -192,20 +200,20 @@ def test_a_figure_of_two_metrics_is_refused():
 def test_a_program_without_floating_point_is_told_of_basic_operations():
     """In flop, where nothing else can be said of its work; not in BOP, nor with flop."""
     integers = measured(counts=INTEGERS)
-    codes = [one.code for one in advice(integers, place(integers, BENCH), BENCH)]
-    in_bops_codes = [one.code for one in advice(integers, in_bops(INTEGERS), BENCH)]
+    codes = [one.code for one in analyse(integers, BENCH).advice]
+    in_bops_codes = [one.code for one in analyse(integers, BENCH, metric="bop").advice]
     floating = measured(counts=COUNTS)
 
     assert codes[-1] == TRY_BOPS
     assert TRY_BOPS not in in_bops_codes
-    assert all(one.code != TRY_BOPS for one in advice(floating, place(floating, BENCH), BENCH))
+    assert all(one.code != TRY_BOPS for one in analyse(floating, BENCH).advice)
 
 
 def test_nothing_is_said_of_basic_operations_that_are_not_known():
     """Hardware counters that tell no loads."""
     unknown = measured(counts=replace(BY_EQUATION, loads=None))
 
-    assert all(one.code != TRY_BOPS for one in advice(unknown, place(unknown, BENCH), BENCH))
+    assert all(one.code != TRY_BOPS for one in analyse(unknown, BENCH).advice)
 
 
 def test_functions_are_compared_by_their_basic_operations():
@@ -229,7 +237,7 @@ def test_functions_are_compared_by_their_basic_operations():
     whole = Counts.total(part.counts for part in parts)
     one = measured(counts=whole)
     one = replace(one, counted=replace(one.counted, functions=tuple(parts)))
-    text = shown(one, BENCH, place(one, BENCH, metric="bop"))
+    text = shown(one, BENCH, "bop")
 
     assert [line.split()[2:4] for line in text.splitlines() if "prog  " in line] == [
         ["90", "%"],
@@ -239,6 +247,6 @@ def test_functions_are_compared_by_their_basic_operations():
 
 def test_ridge_points_of_basic_operations_have_their_unit():
     """20 GBOP/s over 5 GB/s."""
-    figure = roofline_figure(BENCH, [subject(measured(counts=INTEGERS), BENCH, metric="bop")])
+    figure = roofline_figure(BENCH, [subject(by_operations(BENCH))])
 
     assert ridge_note(figure.ridges) == "ridge points [BOP/byte]: DRAM 4"

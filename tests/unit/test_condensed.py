@@ -14,8 +14,8 @@ from ridgepoint.documents import decode, encode, render
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures import tables
 from ridgepoint.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.models.analysis import analyse
 from ridgepoint.models.condensed import condensed
-from ridgepoint.models.placement import place
 from ridgepoint.report import report
 
 # Most functions of a real program do next to nothing, and a few do nearly all.
@@ -86,7 +86,7 @@ def test_functions_that_hardly_did_anything_become_one_entry():
     busy = MEASUREMENT.counted.functions[0]
     whole = with_functions([busy, *(idle(number) for number in range(5000))])
     less = condensed(whole).counted
-    entries = report(whole, MACHINE, place(whole, MACHINE))["functions"]
+    entries = report(analyse(whole, MACHINE))["functions"]
 
     assert less.functions == (busy,)
     assert (less.remainder.functions, less.remainder.counts.instructions) == (5000, 5000)
@@ -125,7 +125,7 @@ def test_a_report_of_many_idle_functions_is_small():
     """39 000 functions, as of PyTorch, took more than 60 MB."""
     busy = MEASUREMENT.counted.functions[0]
     whole = with_functions([busy, *(idle(number) for number in range(39_000))])
-    text = render(report(whole, MACHINE, place(whole, MACHINE)))
+    text = render(report(analyse(whole, MACHINE)))
 
     assert len(text) < 20_000
     assert json.loads(text)["functions"][1]["members"] == 39_000
@@ -138,7 +138,7 @@ def test_the_table_of_functions_reads_the_same():
     texts = []
     for each in (whole, condensed(whole)):
         console = Console(file=io.StringIO(), width=100)
-        console.print(tables.run(each, MACHINE, place(each, MACHINE)))
+        console.print(tables.run(analyse(each, MACHINE)))
         texts.append(console.file.getvalue())
 
     assert "5000 more" in texts[0]

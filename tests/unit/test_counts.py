@@ -19,6 +19,7 @@ from ridgepoint.documents import decode, encode, plain
 from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Alternative, Measurement, TimedRegion
+from ridgepoint.models.analysis import analyse
 from ridgepoint.report import report
 
 amounts = st.integers(0, 10**15)
@@ -253,7 +254,7 @@ def test_a_record_from_before_these_details_is_read():
 
 def test_the_report_tells_every_detail():
     """Regions, lines, levels and other caches stand in the JSON under these keys."""
-    told = json.loads(json.dumps(report(DETAILED, None, None)))
+    told = json.loads(json.dumps(report(analyse(DETAILED, None))))
     (function,) = told["functions"]
     dram = {"level": "dram", "read_bytes": 10, "write_bytes": 5, "pending_write_bytes": None}
 
@@ -276,9 +277,9 @@ def test_the_report_tells_every_detail():
 
 def test_the_report_of_a_plain_measurement_has_the_same_keys():
     """What is not known is null or empty; lines are only where they are known."""
-    told = json.loads(json.dumps(report(MEASUREMENT, None, None)))
+    told = json.loads(json.dumps(report(analyse(MEASUREMENT, None))))
 
-    assert set(told) == set(report(DETAILED, None, None))
+    assert set(told) == set(report(analyse(DETAILED, None)))
     assert (told["regions"], told["alternatives"], told["miss_curve"]) == ([], [], None)
     assert (told["selected"], told["partial"]) == (None, None)
     assert "lines" not in told["functions"][0]

@@ -18,10 +18,8 @@ from ridgepoint.counts import FunctionCounts
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.verdict import verdict
 from ridgepoint.measurement import Sampled, TimedFunction
-from ridgepoint.models.advice import whole_subject
 from ridgepoint.models.advice.language import how_to, language_of
-from ridgepoint.models.explanations import explain, hot_function
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.work import yardstick
 
 MACHINE = replace(
@@ -42,8 +40,7 @@ def kernel(measured, system_s):
 
 def explained(measured):
     """Return what explains a program's time on the machine."""
-    placement = place(measured, MACHINE)
-    return explain(whole_subject(measured, placement, MACHINE))
+    return analyse(measured, MACHINE).explained
 
 
 def said(measured):
@@ -181,7 +178,7 @@ def test_the_function_worth_a_place_of_its_own_has_a_name_and_half_of_the_instru
     def found(*functions):
         measured = program(FEW, moved(dram=(64, 0)))
         measured = replace(measured, counted=replace(measured.counted, functions=functions))
-        return hot_function(whole_subject(measured, place(measured, MACHINE), MACHINE))
+        return analyse(measured, MACHINE).hot_function
 
     rest = function("rest", instructions=40)
 

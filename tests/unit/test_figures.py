@@ -38,11 +38,12 @@ from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.terminal import render
 from ridgepoint.figures.words import machine_title, printable, program_name
 from ridgepoint.identity import Identity
+from ridgepoint.models.analysis import analyse
 
 
 def figure_of(*measurements, machine=MACHINE):
     """Return the figure of several programs on a machine."""
-    return roofline_figure(machine, [subject(each, machine) for each in measurements])
+    return roofline_figure(machine, [subject(analyse(each, machine)) for each in measurements])
 
 
 def outer(figure):

@@ -13,6 +13,7 @@ from ridgepoint.archive import Archive
 from ridgepoint.documents import decode, encode, render, to_fields
 from ridgepoint.figures import run_table
 from ridgepoint.measurement import Measurement, Protocol
+from ridgepoint.models.analysis import analyse
 from ridgepoint.report import report
 
 COLD = Protocol(
@@ -34,7 +35,7 @@ whole = st.integers(0, 10**15)
 def told(protocol):
     """Return the lines of the report that tell the protocol, squeezed."""
     file = io.StringIO()
-    shown = run_table.run(replace(MEASURED, protocol=protocol), None, None)
+    shown = run_table.run(analyse(replace(MEASURED, protocol=protocol), None))
     Console(file=file, width=100).print(shown)
     lines = [" ".join(line.split()) for line in file.getvalue().splitlines()]
     at = next(i for i, line in enumerate(lines) if line.startswith("protocol"))
@@ -68,12 +69,12 @@ def test_report_tells_how_calls_were_measured(protocol, first, second):
 
 def test_report_of_a_program_has_no_protocol():
     """Whole runs were measured."""
-    assert report(MEASUREMENT, None, None)["protocol"] is None
+    assert report(analyse(MEASUREMENT, None))["protocol"] is None
 
 
 def test_json_holds_the_protocol():
     """With its units in its keys."""
-    assert report(MEASURED, None, None)["protocol"] == {
+    assert report(analyse(MEASURED, None))["protocol"] == {
         "state": "cold",
         "calls": 102,
         "replicas": 34,

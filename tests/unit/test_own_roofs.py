@@ -17,7 +17,7 @@ from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.run_table import run
 from ridgepoint.figures.terminal import render
 from ridgepoint.figures.verdict import verdict
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.report import report
 
 RATES = {"fma": 16e9, "add": 8e9, "mul": 8e9, "mul+add": 8e9, "fma+add": 40e9 / 3}
@@ -82,7 +82,7 @@ def text(measurement, machine=BENCH):
     """Return the report, in single spaces."""
     console = Console(width=300, force_terminal=False)
     with console.capture() as said:
-        console.print(run(measurement, machine, place(measurement, machine)))
+        console.print(run(analyse(measurement, machine)))
     return " ".join(said.get().split())
 
 
@@ -210,7 +210,7 @@ def test_a_program_above_the_roof_of_its_mix_gets_a_caution():
 def test_the_document_holds_the_mix_beside_the_machines_roof():
     """Keys that were there keep their meaning."""
     done = program(flop(7.2, "add"), flop(0.072, "fma"))
-    document = report(done, BENCH, place(done, BENCH))
+    document = report(analyse(done, BENCH))
     own = document["bound"]["mix"]
 
     assert document["bound"]["attainable_flop_per_s"] == pytest.approx(16e9)
@@ -230,7 +230,7 @@ def test_the_document_holds_the_mix_beside_the_machines_roof():
 
 def test_the_roof_of_the_mix_is_drawn_with_its_name():
     """At 8 Gflop/s, from where DRAM allows as much: 1 flop/byte."""
-    figure = roofline_figure(BENCH, [subject(program(flop(7.2, "add")), BENCH)])
+    figure = roofline_figure(BENCH, [subject(analyse(program(flop(7.2, "add")), BENCH))])
     (own,) = [roof for roof in figure.roofs if roof.role == "own"]
 
     assert own.label == "own mix 8 Gflop/s"
@@ -241,7 +241,7 @@ def test_the_roof_of_the_mix_is_drawn_with_its_name():
 def test_several_programs_have_a_roof_each_with_their_letters():
     """The second is of multiply-adds alone, whose roof is the machine's."""
     programs = [program(flop(7.2, "add")), program(flop(9, "fma")), program(flop(3, "mul", 0))]
-    figure = roofline_figure(BENCH, [subject(one, BENCH) for one in programs])
+    figure = roofline_figure(BENCH, [subject(analyse(one, BENCH)) for one in programs])
 
     assert [roof.label for roof in figure.roofs if roof.role == "own"] == [
         "own mix of A 8 Gflop/s",

@@ -33,15 +33,14 @@ from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.words import shown_symbol
 from ridgepoint.geometry import parse_geometry
 from ridgepoint.measurement import Alternative
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import analyse
 
 
 def run_text(program, machine=MACHINE, width=80):
     """Return the report of a program on a machine."""
     file = io.StringIO()
-    placement = None if machine is None else place(program, machine)
     Console(file=file, width=width, force_terminal=False).print(
-        tables.run(program, machine, placement)
+        tables.run(analyse(program, machine))
     )
     return file.getvalue()
 
@@ -284,7 +283,7 @@ def test_counts_of_a_part_of_the_run_are_the_first_thing_said():
 def test_figures_say_what_they_are_of_and_that_it_is_a_part():
     """A picture travels without its report."""
     part = with_counted(TRIAD, partial="it was ended", selected="region 'solve'")
-    figure = roofline_figure(MACHINE, [subject(part, MACHINE)])
+    figure = roofline_figure(MACHINE, [subject(analyse(part, MACHINE))])
 
     assert figure.programs[0].name == "triad 1000000, only region 'solve'"
     assert figure.notes == ("counts of a part of the run only: it was ended",)

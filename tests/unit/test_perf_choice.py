@@ -18,6 +18,7 @@ from ridgepoint.meters import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
 from ridgepoint.meters.scripted import ScriptedMeter
+from ridgepoint.models.analysis import analyse
 from ridgepoint.program import measure_program
 from ridgepoint.report import report
 
@@ -130,7 +131,7 @@ def test_both_meters_count_the_same_program():
     measurement = replace(MEASUREMENT, counted=counted)
 
     assert counted == replace(COUNTED, also=HARDWARE)
-    assert report(measurement, None, None)["also"]["work"] == {"fp64": 999_000_000}
+    assert report(analyse(measurement, None))["also"]["work"] == {"fp64": 999_000_000}
     assert decode(encode(measurement), Measurement, origin="a test") == measurement
 
 
@@ -170,7 +171,7 @@ def test_a_report_shows_what_is_known_and_no_zero_for_the_rest():
     """Neither widths nor branches were counted: they are left out, not 0 %."""
     console = Console(width=100)
     with console.capture() as capture:
-        console.print(run(replace(MEASUREMENT, counted=HARDWARE), None, None))
+        console.print(run(analyse(replace(MEASUREMENT, counted=HARDWARE), None)))
     lines = [line.split() for line in capture.get().splitlines()]
 
     assert ["W", "work", "999", "Mflop", "fp64"] in lines

@@ -8,7 +8,8 @@ from ridgepoint.counts import FlopCount, Traffic
 from ridgepoint.library import load
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Alternative
-from ridgepoint.models.placement import cores_that_apply, place
+from ridgepoint.models.analysis import place
+from ridgepoint.models.placement import cores_that_apply
 
 
 def codes(placement):

@@ -10,7 +10,7 @@ from ridgepoint.estimate import Estimate
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Protocol, Timed
 from ridgepoint.meters.valgrind import cautions
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import place
 from ridgepoint.models.plausibility import by_instructions_per_cycle, by_slowdown
 
 CACHES = (Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8),)

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.figures.rank_table import ranks
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.distributed import nodes_together
-from ridgepoint.models.placement import place
 from ridgepoint.ranks import Call, Distributed, Rank, RankNode, imbalance
 from ridgepoint.report import report
 
@@ -26,7 +26,7 @@ def measure(*runs, **options):
 def text_of(measurement, machine=None):
     """Return the table as lines whose blanks are one."""
     out = io.StringIO()
-    Console(file=out, width=300).print(ranks(measurement, machine))
+    Console(file=out, width=300).print(ranks(analyse(measurement, machine)))
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
@@ -92,7 +92,7 @@ def test_names_of_hosts_cannot_act_upon_a_terminal():
 def test_the_report_has_every_rank_and_what_bounds_the_whole():
     """As one document; what is unknown is null."""
     measurement, machine = measure(timed_run()), nodes_together(NODE, 2)
-    document = report(measurement, machine, place(measurement, machine))["distributed"]
+    document = report(analyse(measurement, machine))["distributed"]
 
     assert document["division"] == {"outside_s": 1.0, "imbalance_s": 0.5, "inside_s": 0.5}
     assert [one["host"] for one in document["ranks"]] == ["a", "a", "b"]

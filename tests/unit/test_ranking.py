@@ -21,7 +21,7 @@ from ridgepoint.documents import decode, render
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures import tables
 from ridgepoint.machine import Machine
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.ranking import doubts_that_matter, matters
 from ridgepoint.report import report
 
@@ -108,10 +108,10 @@ def test_minor_cautions_are_one_line_in_the_report_and_whole_in_json():
         with_fp80(10),
         cautions=(doubt(None, code="large"), doubt(0.0, code="small"), doubt(0.01, code="small")),
     )
-    placement = place(doubted, MACHINE, cores=1)
-    said = text(tables.run(doubted, MACHINE, placement))
-    in_full = text(tables.run(doubted, MACHINE, placement, every_caution=True))
-    fields = report(doubted, MACHINE, placement)["cautions"]
+    analysis = analyse(doubted, MACHINE, cores=1)
+    said = text(tables.run(analysis))
+    in_full = text(tables.run(analysis, every_caution=True))
+    fields = report(analysis)["cautions"]
 
     assert "large: seen; do" in said
     assert "small: seen" not in said

@@ -31,7 +31,7 @@ from ridgepoint.figures import tables
 from ridgepoint.figures.mpl import draw, save
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.terminal import render
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.regions import region_alone
 from ridgepoint.report import report
 
@@ -48,7 +48,7 @@ APART = replace(
 
 def figure_of(*measurements):
     """Return the figure of several programs on a machine."""
-    return roofline_figure(MACHINE, [subject(each, MACHINE) for each in measurements])
+    return roofline_figure(MACHINE, [subject(analyse(each, MACHINE)) for each in measurements])
 
 
 def regions_of(*measurements):
@@ -376,10 +376,9 @@ def test_a_region_above_its_roof_has_a_caution_as_a_program_has():
 
 def test_a_region_above_its_roof_is_marked_in_table_json_and_figure():
     """The table says it, the JSON has its bound, and the key of the figure names it."""
-    placement = place(TOO_FAST, MACHINE)
     console = Console(file=io.StringIO(), width=100)
-    console.print(tables.run(TOO_FAST, MACHINE, placement))
-    fields = report(TOO_FAST, MACHINE, placement)
+    console.print(tables.run(analyse(TOO_FAST, MACHINE)))
+    fields = report(analyse(TOO_FAST, MACHINE))
     (solve,) = (one for one in fields["regions"] if one["name"] == "solve")
 
     assert re.search(r"solve .* 200 % \(above it\)", console.file.getvalue())

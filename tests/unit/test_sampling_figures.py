@@ -19,8 +19,8 @@ from ridgepoint.figures.mpl import draw
 from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.terminal import render
 from ridgepoint.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import function_alone
-from ridgepoint.models.placement import place
 from ridgepoint.report import report
 
 TRIAD, RESIZE = FUNCTIONS[:2]
@@ -62,7 +62,7 @@ SAMPLED = replace(PROFILED, sampled=sampled(*TIMES))
 
 def figure_of(program):
     """Return the figure of a program on the machine."""
-    return roofline_figure(MACHINE, [subject(program, MACHINE)])
+    return roofline_figure(MACHINE, [subject(analyse(program, MACHINE))])
 
 
 def test_a_function_stands_at_its_own_work_over_traffic_and_time():
@@ -121,9 +121,8 @@ def test_the_key_says_what_discs_and_bars_are():
 def rows(program, machine=MACHINE):
     """Return the rows of the table of times, squeezed, with the head and the line below."""
     file = io.StringIO()
-    placement = None if machine is None else place(program, machine)
     console = Console(file=file, width=80, force_terminal=False)
-    console.print(tables.run(program, machine, placement))
+    console.print(tables.run(analyse(program, machine)))
     lines = file.getvalue().splitlines()
     head = next(n for n, line in enumerate(lines) if line.split()[:2] == ["function", "time"])
     end = next(n for n, line in enumerate(lines) if n > head and not line.strip())
@@ -165,7 +164,7 @@ def test_functions_that_hardly_take_time_share_a_row():
 def test_without_samples_there_is_no_table_of_times(program):
     """Nor a point."""
     file = io.StringIO()
-    Console(file=file, width=80).print(tables.run(program, MACHINE, place(program, MACHINE)))
+    Console(file=file, width=80).print(tables.run(analyse(program, MACHINE)))
 
     assert "kernel, waiting" not in file.getvalue()
     assert figure_of(program).programs[0].regions == ()
@@ -181,8 +180,8 @@ def test_samples_are_kept_and_come_back():
 
 def test_the_report_tells_times_of_functions():
     """Of those that were counted beside their counts, and of all together."""
-    told = json.loads(json.dumps(report(SAMPLED, None, None)))
-    bare = json.loads(json.dumps(report(PROFILED, None, None)))
+    told = json.loads(json.dumps(report(analyse(SAMPLED, None))))
+    bare = json.loads(json.dumps(report(analyse(PROFILED, None))))
 
     assert told["functions"][0]["runtime_s"]["interval"] == pytest.approx([0.0076, 0.0084])
     assert told["functions"][-1]["runtime_s"] is None

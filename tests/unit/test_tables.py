@@ -35,7 +35,7 @@ from ridgepoint.figures.verdict import verdict
 from ridgepoint.figures.words import percent, shown_cores
 from ridgepoint.finding import Finding
 from ridgepoint.machine import Ceiling
-from ridgepoint.models.placement import place
+from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.summary import Summary
 
 TITLE = "AMD EPYC 9R14 96-Core Processor (znver4), vm"
@@ -50,7 +50,7 @@ def text(renderable, width=80):
 
 def run_text(program, machine=MACHINE):
     """Return the report of a program on a machine, without line breaks inside sentences."""
-    return text(tables.run(program, machine, place(program, machine)))
+    return text(tables.run(analyse(program, machine)))
 
 
 def squeezed(said):
@@ -373,7 +373,7 @@ def test_undecoded_instructions_are_said():
 
 def test_a_report_without_a_machine_still_says_what_was_seen():
     """No roof is made up."""
-    said = text(tables.run(TRIAD, None, None))
+    said = text(tables.run(analyse(TRIAD, None)))
 
     assert "20 Mflop" in said
     assert "unknown: no machine to bound it with" in said
@@ -439,8 +439,7 @@ def test_where_there_is_hardly_any_work_it_ranks_no_function():
 
 def test_functions_beyond_the_table_are_summed_in_a_row():
     """Two of three: 4 of 20 Mflop, 20 of 50 M instructions, 15 of 240 MB. None is hidden."""
-    placement = place(PROFILED, MACHINE)
-    said = text(tables.run(PROFILED, MACHINE, placement, most_functions=1))
+    said = text(tables.run(analyse(PROFILED, MACHINE), most_functions=1))
 
     assert row(said, "2 more") == "2 more 20 % 40 % 6.2 %"
 

@@ -71,11 +71,9 @@ class Bounding:
         """Bound a measurement as it was asked for, print it and write it to files."""
         from ridgepoint.cli.counting import show_meters
         from ridgepoint.cli.output import show_run, write_run
-        from ridgepoint.models.placement import place
+        from ridgepoint.models.analysis import analyse
 
-        machine, placement = self.machine, None
-        if machine is not None:
-            placement = place(measurement, machine, metric=measurement.metric)
-        show_run(measurement, machine, placement, as_json=as_json, plot=plot)
+        analysis = analyse(measurement, self.machine)
+        show_run(analysis, as_json=as_json, plot=plot)
         show_meters(measurement.counted)
-        write_run(measurement, machine, placement, outputs)
+        write_run(analysis, outputs)

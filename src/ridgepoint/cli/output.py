@@ -16,13 +16,13 @@ from ridgepoint.figures.comparison_table import comparison as comparison_table
 from ridgepoint.figures.files import replace_file
 from ridgepoint.figures.latency import latency_figure
 from ridgepoint.figures.miss_curve import miss_curve_figure
-from ridgepoint.figures.roofline import Subject, roofline_figure, subject
+from ridgepoint.figures.roofline import roofline_figure, subject
 from ridgepoint.figures.samples import samples_figure
 from ridgepoint.figures.words import printable, program_name
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
-from ridgepoint.models.placement import Placement
 from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.report import report
 
@@ -144,9 +144,7 @@ def _in_short(machine: Machine) -> dict[str, Any]:
 
 
 def show_run(
-    measurement: Measurement,
-    machine: Machine | None,
-    placement: Placement | None,
+    analysis: Analysis,
     *,
     as_json: bool,
     plot: bool,
@@ -157,11 +155,7 @@ def show_run(
 
     Parameters
     ----------
-    measurement : Measurement
-    machine : Machine or None
-        None: there is none to bound it with.
-    placement : Placement or None
-        On that machine.
+    analysis : Analysis
     as_json : bool
     plot : bool
         Whether the report ends with a plot.
@@ -171,34 +165,27 @@ def show_run(
         Whether to tell those in full, too, that could not change the verdict.
     """
     if as_json:
-        sys.stdout.write(render(report(measurement, machine, placement)))
+        sys.stdout.write(render(report(analysis)))
         return
     shown = console(stderr=stderr)
-    shown.print(run_table.run(measurement, machine, placement, every_caution=every_caution))
-    if machine is None or placement is None:
+    shown.print(run_table.run(analysis, every_caution=every_caution))
+    measurement, machine = analysis.measurement, analysis.machine
+    if machine is None:
         return
     if measurement.distributed is not None:
         from ridgepoint.figures.rank_table import ranks
 
         shown.print()
-        shown.print(ranks(measurement, machine, metric=placement.metric))
+        shown.print(ranks(analysis))
     if plot:
         shown.print()
-        show_plot(
-            roofline_figure(machine, [_subject(measurement, machine, placement)]),
-            stderr=stderr,
-        )
+        show_plot(roofline_figure(machine, [subject(analysis)]), stderr=stderr)
         if measurement.counted.miss_curve is not None:
             shown.print()
             show_miss_curve(measurement, machine, stderr=stderr)
 
 
-def write_run(
-    measurement: Measurement,
-    machine: Machine | None,
-    placement: Placement | None,
-    outputs: Sequence[Path],
-) -> None:
+def write_run(analysis: Analysis, outputs: Sequence[Path]) -> None:
     """Write a measured program to each file: its report to .json, its figure to the others.
 
     The figure of a distributed program is the Ridgeline, if the machine has a network. Without a
@@ -206,25 +193,21 @@ def write_run(
     """
     documents = [path for path in outputs if path.suffix.lower() == ".json"]
     for path in documents:
-        document = render(report(measurement, machine, placement)).encode()
+        document = render(report(analysis)).encode()
         replace_file(path, document, what="the report")
     figures = [path for path in outputs if path not in documents]
-    if machine is None or placement is None:
+    if analysis.machine is None:
         return
-    if figures and not _write_ridgeline(measurement, machine, placement, figures):
-        save_figure(
-            roofline_figure(machine, [_subject(measurement, machine, placement)]),
-            figures,
-        )
+    if figures and not _write_ridgeline(analysis, analysis.machine, figures):
+        save_figure(roofline_figure(analysis.machine, [subject(analysis)]), figures)
 
 
-def _write_ridgeline(
-    measurement: Measurement, machine: Machine, placement: Placement, outputs: Sequence[Path]
-) -> bool:
+def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Path]) -> bool:
     """Write a distributed program's nodes on the Ridgeline; return whether that could be done.
 
     Why it could not is said on standard error.
     """
+    measurement, metric = analysis.measurement, analysis.metric
     if measurement.distributed is None:
         return False
     from ridgepoint.figures.rank_table import ridgeline_notes
@@ -232,7 +215,7 @@ def _write_ridgeline(
     from ridgepoint.figures.ridgeline_mpl import save
     from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
 
-    reason = why_no_ridgeline(measurement, machine, metric=placement.metric)
+    reason = why_no_ridgeline(measurement, machine, metric=metric)
     if reason is not None:
         print(
             f"ridgepoint: {reason}, so the roofline is drawn and not the Ridgeline; a machine with "
@@ -240,17 +223,11 @@ def _write_ridgeline(
             file=sys.stderr,
         )
         return False
-    ridgeline, nodes = nodes_on_ridgeline(measurement, machine, metric=placement.metric)
-    figure = ridgeline_figure(
-        ridgeline, [nodes], notes=ridgeline_notes(measurement, machine, metric=placement.metric)
-    )
+    ridgeline, nodes = nodes_on_ridgeline(measurement, machine, metric=metric)
+    figure = ridgeline_figure(ridgeline, [nodes], notes=ridgeline_notes(analysis))
     for path in outputs:
         save(figure, path)
     return True
-
-
-def _subject(measurement: Measurement, machine: Machine, placement: Placement) -> Subject:
-    return subject(measurement, machine, cores=placement.cores, metric=placement.metric)
 
 
 def show_plot(figure: RooflineFigure, *, stderr: bool) -> None:

@@ -63,6 +63,7 @@ def command(
     )
     from ridgepoint.figures.roofline import roofline_figure, subject
     from ridgepoint.kept import kept_measurement, last_record, named_machine
+    from ridgepoint.models.analysis import analyse
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
@@ -97,7 +98,7 @@ def command(
             show_miss_curve(measurements[0], machine, stderr=False)
         return
     metric = metric or _metric_of(measurements)
-    subjects = [subject(one, machine, metric=metric) for one in measurements]
+    subjects = [subject(analyse(one, machine, metric=metric)) for one in measurements]
     figure = roofline_figure(machine, subjects, metric=metric)
     if outputs:
         save_figure(figure, outputs)

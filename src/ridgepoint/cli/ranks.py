@@ -142,8 +142,8 @@ def run_ranks(
     from ridgepoint.kept import kept_cluster, machine_of
     from ridgepoint.measurement import Asked
     from ridgepoint.meters.process import resolve
+    from ridgepoint.models.analysis import analyse
     from ridgepoint.models.distributed import machine_for
-    from ridgepoint.models.placement import place
     from ridgepoint.models.work import yardstick_on
 
     _require_none(of_one_process)
@@ -177,10 +177,9 @@ def run_ranks(
         shown.close()
         # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
         try:
-            machine = machine_for(measurement, node)
-            placement = place(measurement, machine, metric=metric)
-            show_run(measurement, machine, placement, as_json=as_json, plot=not no_plot)
-            write_run(measurement, machine, placement, outputs)
+            analysis = analyse(measurement, machine_for(measurement, node))
+            show_run(analysis, as_json=as_json, plot=not no_plot)
+            write_run(analysis, outputs)
         finally:
             kept = archive.keep_measurement(measurement, machine_id, label=label, note=note)
             common.say_kept(kept, label)

@@ -64,7 +64,7 @@ def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
     from ridgepoint.documents import to_fields
     from ridgepoint.machine import Machine
     from ridgepoint.measurement import Timing
-    from ridgepoint.models.placement import place
+    from ridgepoint.models.analysis import analyse
     from ridgepoint.report import report, timing_report
 
     if isinstance(found, Timing):
@@ -73,10 +73,7 @@ def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
         _require_no_work(found.name, metric)
         return machine_fields(found) if isinstance(found, Machine) else to_fields(found)
     measurement, machine = found
-    placement = None
-    if machine is not None:
-        placement = place(measurement, machine, metric=metric or measurement.metric)
-    return report(measurement, machine, placement)
+    return report(analyse(measurement, machine, metric=metric))
 
 
 def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
@@ -86,20 +83,15 @@ def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
     from ridgepoint.cli.timings import show_timing
     from ridgepoint.measured_cluster import MeasuredCluster
     from ridgepoint.measurement import Timing
-    from ridgepoint.models.placement import place
+    from ridgepoint.models.analysis import analyse
 
     if isinstance(found, Timing):
         show_timing(found, as_json=False)
         return
     if isinstance(found, tuple):
         measurement, machine = found
-        placement = None
-        if machine is not None:
-            placement = place(measurement, machine, metric=metric or measurement.metric)
         show_run(
-            measurement,
-            machine,
-            placement,
+            analyse(measurement, machine, metric=metric),
             as_json=False,
             plot=True,
             stderr=False,

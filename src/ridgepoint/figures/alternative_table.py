@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rich.table import Table
 from rich.text import Text
@@ -12,25 +11,16 @@ from ridgepoint.counts import Traffic
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import UNKNOWN
 from ridgepoint.figures.work import shown_work_per_byte
-from ridgepoint.machine import Cache, Machine
+from ridgepoint.machine import Cache
 from ridgepoint.measurement import Alternative, Measurement
-from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.bound import Bound
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.units import format_si, format_size
 
 
-def alternatives(
-    measurement: Measurement, machine: Machine | None, placement: Placement | None
-) -> Table:
+def alternatives(analysis: Analysis) -> Table:
     """Return a row for the caches that were simulated, then one for each alternative.
-
-    Parameters
-    ----------
-    measurement : Measurement
-    machine : Machine or None
-        Whose roofs bound each; None: there is none.
-    placement : Placement or None
-        Of the measurement on that machine.
 
     Returns
     -------
@@ -38,18 +28,19 @@ def alternatives(
         ``at best`` is the time that the machine's roofs allow with that traffic; ``traffic`` is
         the memory traffic over that of the first row.
     """
-    counted = measurement.counted
+    measurement, metric = analysis.measurement, analysis.metric
+    counted, placement = measurement.counted, analysis.placement
     own = Alternative(caches=counted.caches, traffic=counted.traffic)
-    metric: Metric = "flop" if placement is None else placement.metric
     columns = ["DRAM read", "written"]
     columns += [f"{WORK_UNITS[metric]}/byte"] * (not hardly_any(counted.counts, metric))
     columns += ["at best"] * (placement is not None) + ["traffic"]
     table = plain_table("caches (size:ways)", *columns, right=columns)
     own_bytes = _dram_bytes(own.traffic)
-    for one in (own, *counted.alternatives):
+    bounds = () if placement is None else (placement.bound, *analysis.alternatives)
+    for index, one in enumerate((own, *counted.alternatives)):
         cells = _cells(measurement, one, own_bytes, metric)
-        if machine is not None and placement is not None:
-            cells["at best"] = _at_best(measurement, one, machine, placement)
+        if bounds:
+            cells["at best"] = _at_best(bounds[index])
         if one is own:
             cells["traffic"] = "own"
         table.add_row(
@@ -101,10 +92,5 @@ def _bytes(count: int | None) -> str:
     return UNKNOWN if count is None else format_si(count, "B")
 
 
-def _at_best(
-    measurement: Measurement, one: Alternative, machine: Machine, placement: Placement
-) -> str:
-    """Return the least time with other caches, under the same roofs."""
-    moved = replace(measurement, counted=replace(measurement.counted, traffic=one.traffic))
-    limit = place(moved, machine, cores=placement.cores, metric=placement.metric).bound
+def _at_best(limit: Bound | None) -> str:
     return UNKNOWN if limit is None else format_si(float(limit.time_s), "s", digits=3)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from ridgepoint.figures.part_points import PartsDrawn, listed, part_subject, parts_drawn
 from ridgepoint.figures.subjects import Subject
 from ridgepoint.figures.words import percent, shown_symbol
-from ridgepoint.machine import Machine
-from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.parts import CERTAIN
 from ridgepoint.models.work import hardly_any
 
 MOST_FUNCTIONS = 6
@@ -17,25 +16,23 @@ MOST_FUNCTIONS = 6
 _LEAST_SHARE = 0.01
 
 
-def functions_drawn(whole: Subject, machine: Machine) -> PartsDrawn:
+def functions_drawn(whole: Subject) -> PartsDrawn:
     """Return the points of a program's functions on a machine's roofline.
 
     Parameters
     ----------
     whole : Subject
         The program. Functions of it are drawn that do work, and whose time is known well enough.
-    machine : Machine
     """
-    measurement, runtime = whole.measurement, whole.placement.runtime_s
-    metric = whole.placement.metric
+    runtime, metric = whole.placement.runtime_s, whole.placement.metric
     certain, uncertain = [], []
-    for function, timed in timed_functions(measurement):
-        if function is None or hardly_any(function.counts, metric):
+    for part in whole.analysis.functions:
+        function, timed = part.counts, part.timed
+        if function is None or part.analysis is None or hardly_any(function.counts, metric):
             continue
         name = shown_symbol(function.name, function.object)
         if timed.relative_error <= CERTAIN:
-            alone = function_alone(measurement, function, timed)
-            certain.append(part_subject(name, alone, machine, metric=metric))
+            certain.append(part_subject(name, part.analysis))
         elif runtime is not None and timed.runtime_s.median > _LEAST_SHARE * runtime.median:
             uncertain.append(name)
     drawn = parts_drawn("function", certain, whole, most=MOST_FUNCTIONS)

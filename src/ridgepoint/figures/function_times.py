@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.counts import FunctionCounts
 from ridgepoint.figures.function_table import MADE_AT_RUN_TIME
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import (
@@ -21,54 +20,43 @@ from ridgepoint.figures.words import (
     shown_symbol,
 )
 from ridgepoint.figures.work import shown_work_per_byte, used_precisions
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement, Sampled, TimedFunction
-from ridgepoint.models.parts import function_alone, timed_functions
-from ridgepoint.models.placement import Placement, place
-from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
+from ridgepoint.measurement import Sampled, TimedFunction
+from ridgepoint.models.analysis import Analysis, TimedPart
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.units import format_si
 
 _LEAST_SHARE = 0.005
 
 
-def function_times(
-    measurement: Measurement,
-    sampled: Sampled,
-    machine: Machine | None,
-    *,
-    most: int,
-    metric: Metric = "flop",
-) -> RenderableType:
+def function_times(analysis: Analysis, sampled: Sampled, *, most: int) -> RenderableType:
     """Return a row per function, the longest first, and where else the time went.
 
     Parameters
     ----------
-    measurement : Measurement
-        Of which native runs were timed.
+    analysis : Analysis
+        Of a program of which native runs were timed.
     sampled : Sampled
         Its own.
-    machine : Machine or None
-        None: there is none to bound it with.
     most : int
         Rows beside those of the rest.
-    metric : {"flop", "bop"}
-        What work is counted in.
     """
+    measurement = analysis.measurement
     runtime_s = 0.0 if measurement.timed is None else measurement.timed.runtime_s.median
-    each = list(timed_functions(measurement))
-    shown = [one for one in each if one[1].runtime_s.median >= _LEAST_SHARE * runtime_s][:most]
-    unit = WORK_UNITS[metric]
+    each = analysis.functions
+    least_s = _LEAST_SHARE * runtime_s
+    shown = [one for one in each if one.timed.runtime_s.median >= least_s][:most]
+    unit = WORK_UNITS[analysis.metric]
     columns = ("time", f"{unit}/byte", f"{unit}/s", "attainable", "limiter")
     table = plain_table("function", *columns, right=columns[:-1])
     table.columns[0].ratio = 1
-    for function, timed in shown:
-        cells = (_time(timed, runtime_s), *_placed(measurement, function, timed, machine, metric))
-        _add(table, _name(timed), cells)
-    rest = [timed for _, timed in each[len(shown) :]]
+    for one in shown:
+        _add(table, _name(one.timed), (_time(one.timed, runtime_s), *_placed(one)))
+    rest = [one.timed for one in each[len(shown) :]]
     if rest:
         rest_s = sum(timed.runtime_s.median for timed in rest)
         _add(table, f"{len(rest)} more", (percent(rest_s / runtime_s),))
-    known_s = sum(timed.runtime_s.median for _, timed in each)
+    known_s = sum(one.timed.runtime_s.median for one in each)
     _add(table, "kernel, waiting", (percent(max(1 - known_s / runtime_s, 0.0)),))
     return Group(table, Text(_said(sampled)))
 
@@ -123,19 +111,14 @@ def _time(timed: TimedFunction, runtime_s: float) -> str:
     return f"{percent(share)} ±{error:.1f}" if error < 9.95 else f"{percent(share)} ±{error:.0f}"
 
 
-def _placed(
-    measurement: Measurement,
-    function: FunctionCounts | None,
-    timed: TimedFunction,
-    machine: Machine | None,
-    metric: Metric,
-) -> tuple[str, ...]:
+def _placed(one: TimedPart) -> tuple[str, ...]:
     """Return intensity, performance, the most that is attainable, and what bounds it."""
-    if function is None:
+    function, analysis = one.counts, one.analysis
+    if function is None or analysis is None:
         return (UNKNOWN, UNKNOWN)
-    if machine is None:
+    placement, metric = analysis.placement, analysis.metric
+    if placement is None:
         return ()
-    placement = place(function_alone(measurement, function, timed), machine, metric=metric)
     if hardly_any(function.counts, metric):
         return ("-", "-", "-", _limit(placement))
     moved = next((part.total_bytes for part in function.traffic if part.level == "dram"), None)

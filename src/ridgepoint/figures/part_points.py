@@ -16,10 +16,7 @@ from ridgepoint.figures.subjects import (
 )
 from ridgepoint.figures.words import percent, shown_name
 from ridgepoint.figures.work import hardly_any_text
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.models.placement import place
-from ridgepoint.models.work import Metric
+from ridgepoint.models.analysis import Analysis
 from ridgepoint.resources import RESOURCES
 
 Kind = Literal["region", "function"]
@@ -55,24 +52,10 @@ class PartsDrawn:
         )
 
 
-def part_subject(name: str, alone: Measurement, machine: Machine, *, metric: Metric) -> Subject:
-    """Return a part of a program, placed on a machine.
-
-    Parameters
-    ----------
-    name : str
-        Safe to print.
-    alone : Measurement
-        Of the part alone.
-    machine : Machine
-    metric : {"flop", "bop"}
-        That of the whole.
-    """
-    return Subject(
-        name=name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…",
-        measurement=alone,
-        placement=place(alone, machine, metric=metric),
-    )
+def part_subject(name: str, part: Analysis) -> Subject:
+    """Return a part of a program by a name that is safe to print, cut where it is long."""
+    short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return Subject(name=short, analysis=part)
 
 
 def parts_drawn(kind: Kind, parts: Iterable[Subject], whole: Subject, *, most: int) -> PartsDrawn:

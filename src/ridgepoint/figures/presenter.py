@@ -25,7 +25,8 @@ from ridgepoint.keeping import kept_machine_here
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.analysis import Analysis, analyse, place
+from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
 from ridgepoint.presenting import Presentable
@@ -156,10 +157,10 @@ def _programs(result: object) -> list[Measurement | Placement]:
 
 def _subject(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Subject:
     if isinstance(program, Measurement):
-        return subject(program, roofs, metric=metric or "flop")
+        return subject(analyse(program, roofs, metric=metric or "flop"))
     measurement = _measurement_of(program)
     cores = program.cores if program.machine == roofs else None
-    return subject(measurement, roofs, cores=cores, metric=metric or program.metric)
+    return subject(analyse(measurement, roofs, cores=cores, metric=metric or program.metric))
 
 
 def _measurement_of(placement: Placement) -> Measurement:
@@ -208,12 +209,13 @@ def _(value: Machine) -> RenderableType:
 
 @_report.register
 def _(value: Measurement) -> RenderableType:
-    return _run(value, None, None)
+    return _run(analyse(value, None))
 
 
 @_report.register
 def _(value: Placement) -> RenderableType:
-    return _run(_measurement_of(value), value.machine, value)
+    measurement = _measurement_of(value)
+    return _run(analyse(measurement, value.machine, cores=value.cores, metric=value.metric))
 
 
 @_report.register
@@ -242,15 +244,13 @@ def _(value: Roofline) -> RenderableType:
     return Group(Text(machine_title(value.machine), style="bold"), table)
 
 
-def _run(
-    measurement: Measurement, machine: Machine | None, placement: Placement | None
-) -> RenderableType:
-    report = run_table.run(measurement, machine, placement)
-    if measurement.distributed is None or machine is None or placement is None:
+def _run(analysis: Analysis) -> RenderableType:
+    report = run_table.run(analysis)
+    if analysis.measurement.distributed is None or analysis.machine is None:
         return report
     from ridgepoint.figures.rank_table import ranks
 
-    return Group(report, Text(), ranks(measurement, machine, metric=placement.metric))
+    return Group(report, Text(), ranks(analysis))
 
 
 def _console() -> Console:

@@ -12,9 +12,8 @@ from rich.text import Text
 from ridgepoint.estimate import Estimate
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_command
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.models.distributed import Division, Verdict, judge
+from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.distributed import Division, Verdict
 from ridgepoint.models.work import WORK_UNITS, Metric, work_total
 from ridgepoint.ranks import CALL_KINDS, Call, Distributed, Rank, RankNode, imbalance
 from ridgepoint.units import format_si
@@ -38,30 +37,23 @@ _SAYS = {
 Amount = Callable[[Rank], float | None]
 
 
-def ranks(
-    measurement: Measurement, machine: Machine | None, *, metric: Metric = "flop"
-) -> RenderableType:
-    """Return what the ranks and nodes did, and what bounds the whole.
-
-    Parameters
-    ----------
-    measurement : Measurement
-        Of several ranks.
-    machine : Machine or None
-        All its nodes together; None: there is none to bound it with.
-    metric : {"flop", "bop"}
-    """
+def ranks(analysis: Analysis) -> RenderableType:
+    """Return what the ranks and nodes of a distributed program did, and what bounds the whole."""
+    measurement = analysis.measurement
     whole = measurement.distributed
     assert whole is not None  # it is of several ranks
-    parts: list[RenderableType] = [Text(_title(whole), style="bold"), _spread(whole, metric)]
+    parts: list[RenderableType] = [
+        Text(_title(whole), style="bold"),
+        _spread(whole, analysis.metric),
+    ]
     if whole.ranks[0].runtime_s is not None:
         parts.append(Text(_slowest(whole)))
     parts.append(_nodes(whole))
     calls = _calls(whole)
     if calls is not None:
         parts.append(calls)
-    if machine is not None:
-        parts.append(Text(sentence(judge(measurement, machine, metric=metric)), style="bold"))
+    if analysis.verdict is not None:
+        parts.append(Text(sentence(analysis.verdict), style="bold"))
     return Group(*(Padding(part, (0 if not at else 1, 0, 0, 0)) for at, part in enumerate(parts)))
 
 
@@ -73,15 +65,15 @@ def sentence(verdict: Verdict) -> str:
     return f"{said[:1].upper()}{said[1:]}. {_shares(verdict.division)}."
 
 
-def ridgeline_notes(
-    measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
-) -> list[str]:
+def ridgeline_notes(analysis: Analysis) -> list[str]:
     """Return what a reader of the Ridgeline must know: what was measured beside the bounds."""
+    measurement = analysis.measurement
     notes = [f"measured: {printable(shown_command(measurement.command))}"]
     if measurement.timed is not None:
         runtime = format_si(measurement.timed.runtime_s.median, "s")
         notes.append(f"the slowest rank took {runtime}; the times here are lower bounds")
-    notes.append(sentence(judge(measurement, machine, metric=metric)))
+    if analysis.verdict is not None:
+        notes.append(sentence(analysis.verdict))
     return notes
 
 

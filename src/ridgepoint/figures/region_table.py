@@ -12,45 +12,35 @@ from ridgepoint.counts import RegionCounts
 from ridgepoint.figures.layout import plain_table
 from ridgepoint.figures.words import UNKNOWN, percent, printable, share_of_roof
 from ridgepoint.figures.work import shown_work, shown_work_per_byte
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement, TimedRegion
-from ridgepoint.models.placement import place
-from ridgepoint.models.regions import region_alone
+from ridgepoint.measurement import TimedRegion
+from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.units import format_si
 
 _INDENT = "  "
 
 
-def regions(
-    measurement: Measurement, machine: Machine | None, *, metric: Metric = "flop"
-) -> RenderableType:
+def regions(analysis: Analysis) -> RenderableType:
     """Return a row per region, those within another one below it and indented.
-
-    Parameters
-    ----------
-    measurement : Measurement
-    machine : Machine or None
-        None: there is none to bound it with.
-    metric : {"flop", "bop"}
-        What work is counted in.
 
     Returns
     -------
     RenderableType
         Times, and shares of the roofs, where any is known.
     """
-    counted = measurement.counted
-    times = {timed.name: timed for timed in measurement.timed_regions}
+    counted, metric = analysis.measurement.counted, analysis.metric
+    times = {timed.name: timed for timed in analysis.measurement.timed_regions}
+    parts = dict(zip((one.name for one in counted.regions), analysis.regions, strict=True))
     columns = ["work", "instr.", "DRAM", f"{WORK_UNITS[metric]}/byte"]
     if times:
-        columns = ["time", *columns, *(["of roof"] if machine is not None else [])]
+        columns = ["time", *columns, *(["of roof"] if analysis.machine is not None else [])]
     table = plain_table("region", *columns, right=columns)
     table.columns[0].ratio = 1
     for depth, region in _tree(counted.regions):
         cells = {
             **_counts(region, counted.counts.instructions, metric),
-            **_time(measurement, region, times.get(region.name), machine, metric),
+            **_time(times.get(region.name), parts[region.name].placement),
         }
         _add(table, _INDENT * depth + printable(region.name), [cells[name] for name in columns])
     if not any(region.inside for region in counted.regions):
@@ -75,21 +65,13 @@ def _counts(region: RegionCounts, instructions: int, metric: Metric) -> dict[str
     }
 
 
-def _time(
-    measurement: Measurement,
-    region: RegionCounts,
-    timed: TimedRegion | None,
-    machine: Machine | None,
-    metric: Metric,
-) -> dict[str, str]:
+def _time(timed: TimedRegion | None, placed: Placement | None) -> dict[str, str]:
     """Return how long a region took, and how near it comes to its roof, by column."""
     if timed is None or timed.runtime_s is None:
         return {"time": UNKNOWN, "of roof": UNKNOWN}
     said = {"time": format_si(timed.runtime_s.median, "s"), "of roof": UNKNOWN}
-    if machine is not None:
-        placed = place(region_alone(measurement, region), machine, metric=metric)
-        if placed.efficiency is not None:
-            said["of roof"] = share_of_roof(placed.efficiency, is_above=placed.is_above_roof)
+    if placed is not None and placed.efficiency is not None:
+        said["of roof"] = share_of_roof(placed.efficiency, is_above=placed.is_above_roof)
     return said
 
 

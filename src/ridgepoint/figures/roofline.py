@@ -59,13 +59,13 @@ class _Drawn:
     regions: PartsDrawn
 
     @classmethod
-    def of(cls, one: Subject, machine: Machine) -> Self:
+    def of(cls, one: Subject) -> Self:
         points = points_of(one)
         return cls(
             subject=one,
             points=points,
             mark=attainable_of(one, points),
-            regions=regions_drawn(one, machine).with_others(functions_drawn(one, machine)),
+            regions=regions_drawn(one).with_others(functions_drawn(one)),
         )
 
     @property
@@ -101,7 +101,7 @@ def roofline_figure(
     """
     notes: list[str] = []
     metric = _metric(subjects, metric)
-    drawn = [_Drawn.of(one, machine) for one in subjects]
+    drawn = [_Drawn.of(one) for one in subjects]
     parts = [region for one in drawn for region in one.regions.subjects]
     precisions = _precisions(machine, metric, [*subjects, *parts], notes)
     pointed = [one.subject for one in drawn if one.points]

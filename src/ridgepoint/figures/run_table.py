@@ -36,10 +36,9 @@ from ridgepoint.figures.words import (
     shown_name,
 )
 from ridgepoint.figures.work import judged_by, shown_work_per_byte
-from ridgepoint.machine import Machine
 from ridgepoint.measurement import Counted, Measurement
-from ridgepoint.models.advice import TRY_BOPS, advice, whole_subject
-from ridgepoint.models.explanations import explain, hot_function
+from ridgepoint.models.advice import TRY_BOPS
+from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.own_roofs import IssuePlace
 from ridgepoint.models.placement import Placement, at_ends
 from ridgepoint.models.ranking import matters
@@ -61,22 +60,13 @@ Row = tuple[str, str]
 
 
 def run(
-    measurement: Measurement,
-    machine: Machine | None,
-    placement: Placement | None,
-    *,
-    most_functions: int = _MOST_FUNCTIONS,
-    every_caution: bool = False,
+    analysis: Analysis, *, most_functions: int = _MOST_FUNCTIONS, every_caution: bool = False
 ) -> RenderableType:
     """Return the report of a measured program: what it did, what bounds it, what to doubt.
 
     Parameters
     ----------
-    measurement : Measurement
-    machine : Machine or None
-        None: there is none to bound it with.
-    placement : Placement or None
-        On that machine.
+    analysis : Analysis
     most_functions : int
         Rows of the function table; the rest is summed in one more.
     every_caution : bool
@@ -87,27 +77,24 @@ def run(
     RenderableType
         What is unknown reads "unknown", never 0.
     """
-    counts = measurement.counted.counts
-    metric: Metric = "flop" if placement is None else placement.metric
+    measurement, placement = analysis.measurement, analysis.placement
+    metric = analysis.metric
     command = printable(shown_command(measurement.command))
     parts: list[RenderableType] = [
         *_partial(measurement),
         Text(command, style="bold", overflow="fold"),
         *_selected(measurement),
         Padding(grid(_seen(measurement, metric, placement)), (1, 0, 0, 0)),
-        Padding(grid(_placed(measurement, machine, placement)), (1, 0, 0, 0)),
+        Padding(grid(_placed(analysis)), (1, 0, 0, 0)),
     ]
     if placement is not None:
-        advised = () if machine is None else advice(measurement, placement, machine)
-        says_where = any(one.code != TRY_BOPS for one in advised)
-        subject = None if machine is None else whole_subject(measurement, placement, machine)
-        explained = None if subject is None else explain(subject)
+        advised, explained = analysis.advice, analysis.explained
         sentences = verdict(
             placement,
-            counts,
-            advised=says_where,
+            measurement.counted.counts,
+            advised=any(one.code != TRY_BOPS for one in advised),
             explained=explained,
-            hottest=None if subject is None else hot_function(subject),
+            hottest=analysis.hot_function,
         )
         said = ".\n".join(_capital(sentence) for sentence in sentences) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
@@ -116,10 +103,7 @@ def run(
             parts.append(Padding(spent, (1, 0, 0, 0)))
         if advised:
             parts.append(Padding(advice_list(advised), (1, 0, 0, 0)))
-    parts += (
-        Padding(part, (1, 0, 0, 0))
-        for part in _parts(measurement, machine, placement, metric, most_functions)
-    )
+    parts += (Padding(part, (1, 0, 0, 0)) for part in _parts(analysis, most_functions))
     doubts = tuple(
         dict.fromkeys(measurement.all_cautions if placement is None else placement.cautions)
     )
@@ -155,30 +139,23 @@ def _selected(measurement: Measurement) -> Iterator[RenderableType]:
         yield Text(f"only {printable(measurement.counted.selected)}: all else is left out")
 
 
-def _parts(
-    measurement: Measurement,
-    machine: Machine | None,
-    placement: Placement | None,
-    metric: Metric,
-    most_functions: int,
-) -> Iterator[RenderableType]:
+def _parts(analysis: Analysis, most_functions: int) -> Iterator[RenderableType]:
     """Yield a table for each way to take the counts apart, and what other caches would do."""
+    measurement = analysis.measurement
     counted = measurement.counted
     if counted.regions:
-        yield regions(measurement, machine, metric=metric)
+        yield regions(analysis)
     if measurement.sampled is not None and measurement.timed is not None:
-        yield function_times(
-            measurement, measurement.sampled, machine, most=most_functions, metric=metric
-        )
+        yield function_times(analysis, measurement.sampled, most=most_functions)
     if counted.functions:
-        yield functions(counted, most_functions, metric=metric)
-    hottest = lines(measurement, placement)
+        yield functions(counted, most_functions, metric=analysis.metric)
+    hottest = lines(measurement, analysis.placement)
     if hottest is not None:
         yield hottest
     if counted.alternatives:
-        yield alternatives(measurement, machine, placement)
+        yield alternatives(analysis)
     if counted.miss_curve is not None:
-        said = curve_sentences(measurement, machine)
+        said = curve_sentences(measurement, analysis.machine)
         yield Text(".\n".join(_capital(sentence) for sentence in said) + ".")
 
 
@@ -357,11 +334,10 @@ def _mix(counts: Counts, issue: IssuePlace | None) -> str:
     return f"{amount}{': ' if said else ''}{said}"
 
 
-def _placed(
-    measurement: Measurement, machine: Machine | None, placement: Placement | None
-) -> Iterator[Row]:
+def _placed(analysis: Analysis) -> Iterator[Row]:
     """Yield intensity, performance, and what the machine allows."""
-    metric: Metric = "flop" if placement is None else placement.metric
+    measurement, machine, placement = analysis.measurement, analysis.machine, analysis.placement
+    metric = analysis.metric
     of_work = not hardly_any(measurement.counted.counts, metric)
     if of_work:
         yield "I  intensity", _intensities(measurement, metric)

@@ -16,11 +16,11 @@ from ridgepoint.figures.words import (
     shown_name,
 )
 from ridgepoint.figures.work import hardly_any_text, used_precisions
-from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
+from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.bound import Bound
-from ridgepoint.models.placement import Placement, place
-from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_by_resource, work_total
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.work import WORK_UNITS, hardly_any, work_by_resource, work_total
 from ridgepoint.resources import RESOURCES
 from ridgepoint.units import format_si
 
@@ -32,41 +32,38 @@ class Subject:
     Parameters
     ----------
     name : str
-    measurement : Measurement
-    placement : Placement
+    analysis : Analysis
         On the machine of the figure.
     """
 
     name: str
-    measurement: Measurement
-    placement: Placement
+    analysis: Analysis
+
+    @property
+    def measurement(self) -> Measurement:
+        """What was measured."""
+        return self.analysis.measurement
+
+    @property
+    def placement(self) -> Placement:
+        """Its place on the machine."""
+        placement = self.analysis.placement
+        assert placement is not None  # a figure has a machine
+        return placement
 
 
-def subject(
-    measurement: Measurement,
-    machine: Machine,
-    *,
-    name: str | None = None,
-    cores: float | None = None,
-    metric: Metric = "flop",
-) -> Subject:
-    """Return a measured program, placed on a machine and named by its command.
+def subject(analysis: Analysis, *, name: str | None = None) -> Subject:
+    """Return a measured program, named by its command.
 
     Parameters
     ----------
-    measurement : Measurement
-    machine : Machine
+    analysis : Analysis
+        On a machine.
     name : str or None
         None: the command, without the program's folder, and what was counted alone.
-    cores : float or None
-    metric : {"flop", "bop"}
-        As for `ridgepoint.models.placement.place`.
     """
-    return Subject(
-        name=measured_name(measurement) if name is None else printable(name),
-        measurement=measurement,
-        placement=place(measurement, machine, cores=cores, metric=metric),
-    )
+    own = measured_name(analysis.measurement) if name is None else printable(name)
+    return Subject(name=own, analysis=analysis)
 
 
 def has_hardly_any(one: Subject) -> bool:

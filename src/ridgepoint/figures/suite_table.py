@@ -12,7 +12,8 @@ from ridgepoint.figures.layout import caution_list, one_of_each_kind, plain_tabl
 from ridgepoint.figures.words import UNKNOWN, percent, printable, shown_intensity
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.models.placement import Placement, place
+from ridgepoint.models.analysis import place
+from ridgepoint.models.placement import Placement
 from ridgepoint.models.validation import QUANTITIES, Ratio, Validation
 from ridgepoint.reference import Result, SuiteRun
 from ridgepoint.units import format_si

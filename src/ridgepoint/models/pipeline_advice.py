@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ridgepoint.models.advice import advice
+from ridgepoint.models.analysis import analyse
 from ridgepoint.models.pipeline_assessment import Assessment, StageFigures
-from ridgepoint.models.placement import place
 
 Kind = Literal[
     "more-work-per-byte",
@@ -172,9 +171,9 @@ def _counted(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
     measured = one.stage.measurement
     if measured is None:
         return
-    placement = place(measured, found.machine, cores=found.cores)
+    analysis = analyse(measured, found.machine, cores=found.cores, metric="flop")
     best: dict[Kind, StageAdvice] = {}
-    for said in advice(measured, placement, found.machine):
+    for said in analysis.advice:
         kind = _KIND_OF.get(said.code)
         if kind is None or said.gain is None:
             continue

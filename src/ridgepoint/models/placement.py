@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ridgepoint.caution import Caution
@@ -19,7 +19,6 @@ from ridgepoint.models.own_roofs import (
     place_issue,
     place_mix,
 )
-from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
 from ridgepoint.models.placement_doubts import (
     ABOVE_ROOF,
     SNAP_CORES,
@@ -32,7 +31,6 @@ from ridgepoint.models.placement_doubts import (
     other_caches,
 )
 from ridgepoint.models.plausibility import by_instructions_per_cycle
-from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 from ridgepoint.presenting import Presentable, quoted
 from ridgepoint.resources import RESOURCES
@@ -142,6 +140,10 @@ class Placement(Presentable):
         return self.attainable_per_s if self.metric == "flop" else None
 
 
+PlacedPart = tuple[str, Placement]
+"""What is said of a region or a function, and its place alone."""
+
+
 def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
     """Return the cores whose roofs apply to a program.
 
@@ -163,29 +165,22 @@ def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
     return min(max(cores, 1.0), float(machine_cores))
 
 
-def place(
+def place_with(
     measurement: Measurement,
     machine: Machine,
     *,
     cores: float | None = None,
     metric: Metric = "flop",
+    parts: Sequence[PlacedPart] = (),
 ) -> Placement:
-    """Bound a measured program by a machine.
+    """Bound a measured program by a machine; its regions and functions are placed already.
 
     Parameters
     ----------
-    measurement : Measurement
-    machine : Machine
-        Need not be the one on which the program ran; a caution says when it is not.
-    cores : float or None
-        Cores whose roofs apply; None: those that were asked for when it was measured, or else
-        those that it kept busy. If it was not timed: one if it had one thread, else all.
-    metric : {"flop", "bop"}
-        What to count its work in.
-
-    Returns
-    -------
-    Placement
+    measurement, machine, cores, metric
+        As for `ridgepoint.models.analysis.place`.
+    parts : sequence of (str, Placement)
+        Regions and functions whose time is known, of which cautions tell that are above a roof.
     """
     counts, timed = measurement.counted.counts, measurement.timed
     if cores is None and measurement.asked is not None and measurement.asked.cores is not None:
@@ -202,7 +197,11 @@ def place(
         *left_out(asked, known.amounts, machine),
         *(bops_unknown(counts) if metric == "bop" else ()),
     ]
-    cautions += _parts_above(measurement, machine, metric)
+    cautions += [
+        above(name, part.efficiency, part.bound)
+        for name, part in parts
+        if part.is_above_roof and part.bound is not None and part.efficiency is not None
+    ]
     limit = bound(known, machine, cores=cores) if known.amounts else None
     time_s = None if limit is None else float(limit.time_s)
     work = work_total(counts, metric)
@@ -234,7 +233,7 @@ def place(
         )
         cautions += mix_doubts(mix) if efficiency <= ABOVE_ROOF else ()
     ends = tuple(
-        place(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
+        place_with(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
     )
     cautions += _if_it_matters(measurement, limit, efficiency, ends)
     dram = measurement.traffic_at("dram")
@@ -312,22 +311,3 @@ def _cores_busy(measurement: Measurement, machine: Machine) -> float:
     if measurement.timed is not None:
         return measurement.timed.cores_busy
     return 1.0 if measurement.counted.is_sequential else float(machine.cores)
-
-
-def _parts_above(measurement: Measurement, machine: Machine, metric: Metric) -> list[Caution]:
-    """Return a caution for every region and function that stands above its own roof."""
-    cautions = []
-    for name, alone in _timed_parts(measurement):
-        placed = place(alone, machine, metric=metric)
-        if placed.is_above_roof and placed.bound is not None and placed.efficiency is not None:
-            cautions.append(above(name, placed.efficiency, placed.bound))
-    return cautions
-
-
-def _timed_parts(measurement: Measurement) -> Iterator[tuple[str, Measurement]]:
-    """Yield what is to be said of each part whose time is known, and the part alone."""
-    for region in measurement.counted.regions:
-        yield f"region {region.name!r}", region_alone(measurement, region)
-    for function, timed in timed_functions(measurement):
-        if function is not None and timed.relative_error <= CERTAIN:
-            yield f"function {function.name!r}", function_alone(measurement, function, timed)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement, Timing
+from ridgepoint.models.analysis import place
 from ridgepoint.models.distributed import machine_for
-from ridgepoint.models.placement import place
 from ridgepoint.models.work import Metric
 from ridgepoint.resources import RESOURCES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import isfinite
 from pathlib import PurePath
@@ -13,12 +13,19 @@ from ridgepoint.models.advice.compute import on_instructions
 from ridgepoint.models.advice.memory import on_memory
 from ridgepoint.models.advice.subject import Advice, Subject
 from ridgepoint.models.advice.threads import on_threads
-from ridgepoint.models.parts import function_alone, timed_functions
-from ridgepoint.models.placement import Placement, place
-from ridgepoint.models.regions import region_alone
+from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import bop_source, hardly_any
 
-__all__ = ["MOST_ADVICE", "TRY_BOPS", "Advice", "advice", "whole_subject"]
+__all__ = [
+    "LEAST_PART",
+    "MOST_ADVICE",
+    "TRY_BOPS",
+    "Advice",
+    "AdvisedPart",
+    "Subject",
+    "advice",
+    "whole_subject",
+]
 
 MOST_ADVICE = 5
 """More is a list to choose from, not what to do next."""
@@ -28,23 +35,21 @@ TRY_BOPS = "try-bops"
 
 # Half a core and less busy: what it waits for takes the time, and no roof says anything of that.
 _WAITS = 0.5
-# A part that takes less of the runtime gains the whole a ninth at most.
-_LEAST_PART = 0.1
+LEAST_PART = 0.1
+"""A part that takes less of the runtime gains the whole a ninth at most."""
 
-_Part = tuple[str, Measurement, tuple[str, ...]]
-"""Name, measurement of it alone, and the names of the parts that it may be inside of."""
+AdvisedPart = tuple[float, Subject, tuple[str, ...]]
+"""Share of the runtime, a part of the program, and the names of those that it may be inside of."""
 
 
-def advice(measurement: Measurement, placement: Placement, machine: Machine) -> tuple[Advice, ...]:
+def advice(whole: Subject, parts: Iterable[AdvisedPart] = ()) -> tuple[Advice, ...]:
     """Return what to do next about a measured program, its regions and its functions.
 
     Parameters
     ----------
-    measurement : Measurement
-    placement : Placement
-        Of the measurement.
-    machine : Machine
-        On which it is placed.
+    whole : Subject
+    parts : iterable of (float, Subject, tuple of str)
+        Its regions and functions whose time is known, those of `LEAST_PART` of it and more.
 
     Returns
     -------
@@ -59,10 +64,9 @@ def advice(measurement: Measurement, placement: Placement, machine: Machine) -> 
     Nothing is said where counts and time are not of the same, where a roof is passed, and of a
     program that waits.
     """
-    whole = whole_subject(measurement, placement, machine)
     name = whole.name
     found = [(one.gain or 1.0, name, one) for one in _of(whole)]
-    for share, part, inside in _parts(whole):
+    for share, part, inside in parts:
         said = list(_of(part))
         codes = {one.code for one in said}
         # What holds in a part is said of the part, not of all that it is in too; and its own time
@@ -114,52 +118,6 @@ def _on_metric(whole: Subject) -> Iterator[Advice]:
         what="try --work bops, which bounds it by all that it computes, compares and addresses",
         gain=None,
     )
-
-
-def _parts(whole: Subject) -> Iterator[tuple[float, Subject, tuple[str, ...]]]:
-    """Yield the parts that take time, with their shares of it and what they are inside of."""
-    measurement, timed = whole.measurement, whole.measurement.timed
-    if timed is None:
-        return
-    for name, alone, inside in (*_regions(measurement), *_functions(measurement)):
-        if alone.timed is None:
-            continue
-        share = min(alone.timed.runtime_s.median / timed.runtime_s.median, 1.0)
-        if share < _LEAST_PART:
-            continue
-        # Time inside, summed over threads, is no time that they were busy.
-        own = replace(alone, counted=replace(alone.counted, most_threads=None))
-        part = Subject(
-            name=name,
-            measurement=own,
-            placement=place(own, whole.machine, metric=whole.placement.metric),
-            machine=whole.machine,
-        )
-        yield share, part, inside
-
-
-def _regions(measurement: Measurement) -> Iterator[_Part]:
-    """Yield the regions that explain their time."""
-    # Counts of its threads, time of others too: neither explains the other.
-    others = {
-        one.name
-        for one in measurement.timed_regions
-        if any(caution.code == "region-other-threads" for caution in one.cautions)
-    }
-    for region in measurement.counted.regions:
-        if region.name not in others:
-            inside = tuple(f"region {name}" for name in region.inside)
-            yield f"region {region.name}", region_alone(measurement, region), inside
-
-
-def _functions(measurement: Measurement) -> Iterator[_Part]:
-    """Yield the functions that were counted and timed; each may be inside of any region."""
-    regions = tuple(f"region {region.name}" for region in measurement.counted.regions)
-    for function, timed in timed_functions(measurement):
-        if function is not None:
-            alone = function_alone(measurement, function, timed)
-            counted = replace(alone.counted, functions=(function,))
-            yield function.name, replace(alone, counted=counted), regions
 
 
 def _is_about(one: Advice, name: str) -> bool:

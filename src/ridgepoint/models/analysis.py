@@ -1,0 +1,272 @@
+"""All that follows from a measurement on a machine: found once, and shown in many ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ridgepoint.counts import FunctionCounts
+from ridgepoint.machine import Machine
+from ridgepoint.measurement import Measurement, TimedFunction
+from ridgepoint.models.advice import (
+    LEAST_PART,
+    Advice,
+    AdvisedPart,
+    Subject,
+    advice,
+    whole_subject,
+)
+from ridgepoint.models.bound import Bound
+from ridgepoint.models.distributed import Verdict, judge
+from ridgepoint.models.explanations import Explained, explain, hot_function
+from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.placement import PlacedPart, Placement, place_with
+from ridgepoint.models.regions import region_alone
+from ridgepoint.models.work import Metric
+from ridgepoint.models.working_sets import WorkingSet, working_sets
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TimedPart:
+    """A function that was timed.
+
+    Parameters
+    ----------
+    timed : TimedFunction
+    counts : FunctionCounts or None
+        None: it was not counted.
+    analysis : Analysis or None
+        Of it alone; None: it was not counted.
+    """
+
+    timed: TimedFunction
+    counts: FunctionCounts | None
+    analysis: Analysis | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Analysis:
+    """A measurement, a machine or none, and what follows; each thing is found when asked for.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine or None
+        What bounds it: of a distributed program all its nodes together. None: there is none.
+    cores : float or None
+        Cores whose roofs apply, as for `place`.
+    metric : {"flop", "bop"}
+        What its work is counted in.
+    """
+
+    measurement: Measurement
+    machine: Machine | None
+    cores: float | None = None
+    metric: Metric = "flop"
+
+    @cached_property
+    def placement(self) -> Placement | None:
+        """Its place under the machine's roofs; None: there is no machine."""
+        if self.machine is None:
+            return None
+        return place_with(
+            self.measurement,
+            self.machine,
+            cores=self.cores,
+            metric=self.metric,
+            parts=tuple(self._placed_parts()),
+        )
+
+    @cached_property
+    def regions(self) -> tuple[Analysis, ...]:
+        """Each region alone, in the order of the counts."""
+        return tuple(
+            self._of(region_alone(self.measurement, region))
+            for region in self.measurement.counted.regions
+        )
+
+    @cached_property
+    def functions(self) -> tuple[TimedPart, ...]:
+        """The functions that were timed, longest first."""
+        return tuple(
+            TimedPart(
+                timed=timed,
+                counts=function,
+                analysis=(
+                    None
+                    if function is None
+                    else self._of(function_alone(self.measurement, function, timed))
+                ),
+            )
+            for function, timed in timed_functions(self.measurement)
+        )
+
+    @cached_property
+    def alternatives(self) -> tuple[Bound | None, ...]:
+        """The bound with the traffic of each alternative; None: nothing of it is bounded."""
+        if self.machine is None or self.placement is None:
+            return ()
+        counted = self.measurement.counted
+        return tuple(
+            place_with(
+                replace(self.measurement, counted=replace(counted, traffic=one.traffic)),
+                self.machine,
+                cores=self.placement.cores,
+                metric=self.metric,
+            ).bound
+            for one in counted.alternatives
+        )
+
+    @cached_property
+    def working_sets(self) -> tuple[WorkingSet, ...] | None:
+        """Caches from which on its traffic falls; None: no miss curve was asked for."""
+        curve = self.measurement.counted.miss_curve
+        return None if curve is None else working_sets(curve)
+
+    @cached_property
+    def subject(self) -> Subject | None:
+        """What advice is about; None: there is no machine."""
+        if self.machine is None or self.placement is None:
+            return None
+        return whole_subject(self.measurement, self.placement, self.machine)
+
+    @cached_property
+    def explained(self) -> Explained | None:
+        """What explains its time; None: it was not timed, or has no bound."""
+        return None if self.subject is None else explain(self.subject)
+
+    @cached_property
+    def hot_function(self) -> tuple[str, float] | None:
+        """The function that is worth a place of its own, and its share of the instructions."""
+        return None if self.subject is None else hot_function(self.subject)
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """What to do next."""
+        if self.subject is None:
+            return ()
+        return advice(self.subject, self._advised_parts())
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What bounds a distributed program; None: it is of one process, or there is no machine."""
+        if self.machine is None or self.measurement.distributed is None:
+            return None
+        return judge(self.measurement, self.machine, metric=self.metric)
+
+    def _of(self, alone: Measurement) -> Analysis:
+        """Return the analysis of a part, under the roofs of the cores that it kept busy itself."""
+        return Analysis(measurement=alone, machine=self.machine, metric=self.metric)
+
+    def _placed_parts(self) -> Iterator[PlacedPart]:
+        for region, one in zip(self.measurement.counted.regions, self.regions, strict=True):
+            if one.placement is not None:
+                yield f"region {region.name!r}", one.placement
+        for part in self.functions:
+            if part.analysis is not None and part.timed.relative_error <= CERTAIN:
+                assert part.analysis.placement is not None  # the whole has a machine
+                yield f"function {part.timed.name!r}", part.analysis.placement
+
+    def _advised_parts(self) -> Iterator[AdvisedPart]:
+        """Yield the parts that take time, with their shares of it."""
+        if self.measurement.timed is None or self.machine is None:
+            return
+        runtime_s = self.measurement.timed.runtime_s.median
+        for name, part, inside, functions in (*self._own_regions(), *self._own_functions()):
+            timed = part.measurement.timed
+            share = 0.0 if timed is None else min(timed.runtime_s.median / runtime_s, 1.0)
+            if share < LEAST_PART or part.placement is None:
+                continue
+            # Time inside, summed over threads, is no time that they were busy.
+            counted = replace(part.measurement.counted, most_threads=None, functions=functions)
+            yield (
+                share,
+                Subject(
+                    name=name,
+                    measurement=replace(part.measurement, counted=counted),
+                    placement=part.placement,
+                    machine=self.machine,
+                ),
+                inside,
+            )
+
+    def _own_regions(self) -> Iterator[_Part]:
+        """Yield the regions that explain their time."""
+        # Counts of its threads, time of others too: neither explains the other.
+        others = {
+            one.name
+            for one in self.measurement.timed_regions
+            if any(caution.code == "region-other-threads" for caution in one.cautions)
+        }
+        for region, part in zip(self.measurement.counted.regions, self.regions, strict=True):
+            if region.name not in others:
+                inside = tuple(f"region {name}" for name in region.inside)
+                yield f"region {region.name}", part, inside, ()
+
+    def _own_functions(self) -> Iterator[_Part]:
+        """Yield the functions that were counted and timed; each may be inside of any region."""
+        regions = tuple(f"region {region.name}" for region in self.measurement.counted.regions)
+        for part in self.functions:
+            if part.counts is not None and part.analysis is not None:
+                yield part.counts.name, part.analysis, regions, (part.counts,)
+
+
+_Part = tuple[str, Analysis, tuple[str, ...], tuple[FunctionCounts, ...]]
+"""Name, the part alone, the names of those that it may be inside of, and its functions."""
+
+
+def analyse(
+    measurement: Measurement,
+    machine: Machine | None,
+    *,
+    cores: float | None = None,
+    metric: Metric | None = None,
+) -> Analysis:
+    """Return all that follows from a measurement on a machine.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine or None
+        None: nothing bounds it.
+    cores : float or None
+        Cores whose roofs apply; None: those that were asked for, or that it kept busy.
+    metric : {"flop", "bop"} or None
+        What its work is counted in; None: as it was asked for.
+    """
+    return Analysis(
+        measurement=measurement,
+        machine=machine,
+        cores=cores,
+        metric=measurement.metric if metric is None else metric,
+    )
+
+
+def place(
+    measurement: Measurement,
+    machine: Machine,
+    *,
+    cores: float | None = None,
+    metric: Metric = "flop",
+) -> Placement:
+    """Bound a measured program by a machine.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    machine : Machine
+        Need not be the one on which the program ran; a caution says when it is not.
+    cores : float or None
+        Cores whose roofs apply; None: those that were asked for when it was measured, or else
+        those that it kept busy. If it was not timed: one if it had one thread, else all.
+    metric : {"flop", "bop"}
+        What to count its work in.
+
+    Returns
+    -------
+    Placement
+    """
+    placement = analyse(measurement, machine, cores=cores, metric=metric).placement
+    assert placement is not None  # there is a machine
+    return placement

@@ -1,0 +1,94 @@
+"""What follows from a measurement is found once, however it is shown."""
+
+import io
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from figure_inputs import MACHINE, MARKED, PROFILED, TRIAD, timed
+from rich.console import Console
+
+from ridgepoint.estimate import Estimate
+from ridgepoint.figures import tables
+from ridgepoint.figures.roofline import roofline_figure, subject
+from ridgepoint.measurement import Asked, Sampled, TimedFunction
+from ridgepoint.models import analysis as analysis_module
+from ridgepoint.models.analysis import analyse, place
+from ridgepoint.report import report
+
+TRIAD_S = 0.008
+MEASURED = replace(
+    MARKED,
+    counted=replace(MARKED.counted, functions=PROFILED.counted.functions),
+    timed_regions=(timed("solve", 0.008), timed("sweep", 0.004), timed("setup", 0.001)),
+    sampled=Sampled(
+        runs=3,
+        period_s=0.001,
+        samples=4321,
+        user_s=0.0095,
+        system_s=0.0005,
+        functions=(
+            TimedFunction(
+                name="triad",
+                object="/opt/bin/triad",
+                samples=100,
+                runtime_s=Estimate([TRIAD_S], interval=(0.99 * TRIAD_S, 1.01 * TRIAD_S)),
+                cpu_s=TRIAD_S,
+            ),
+        ),
+    ),
+)
+
+
+def test_text_picture_and_json_bound_each_part_once(monkeypatch):
+    """The program, three regions and a function."""
+    bounded = Counter()
+    place_with = analysis_module.place_with
+
+    def counting(measurement, machine, **options):
+        bounded[measurement.counted.selected] += 1
+        return place_with(measurement, machine, **options)
+
+    monkeypatch.setattr(analysis_module, "place_with", counting)
+    found = analyse(MEASURED, MACHINE)
+    Console(file=io.StringIO(), width=100).print(tables.run(found))
+    document = report(found)
+    figure = roofline_figure(MACHINE, [subject(found)])
+
+    assert set(bounded.values()) == {1}
+    regions = {f"region {one.name!r}" for one in MEASURED.counted.regions}
+    assert set(bounded) == {None, "function 'triad'", *regions}
+    # They were all shown.
+    assert all(one["bound"] for one in document["regions"])
+    assert [one.get("bound") is not None for one in document["functions"]][:1] == [True]
+    assert {one.kind for one in figure.programs[0].regions} == {"region", "function"}
+
+
+def test_parts_are_bounded_by_the_cores_that_they_kept_busy_themselves():
+    """Whatever was asked for the whole."""
+    found = analyse(MEASURED, MACHINE, cores=2)
+
+    assert found.placement.cores == 2
+    assert {one.placement.cores for one in found.regions} == {
+        place(one.measurement, MACHINE).cores for one in found.regions
+    }
+
+
+def test_without_a_machine_there_are_counts_alone():
+    """Nothing of what a machine would say."""
+    found = analyse(MEASURED, None)
+
+    assert found.placement is None
+    assert found.explained is found.verdict is found.hot_function is None
+    assert (found.advice, found.alternatives) == ((), ())
+    assert [one.placement for one in found.regions] == [None] * len(found.regions)
+
+
+@pytest.mark.parametrize(("asked", "given", "metric"), [
+    (None, None, "flop"), ("bop", None, "bop"), ("bop", "flop", "flop"), (None, "bop", "bop"),
+])  # fmt: skip
+def test_work_is_counted_in_what_was_asked_for_last(asked, given, metric):
+    """When it was measured, and when it is shown."""
+    measured = TRIAD if asked is None else replace(TRIAD, asked=Asked(metric=asked))
+
+    assert analyse(measured, MACHINE, metric=given).placement.metric == metric

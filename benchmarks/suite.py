@@ -12,9 +12,9 @@ from rich.console import Console
 
 from ridgepoint.figures.suite_table import validation
 from ridgepoint.host import usable_cpus
-from ridgepoint.models.validation import validate
 from ridgepoint.suite import cases, run_suite
 from ridgepoint.workloads import all_workloads, find
+from ridgepoint.workloads.validation import validate
 
 
 def main(names: list[str]) -> None:

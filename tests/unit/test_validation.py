@@ -12,8 +12,8 @@ from ridgepoint.documents import decode, encode
 from ridgepoint.figures.suite_table import suite, validation
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Protocol
-from ridgepoint.models.validation import Ratio, validate
 from ridgepoint.reference import Case, Expected, Result, SuiteRun
+from ridgepoint.workloads.validation import Ratio, validate
 
 LLC = Cache(level=3, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=16)
 

@@ -140,8 +140,8 @@ def command(
     image of a known sky, draws it, and prints which sources were found. With --device gpu all of
     that runs on a GPU.
     """
-    from ridgepoint.models.validation import validate as compare
     from ridgepoint.reference import SuiteRun
+    from ridgepoint.workloads.validation import validate as compare
 
     if names and names[0] == imaging.NAME:
         others = {"--meter": meter != "engine", "--validate": validate, "--full": full,

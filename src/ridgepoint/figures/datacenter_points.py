@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ridgepoint.datacenter.work import basic_operations_of
 from ridgepoint.figures.dc_plane import WorkloadPoint
-from ridgepoint.models.work import basic_operations_of
 from ridgepoint.reference import DatacenterResult
 
 

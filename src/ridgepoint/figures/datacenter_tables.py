@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from ridgepoint.datacenter.work import basic_operations_of
 from ridgepoint.errors import UnknownCeiling
 from ridgepoint.figures.dc_ceilings import by_design, ceilings
 from ridgepoint.figures.layout import caution_list, one_of_each_kind, plain_table
@@ -16,7 +17,7 @@ from ridgepoint.figures.words import UNKNOWN, machine_title, percent, printable
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.dc_roofline import DCRoofline
-from ridgepoint.models.work import WORK_UNITS, Metric, basic_operations_of, work_total
+from ridgepoint.models.work import WORK_UNITS, Metric, work_total
 from ridgepoint.reference import DatacenterResult, DatacenterRun, Step
 from ridgepoint.units import format_si
 

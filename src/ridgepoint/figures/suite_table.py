@@ -14,10 +14,10 @@ from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
 from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.validation import QUANTITIES, Ratio, Validation
 from ridgepoint.reference import Result, SuiteRun
 from ridgepoint.units import format_si
 from ridgepoint.workloads import Workload
+from ridgepoint.workloads.validation import QUANTITIES, Ratio, Validation
 
 
 def suite(run: SuiteRun) -> RenderableType:

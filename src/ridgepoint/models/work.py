@@ -9,7 +9,6 @@ from ridgepoint.counts import Counts
 from ridgepoint.demand import Demand
 from ridgepoint.machine import Machine
 from ridgepoint.measurement import Measurement
-from ridgepoint.reference import DatacenterResult
 from ridgepoint.resources import RESOURCES
 
 Metric = Literal["flop", "bop"]
@@ -85,14 +84,6 @@ def work_total(counts: Counts, metric: Metric) -> int | None:
     if source == "refined" and counts.basic_operations is not None:
         return counts.basic_operations.total
     return counts.eq3_bop if source == "eq3" else None
-
-
-def basic_operations_of(result: DatacenterResult) -> int | None:
-    """Return the BOPs of a workload: of its source, or else of its instructions; None: unknown."""
-    if result.source is not None:
-        return result.source.total
-    measured = result.measurement
-    return None if measured is None else work_total(measured.counted.counts, "bop")
 
 
 def hardly_any(counts: Counts, metric: Metric = "flop") -> bool:

@@ -217,7 +217,6 @@ static void mark_piece(Analysis *a, Piece *piece) {
         }
         mark_flow(a, piece, x);
         mark_references(a, x);
-        a->uses_gs |= x->segment == 0x65 && piece->kind == PIECE_FUNCTION && piece->is_copied;
         if (x->what == WHAT_SYSCALL) {
             uint64_t *call = array_add(&a->system_calls, 2);
             if (call) {
@@ -245,7 +244,8 @@ static void visit_piece(Analysis *a, Piece *piece, bool wanted) {
     }
     const bool decoded = analysis_decode(a, piece);
     piece->is_decoded = decoded && piece->kind != PIECE_GAP;
-    piece->is_copied = decoded && wanted && may_copy(a, piece);
+    piece->is_copied = decoded && wanted && may_copy(a, piece)
+                       && analysis_gs_is_free(a, piece);
     mark_piece(a, piece); /* as far as it was decoded */
 }
 

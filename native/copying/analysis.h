@@ -71,6 +71,10 @@ bool analysis_decode(Analysis *analysis, const Piece *piece);
 /* Copy nothing of the pieces that begin there. */
 void analysis_leave_alone(Analysis *analysis, const uint64_t *starts, size_t n);
 
+/* False: the piece that was decoded last looks as if it used %gs. Where that is no guess,
+   analysis->uses_gs is set. */
+bool analysis_gs_is_free(Analysis *analysis, const Piece *piece);
+
 /* Number of the copied instruction at an address, or NO_INDEX. */
 uint32_t analysis_index(const Analysis *analysis, uint64_t address);
 

@@ -63,29 +63,35 @@ EntryHook hook_at(const Emitter *e, uint64_t address) {
 
 /* ---- padding ---- */
 
-static bool is_padding_byte(uint8_t byte) {
-    static const uint8_t padding[] = {0x90, 0xCC, 0x66, 0x2E, 0x0F, 0x1F, 0x84, 0x00, 0x44, 0x40,
-                                      0x80};
-    for (size_t i = 0; i < sizeof padding; i++) {
-        if (padding[i] == byte) {
-            return true;
+/* Whether there is nothing but whole NOPs and INT3s from a place up to an address: zeros, say, may
+   be data as well. */
+static bool is_filled(const Module *module, uint64_t from, uint64_t address) {
+    while (from <= address) {
+        size_t room = 0;
+        Instruction x = {.length = 1};
+        const uint8_t *code = module_rest(module, from, &room);
+        if (!code || room == 0
+            || (*code != 0xCC
+                && !(instruction_decode(code, room, from, &x) && x.what == WHAT_NOP))) {
+            return false;
         }
+        from += x.length;
     }
-    return false;
+    return true;
 }
 
 /* Bytes behind a function that does not run into them, where nothing begins. */
 static bool is_padding(const Emitter *e, uint64_t address) {
     const Analysis *a = e->analysis;
-    const uint8_t *byte = module_bytes(a->module, address, 1);
-    if (!byte || !is_padding_byte(*byte) || !module_is_code(a->module, address)
-        || is_marked(a, a->stops, address) || analysis_piece_at(a, address)) {
+    if (!module_is_code(a->module, address) || is_marked(a, a->stops, address)
+        || analysis_piece_at(a, address)) {
         return false;
     }
     for (uint64_t before = address - 1; before > address - 64; before--) {
         const Piece *piece = analysis_piece_at(a, before);
         if (piece) {
-            return piece->is_decoded && !piece->runs_on;
+            return piece->is_decoded && !piece->runs_on
+                   && is_filled(a->module, piece->end, address);
         }
     }
     return false;

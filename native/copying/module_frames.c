@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code whose runtime looks return addresses up in tables of its own: collectors that walk the
- * stack, mostly. It knows nothing of copies, and ends the program where it meets one. */
+ * stack, mostly. It knows nothing of copies, and ends the program where it meets one. And code
+ * with tables between all of its parts, which look like code as well. */
 #include "module_parts.h"
 
 #define LEAST_RETURNS 64u /* pointers to what follows a call: fewer may be chance */
+#define FEW_TABLES 4u     /* where most pointers have one, */
+#define LEAST_TABLES 16u  /* or only some */
+#define MOST_KINDS 80u    /* of GHC's closures; it has 64 */
 
 typedef struct {
     const char *name, *whose;
@@ -89,6 +93,22 @@ static bool data_know_returns(const Module *module) {
     return n >= LEAST_RETURNS && n > module->n_pointers / 4;
 }
 
+/* GHC puts a table before whatever data point to: two words of 32 bits, of which the first is a
+   small number, and never 0. Code is hardly ever such, nor are NOPs. */
+static bool data_know_tables(const Module *module) {
+    size_t n = 0;
+    for (size_t i = 0; i < module->n_pointers; i++) {
+        uint32_t kind = 0;
+        const uint8_t *table = module_bytes(module, module->pointers[i] - 8, 8);
+        if (table) {
+            memcpy(&kind, table, sizeof kind);
+        }
+        n += kind > 0 && kind <= MOST_KINDS;
+    }
+    return (n >= FEW_TABLES && n > module->n_pointers / 2)
+           || (n >= LEAST_TABLES && n > module->n_pointers / 8);
+}
+
 void read_frames(Opening *opening) {
     Module *module = opening->module;
     module->frames_of = whose_sections(opening);
@@ -100,6 +120,9 @@ void read_frames(Opening *opening) {
     }
     if (!module->frames_of && data_know_returns(module)) {
         module->frames_of = "its own";
+    }
+    if (!module->frames_of && data_know_tables(module)) {
+        module->frames_of = "GHC";
     }
     for (size_t i = 0; i < module->n_functions; i++) {
         Function *function = &module->functions[i];

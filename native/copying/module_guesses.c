@@ -33,19 +33,6 @@ static bool is_start(const Guesses *g, uint64_t address) {
     return address >= g->from && address < g->to && (g->starts[bit >> 6] >> (bit & 63) & 1);
 }
 
-static void add_start(Guesses *g, uint64_t address) {
-    const Module *module = g->module;
-    if (!module_is_code(module, address) || module_function_at(module, address)
-        || module_has_stubs(module, address, address + 1) || is_start(g, address)) {
-        return;
-    }
-    uint64_t *added = array_add(&g->waiting, 1);
-    if (added) {
-        *added = address;
-        g->starts[(address - g->from) >> 6] |= UINT64_C(1) << ((address - g->from) & 63);
-    }
-}
-
 static bool decode(const Guesses *g, uint64_t address, Instruction *x) {
     size_t room = 0;
     const uint8_t *code = module_rest(g->module, address, &room);
@@ -102,6 +89,21 @@ static bool is_plausible(const Guesses *g, uint64_t address) {
     return true;
 }
 
+/* What seems to lead there may be data as well. */
+static void add_start(Guesses *g, uint64_t address) {
+    const Module *module = g->module;
+    if (!module_is_code(module, address) || module_function_at(module, address)
+        || module_has_stubs(module, address, address + 1) || is_start(g, address)
+        || !is_plausible(g, address)) {
+        return;
+    }
+    uint64_t *added = array_add(&g->waiting, 1);
+    if (added) {
+        *added = address;
+        g->starts[(address - g->from) >> 6] |= UINT64_C(1) << ((address - g->from) & 63);
+    }
+}
+
 #define ARGUMENTS (1u << 7 | 1u << 6 | 1u << 2 | 1u << 1 | 1u << 8 | 1u << 9)
 
 /* From a register into another. */
@@ -146,7 +148,7 @@ static void add_taken(Guesses *g, const Instruction *x) {
         memcpy(&immediate, code + x->immediate_at, sizeof immediate);
         address = immediate;
     }
-    if (!module_is_code(g->module, address) || !is_plausible(g, address)) {
+    if (!module_is_code(g->module, address)) {
         return;
     }
     const unsigned reg = x->written ? (unsigned)__builtin_ctz(x->written) : NO_REGISTER;
@@ -243,24 +245,17 @@ static void add_main(Guesses *g, uint64_t entry) {
         } else if (!memcmp(code + i, "\x48\x8B\x3D", 3)) {
             module_word(g->module, far, &address);
         }
-        if (is_plausible(g, address)) {
-            add_start(g, address);
-        }
+        add_start(g, address);
     }
 }
 
 static void add_entries(Guesses *g) {
     const Array *entries = owned_array(g->opening, OWNED_ENTRIES);
     for (size_t i = 0; i < entries->n; i++) {
-        const uint64_t entry = ((const uint64_t *)entries->items)[i];
-        if (is_plausible(g, entry)) {
-            add_start(g, entry);
-        }
+        add_start(g, ((const uint64_t *)entries->items)[i]);
     }
     for (size_t i = 0; i < g->module->n_pointers; i++) {
-        if (is_plausible(g, g->module->pointers[i])) {
-            add_start(g, g->module->pointers[i]);
-        }
+        add_start(g, g->module->pointers[i]);
     }
     add_main(g, g->opening->header.e_entry);
 }

@@ -186,6 +186,9 @@ SHAPES = [
     *_modes("shapes.c", "fs_base", options=_SHAPES, lacks=_cpu_has("fsgsbase")),
     *_modes("segments.c", "gs", counted=False),
     *_modes("segments.c", "gs_base", counted=False, lacks=_cpu_has("fsgsbase")),
+    *_modes("selectors.c", "base", counted=False, lacks=_cpu_has("fsgsbase")),
+    *_modes("selectors.c", "selector", options=(*_C, "-DSELECTOR"), counted=False),
+    *_modes("selectors.c", "table zeros", options=(*_C, "-DTABLE")),
     *_modes("shapes.c", "transactions", options=_SHAPES, lacks=_cpu_has("rtm")),
     *_modes("shapes.c", "restartable", options=_SHAPES, repeat=2),
     *_modes("shapes.c", "self_check", options=_SHAPES, never=_CHECKS_ITSELF),
@@ -316,6 +319,14 @@ LANGUAGES = [
             after=("strip {}",),
         ),
         lacks=_has("ocamlopt"),
+    ),
+    Trial(
+        name="haskell-collects",
+        program=Built(
+            source="collects.hs",
+            line="ghc -v0 -O -threaded -rtsopts -outputdir {folder}/hs -o {} {sources}/collects.hs",
+        ),
+        arguments=("+RTS", "-N2", "-A1m"),
     ),
     Trial(name="pascal-raises", program=_PASCAL, counted=False),
     Trial(

@@ -90,6 +90,7 @@ typedef enum {
     REASON_CHECKS_ITSELF,
     REASON_DAMAGED,        /* the file of its copy is cut short or of another format */
     REASON_THREADS,        /* the program had threads before the loader began */
+    REASON_WRITABLE,       /* its code can be written without a system call */
 } Reason;
 
 typedef struct {

@@ -23,6 +23,7 @@ static void begin_copy(Copy *copy) {
         [SECTION_RECORDING] = sizeof(Recording),
         [SECTION_LINES] = sizeof(Line),
         [SECTION_FUNCTIONS] = sizeof(NamedFunction),
+        [SECTION_BORROWED] = sizeof(Borrowed),
     };
     *copy = (Copy){0};
     array_begin(&copy->entries, sizeof(EntryPlace));

@@ -31,6 +31,7 @@ typedef enum {
     SECTION_SUMS = 12, /* Sum: of rows that have no counter, by `row` */
     SECTION_RECORDING, /* Recording: one, if there is counting code too */
     SECTION_FUNCTIONS, /* NamedFunction, by `at`: of a selecting copy */
+    SECTION_BORROWED = 15, /* Borrowed, by `begin` */
     SECTION_COUNT = 16
 } SectionKind;
 
@@ -153,6 +154,12 @@ typedef struct {
     uint32_t file; /* its path in SECTION_NAMES; 0: none */
     uint32_t line; /* 0: none */
 } Line;
+
+/* Offsets in CODE of a loop that counts in registers whose own values are in the red zone meanwhile:
+   the original cannot go on where its copy is. */
+typedef struct {
+    uint32_t begin, end;
+} Borrowed;
 
 /* A function that can be counted alone, with what it calls: the copy of its entry begins with a jump
    of 2 bytes over a call of HOOK_ENTERED. One may have several names. */

@@ -278,6 +278,7 @@ void emit_piece(Emitter *e, const Piece *piece) {
     if (piece->ends_open) {
         emit_jump(e, piece->end);
     }
+    loops_note_borrowed(e);
     add_sums(e);
     record_stubs(e);
     loop_exits(e);

@@ -139,6 +139,7 @@ void loop_begin(Emitter *e, const Block *block);
 bool loop_branch(Emitter *e, const Block *block, const Instruction *x);
 void loop_leave(Emitter *e, const Block *block);
 void loop_exits(Emitter *e);
+void loops_note_borrowed(Emitter *e);
 
 /* Recording (record.h): words that an instruction writes to the ring, and the emission of those of
    the block that was planned. */

@@ -158,6 +158,7 @@ void tiles_read(uint8_t tiles[64]);
 /* ---- loader_modules.c: what the program has loaded ---- */
 
 #define MOST_SEGMENTS 8u
+#define MOST_LEFT 8u
 
 typedef struct {
     uint64_t address, bytes, file_offset; /* of a segment with code; address at run time */
@@ -180,6 +181,12 @@ typedef struct {
     uint64_t eh_frame_hdr;         /* vaddr; 0: none */
     CodeSegment segments[MOST_SEGMENTS];
     uint64_t n_segments;
+    struct {
+        uint64_t from, to;         /* addresses at run time of code that the program may change, */
+    } left[MOST_LEFT];             /* and that runs as it is */
+    uint64_t n_left;
+    uint64_t writes;               /* into code that it has made: see loader_generators.c */
+    uint64_t is_over;              /* all of it is left; what is there now has another row */
 } Loaded;
 
 /* Whether a symbol is among those that a module needs of others. */
@@ -207,13 +214,20 @@ bool module_may_unwind(Loaded *module);
 
 /* Code made at run time, whose file is at a path; false: it has no copy. The lock is taken. */
 bool module_made(const char *path, uint64_t bias);
-void module_unmade(Loaded *module);
+/* It is about to change, but for the copy, which somebody may be in; or to be gone. */
+void module_unmade(Loaded *module, bool is_gone);
+uint64_t find_return(const Loaded *module);
 extern uint64_t modules_lock;
 
 /* ---- loader_made.c ---- */
 
 void made_changes(const Thread *thread, const Frame *frame);
 bool made_allows(const CopyHeader *copy);
+
+/* ---- loader_generators.c ---- */
+
+/* Whether who calls mprotect writes no code where it has made some. */
+bool writes_once(const Frame *frame);
 
 /* ---- loader_file.c: a module's file, and the file of its copy ---- */
 
@@ -247,10 +261,14 @@ void places_forget(void); /* what is mapped may have changed */
 
 Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_executable);
 bool patching_is_allowed(int64_t file);
-void copy_drop(Loaded *module);
-void copy_leave(Loaded *module);
 extern uint64_t linker_break; /* r_debug.r_brk, where the dynamic linker tells of changes */
 bool linker_break_patch(uint64_t lowest, uint64_t highest);
+
+/* ---- loader_leave.c: code that the program changes ---- */
+
+void copy_drop(Loaded *module);
+void copy_leave(Loaded *module, uint64_t from, uint64_t to);
+bool code_is_left(const Loaded *module, uint64_t address);
 
 /* ---- loader_process.c, loader_exec.c, loader_regions.c, loader_entries.c ---- */
 

@@ -130,7 +130,7 @@ static void fill_system_calls(Bank *bank) {
         SYS_clone, SYS_fork, SYS_execve, SYS_execveat & 255, SYS_arch_prctl, SYS_clone3 & 255,
         SYS_exit_group, SYS_prctl, SYS_seccomp & 255, SYS_set_robust_list & 255, SYS_rt_sigaction,
         SYS_setrlimit, SYS_getrlimit, SYS_prlimit64 & 255, SYS_mlockall,
-        SYS_mprotect, SYS_munmap, SYS_mremap, SYS_mmap,
+        SYS_mprotect, SYS_pkey_mprotect & 255, SYS_munmap, SYS_mremap, SYS_mmap,
     };
     uint64_t *calls = (uint64_t *)((uint8_t *)bank + SYSTEM_CALLS_AT);
     for (unsigned i = 0; i < 256; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code that the program makes at run time and then seals: what was writable becomes executable.
- * It may stay writable (xbyak's does), since who changes a function writes its first bytes too, and
- * so the jump to the copy.
+ * It may stay writable if who makes it is known never to write there again.
  *
  * It is written into a file like a module's, and copied as modules are. Only what is sure is:
  * memory that no file is behind, and in it functions that call nothing but each other and jump
@@ -10,6 +9,7 @@
  * that is not code. Where it stays writable the first is alone as well: others may change without
  * it. Before the program writes there again or unmaps it, its bytes are put back. The copy remains:
  * somebody may still be in it. */
+#define _GNU_SOURCE /* MREMAP_FIXED */
 #include "loader_made.h"
 
 #include <elf.h>
@@ -23,7 +23,6 @@
 #define MOST_SEALS 4u /* of one place: who changes code all the time would wait for copies */
 #define MOST_PLACES 1024u
 
-static uint64_t n_made;
 static struct {
     uint64_t address, seals;
 } places[MOST_PLACES];
@@ -185,36 +184,83 @@ static void sealed(uint64_t from, uint64_t bytes, bool stays_writable) {
         || !write_file(code, bytes, path, sizeof path)) {
         return;
     }
-    n_made += module_made(path, from - CODE_AT);
+    module_made(path, from - CODE_AT);
 }
 
-static void opened(uint64_t from, uint64_t to) {
-    for (uint64_t i = 0; n_made && i < n_loaded; i++) {
+/* Whether nothing remains of a module where [from, to) is gone. */
+static bool is_all(const Loaded *module, uint64_t from, uint64_t to) {
+    return from <= module->bias + module->lowest && to >= module->bias + module->highest;
+}
+
+static bool touches(const Loaded *module, uint64_t from, uint64_t to) {
+    return module->is_there && module->code && from < module->bias + module->highest
+        && to > module->bias + module->lowest;
+}
+
+static bool touches_any(uint64_t from, uint64_t to) {
+    const uint64_t n = __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < n; i++) {
+        if (touches(&loaded[i], from, to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who unmaps all of a library is its loader. */
+static void opened(uint64_t from, uint64_t to, bool is_gone) {
+    for (uint64_t i = 0; i < n_loaded; i++) {
         Loaded *module = &loaded[i];
-        if (module->is_there && !module->map && module->code
-            && from < module->bias + module->highest && to > module->bias + module->lowest) {
-            module_unmade(module);
-            n_made--;
+        if (!touches(module, from, to)) {
+            continue;
+        }
+        if (!module->map) {
+            module_unmade(module, is_gone && is_all(module, from, to));
+        } else if (!is_gone || !is_all(module, from, to)) {
+            copy_leave(module, from, to);
         }
     }
 }
 
+/* What a call does to memory. */
+typedef struct {
+    uint64_t from, to;
+    bool changes, removes, seals;
+} Change;
+
+static Change change_of(const Frame *frame) {
+    Change change = {frame->rdi, frame->rdi + ((frame->rsi + 4095) & ~UINT64_C(4095)), 0, 0, 0};
+    switch (frame->rax) {
+    case SYS_mprotect: change.seals = frame->rdx & PROT_EXEC; /* fall through */
+    case SYS_pkey_mprotect: change.changes = frame->rdx & PROT_WRITE; break;
+    case SYS_mmap: change.changes = change.removes = frame->r10 & MAP_FIXED; break;
+    case SYS_munmap: change.changes = change.removes = true; break;
+    default: change.changes = true; /* mremap */
+    }
+    return change;
+}
+
 /* The program is about to change what memory is for. */
 void made_changes(const Thread *thread, const Frame *frame) {
-    const uint64_t call = frame->rax, from = frame->rdi;
-    const uint64_t to = from + ((frame->rsi + 4095) & ~UINT64_C(4095));
-    const bool seals = call == SYS_mprotect && (frame->rdx & PROT_EXEC);
-    const bool is_elsewhere = call == SYS_mmap && !(frame->r10 & MAP_FIXED);
-    if (is_quiet || is_elsewhere || !(process.arena->options & OPTION_JIT) || (!seals && !n_made)
+    const Change change = change_of(frame);
+    const bool moves_there = frame->rax == SYS_mremap && frame->r10 & MREMAP_FIXED;
+    const bool seals = change.seals && process.arena->options & OPTION_JIT;
+    const bool opens = (change.changes && touches_any(change.from, change.to))
+        || (moves_there && touches_any(frame->r8, frame->r8 + frame->rdx));
+    if (is_quiet || !(opens || seals)
         || (uint64_t)kernel(SYS_gettid, 0, 0, 0, 0, 0, 0) != thread->tid) {
         return;
     }
     const Signals before = signals_block();
     if (lock_take(&modules_lock)) {
-        if (seals) { /* or it remains executable, and threads may be in it */
-            sealed(from, to - from, frame->rdx & PROT_WRITE);
-        } else {
-            opened(from, to);
+        if (opens) {
+            opened(change.from, change.to, change.removes);
+        }
+        if (opens && moves_there) {
+            opened(frame->r8, frame->r8 + frame->rdx, true);
+        }
+        if (seals && (!(frame->rdx & PROT_WRITE) || writes_once(frame))) {
+            sealed(change.from, change.to - change.from, frame->rdx & PROT_WRITE);
         }
         lock_release(&modules_lock);
     }

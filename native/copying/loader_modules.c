@@ -107,10 +107,14 @@ static void find_identity(Loading *l) {
     identity_of_content(l->file.bytes, l->file.n, l->identity);
 }
 
-static uint64_t find_return(const Loaded *module) {
+uint64_t find_return(const Loaded *module) {
     for (size_t i = 0; i < module->n_segments; i++) {
         const uint8_t *code = (const uint8_t *)module->segments[i].address;
         for (uint64_t k = 0; k + 64 < module->segments[i].bytes; k++) {
+            if (!(k & 4095) && module->n_left && code_is_left(module, (uint64_t)code + k)) {
+                k += 4095;
+                continue;
+            }
             /* LEAVE or POP before it: what follows an anchor's five bytes is never taken. */
             if (code[k] == 0xc3 && k && (code[k - 1] == 0xc9 || (code[k - 1] & 0xf8) == 0x58)) {
                 return module->segments[i].address + k;
@@ -148,6 +152,11 @@ static Reason copy_module(Loading *l) {
     file_real_path(&l->file, opened, real, sizeof real);
     if (!read_segments(l)) {
         return REASON_CHANGED;
+    }
+    for (size_t i = 0; i < l->module->n_segments; i++) {
+        if (l->module->segments[i].is_writable && l->map) {
+            return REASON_WRITABLE;
+        }
     }
     find_identity(l);
     text_add(l->path, 0, sizeof l->path, real);
@@ -231,14 +240,6 @@ bool module_made(const char *path, uint64_t bias) {
     return load(NULL, path, &wanted, false);
 }
 
-void module_unmade(Loaded *module) {
-    const uint64_t values[4] = {module->row};
-    __atomic_store_n(&module->is_there, 0, __ATOMIC_RELEASE);
-    copy_leave(module);
-    arena_event(EVENT_UNLOADED, values, 0, 0);
-    unmap_copy_file(module);
-}
-
 static void unload(Loaded *module) {
     __atomic_store_n(&module->is_there, 0, __ATOMIC_RELEASE);
     if (module->code) {
@@ -248,6 +249,17 @@ static void unload(Loaded *module) {
         module->code = NULL;
     }
     unmap_copy_file(module);
+}
+
+void module_unmade(Loaded *module, bool is_gone) {
+    const uint64_t values[4] = {module->row};
+    if (!is_gone && !module->is_over) {
+        copy_leave(module, module->bias + module->lowest, module->bias + module->highest);
+        __atomic_store_n(&module->is_over, 1, __ATOMIC_RELEASE);
+        arena_event(EVENT_UNLOADED, values, 0, 0);
+    } else if (is_gone) {
+        unload(module);
+    }
 }
 
 /* ---- all of them ---- */

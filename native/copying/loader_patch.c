@@ -322,53 +322,6 @@ Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_e
     return reason;
 }
 
-/* Whether the memory of the module still has a jump to the copy: of code made at run time the
-   program may have changed or unmapped it. */
-static bool is_patched(const Loaded *module) {
-    const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
-    const uint64_t n = count(module->copy, SECTION_ANCHORS);
-    for (uint64_t i = 0; i < n; i++) {
-        const size_t bytes = patched_bytes(&anchors[i]);
-        uint8_t jump[5], there[5];
-        put_anchor(module, &anchors[i], jump);
-        if (read_program(module->bias + anchors[i].address, there, bytes)
-            && !memcmp(there, jump, bytes)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Let the module be as it was; its copy remains, and threads may be in it. */
-void copy_leave(Loaded *module) {
-    if (!module->code || !is_patched(module)
-        || !open_for_patching(module->segments, module->n_segments)) {
-        return;
-    }
-    const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
-    const uint64_t n = count(module->copy, SECTION_ANCHORS);
-    for (uint64_t i = 0; i < n; i++) {
-        uint8_t *code = (uint8_t *)(module->bias + anchors[i].address), jump[5];
-        const size_t bytes = patched_bytes(&anchors[i]);
-        put_anchor(module, &anchors[i], jump);
-        if (!memcmp(code, jump, bytes)) { /* else the program has written there, or it was left */
-            memcpy(code, anchors[i].expected, bytes);
-        }
-    }
-    close_after_patching(module->segments, module->n_segments);
-    module->code = NULL;
-}
-
-/* The same, where no thread is in its copy. */
-void copy_drop(Loaded *module) {
-    const Loaded before = *module;
-    copy_leave(module);
-    if (before.code && !module->code) {
-        *module = before;
-        give_back(module);
-    }
-}
-
 /* ---- the dynamic linker's notice ---- */
 
 static bool is_padding(const uint8_t *code, size_t n) {

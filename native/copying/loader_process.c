@@ -217,6 +217,7 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
     case SYS_prlimit64: return is_kept(thread, frame, limit_begins, KEPT_LIMIT);
     case SYS_mlockall: return is_kept(thread, frame, lock_begins, KEPT_ARGUMENTS);
     case SYS_mprotect:
+    case SYS_pkey_mprotect:
     case SYS_munmap:
     case SYS_mremap:
     case SYS_mmap: made_changes(thread, frame); return false;

@@ -122,7 +122,8 @@ static void go_back(greg_t *context, const greg_t *interrupted, const greg_t *sh
 static void enter_copy(greg_t *context) {
     const uint64_t address = (uint64_t)context[REG_RIP];
     const Loaded *module = loaded_at(address);
-    const uint64_t copied = module && module->code ? loaded_copy(module, address) : 0;
+    const bool has_copy = module && module->code && !code_is_left(module, address);
+    const uint64_t copied = has_copy ? loaded_copy(module, address) : 0;
     if (copied) {
         context[REG_RIP] = (greg_t)copied;
     }

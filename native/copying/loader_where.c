@@ -16,7 +16,8 @@ const Loaded *loaded_with_copy_at(uint64_t address) {
 const Loaded *loaded_at(uint64_t address) {
     const uint64_t n = __atomic_load_n(&n_loaded, __ATOMIC_ACQUIRE);
     for (uint64_t i = 0; i < n; i++) {
-        if (loaded[i].is_there && address >= loaded[i].bias + loaded[i].lowest
+        if (loaded[i].is_there && !loaded[i].is_over
+            && address >= loaded[i].bias + loaded[i].lowest
             && address < loaded[i].bias + loaded[i].highest) {
             return &loaded[i];
         }

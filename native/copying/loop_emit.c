@@ -187,3 +187,34 @@ void loop_exits(Emitter *e) {
     }
     e->exits.n = 0;
 }
+
+static bool borrows(const Loop *loop) {
+    for (uint32_t i = 0; i < loop->n_counters; i++) {
+        if (loop->counters[i].saved_at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What lies between the blocks of a loop counts as a part of it; loops that lie in each other so
+   are one. So they ascend. */
+void loops_note_borrowed(Emitter *e) {
+    Array *all = &e->copy->sections[SECTION_BORROWED];
+    const Place *places = e->places + e->graph.first_index;
+    for (size_t i = 0; i < e->loops.n; i++) {
+        const Loop *loop = &((const Loop *)e->loops.items)[i];
+        const uint32_t last = loop->blocks[loop->n_blocks - 1] + 1;
+        Borrowed one = {places[e->graph.blocks[loop->blocks[0]].first].at, (uint32_t)e->n};
+        Borrowed *before = all->n ? (Borrowed *)all->items + all->n - 1 : NULL;
+        if (last < e->graph.n_blocks) {
+            one.end = places[e->graph.blocks[last].first].at;
+        }
+        if (borrows(loop) && before && one.begin < before->end) {
+            before->begin = before->begin < one.begin ? before->begin : one.begin;
+            before->end = before->end > one.end ? before->end : one.end;
+        } else if (borrows(loop) && (before = array_add(all, 1))) {
+            *before = one;
+        }
+    }
+}

@@ -37,11 +37,12 @@ def _modes(
     *,
     options: tuple[str, ...] = _C,
     more: tuple[str, ...] = (),
+    prefix: str = "",
     **others: object,
 ) -> list[Trial]:
     """Return a trial for each mode of a program; `more` are arguments."""
     built = Built(source=source, options=options)
-    name = source.partition(".")[0]
+    name = prefix + source.partition(".")[0]
     return [
         Trial(name=f"{name}-{mode}", program=built, arguments=(mode, *more), **others)
         for mode in modes.split()
@@ -174,12 +175,11 @@ LIBRARIES = [
 ]
 
 _SHAPES = ("-O2", "-pthread", "-rdynamic", "{sources}/shapes.S")
-_OWN_CODE = "a module that changes its own code runs what was copied before"
 _CHECKS_ITSELF = "it reads the bytes of its own code"
 SHAPES = [
     *_modes("shapes.c", "small middle unknown call_pop flags chains string forms", options=_SHAPES),
     *_modes("shapes.c", "inlined system_calls old_calls", options=_SHAPES),
-    *_modes("shapes.c", "changed replaced", options=_SHAPES, open_point=_OWN_CODE),
+    *_modes("shapes.c", "changed replaced", options=_SHAPES),
     *_modes(
         "shapes.c", "asks", options=_SHAPES, never="it compares its caller with its own bounds"
     ),
@@ -286,6 +286,10 @@ LIMITS = [
 MADE = [
     *_modes("made.c", "rewritten protected twice remapped while_running taken_away on_stack many"),
     *_modes("made.c", "forked"),
+    *_modes("changes.c", "direct under_way jumped hooked remapped other_text forked signalled"),
+    *_modes("changes.c", "threads raced", repeat=3),
+    *_modes("changes.c", "direct hooked threads", options=(*_C, "-DWRITABLE"), prefix="writable-"),
+    *_modes("changes.c", "library", more=("{folder}/library1.so",), needs=_LIBRARIES),
     *_modes("made.c", "by_hand", more=("{folder}/library1.so",), needs=_LIBRARIES),
 ]
 

@@ -19,6 +19,7 @@ REASONS = (
     "it checks its own code",
     "the file of its copy is damaged",
     "the program had threads before its first module could be copied",
+    "it may write into its own code at any time",
 )
 """Why a module was not copied, as ``Reason`` in ``native/copying/arena.h`` numbers them."""
 

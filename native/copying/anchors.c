@@ -27,11 +27,12 @@ static EntryHook hook_of_name(const char *name) {
         {"dlmopen", ENTRY_CALLER},             {"dlsym", ENTRY_CALLER},
         {"dlvsym", ENTRY_CALLER},              {"Unwind_GetIP", ENTRY_GET_IP},
         {"Unwind_GetRegionStart", ENTRY_GET_START},
+        {"register_frame", ENTRY_REGISTER_FRAME}, {"register_frame_info", ENTRY_REGISTER_FRAME},
     };
     while (*name == '_') {
         name++;
     }
-    const bool possible = (name[0] == 'd' && name[1] == 'l') || name[0] == 'U';
+    const bool possible = (name[0] == 'd' && name[1] == 'l') || name[0] == 'U' || name[0] == 'r';
     for (size_t i = 0; possible && i < sizeof hooks / sizeof hooks[0]; i++) {
         if (is_same(name, hooks[i].name)) {
             return hooks[i].hook;

@@ -71,6 +71,7 @@ typedef enum {
     ENTRY_CALLER,        /* dlopen, dlmopen, dlsym, dlvsym: they ask who called them */
     ENTRY_GET_IP,        /* _Unwind_GetIP: the result is translated, for who looks up names */
     ENTRY_GET_START,     /* _Unwind_GetRegionStart: likewise */
+    ENTRY_REGISTER_FRAME, /* __register_frame: the first argument is looked at */
 } EntryHook;
 
 typedef enum {

@@ -335,6 +335,7 @@ void hook_addr(void);
 void hook_get_ip(void);
 void hook_get_start(void);
 void hook_caller(void);
+void hook_register_frame(void);
 void hook_return_from_signal(void);
 void hook_signal(void);
 void modules_changed(void);

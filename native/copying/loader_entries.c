@@ -15,6 +15,7 @@ static void (*hook_for(EntryHook hook))(void) {
     case ENTRY_GET_IP: return hook_get_ip;
     case ENTRY_GET_START: return hook_get_start;
     case ENTRY_CALLER: return hook_caller;
+    case ENTRY_REGISTER_FRAME: return hook_register_frame;
     default: return NULL;
     }
 }

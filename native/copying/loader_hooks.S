@@ -374,6 +374,13 @@ hook_signal_over:
         jmp *%r11
         end hook_addr
 
+        begin hook_register_frame
+        keep_arguments
+        call frames_are_registered
+        take_arguments
+        jmp *%r11
+        end hook_register_frame
+
 /* The function looks where it returns to: let it return to a RET in the caller's own module, and
    from there to another (which keeps the stack aligned), and from there to the copy. */
         begin hook_caller

@@ -68,7 +68,7 @@ static bool read_segments(Loading *l) {
         if (segment->p_type == PT_GNU_EH_FRAME) {
             module->eh_frame_hdr = segment->p_vaddr;
         }
-        if (segment->p_type != PT_LOAD) {
+        if (segment->p_type != PT_LOAD || !(l->map || segment->p_flags & PF_X)) {
             continue;
         }
         module->lowest = PAGE(segment->p_vaddr) < module->lowest ? PAGE(segment->p_vaddr)
@@ -166,7 +166,7 @@ static Reason copy_module(Loading *l) {
         return reason;
     }
     if (l->module->copy->lowest != l->module->lowest
-        || l->module->copy->highest != l->module->highest) {
+        || (l->map && l->module->copy->highest != l->module->highest)) {
         return REASON_DAMAGED;
     }
     if (l->module->copy->flags & COPY_USES_GS) {
@@ -253,11 +253,11 @@ static void unload(Loaded *module) {
 
 void module_unmade(Loaded *module, bool is_gone) {
     const uint64_t values[4] = {module->row};
-    if (!is_gone && !module->is_over) {
+    if (!module->is_over && (!is_gone || module->copy->eh_frame_hdr)) {
         copy_leave(module, module->bias + module->lowest, module->bias + module->highest);
         __atomic_store_n(&module->is_over, 1, __ATOMIC_RELEASE);
         arena_event(EVENT_UNLOADED, values, 0, 0);
-    } else if (is_gone) {
+    } else if (is_gone && !module->copy->eh_frame_hdr) { /* else somebody may return to it */
         unload(module);
     }
 }

@@ -236,7 +236,7 @@ static bool leaves_at(Leaving *l, const Place *place, const Instruction *x) {
     const uint64_t original = address_of(l->module, place);
     const uint64_t i = original - l->from;
     return is_in(l, original) && x->length >= JUMP_BYTES && !is_borrowed(l, place->at)
-        && !(l->kept[i >> 6] >> (i & 63) & 1) && !(l->module->copy->flags & COPY_RECORDS);
+        && !(l->kept[i >> 6] >> (i & 63) & 1);
 }
 
 static bool leave_place(Leaving *l, const Place *place, uint64_t end) {

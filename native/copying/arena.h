@@ -42,17 +42,24 @@ typedef struct {
     uint64_t loader_name;   /* and the preloaded library */
     uint64_t traffic_at;    /* of ArenaTraffic, see arena_traffic.h; 0: there is none */
     uint64_t function_name; /* functions that are counted alone: a name or pattern; 0: none */
-    uint64_t reserved[14];
+    uint64_t claims_at;     /* of PLANNED_UNITS words; 0: all counters are given in turn */
+    uint64_t reserved[13];
     /* How many there are; only ever added to (names_used begins at 1). Each on a cache line. */
     _Alignas(64) uint64_t n_modules;
     _Alignas(64) uint64_t n_events;
     _Alignas(64) uint64_t n_samples;
     _Alignas(64) uint64_t names_used;
     _Alignas(64) uint64_t n_banks;
-    _Alignas(64) uint64_t n_counters; /* numbers that modules have taken */
+    _Alignas(64) uint64_t n_counters; /* numbers that modules have taken in turn */
     _Alignas(64) uint64_t n_processes;
     _Alignas(64) uint64_t threads_without_bank; /* they share one, and their counts may be lost */
 } ArenaHeader;
+
+/* Counters up to FIRST_PLANNED are given in turn. Those behind are given in units, to the copies
+   whose code has them already: each unit has a word that says by whom it was claimed, 0: nobody. */
+#define FIRST_PLANNED (UINT64_C(4) << 20)
+#define PLANNED_UNIT UINT64_C(1024)
+#define PLANNED_UNITS (UINT64_C(20) << 10)
 
 /* A module whose copy was loaded: its counters have the same numbers in all processes. Two
    processes that load one at the same moment may make two rows of it: counts add up. */

@@ -2,6 +2,7 @@
 /* Makes the copy of a module: analysis, copies of all functions, unwind tables, anchors. */
 #include "copier.h"
 
+#include "plan.h"
 #include "record.h"
 #include "unwind.h"
 
@@ -238,6 +239,9 @@ static const char *emit_copy(Analysis *analysis, CopyKind kind, Copy *copy, Arra
     if (!problem) {
         fill_header(copy, &e);
         problem = ran_out(copy, &e) ? no_memory : NULL;
+    }
+    if (!problem) {
+        plan_place(copy, analysis->module);
     }
     end_emitter(&e);
     return problem;

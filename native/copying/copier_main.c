@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ridgepoint-copier MODULE COPYFILE [--recording | --both] [--selecting] [--statistics]: copies a module. */
+/* ridgepoint-copier MODULE COPYFILE [--recording | --both] [--selecting] [--plan FILE]
+ * [--statistics]: copies a module. FILE says which counters were planned already. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "arena.h"
 #include "copier.h"
 #include "functions.h"
 #include "lines.h"
+#include "plan.h"
 
 static int fail(const char *path, const char *problem) {
     fprintf(stderr, "%s: cannot be copied: %s\n", path, problem);
@@ -42,6 +50,38 @@ static const char *demangle(const char *name) {
     return last;
 }
 
+static bool lock(int file) {
+    static const struct timespec pause = {.tv_nsec = 2000000};
+    for (int trial = 0; trial < 100; trial++) {
+        if (!flock(file, LOCK_EX | LOCK_NB)) {
+            return true;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* The first of counters that no other copy is planned to have, as long as there are any, then from
+   the beginning again; 0: none. The file holds how many units were given. */
+static uint64_t take_counters(const char *path, uint64_t n) {
+    const uint64_t units = (n + PLANNED_UNIT - 1) / PLANNED_UNIT;
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    uint64_t given = 0, first = 0;
+    if (file >= 0 && units <= PLANNED_UNITS && lock(file)) {
+        if (pread(file, &given, sizeof given, 0) != sizeof given
+            || given > PLANNED_UNITS - units) {
+            given = 0;
+        }
+        first = FIRST_PLANNED + given * PLANNED_UNIT;
+        given += units;
+        first = pwrite(file, &given, sizeof given, 0) == sizeof given ? first : 0;
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return first;
+}
+
 static void print_statistics(const Copy *copy) {
     const CopyHeader *header = &copy->header;
     printf("%llu instructions, %llu functions, %llu left alone, %llu rows, %llu indirect jumps "
@@ -58,6 +98,7 @@ static void print_statistics(const Copy *copy) {
 int main(int argc, char **argv) {
     CopyKind kind = COPY_COUNTING;
     bool statistics = false, selects = false;
+    const char *plan = NULL;
     for (int i = 3; i < argc; i++) {
         if (!strcmp(argv[i], "--recording")) {
             kind = COPY_RECORDING;
@@ -65,6 +106,8 @@ int main(int argc, char **argv) {
             kind = COPY_BOTH;
         } else if (!strcmp(argv[i], "--selecting")) {
             selects = true;
+        } else if (!strcmp(argv[i], "--plan") && i + 1 < argc) {
+            plan = argv[++i];
         } else if (!strcmp(argv[i], "--statistics")) {
             statistics = true;
         } else {
@@ -74,7 +117,7 @@ int main(int argc, char **argv) {
     if (argc < 3) {
         fprintf(stderr,
                 "usage: ridgepoint-copier MODULE COPYFILE [--recording | --both] [--selecting] "
-                "[--statistics]\n");
+                "[--plan FILE] [--statistics]\n");
         return 2;
     }
     Module module;
@@ -87,6 +130,9 @@ int main(int argc, char **argv) {
     if (!problem) {
         functions_name(&module, demangle, &copy);
         lines_add(&module, unpack_zlib, &copy);
+        if (plan) {
+            plan_counters(&copy, take_counters(plan, copy.sections[SECTION_ROWS].n));
+        }
     }
     problem = problem ? problem : copy_write(&copy, argv[2]);
     if (problem) {

@@ -4,7 +4,8 @@
  *
  * A header, then sections at multiples of 4096 bytes (code) or 8. Addresses are those that the
  * module's file states ("vaddr"). `delta` is where the copy is planned to be, relative to the
- * module's load bias: while it is there nothing in it has to be adjusted but counters.
+ * module's load bias, and `first_counter` which counters it is planned to have: while both are as
+ * planned CODE is mapped from the file, and nothing in it has to be adjusted but hooks.
  */
 #ifndef RIDGEPOINT_COPY_FILE_H
 #define RIDGEPOINT_COPY_FILE_H
@@ -20,7 +21,8 @@ typedef struct {
 typedef enum {
     SECTION_CODE,     /* bytes; the first HOOKS_BYTES are hooks, which the loader fills */
     SECTION_OUTWARD,  /* uint32_t: offsets in CODE of rel32 that point out of the copy */
-    SECTION_COUNTERS, /* uint32_t: offsets in CODE of disp32 of gs:[COUNTERS_AT + 8 n], n from 0 */
+    SECTION_COUNTERS, /* uint32_t: offsets in CODE of disp32 of gs:[COUNTERS_AT + 8 n], n from
+                         first_counter */
     SECTION_ANCHORS,  /* Anchor */
     SECTION_ROWS,     /* Row, one per counter */
     SECTION_PLACES,   /* Place: where instructions are in CODE, by `at` */
@@ -46,6 +48,7 @@ typedef struct {
     uint64_t flags;         /* COPY_* */
     uint64_t n_instructions, n_functions, n_left_alone;
     Section sections[SECTION_COUNT];
+    uint64_t first_counter; /* whose number CODE has for row 0: planned ones, or 0 */
 } CopyHeader;
 
 #define COPY_USES_GS UINT64_C(1)

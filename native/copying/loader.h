@@ -135,7 +135,8 @@ uint64_t arena_name(const char *text, size_t length);
 void arena_event(EventKind kind, const uint64_t values[4], uint64_t name, uint64_t name2);
 bool arena_sample(uint64_t address); /* false: there is no room */
 Bank *arena_bank(void); /* a new one, or NULL */
-/* Number of a row with counters, whose names are those given; ~0: no room. */
+/* Number of a row with counters, whose names are those given; ~0: no room. `wanted` says where they
+   are to begin (0: anywhere), and gets it unless others have them. */
 uint64_t arena_module(const ArenaModule *wanted, const char *path, const char *copy_path);
 const ArenaModule *arena_row(uint64_t row);
 
@@ -240,26 +241,30 @@ typedef struct {
 bool file_map(MappedFile *file, const char *path);
 void file_unmap(MappedFile *file);
 void file_real_path(const MappedFile *file, const char *path, char *real, size_t room);
-/* NULL: there is none and none could be made; then *reason, and maybe a message. */
+/* NULL: there is none and none could be made; then *reason, and maybe a message. Else *file is to
+   be closed. */
 const CopyHeader *copy_find(const char *module_path, const uint64_t identity[2], char *copy_path,
-                            size_t room, Reason *reason, char *message, size_t message_room);
+                            size_t room, int64_t *file, Reason *reason, char *message,
+                            size_t message_room);
 
 /* ---- loader_copier.c ---- */
 
 /* 0, the exit status of the copier, or -errno. */
-int64_t copier_run(const char *module, const char *kind, const char *copy_path, char *message,
-                   size_t room);
+/* `plan`: the file that says which counters are planned, or NULL. */
+int64_t copier_run(const char *module, const char *kind, const char *copy_path, const char *plan,
+                   char *message, size_t room);
 
 /* ---- loader_place.c: where copies go ---- */
 
-/* Memory, readable and writable, from which a module can be reached and back; NULL: none. */
+/* Memory of the process, readable and writable, from which a module can be reached and back; NULL: none. */
 uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t highest,
                     bool is_executable);
 void places_forget(void); /* what is mapped may have changed */
 
 /* ---- loader_patch.c: bringing a copy into the module's neighbourhood, and its code to it ---- */
 
-Reason copy_load(Loaded *module, int64_t file, uint64_t first_counter, bool is_executable);
+Reason copy_load(Loaded *module, int64_t file, int64_t copy_file, uint64_t first_counter,
+                 bool is_executable);
 bool patching_is_allowed(int64_t file);
 extern uint64_t linker_break; /* r_debug.r_brk, where the dynamic linker tells of changes */
 bool linker_break_patch(uint64_t lowest, uint64_t highest);

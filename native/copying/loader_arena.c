@@ -20,6 +20,9 @@ static bool is_sound(const ArenaHeader *header, uint64_t file_bytes) {
         && !(header->banks_at & 4095) && !(header->bank_bytes & 4095)
         && header->bank_bytes >= COUNTERS_AT + 8 * header->most_counters
         && header->most_counters < (UINT64_C(1) << 27) && header->banks_at + banks <= file_bytes
+        && header->claims_at + (header->claims_at ? PLANNED_UNITS * 8 : 0) <= header->banks_at
+        && (!header->claims_at
+            || header->most_counters >= FIRST_PLANNED + PLANNED_UNITS * PLANNED_UNIT)
         && header->modules_at + header->most_modules * sizeof(ArenaModule) <= header->banks_at
         && header->events_at + header->most_events * sizeof(ArenaEvent) <= header->banks_at
         && header->samples_at + header->most_samples * sizeof(ArenaSample) <= header->banks_at
@@ -166,6 +169,66 @@ Bank *arena_bank(void) {
     return bank;
 }
 
+/* ---- counters ---- */
+
+static bool claim(uint64_t *unit, uint64_t tag, bool may_be_ours) {
+    uint64_t nobody = 0;
+    return __atomic_compare_exchange_n(unit, &nobody, tag, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED)
+        || (may_be_ours && nobody == tag);
+}
+
+/* Those that a copy is planned to have; other processes that load it claim the same. What was
+   claimed in vain stays so: another may rely on it by now. */
+static bool claim_planned(uint64_t first, uint64_t n_units, const uint64_t identity[2]) {
+    uint64_t *units = part(process.arena->claims_at);
+    const uint64_t begin = (first - FIRST_PLANNED) / PLANNED_UNIT;
+    if (first < FIRST_PLANNED || n_units > PLANNED_UNITS || begin > PLANNED_UNITS - n_units) {
+        return false;
+    }
+    for (uint64_t i = 0; i < n_units; i++) {
+        if (!claim(&units[begin + i], identity[0] | 2, true)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As many that nobody has, from the end; ~0: there are none. */
+static uint64_t claim_others(uint64_t n_units) {
+    uint64_t *units = part(process.arena->claims_at);
+    uint64_t n = 0;
+    for (uint64_t i = PLANNED_UNITS; i-- > 0 && n < n_units;) {
+        if (claim(&units[i], 1, false)) {
+            n++;
+        } else {
+            for (; n; n--) {
+                __atomic_store_n(&units[i + n], 0, __ATOMIC_RELAXED);
+            }
+        }
+        if (n == n_units) {
+            return FIRST_PLANNED + i * PLANNED_UNIT;
+        }
+    }
+    for (; n; n--) {
+        __atomic_store_n(&units[n - 1], 0, __ATOMIC_RELAXED);
+    }
+    return ~UINT64_C(0);
+}
+
+static uint64_t take_counters(const ArenaModule *wanted) {
+    ArenaHeader *arena = process.arena;
+    const uint64_t n_units = (wanted->n_counters + PLANNED_UNIT - 1) / PLANNED_UNIT;
+    if (!arena->claims_at) {
+        return take(&arena->n_counters, wanted->n_counters, arena->most_counters);
+    }
+    if (claim_planned(wanted->first_counter, n_units, wanted->identity)) {
+        return wanted->first_counter;
+    }
+    const uint64_t first = take(&arena->n_counters, wanted->n_counters, FIRST_PLANNED);
+    return first == ~UINT64_C(0) ? claim_others(n_units) : first;
+}
+
 /* ---- modules ---- */
 
 static bool is_same(const ArenaModule *row, const ArenaModule *wanted, const char *copy_path) {
@@ -184,7 +247,7 @@ uint64_t arena_module(const ArenaModule *wanted, const char *path, const char *c
             return i;
         }
     }
-    const uint64_t counter = take(&arena->n_counters, wanted->n_counters, arena->most_counters);
+    const uint64_t counter = take_counters(wanted);
     const uint64_t row = counter == ~UINT64_C(0)
         ? counter
         : take(&arena->n_modules, 1, arena->most_modules);

@@ -14,7 +14,7 @@
 /* What the child does, on the memory of its parent, which waits. Its descriptors are its own. */
 typedef struct {
     const char *program;
-    const char *arguments[6];
+    const char *arguments[8];
     int64_t messages; /* file that takes its messages */
 } Task;
 
@@ -87,8 +87,8 @@ static void read_messages(int64_t file, char *message, size_t room) {
     }
 }
 
-int64_t copier_run(const char *module, const char *kind, const char *copy_path, char *message,
-                   size_t room) {
+int64_t copier_run(const char *module, const char *kind, const char *copy_path, const char *plan,
+                   char *message, size_t room) {
     Task task = {.program = arena_text(process.arena->copier_name)};
     unsigned n = 0;
     task.arguments[n++] = task.program;
@@ -101,6 +101,10 @@ int64_t copier_run(const char *module, const char *kind, const char *copy_path, 
         task.arguments[n++] = "--both";
     } else if (text_find(kind, "recording")) {
         task.arguments[n++] = "--recording";
+    }
+    if (plan) {
+        task.arguments[n++] = "--plan";
+        task.arguments[n++] = plan;
     }
     if (!task.program[0]) {
         return -1;

@@ -82,15 +82,15 @@ static bool is_sound(const MappedFile *file, const uint64_t identity[2]) {
 }
 
 /* It stays mapped for as long as the module is there. */
-static const CopyHeader *open_copy(const char *path, const uint64_t identity[2], Reason *reason) {
+static const CopyHeader *open_copy(const char *path, const uint64_t identity[2],
+                                   int64_t *descriptor, Reason *reason) {
     MappedFile file;
     *reason = REASON_NO_COPY;
     if (!file_map(&file, path)) {
         return NULL;
     }
-    call_close(file.descriptor);
-    file.descriptor = -1;
     if (is_sound(&file, identity)) {
+        *descriptor = file.descriptor;
         return (const CopyHeader *)file.bytes;
     }
     *reason = REASON_DAMAGED;
@@ -98,14 +98,18 @@ static const CopyHeader *open_copy(const char *path, const uint64_t identity[2],
     return NULL;
 }
 
+static bool is_made(const char *module_path) {
+    const char *folder = arena_text(process.arena->folder_name);
+    return text_begins(module_path, folder)
+        && text_begins(module_path + text_length(folder), "/made-");
+}
+
 /* Copies of code made at run time begin with `made-` as their files do: they do not grow old. */
 static void copy_path_of(const char *module_path, const uint64_t identity[2], char *path,
                          size_t room) {
     const char *folder = arena_text(process.arena->folder_name);
-    const bool is_made = text_begins(module_path, folder)
-        && text_begins(module_path + text_length(folder), "/made-");
     size_t n = text_add(path, 0, room, folder);
-    n = text_add(path, n, room, is_made ? "/made-" : "/");
+    n = text_add(path, n, room, is_made(module_path) ? "/made-" : "/");
     n = text_add_number(path, n, room, identity[0], 16, 16);
     n = text_add_number(path, n, room, identity[1], 16, 16);
     n = text_add(path, n, room, "-");
@@ -138,19 +142,30 @@ static void note_refusal(const char *copy_path, const char *message) {
     }
 }
 
+/* Code made at run time is another in each run, and has counters that are given in turn. */
+static const char *plan_of(const char *module_path, char *path, size_t room) {
+    const size_t n = text_add(path, 0, room, arena_text(process.arena->folder_name));
+    text_add(path, n, room, "/counters");
+    return is_made(module_path) ? NULL : path;
+}
+
 const CopyHeader *copy_find(const char *module_path, const uint64_t identity[2], char *copy_path,
-                            size_t room, Reason *reason, char *message, size_t message_room) {
+                            size_t room, int64_t *file, Reason *reason, char *message,
+                            size_t message_room) {
+    char plan[4096];
     copy_path_of(module_path, identity, copy_path, room);
-    const CopyHeader *copy = open_copy(copy_path, identity, reason);
+    const CopyHeader *copy = open_copy(copy_path, identity, file, reason);
     if (copy || is_quiet || was_refused(copy_path, message, message_room)) {
         return copy;
     }
-    const int64_t status = copier_run(module_path, kind_name(), copy_path, message, message_room);
+    const int64_t status =
+        copier_run(module_path, kind_name(), copy_path, plan_of(module_path, plan, sizeof plan),
+                   message, message_room);
     if (status == 1) {
         note_refusal(copy_path, message);
     }
     if (!status) {
-        copy = open_copy(copy_path, identity, reason);
+        copy = open_copy(copy_path, identity, file, reason);
     }
     return copy;
 }

@@ -26,6 +26,7 @@ typedef struct {
     Loaded *module;
     const struct link_map *map;
     MappedFile file;
+    int64_t copy_file; /* descriptor */
     char path[4096], copy_path[4096], message[512];
     uint64_t identity[2];
     bool is_executable;
@@ -126,6 +127,7 @@ uint64_t find_return(const Loaded *module) {
 
 static Reason take_counters(Loading *l) {
     const ArenaModule wanted = {.identity = {l->identity[0], l->identity[1]},
+                                .first_counter = l->module->copy->first_counter,
                                 .n_counters = l->module->copy->sections[SECTION_ROWS].n,
                                 .process = ~UINT64_C(0)};
     l->module->row = arena_module(&wanted, l->path, l->copy_path);
@@ -160,8 +162,8 @@ static Reason copy_module(Loading *l) {
     }
     find_identity(l);
     text_add(l->path, 0, sizeof l->path, real);
-    l->module->copy = copy_find(l->path, l->identity, l->copy_path, sizeof l->copy_path, &reason,
-                                l->message, sizeof l->message);
+    l->module->copy = copy_find(l->path, l->identity, l->copy_path, sizeof l->copy_path,
+                                &l->copy_file, &reason, l->message, sizeof l->message);
     if (!l->module->copy) {
         return reason;
     }
@@ -181,7 +183,7 @@ static Reason copy_module(Loading *l) {
         l->module->a_return = find_return(l->module);
         traffic_module(l->module->row, arena_row(l->module->row)->first_counter, l->module->copy,
                        l->module->bias);
-        reason = copy_load(l->module, l->file.descriptor,
+        reason = copy_load(l->module, l->file.descriptor, l->copy_file,
                            arena_row(l->module->row)->first_counter, l->is_executable);
     }
     return reason;
@@ -215,6 +217,7 @@ static bool load(const struct link_map *map, const char *path, const Loaded *wan
     loaded[at] = *wanted;
     loading = (Loading){.module = &loaded[at], .map = map, .is_executable = is_executable};
     loading.file.descriptor = -1;
+    loading.copy_file = -1;
     text_add(loading.path, 0, sizeof loading.path, path);
     const Reason reason = copy_module(&loading);
     if (reason != REASON_NONE) {
@@ -222,6 +225,7 @@ static bool load(const struct link_map *map, const char *path, const Loaded *wan
     }
     tell(&loading, reason);
     file_unmap(&loading.file);
+    call_close(loading.copy_file);
     __atomic_store_n(&loaded[at].is_there, 1, __ATOMIC_RELEASE);
     if (at == n_loaded) {
         __atomic_store_n(&n_loaded, at + 1, __ATOMIC_RELEASE);

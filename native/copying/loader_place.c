@@ -118,9 +118,9 @@ uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t h
         if (is_executable) { /* the heap grows behind it: first before it, then far behind it */
             Search before = search, behind = search;
             before.to = lowest;
-            before.wanted = lowest;
+            before.wanted = wanted < lowest ? wanted : lowest;
             behind.from = highest + HEAP_ROOM;
-            behind.wanted = behind.from;
+            behind.wanted = wanted > behind.from ? wanted : behind.from;
             at = find(before);
             at = at ? at : find(behind);
         }

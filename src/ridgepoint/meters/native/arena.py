@@ -27,6 +27,7 @@ from ridgepoint.meters.native.contents import (
     EVENT,
     EXEC_FAILED,
     EXECS,
+    FIRST_PLANNED,
     FORKED,
     HEADER,
     LEFT_ALONE,
@@ -38,6 +39,8 @@ from ridgepoint.meters.native.contents import (
     OPTION_SAMPLES,
     OPTION_TRAFFIC,
     OPTION_VERBOSE,
+    PLANNED_UNIT,
+    PLANNED_UNITS,
     SAMPLE,
     THREAD,
     UNLOADED,
@@ -88,7 +91,7 @@ __all__ = [
 
 _PAGE = 4096
 _MODULES, _EVENTS, _SAMPLES, _NAMES_BYTES = 1 << 16, 1 << 20, 1 << 20, 64 << 20
-_BANKS, _COUNTERS = 1 << 16, 16 << 20
+_BANKS, _COUNTERS = 1 << 16, FIRST_PLANNED + PLANNED_UNITS * PLANNED_UNIT
 _LEAST_COUNTERS = 1 << 18  # the C library, the loader and Python have fewer
 _BANKS_IN_SPACE = 256  # that an address space shall hold: threads, regions, tile configurations
 _PERIOD_NS = 1_000_000
@@ -169,11 +172,15 @@ class Arena:
             ("events", _EVENTS, EVENT.itemsize),
             ("samples", _SAMPLES, SAMPLE.itemsize),
             ("names", _NAMES_BYTES, 1),
-            ("banks", banks, bank_bytes),
         ):
             header[f"{part}_at"] = at
             header["names_bytes" if part == "names" else f"most_{part}"] = most
             at += _pages(most * size)
+        if counters == _COUNTERS:
+            header["claims_at"] = at
+            at += _pages(PLANNED_UNITS * 8)
+        header["banks_at"], header["most_banks"] = at, banks
+        at += banks * bank_bytes
         names = b"\0"
         for name, path in zip(("folder_name", "copier_name", "loader_name"), paths, strict=True):
             header[name] = len(names)

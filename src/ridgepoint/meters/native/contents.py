@@ -30,7 +30,7 @@ _WRITTEN = (
     *("options", "modules_at", "most_modules", "events_at", "most_events", "samples_at"),
     *("most_samples", "names_at", "names_bytes", "banks_at", "most_banks", "bank_bytes"),
     *("most_counters", "period_ns", "folder_name", "copier_name", "loader_name", "traffic_at"),
-    "function_name",
+    *("function_name", "claims_at"),
 )
 _COUNTED = (
     *("n_modules", "n_events", "n_samples", "names_used", "n_banks", "n_counters"),
@@ -81,6 +81,9 @@ _AMOUNTS = (
 )
 COUNTERS_AT = 4096 + 2 * 65536
 """Where in a bank its counters begin."""
+
+FIRST_PLANNED, PLANNED_UNIT, PLANNED_UNITS = 4 << 20, 1024, 20 << 10
+"""Counters from the first on are planned, in units; each unit has a word that says who has it."""
 
 _PAGE = 4096
 

@@ -134,9 +134,13 @@ int main(int argc, char **argv) {
             plan_counters(&copy, take_counters(plan, copy.sections[SECTION_ROWS].n));
         }
     }
-    problem = problem ? problem : copy_write(&copy, argv[2]);
     if (problem) {
         return fail(argv[1], problem);
+    }
+    problem = copy_write(&copy, argv[2]);
+    if (problem) {
+        fail(argv[1], problem);
+        return 3; /* another time there may be room: it is no fault of the module's */
     }
     if (statistics) {
         print_statistics(&copy);

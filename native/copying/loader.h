@@ -240,6 +240,8 @@ typedef struct {
 
 bool file_map(MappedFile *file, const char *path);
 void file_unmap(MappedFile *file);
+/* Of a module without a build id, by its content. */
+void file_identity(const MappedFile *file, uint64_t identity[2]);
 void file_real_path(const MappedFile *file, const char *path, char *real, size_t room);
 /* NULL: there is none and none could be made; then *reason, and maybe a message. Else *file is to
    be closed. */
@@ -260,6 +262,7 @@ int64_t copier_run(const char *module, const char *kind, const char *copy_path, 
 uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t highest,
                     bool is_executable);
 void places_forget(void); /* what is mapped may have changed */
+uint64_t place_far(uint64_t bytes); /* where a file can be that is only looked at; a hint */
 
 /* ---- loader_patch.c: bringing a copy into the module's neighbourhood, and its code to it ---- */
 

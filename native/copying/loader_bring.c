@@ -74,25 +74,21 @@ static void hook_entries(const Loaded *module) {
 
 /* The function that the dynamic linker calls when modules come and go, in the linker's copy. */
 static void hook_linker_break(const Loaded *module) {
-    const Place *places = section(module->copy, SECTION_PLACES);
-    const uint64_t n = count(module->copy, SECTION_PLACES);
-    const uint64_t address = linker_break - module->bias - module->lowest;
-    for (uint64_t i = 0; i < n; i++) {
-        if (places[i].address == address && places[i].at < module->code_bytes) {
-            uint8_t *at = module->code + places[i].at;
-            if (places[i].at >= COUNTER_BYTES && !is_counter(at)
-                && is_counter(at - COUNTER_BYTES)) {
-                at -= COUNTER_BYTES;
-            }
-            uint8_t *stub = module->code + HOOKS_BYTES - 16;
-            static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
-            const uint64_t to = (uint64_t)modules_changed;
-            memcpy(stub, jump, sizeof jump);
-            memcpy(stub + sizeof jump, &to, 8);
-            jump_at(at, (uint64_t)at, (uint64_t)stub);
-            return;
-        }
+    const uint64_t copied = loaded_copy(module, linker_break);
+    if (!copied || copied - (uint64_t)module->code >= module->code_bytes) {
+        return;
     }
+    uint8_t *at = (uint8_t *)copied;
+    if (copied - (uint64_t)module->code >= COUNTER_BYTES && !is_counter(at)
+        && is_counter(at - COUNTER_BYTES)) {
+        at -= COUNTER_BYTES;
+    }
+    uint8_t *stub = module->code + HOOKS_BYTES - 16;
+    static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+    const uint64_t to = (uint64_t)modules_changed;
+    memcpy(stub, jump, sizeof jump);
+    memcpy(stub + sizeof jump, &to, 8);
+    jump_at(at, (uint64_t)at, (uint64_t)stub);
 }
 
 /* ---- its memory ---- */
@@ -158,6 +154,7 @@ Reason bring(Loaded *module, int64_t file, uint64_t first_counter, bool is_execu
     if (map_as_planned(module, file, wanted, first_counter)) {
         return REASON_NONE;
     }
+    say("its place or its counters are not those that were planned", "", wanted);
     if (!call_map((uint64_t)module->code, module->code_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)) {
         return REASON_NO_ROOM;

@@ -6,6 +6,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
+
+#include "identity.h"
 
 bool file_map(MappedFile *file, const char *path) {
     struct stat status;
@@ -16,7 +19,8 @@ bool file_map(MappedFile *file, const char *path) {
     if (!kernel(SYS_fstat, (uint64_t)file->descriptor, (uint64_t)&status, 0, 0, 0, 0)
         && status.st_size > 0) {
         file->n = (uint64_t)status.st_size;
-        file->bytes = call_map(0, file->n, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
+        file->bytes = call_map(place_far(file->n), file->n, PROT_READ, MAP_PRIVATE,
+                               file->descriptor, 0);
     }
     if (!file->bytes) {
         file_unmap(file);
@@ -43,6 +47,53 @@ void file_real_path(const MappedFile *file, const char *path, char *real, size_t
         real[length] = 0;
     } else {
         text_add(real, 0, room, path);
+    }
+}
+
+/* ---- a module without a build id ---- */
+
+#define OLD_SECONDS 2 /* what is changed twice within a tick of the clock has one time for both */
+
+/* Which file in the folder says what the identity of this one is: another if it was changed or
+   replaced. False: its times do not tell. */
+static bool name_of_known(const MappedFile *file, char *path, size_t room) {
+    struct stat status;
+    int64_t now[2] = {0, 0};
+    kernel(SYS_clock_gettime, CLOCK_REALTIME, (uint64_t)now, 0, 0, 0, 0);
+    if (kernel(SYS_fstat, (uint64_t)file->descriptor, (uint64_t)&status, 0, 0, 0, 0)
+        || now[0] - status.st_ctim.tv_sec <= OLD_SECONDS) {
+        return false;
+    }
+    const uint64_t numbers[] = {
+        status.st_dev, status.st_ino, file->n, (uint64_t)status.st_mtim.tv_sec,
+        (uint64_t)status.st_mtim.tv_nsec, (uint64_t)status.st_ctim.tv_sec,
+        (uint64_t)status.st_ctim.tv_nsec};
+    uint64_t name[2];
+    identity_of_content((const uint8_t *)numbers, sizeof numbers, name);
+    size_t n = text_add(path, 0, room, arena_text(process.arena->folder_name));
+    n = text_add(path, n, room, "/");
+    n = text_add_number(path, n, room, name[0], 16, 16);
+    n = text_add_number(path, n, room, name[1], 16, 16);
+    text_add(path, n, room, ".identity");
+    return true;
+}
+
+/* To read all of a library at each start takes longer than all else. */
+void file_identity(const MappedFile *file, uint64_t identity[2]) {
+    char path[4096];
+    const bool can_be_known = name_of_known(file, path, sizeof path);
+    int64_t known = can_be_known ? call_open(path, O_RDONLY) : -1;
+    const bool is_known = known >= 0
+        && kernel(SYS_read, (uint64_t)known, (uint64_t)identity, 16, 0, 0, 0) == 16;
+    call_close(known);
+    if (is_known) {
+        return;
+    }
+    identity_of_content(file->bytes, file->n, identity);
+    known = can_be_known ? call_open(path, O_WRONLY | O_CREAT | O_TRUNC) : -1;
+    if (known >= 0) {
+        kernel(SYS_write, (uint64_t)known, (uint64_t)identity, 16, 0, 0, 0);
+        call_close(known);
     }
 }
 

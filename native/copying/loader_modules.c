@@ -105,7 +105,11 @@ static void find_identity(Loading *l) {
             return;
         }
     }
-    identity_of_content(l->file.bytes, l->file.n, l->identity);
+    if (l->map) {
+        file_identity(&l->file, l->identity);
+    } else { /* made at run time: it will not be seen again */
+        identity_of_content(l->file.bytes, l->file.n, l->identity);
+    }
 }
 
 uint64_t find_return(const Loaded *module) {

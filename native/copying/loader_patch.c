@@ -24,6 +24,17 @@ static size_t patched_bytes(const Anchor *anchor) {
     return anchor->to == UINT32_MAX ? 2 : 5;
 }
 
+/* There may be half a million of them. */
+static inline bool is_expected(const uint8_t *code, const uint8_t *expected, size_t bytes) {
+    uint32_t there, wanted;
+    if (bytes != 5) {
+        return !memcmp(code, expected, bytes);
+    }
+    memcpy(&there, code, 4);
+    memcpy(&wanted, expected, 4);
+    return there == wanted && code[4] == expected[4];
+}
+
 static Reason check_anchors(const Loaded *module) {
     const Anchor *anchors = section(module->copy, SECTION_ANCHORS);
     const uint64_t n = count(module->copy, SECTION_ANCHORS);
@@ -35,7 +46,7 @@ static Reason check_anchors(const Loaded *module) {
             || (bytes == 5 && anchors[i].to >= count(module->copy, SECTION_CODE))) {
             return REASON_DAMAGED;
         }
-        if (memcmp((const void *)at, anchors[i].expected, bytes)) {
+        if (!is_expected((const uint8_t *)at, anchors[i].expected, bytes)) {
             say("expected other bytes at", "", at);
             return REASON_CHANGED;
         }
@@ -130,10 +141,6 @@ static bool patch_module(const Loaded *module, int64_t file) {
     bool all_right = true;
     for (size_t i = 0; i < n; i++) {
         const CodeSegment *segment = &segments[i];
-        if (count(module->copy, SECTION_ANCHORS) > segment->bytes / 4096) {
-            expect((void *)segment->address, (void *)(segment->address + segment->bytes),
-                   MADV_POPULATE_WRITE); /* there is one on almost every page */
-        }
         patch_anchors(module, segment, is_linker);
         if (call_protect((void *)segment->address, segment->bytes, protection(segment))) {
             all_right = false; /* as it was, from its file */

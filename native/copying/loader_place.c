@@ -9,6 +9,8 @@
 #define LOWEST UINT64_C(0x10000)
 #define HIGHEST UINT64_C(0x7ffffffff000)
 #define GUARD UINT64_C(0x10000)
+#define FAR (UINT64_C(1) << 30)
+#define FAR_UNIT (UINT64_C(4) << 20) /* the kernel aligns large files as it likes */
 #define HEAP_ROOM (UINT64_C(1) << 30) /* what brk may want behind the executable */
 
 typedef struct {
@@ -19,6 +21,15 @@ static Array taken; /* Taken, sorted: what is mapped */
 
 void places_forget(void) {
     array_end(&taken);
+}
+
+/* For files that are only looked at: the kernel would put them below the libraries, where copies
+   and libraries that come later have to be. */
+uint64_t place_far(uint64_t bytes) {
+    static uint64_t lowest;
+    lowest = (lowest ? lowest : (uint64_t)process.arena - FAR) - bytes - FAR_UNIT;
+    lowest &= ~(FAR_UNIT - 1);
+    return lowest;
 }
 
 static void read_taken(void) {

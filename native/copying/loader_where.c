@@ -68,12 +68,20 @@ uint64_t loaded_copy(const Loaded *module, uint64_t address) {
     const Section *section = &module->copy->sections[SECTION_PLACES];
     const Place *places = (const Place *)((const uint8_t *)module->copy + section->at);
     const uint64_t wanted = address - module->bias - module->lowest;
-    for (uint64_t i = 0; i < section->n; i++) {
-        if (places[i].address == wanted) {
-            return (uint64_t)module->code + places[i].at;
+    uint64_t low = 0, high = section->n;
+    if (module->copy->flags & COPY_HAS_BOTH) { /* those of the counting code come first */
+        high /= 2;
+    }
+    const uint64_t n = high;
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+        if (places[middle].address < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return 0;
+    return low < n && places[low].address == wanted ? (uint64_t)module->code + places[low].at : 0;
 }
 
 /* After a call that returns comes the copy of the next instruction; else the call is found again,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* MREMAP_MAYMOVE */
+#define DEFINES_MEMORY
 #include "memory.h"
 
 #include <sys/mman.h>

@@ -29,6 +29,12 @@ void *memcpy(void *to, const void *from, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
+#ifndef DEFINES_MEMORY
+/* -fno-builtin makes a call of each: of a few bytes too, of which there are millions. */
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
+#define memcmp __builtin_memcmp
+#endif
 
 /* Sort numbers ascending, in place; returns how many remain without repetitions. */
 size_t sort_unique_u64(uint64_t *items, size_t n);

@@ -28,21 +28,37 @@ static void move(Copy *copy, uint64_t delta) {
     copy->header.delta = delta;
 }
 
-/* Libraries are loaded one below the other: the copy of one goes some way below, each another. */
+/* How far below its module a copy begins, beyond its own length: libraries are loaded one below the
+   other, and copies shall lie where these do not. Each has a place of its own among those that are
+   about as large, so that large ones find large gaps. */
+static uint64_t spread(uint64_t code_bytes, uint64_t room, uint64_t identity) {
+    static const struct {
+        uint64_t code_bytes, from, to;
+    } classes[] = {
+        {4 << 20, 640 << 20, 832 << 20},
+        {64 << 20, 832 << 20, 1152 << 20},
+        {UINT64_MAX, 1152 << 20, REACH},
+    };
+    unsigned k = 0;
+    while (code_bytes > classes[k].code_bytes) {
+        k++;
+    }
+    const uint64_t to = classes[k].to < room ? classes[k].to : room;
+    const uint64_t from = classes[k].from < to ? classes[k].from : 0;
+    return from + identity % ((to - from) / UNIT + 1) * UNIT;
+}
+
 void plan_place(Copy *copy, const Module *module) {
     const uint64_t code_bytes = rounded(copy->sections[SECTION_CODE].n);
     const uint64_t nearest = code_bytes + DISTANCE;
     const uint64_t used = nearest + rounded(module->highest - module->lowest);
     Elf64_Ehdr header;
     memcpy(&header, module->file, sizeof header);
-    if (header.e_type != ET_DYN) {
-        const uint64_t behind = rounded(module->highest) + HEAP_ROOM;
-        if (used + HEAP_ROOM < REACH) {
-            move(copy, behind);
-        }
-    } else if (used < REACH) {
-        const uint64_t spread = module->identity[0] % ((REACH - used) / UNIT + 1) * UNIT;
-        move(copy, (module->lowest & ~(UNIT - 1)) - nearest - spread);
+    if (header.e_type == ET_DYN && used < REACH) {
+        move(copy, (module->lowest & ~(UNIT - 1)) - nearest
+                       - spread(code_bytes, REACH - used, module->identity[0]));
+    } else if (header.e_type != ET_DYN && used + HEAP_ROOM < REACH) {
+        move(copy, rounded(module->highest) + HEAP_ROOM);
     }
 }
 

@@ -42,7 +42,7 @@ typedef struct {
     uint64_t loader_name;   /* and the preloaded library */
     uint64_t traffic_at;    /* of ArenaTraffic, see arena_traffic.h; 0: there is none */
     uint64_t function_name; /* functions that are counted alone: a name or pattern; 0: none */
-    uint64_t claims_at;     /* of PLANNED_UNITS words; 0: all counters are given in turn */
+    uint64_t claims_at;     /* of PLANNED_UNITS words; 0, or few counters: all are given in turn */
     uint64_t reserved[13];
     /* How many there are; only ever added to (names_used begins at 1). Each on a cache line. */
     _Alignas(64) uint64_t n_modules;

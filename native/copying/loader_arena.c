@@ -21,8 +21,6 @@ static bool is_sound(const ArenaHeader *header, uint64_t file_bytes) {
         && header->bank_bytes >= COUNTERS_AT + 8 * header->most_counters
         && header->most_counters < (UINT64_C(1) << 27) && header->banks_at + banks <= file_bytes
         && header->claims_at + (header->claims_at ? PLANNED_UNITS * 8 : 0) <= header->banks_at
-        && (!header->claims_at
-            || header->most_counters >= FIRST_PLANNED + PLANNED_UNITS * PLANNED_UNIT)
         && header->modules_at + header->most_modules * sizeof(ArenaModule) <= header->banks_at
         && header->events_at + header->most_events * sizeof(ArenaEvent) <= header->banks_at
         && header->samples_at + header->most_samples * sizeof(ArenaSample) <= header->banks_at
@@ -219,7 +217,8 @@ static uint64_t claim_others(uint64_t n_units) {
 static uint64_t take_counters(const ArenaModule *wanted) {
     ArenaHeader *arena = process.arena;
     const uint64_t n_units = (wanted->n_counters + PLANNED_UNIT - 1) / PLANNED_UNIT;
-    if (!arena->claims_at) {
+    if (!arena->claims_at
+        || arena->most_counters < FIRST_PLANNED + PLANNED_UNITS * PLANNED_UNIT) {
         return take(&arena->n_counters, wanted->n_counters, arena->most_counters);
     }
     if (claim_planned(wanted->first_counter, n_units, wanted->identity)) {

@@ -52,7 +52,7 @@ void file_real_path(const MappedFile *file, const char *path, char *real, size_t
 
 /* ---- a module without a build id ---- */
 
-#define OLD_SECONDS 2 /* what is changed twice within a tick of the clock has one time for both */
+#define OLD_SECONDS 1 /* what is changed twice within a tick of the clock has one time for both */
 
 /* Which file in the folder says what the identity of this one is: another if it was changed or
    replaced. False: its times do not tell. */

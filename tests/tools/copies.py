@@ -56,7 +56,7 @@ class CopyFile:
             struct.unpack_from("<8s6Q", raw)
         )
         self.delta, self.eh_frame_hdr, self.flags, self.n_instructions, self.n_functions, _ = (
-            struct.unpack_from("<6Q", raw, 56)
+            struct.unpack_from("<q5Q", raw, 56)
         )
         sections = [struct.unpack_from("<2Q", raw, 104 + 16 * k) for k in range(16)]
         self.raw = raw

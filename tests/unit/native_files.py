@@ -106,7 +106,7 @@ def copy_file(
     line_bytes = b"".join(struct.pack("<III", a - lowest, file, line) for a, file, line in lines)
     sum_bytes = b"".join(struct.pack("<Ii", *one) for one in sums)
     sections = [(0, 0)] * 16
-    at = 8 + 12 * 8 + 16 * 16
+    at = 8 + 12 * 8 + 16 * 16 + 8
     for number, content, n in (
         (4, row_bytes, len(rows)),
         (5, place_bytes, len(places)),
@@ -119,6 +119,6 @@ def copy_file(
         at += len(content)
     numbers = (at, 11, 22, 0, lowest, highest, 0, 0, 0, 0, 0, 0)
     header = struct.pack("<8s12Q", b"RPCOPY01", *numbers)
-    header += b"".join(struct.pack("<QQ", *section) for section in sections)
+    header += b"".join(struct.pack("<QQ", *section) for section in sections) + bytes(8)
     path.write_bytes(header + row_bytes + place_bytes + line_bytes + names + code + sum_bytes)
     return path

@@ -30,6 +30,7 @@ HEADER = np.dtype(
         *((name, "<u8") for name in ("eh_frame_hdr", "flags", "n_instructions")),
         *((name, "<u8") for name in ("n_functions", "n_left_alone")),
         ("sections", [("at", "<u8"), ("n", "<u8")], _SECTIONS),
+        ("first_counter", "<u8"),
     ]
 )
 ROW = np.dtype(

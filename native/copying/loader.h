@@ -258,7 +258,8 @@ int64_t copier_run(const char *module, const char *kind, const char *copy_path, 
 
 /* ---- loader_place.c: where copies go ---- */
 
-/* Memory of the process, readable and writable, from which a module can be reached and back; NULL: none. */
+/* Memory of the process, readable and writable, from which a module can be reached and back;
+   NULL: none. */
 uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t highest,
                     bool is_executable);
 void places_forget(void); /* what is mapped may have changed */

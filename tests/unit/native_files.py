@@ -93,6 +93,7 @@ def copy_file(
     lines=(),
     names=b"\0",
     sums=(),
+    flags=0,
 ):
     """Write a copy: rows of address, bytes and kind; places of offset in the code and address.
 
@@ -117,7 +118,7 @@ def copy_file(
     ):
         sections[number] = (at, n)
         at += len(content)
-    numbers = (at, 11, 22, 0, lowest, highest, 0, 0, 0, 0, 0, 0)
+    numbers = (at, 11, 22, 0, lowest, highest, 0, 0, flags, 0, 0, 0)
     header = struct.pack("<8s12Q", b"RPCOPY01", *numbers)
     header += b"".join(struct.pack("<QQ", *section) for section in sections) + bytes(8)
     path.write_bytes(header + row_bytes + place_bytes + line_bytes + names + code + sum_bytes)

@@ -191,6 +191,31 @@ def test_lines_are_those_of_the_copy(tmp_path, program):
     }
 
 
+def test_long_names_of_sources_are_read_whole(tmp_path):
+    """As long as paths may be; one at the end of the section needs no 0."""
+    longest = b"/" + b"a" * 4094
+    names = b"\0" + longest + b"\0/b"
+    copy = read_copy(copy_file(tmp_path / "copy", ROWS, names=names))
+
+    assert [copy.name(at) for at in (0, 1, 4097, 5000)] == ["", longest.decode(), "/b", ""]
+
+
+@pytest.mark.parametrize("n", [1, 7, 100_000])
+def test_instructions_of_a_large_module_are_found(n, tmp_path):
+    """As NumPy finds them, which reads all of them; places of recording code come second."""
+    random = np.random.default_rng(n)
+    addresses = np.unique(random.integers(0, 4 * n, n))
+    places = [(k, 0x400000 + a) for k, a in enumerate(addresses.tolist())]
+    once = read_copy(copy_file(tmp_path / "once", ROWS, places=places))
+    both = read_copy(copy_file(tmp_path / "both", ROWS, places=[*places, *places], flags=4))
+    wanted = np.array([0, 1, 2 * n, 4 * n, 1 << 40, *addresses[:20]], np.uint64)
+
+    for copy in (once, both):
+        own, found = copy.places_from(wanted)
+        assert own.tolist() == addresses.tolist()
+        assert found.tolist() == np.searchsorted(addresses, wanted.astype(np.int64)).tolist()
+
+
 def test_module_that_two_processes_loaded_at_once_is_one(tmp_path, program):
     """It has two rows in the arena, and one function in the result."""
     script = began()

@@ -125,13 +125,10 @@ def module_code(
 
 def _split(copy: CopyFile, blocks: Rows) -> tuple[Integers, Addresses, Integers]:
     """Return where the instructions of each block begin, and their addresses and lengths."""
-    addresses = np.ascontiguousarray(copy.places["address"])
-    if (addresses[1:] <= addresses[:-1]).any():  # there is more than one copy of each
-        addresses = np.unique(addresses)
     begins = blocks["address"] - np.uint64(copy.lowest)
     ends = begins + blocks["bytes"]
-    first = np.searchsorted(addresses, begins)
-    n = np.searchsorted(addresses, ends) - first
+    addresses, first = copy.places_from(begins)
+    n = copy.places_from(ends)[1] - first
     offsets = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
     rows = np.repeat(first - offsets[:-1], n) + np.arange(offsets[-1])
     begin = addresses[rows].astype(np.uint64)

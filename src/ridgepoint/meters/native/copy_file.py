@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,10 @@ LINE = np.dtype([("at", "<u4"), ("file", "<u4"), ("line", "<u4")])
 Rows = npt.NDArray[np.void]
 Integers = npt.NDArray[np.int64]
 
+_HAS_BOTH = 4  # of the flags: counting and recording code
+_SEARCHED_AS_A_WHOLE = 16  # numbers to find for each 1024 of a column, from which on it is copied
+_NAME_BYTES = 256  # that are looked at at once
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CopyFile:
@@ -71,6 +76,12 @@ class CopyFile:
         Strings, each up to its 0.
     sums : ndarray of SUM
         Terms of rows without a counter: 1 + the row that is added, less than 0: subtracted.
+    flags : int
+
+    Attributes
+    ----------
+    masks, sharers : Integers
+        Rows that count masks, and those that have the counter of another one.
     """
 
     identity: tuple[int, int]
@@ -82,6 +93,25 @@ class CopyFile:
     lines: Rows
     names: npt.NDArray[np.uint8]
     sums: Rows
+    flags: int = 0
+    masks: Integers = field(init=False)
+    sharers: Integers = field(init=False)
+
+    def __post_init__(self) -> None:
+        # To look at all rows takes long where there are millions of them.
+        object.__setattr__(self, "masks", np.flatnonzero(self.rows["kind"] == MASK))
+        object.__setattr__(self, "sharers", np.flatnonzero(self.rows["shares"]))
+
+    def places_from(
+        self, addresses: npt.NDArray[np.uint64]
+    ) -> tuple[npt.NDArray[np.uint32], Integers]:
+        """Return the addresses of all instructions, and the first in it from each address on.
+
+        All from `lowest`; those of instructions ascend.
+        """
+        own = self.places["address"]
+        own = own[: len(own) // 2] if self.flags & _HAS_BOTH else own
+        return own, _positions(own, addresses)
 
     def with_sharers(self, rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
         """Return rows and their counts, and those of the rows that have a counter of others.
@@ -98,9 +128,8 @@ class CopyFile:
             between has not done what was begun.
         """
         counted, totals = _added(rows, counts)
-        sharers = np.flatnonzero(self.rows["shares"])
-        sources = self.rows["shares"][sharers].astype(np.int64) - 1
-        shared_by, shared = _terms(counted, totals, sharers, sources, np.ones_like(sources))
+        sources = self.rows["shares"][self.sharers].astype(np.int64) - 1
+        shared_by, shared = _terms(counted, totals, self.sharers, sources, np.ones_like(sources))
         terms = self.sums["term"].astype(np.int64)
         parts = (self.sums["row"].astype(np.int64), np.abs(terms) - 1, np.sign(terms))
         derived, differences = _added(*_terms(counted, totals, *parts))
@@ -119,8 +148,11 @@ class CopyFile:
 
     def name(self, at: int) -> str:
         """Return the string at a place."""
-        rest = self.names[at:]
-        return os.fsdecode(rest[: int(np.argmin(rest != 0))].tobytes()) if len(rest) else ""
+        found = b""
+        while at < len(self.names) and b"\0" not in found:
+            found += self.names[at : at + _NAME_BYTES].tobytes()
+            at += _NAME_BYTES
+        return os.fsdecode(found.partition(b"\0")[0])
 
 
 def _added(rows: Integers, counts: Integers) -> tuple[Integers, Integers]:
@@ -137,9 +169,25 @@ def _terms(
     """Return rows and what their sources count, times a factor; of sources that count."""
     if not len(counted):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    at = np.minimum(np.searchsorted(counted, sources), len(counted) - 1)
-    hit = counted[at] == sources
-    return rows[hit], totals[at[hit]] * factors[hit]
+    is_counted = np.zeros(max(int(counted[-1]), int(sources.max(initial=0))) + 1, np.bool_)
+    is_counted[counted] = True
+    hit = np.flatnonzero(is_counted[sources])
+    return rows[hit], totals[np.searchsorted(counted, sources[hit])] * factors[hit]
+
+
+def _positions(column: npt.NDArray[Any], wanted: npt.NDArray[np.uint64]) -> Integers:
+    """Return where numbers are in an ascending column, which may be long and on disk."""
+    if len(wanted) * 1024 > len(column) * _SEARCHED_AS_A_WHOLE:
+        return np.searchsorted(column, wanted)
+    low = np.zeros(len(wanted), np.int64)
+    high = np.full(len(wanted), len(column), np.int64)
+    for _ in range(len(column).bit_length()):
+        middle = (low + high) // 2
+        is_open = low < high
+        below = is_open & (column[np.minimum(middle, len(column) - 1)] < wanted)
+        low = np.where(below, middle + 1, low)
+        high = np.where(is_open & ~below, middle, high)
+    return low
 
 
 def read_copy(path: Path) -> CopyFile:
@@ -179,6 +227,7 @@ def read_copy(path: Path) -> CopyFile:
         lines=section(LINES, LINE),
         names=section(NAMES, np.uint8).view(np.uint8),
         sums=section(SUMS, SUM),
+        flags=int(header["flags"]),
     )
 
 

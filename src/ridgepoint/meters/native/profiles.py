@@ -252,7 +252,7 @@ def _of_module(module: ModuleCode, rows: Integers, counts: Integers) -> tuple[Ro
 
 def _masked(module: ModuleCode, passes: Integers, rows: Integers, counts: Integers) -> Rows:
     """Return what masks left on: also of instructions of which they left nothing on."""
-    all_rows = np.flatnonzero(module.copy.rows["kind"] == MASK)
+    all_rows = module.copy.masks
     of_masks = module.copy.rows[all_rows]
     at = module.places(of_masks["address"])
     on = np.zeros(len(all_rows), np.int64)

@@ -15,13 +15,14 @@ from unittest import mock
 
 from matplotlib.collections import Collection, LineCollection, PathCollection
 from matplotlib.colors import to_hex
+from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
 from matplotlib.text import Annotation, Text
-from matplotlib.ticker import FixedFormatter, FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter
 from matplotlib.transforms import Bbox
 
 _MOST_POINTS = 8
@@ -81,8 +82,16 @@ def _axes(axes: Any) -> Iterator[str]:
         yield from _axis(name, axes)
     # In the order in which they are drawn; spines, axes and the background are not among them.
     skipped = {*axes.spines.values(), axes.patch, axes.title, axes.xaxis, axes.yaxis}
+    on_contours = {
+        text
+        for contours in axes.collections
+        if isinstance(contours, ContourSet)
+        for text in contours.labelTexts
+    }
     for artist in axes.get_children():
-        if artist not in skipped and artist.get_visible():
+        if artist in on_contours:
+            yield f"text {artist.get_text()!r} on its contour {_colour(artist.get_color())}"
+        elif artist not in skipped and artist.get_visible():
             yield from _artist(artist, axes)
 
 
@@ -91,15 +100,14 @@ def _axis(name: str, axes: Any) -> Iterator[str]:
     low, high = getattr(axes, f"get_{name}lim")()
     scale = getattr(axes, f"get_{name}scale")()
     yield f"{name} {axis.label.get_text()!r} {scale} {_number(low)} .. {_number(high)}"
-    # Those that matplotlib chooses are its own, and differ by its version.
-    if isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter):
-        ticks = zip(axis.get_majorticklocs(), _tick_texts(axis), strict=True)
-        shown = "; ".join(f"{_number(place)} {text!r}" for place, text in ticks)
-        yield f"  ticks {shown}"
-
-
-def _tick_texts(axis: Any) -> list[str]:
-    return [str(text) for text in axis.get_major_formatter().format_ticks(axis.get_majorticklocs())]
+    formatter, places = axis.get_major_formatter(), axis.get_majorticklocs()
+    if isinstance(axis.get_major_locator(), FixedLocator):
+        texts = formatter.format_ticks(places)
+        shown = (f"{_number(place)} {text!r}" for place, text in zip(places, texts, strict=True))
+        yield f"  ticks {'; '.join(shown)}"
+    elif isinstance(formatter, FuncFormatter):
+        # Where they are is matplotlib's choice, and differs by its version.
+        yield f"  ticks such as {formatter(low)!r}"
 
 
 def _artist(artist: Any, axes: Any) -> Iterable[str]:
@@ -177,6 +185,9 @@ def _collection(collection: Collection, axes: Any) -> Iterator[str]:
         return
     for path in collection.get_paths():
         points = [tuple(map(float, point)) for point in path.vertices]
+        if isinstance(collection, ContourSet):
+            # What lies between the ends differs by version, too.
+            points = [points[0], points[-1]] if points else []
         yield f"{kind} {look}{hatch}{name}: {_points(points)}"
 
 

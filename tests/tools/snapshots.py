@@ -31,6 +31,8 @@ _PICTURES = (".svg", ".png", ".pdf")
 _AGAIN = "results.json"
 """What a suite that read its results writes: the same."""
 
+_HINT = re.compile(r"^Try '.*' for help\.\n", re.MULTILINE)
+"""Which of its options click names differs by version."""
 _LONG = re.compile(r"-?(?=[\d.]{14})\d+\.\d+(?:e[+-]?\d+)?")
 """Numbers whose last digits depend on what is added first."""
 
@@ -99,7 +101,7 @@ def take(name: str, case: Case, at: Bench) -> dict[str, str]:
         for path in sorted(at.written.rglob("*"))
         if path.is_file() and path.name != _AGAIN
     }  # fmt: skip
-    said, complained = _read(out), _read(err)
+    said, complained = _read(out), _HINT.sub("", _read(err))
     if "--json" in shlex.split(words) and not status:
         taken[f"{name}.json"] = _LONG.sub(_rounded, said)
         said = ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
 
 from ridgepoint import doctor_processor
 from ridgepoint.archive import Archive, default_path
-from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument
+from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument, MeterUnavailable
 from ridgepoint.finding import Finding
 from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
@@ -19,6 +20,7 @@ from ridgepoint.keeping import machine_of_this_host_if_kept
 from ridgepoint.machine import Machine
 from ridgepoint.meters import Unavailable, sampling
 from ridgepoint.meters.callgrind import CallgrindMeter
+from ridgepoint.meters.compiling import compiler
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.native import NativeMeter
@@ -276,16 +278,18 @@ def _gpu() -> Finding:
 
 
 def _compiler() -> Finding:
-    found = shutil.which("gcc") or shutil.which("clang")
-    if found:
-        return Finding(what="C compiler", works=True, detail=found)
-    return Finding(
-        what="C compiler",
-        works=False,
-        detail="neither gcc nor clang is in PATH",
-        remedy="apt-get install gcc",
-        cost="only the tests and the demo need one: kernels are compiled by LLVM's own library",
-    )
+    what = "C compiler"
+    try:
+        return Finding(what=what, works=True, detail=shlex.join(compiler("the counting engines")))
+    except MeterUnavailable as lack:
+        return Finding(
+            what=what,
+            works=False,
+            detail=lack.reason,
+            remedy=lack.remedy,
+            cost="the counting engines cannot be built, and callgrind, where it is, counts "
+            "instead, more slowly and with two levels of cache; ceilings need no compiler",
+        )
 
 
 def _temporary_folder() -> Finding:

@@ -26,13 +26,17 @@ _KINDS: dict[type, str] = {
     SuiteRun: "suite",
     DatacenterRun: "datacenter",
 }
-_WRITERS = {
-    "machine": "ridgepoint machine --json",
-    "cluster": "mpirun -n P ridgepoint machine --json",
-    "measurement": "ridgepoint run --json",
-    "timing": "ridgepoint run --json",
-    "suite": "ridgepoint suite -o FILE.json",
-    "datacenter": "ridgepoint suite datacenter -o FILE.json",
+_A_RECORD = (
+    "the archive alone keeps one: give the number or the name of a record of 'ridgepoint list'"
+)
+_REMEDIES = {
+    "machine": "give a file written by 'ridgepoint machine --json'",
+    "cluster": "give a file written by 'mpirun -n P ridgepoint machine --json'",
+    # 'run --json' writes a report for other programs, which holds less than a record.
+    "measurement": _A_RECORD,
+    "timing": _A_RECORD,
+    "suite": "give a file written by 'ridgepoint suite -o FILE.json'",
+    "datacenter": "give a file written by 'ridgepoint suite datacenter -o FILE.json'",
 }
 
 # What msgspec raises besides its own error: text that is not UTF-8 (or a lone surrogate), and
@@ -173,22 +177,24 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     try:
         header = msgspec.json.decode(document, type=_Header)
     except _UNREADABLE as error:
-        raise InvalidDocument(
-            what,
-            reason=str(error),
-            remedy=f"give a file written by '{_WRITERS[_KINDS[kind]]}'",
-        ) from error
+        raise InvalidDocument(what, reason=str(error), remedy=_REMEDIES[_KINDS[kind]]) from error
     if header.schema > SCHEMA:
         raise InvalidDocument(
             what,
             reason=f"its schema is {header.schema}, and this version knows up to {SCHEMA}",
             remedy="use a newer Ridgepoint",
         )
-    if header.schema < 1 or header.kind not in (_KINDS[kind], None):
+    if header.schema < 1:
         raise InvalidDocument(
             what,
-            reason=f"it holds schema {header.schema} of kind {header.kind!r}",
-            remedy=f"give a file of kind {_KINDS[kind]!r}, schema 1 to {SCHEMA}",
+            reason=f"its schema is {header.schema}, and there is none before 1",
+            remedy=_REMEDIES[_KINDS[kind]],
+        )
+    if header.kind not in (_KINDS[kind], None):
+        raise InvalidDocument(
+            what,
+            reason=f"it holds a document of kind {header.kind!r}",
+            remedy=_REMEDIES[_KINDS[kind]],
         )
     try:
         return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)

@@ -170,6 +170,7 @@ def _refused() -> dict[str, str]:
             "suite-meter": "suite datacenter --meter native",
             "suite-gain": "suite daxpy --gain 0.1",
             "suite-from": "suite --from {folder}/memo.toml",
+            "suite-from-another": "suite --from {folder}/datacenter.json",
             "label": "name matmul 12",
             "delete": "delete vm",
         }.items()

@@ -12,7 +12,7 @@ from ridgepoint.errors import InvalidDocument
 from ridgepoint.estimate import Estimate
 from ridgepoint.identity import Identity
 from ridgepoint.machine import Cache, Ceiling, Host, Machine
-from ridgepoint.measurement import Context, Counted, Measurement, Timed
+from ridgepoint.measurement import Context, Counted, Measurement, Timed, Timing
 from ridgepoint.resources import LEVELS, PRECISIONS, RESOURCES
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -243,7 +243,7 @@ def test_an_impossible_rate_is_refused_and_its_place_named(rate, reason):
         (b'{"name": "x"}', "missing required field `schema`"),
         (b'{"schema": "1"}', "Expected `int`"),
         (b'{"schema": 2, "kind": "machine", "shape": "unheard of"}', "knows up to 1"),
-        (b'{"schema": 0}', "schema 0"),
+        (b'{"schema": 0}', "schema is 0"),
         (b'{"schema": 1, "kind": "measurement"}', "of kind 'measurement'"),
         (b'{"schema": 1, "kind": "machine", "name": "x"}', "missing required field `host`"),
         (b'{"schema": 1, "kind": "\xff\xfe"}', "utf-8"),
@@ -263,6 +263,16 @@ def test_what_is_no_machine_is_refused_in_one_line(document, reason):
     assert reason in str(refusal.value)
     assert refusal.value.remedy
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", [Measurement, Timing])
+def test_a_damaged_record_sends_nobody_to_a_report(kind):
+    """What 'run --json' writes is of a kind that nothing reads back."""
+    with pytest.raises(InvalidDocument) as refusal:
+        decode(b'{"schema": 1, "kind": "run"}', kind, origin="record 3")
+
+    assert "--json" not in str(refusal.value)
+    assert "ridgepoint list" in refusal.value.remedy
 
 
 def test_a_negative_count_in_a_file_is_refused():

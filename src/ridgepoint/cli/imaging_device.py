@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ridgepoint.cli import common, results
+from ridgepoint.cli.imaging_output import show_image, write_json, write_pipeline
 
 if TYPE_CHECKING:
     from ridgepoint.gpu.arrays import Arrays
@@ -25,7 +26,6 @@ def on_device(
     archive_path: Path | None,
 ) -> int:
     """Do what ``ridgepoint suite imaging --device gpu`` was asked for; return the exit status."""
-    from ridgepoint.cli.imaging import show_image, write_json, write_pipeline
     from ridgepoint.figures.imaging_table import device_table, stages_table
     from ridgepoint.imaging.described import described
     from ridgepoint.imaging.device import gridder_on, image_on, stages_on, time_stages

@@ -1,0 +1,54 @@
+"""What ``ridgepoint suite imaging`` prints and writes, on CPUs and on a GPU alike."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.imaging.continuum import Imaged
+    from ridgepoint.imaging.measuring import StageResult
+    from ridgepoint.imaging.stages import Scene
+
+_PICTURE = "imaging.png"
+"""In a folder of figures: pixels are no lines, so that a vector format has no use."""
+_SCHEMA = 1
+
+
+def write_json(measured: Sequence[StageResult], seen: Scene, *, device: str | None = None) -> None:
+    """Print one JSON object; it names the device, if it is another than this host's CPUs."""
+    from ridgepoint.documents import plain, render
+
+    document = {
+        "schema": _SCHEMA,
+        "kind": "imaging",
+        "size": seen.geometry.size,
+        "visibilities": seen.observation.visibilities,
+        **({} if device is None else {"device": device}),
+        "results": [plain(one) for one in measured],
+    }
+    sys.stdout.write(render(document))
+
+
+def write_pipeline(text: str, path: Path) -> None:
+    """Write a pipeline's file, and say what to do with it."""
+    from ridgepoint.figures.files import replace_file
+
+    replace_file(path, text.encode(), what="the pipeline")
+    print(f"ridgepoint: to compose it: ridgepoint pipeline {path}", file=sys.stderr)
+
+
+def show_image(seen: Scene, found: Imaged, folder: Path | None) -> None:
+    """Print which sources were found; draw what came out, if there is a folder."""
+    from ridgepoint.figures.imaging import imaging_figure
+    from ridgepoint.figures.imaging_mpl import save
+    from ridgepoint.figures.imaging_table import source_table
+    from ridgepoint.imaging.recovered import recovered
+
+    if folder is not None:
+        save(imaging_figure(seen, found), folder / _PICTURE)
+    common.console(stderr=True).print(source_table(recovered(seen, found), found))

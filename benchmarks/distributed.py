@@ -131,9 +131,9 @@ def mlp(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _draw(runs: dict[int, list[DistributedRun]], rates: NodeRates, path: Path) -> None:
-    from ridgepoint.figures.distributed_mpl import save
-    from ridgepoint.figures.distributed_steps import steps_figure
     from ridgepoint.models.training import TrainingStep
+    from training_steps import steps_figure
+    from training_steps_drawn import save
 
     step = TrainingStep(layers=tuple(int(size) for size in _LAYERS.split(",")))
     measured = {

@@ -1,8 +1,11 @@
 """What is known of distributed programs without starting one."""
 
+import importlib
 import json
+import sys
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +14,10 @@ from ridgepoint.distributed.programs.job import bounds
 from ridgepoint.distributed.results import decoded
 from ridgepoint.distributed.running import _reason
 from ridgepoint.errors import InvalidDocument
-from ridgepoint.figures.distributed_steps import steps_figure
 from ridgepoint.models.case_studies import matrix_product_1d, scalar_product
 from ridgepoint.models.training import TrainingStep
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # As a job of two ranks printed it, with round numbers.
 LINE = {
     "program": "mlp",
@@ -146,13 +149,24 @@ def test_reason_is_what_the_program_said_last_or_else_the_launcher(errors, reaso
     assert bool(_reason(errors)) == bool(reason)
 
 
-def test_figure_has_the_crossing_where_both_parts_of_the_model_are_equal():
+@pytest.fixture
+def drawn(monkeypatch):
+    """Give the modules that make and draw the benchmark's figure."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    names = ("training_steps", "training_steps_drawn")
+    yield tuple(importlib.import_module(name) for name in names)
+    for name in names:
+        del sys.modules[name]
+
+
+def test_figure_has_the_crossing_where_both_parts_of_the_model_are_equal(drawn, tmp_path):
     """One layer of n x n on two nodes: 6 B n^2 / P = 4 n^2 / b, at B = 4 P / (6 b) = 400."""
+    values, picture = drawn
     rates = NodeRates(
         precision="fp32", flop_per_s=6e10, memory_bytes_per_s=1e12, link_bytes_per_s=1e8
     )
     samples = {100: [1.0, 2.0, 4.0], 1600: [3.0]}
-    figure = steps_figure(
+    figure = values.steps_figure(
         TrainingStep(layers=(500, 500)),
         rates,
         nodes=2,
@@ -162,6 +176,8 @@ def test_figure_has_the_crossing_where_both_parts_of_the_model_are_equal():
     assert figure.crossing == pytest.approx(400, rel=0.01)
     assert figure.dots[0].times_s == (2.0, 3.0)
     assert (figure.dots[0].low_s[0], figure.dots[0].high_s[0]) == (1.5, 3.0)
+    picture.save(figure, tmp_path / "steps.svg")
+    assert "equal at 400" in (tmp_path / "steps.svg").read_text()
 
 
 def test_programs_move_what_the_case_studies_say():

@@ -6,11 +6,11 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ridgepoint.figures.distributed_steps import StepsFigure
 from ridgepoint.figures.mpl import write
 from ridgepoint.figures.ridgeline_mpl import REGION_INKS
 from ridgepoint.figures.sheet import INK
 from ridgepoint.units import format_si
+from training_steps import StepsFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

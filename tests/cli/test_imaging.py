@@ -114,3 +114,9 @@ def test_a_pipeline_is_written_that_the_other_command_composes(cli, measured, mo
     assert status == 0, err
     assert "deconvolve x 150" in out
     assert "devices for 415.1 Tflop/s" in out
+    assert cli("pipeline", path, "--archive", cli.folder / "another.sqlite3")[:2] == (0, out)
+    moved = cli.folder / "moved"
+    moved.mkdir()
+    for file in (path, cli.folder / "p.machine.json"):
+        file.rename(moved / file.name)
+    assert cli("pipeline", moved / "p.toml")[:2] == (0, out)

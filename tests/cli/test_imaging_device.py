@@ -130,7 +130,7 @@ def test_a_pipeline_is_written_that_the_other_command_composes(cli, gpu, monkeyp
     assert f"ridgepoint pipeline {path}" in err.replace("\n", "")
     assert len(measured) == (1 if MACHINE.fingerprint else 2)
     assert measured[0].endswith("-gpu0")
-    assert "machine = 1\n" in path.read_text()
+    assert 'machine = "p.machine.json"\n' in path.read_text()
     status, out, err = cli("pipeline", path, *words)
     assert status == 0, err
     assert "devices for 415.1 Tflop/s" in out

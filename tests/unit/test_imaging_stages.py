@@ -171,7 +171,7 @@ def test_what_is_not_known_is_not_described(seen, known, said):
     """The stage is named."""
     names = ("grid", "msmfs", "fft", "degrid")
     with pytest.raises(CannotImage, match=said):
-        described([*map(result, names), result("ifft", **known)], seen, machine=1)
+        described([*map(result, names), result("ifft", **known)], seen, machine="h200")
 
 
 def test_long_calls_get_the_time_that_they_need(seen, monkeypatch):

@@ -14,6 +14,7 @@ from ridgepoint.cli.imaging_output import show_image, write_json, write_pipeline
 if TYPE_CHECKING:
     from ridgepoint.imaging.measuring import StageResult
     from ridgepoint.imaging.stages import Scene
+    from ridgepoint.machine import Machine
 
 NAME = "imaging"
 
@@ -73,7 +74,7 @@ def command(
         _show(measured, seen, as_json=as_json)
     finally:
         if output is not None and machine is not None:
-            _describe(measured, seen, machine, output)
+            write_pipeline(measured, seen, machine, output)
     return 2 if any(one.failure is not None for one in measured) else 0
 
 
@@ -119,11 +120,11 @@ def _scene(size: int, *, threads: int, gain: float, on_host: bool = True) -> Sce
         raise click.BadParameter(str(error), param_hint="'--size'") from error
 
 
-def _machine(archive_path: Path | None) -> int:
+def _machine(archive_path: Path | None) -> Machine:
     from ridgepoint.archive import Archive
 
     with Archive(archive_path) as archive, common.progress() as shown:
-        return common.machine_of_this_host(archive, shown)[0]
+        return common.machine_of_this_host(archive, shown)[1]
 
 
 def _measured(names: Sequence[str], seen: Scene, state: str) -> tuple[StageResult, ...]:
@@ -147,12 +148,6 @@ def _show(measured: Sequence[StageResult], seen: Scene, *, as_json: bool) -> Non
     from ridgepoint.figures.imaging_table import stage_table
 
     common.console().print(stage_table(measured, seen))
-
-
-def _describe(measured: Sequence[StageResult], seen: Scene, machine: int, path: Path) -> None:
-    from ridgepoint.imaging.described import described
-
-    write_pipeline(described(measured, seen, machine=machine), path)
 
 
 def _draw(seen: Scene, folder: Path) -> None:

@@ -12,6 +12,7 @@ from ridgepoint.cli.imaging_output import show_image, write_json, write_pipeline
 if TYPE_CHECKING:
     from ridgepoint.gpu.arrays import Arrays
     from ridgepoint.imaging.stages import Scene
+    from ridgepoint.machine import Machine
 
 
 def on_device(
@@ -27,7 +28,6 @@ def on_device(
 ) -> int:
     """Do what ``ridgepoint suite imaging --device gpu`` was asked for; return the exit status."""
     from ridgepoint.figures.imaging_table import device_table, stages_table
-    from ridgepoint.imaging.described import described
     from ridgepoint.imaging.device import gridder_on, image_on, stages_on, time_stages
 
     seen = scene()
@@ -52,14 +52,13 @@ def on_device(
             common.console().print(device_table(timed, seen, name=facts.name))
     finally:
         if output is not None and machine is not None:
-            text = described(timed, seen, machine=machine, on_device=gridder.gridding)
-            write_pipeline(text, output)
+            write_pipeline(timed, seen, machine, output, on_device=gridder.gridding)
     return 2 if any(one.failure is not None for one in timed) else 0
 
 
-def _machine(device: Arrays, archive_path: Path | None) -> int:
-    """Return the number of this GPU as a machine: kept, or measured and kept now."""
+def _machine(device: Arrays, archive_path: Path | None) -> Machine:
+    """Return this GPU as a machine: kept, or measured and kept now."""
     from ridgepoint.archive import Archive
 
     with Archive(archive_path) as archive, common.progress() as shown:
-        return common.machine_of_gpu(archive, shown, device.device, device.index)[0]
+        return common.machine_of_gpu(archive, shown, device.device, device.index)[1]

@@ -11,8 +11,10 @@ from ridgepoint.cli import common
 
 if TYPE_CHECKING:
     from ridgepoint.imaging.continuum import Imaged
+    from ridgepoint.imaging.gridder import Gridding
     from ridgepoint.imaging.measuring import StageResult
     from ridgepoint.imaging.stages import Scene
+    from ridgepoint.machine import Machine
 
 _PICTURE = "imaging.png"
 """In a folder of figures: pixels are no lines, so that a vector format has no use."""
@@ -34,11 +36,27 @@ def write_json(measured: Sequence[StageResult], seen: Scene, *, device: str | No
     sys.stdout.write(render(document))
 
 
-def write_pipeline(text: str, path: Path) -> None:
-    """Write a pipeline's file, and say what to do with it."""
-    from ridgepoint.figures.files import replace_file
+def write_pipeline(
+    measured: Sequence[StageResult],
+    seen: Scene,
+    machine: Machine,
+    path: Path,
+    *,
+    on_device: Gridding | None = None,
+) -> None:
+    """Describe a pipeline in a file, with its machine in another beside it; say what to do with it.
 
+    The number of a machine would mean another one in another archive.
+    """
+    from ridgepoint.documents import render, to_fields
+    from ridgepoint.figures.files import replace_file
+    from ridgepoint.imaging.described import described
+
+    beside = path.with_suffix(".machine.json")
+    text = described(measured, seen, machine=beside.name, on_device=on_device)
+    replace_file(beside, render(to_fields(machine)).encode(), what="the machine")
     replace_file(path, text.encode(), what="the pipeline")
+    print(f"ridgepoint: its machine is in {beside}", file=sys.stderr)
     print(f"ridgepoint: to compose it: ridgepoint pipeline {path}", file=sys.stderr)
 
 

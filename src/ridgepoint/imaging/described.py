@@ -56,7 +56,7 @@ def described(
     results: Sequence[StageResult],
     seen: Scene,
     *,
-    machine: int | str,
+    machine: str,
     on_device: Gridding | None = None,
 ) -> str:
     """Return a pipeline's file, in TOML.
@@ -66,8 +66,8 @@ def described(
     results : sequence of StageResult
         Those with cold caches count, if there are: a stage finds little that the last one left.
     seen : Scene
-    machine : int or str
-        Number in the archive, or a file.
+    machine : str
+        A machine's file, beside this one, or the name of a published machine.
     on_device : Gridding or None
         How a GPU gridded, where nothing counts: work and bytes are those of the formulas then.
         None: ducc0 gridded, and both were counted.
@@ -91,7 +91,7 @@ def described(
         f"{plan.minor.iterations} minor cycles.",
         *([assumed] if on_device else []),
         f'name = "continuum imaging, {size} x {size}"',
-        f"machine = {machine if isinstance(machine, int) else _quoted(machine)}",
+        f"machine = {_quoted(machine)}",
         'precision = "fp64"',
         f"cores = {seen.geometry.threads}",
         f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',

@@ -84,13 +84,15 @@ def test_a_program_that_is_killed_is_partial(compiled, natively):
     """What it did until then is there, and it is said that there is more."""
 
     def killing(command):
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        time.sleep(1)
-        child.kill()
-        child.wait()
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()  # its loop begins, however long copies took
+            time.sleep(0.5)
+            child.kill()
         return Run(exit_status=128 + signal.SIGKILL, wall_s=1.0, cpu_s=1.0)
 
-    result = natively(sys.executable, "-c", "while True: pass", launch=killing)
+    program = "print('begins', flush=True)\nwhile True: pass"
+    result = natively(sys.executable, "-c", program, launch=killing)
 
     assert "status 137" in result.partial
     assert result.counts.instructions > 1e6

@@ -19,6 +19,7 @@
 #define MOST_ZEROS 8u /* that the last instruction may end with */
 #define MOST_SEALS 4u /* of one place: who changes code all the time would wait for copies */
 #define MOST_PLACES 1024u
+#define MOST_WAITS 1000u
 
 static struct {
     uint64_t address, seals;
@@ -165,7 +166,11 @@ void made_changes(const Thread *thread, const Frame *frame) {
         return;
     }
     const Signals before = signals_block();
-    if (lock_take(&modules_lock)) {
+    bool is_locked = lock_take(&modules_lock);
+    for (unsigned i = 0; opens && !is_locked && i < MOST_WAITS; i++) { /* a copy is being made */
+        is_locked = lock_take(&modules_lock);
+    }
+    if (is_locked) {
         if (opens) {
             opened(change.from, change.to, change.removes);
         }

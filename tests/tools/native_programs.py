@@ -288,6 +288,7 @@ MADE = [
     *_modes("made.c", "forked"),
     *_modes("registered.cpp", "called thrown deep traced jumped changed many", options=("-O2",)),
     *_modes("changes.c", "direct under_way jumped hooked remapped other_text forked signalled"),
+    *_modes("changes.c", "system_too"),
     *_modes("changes.c", "threads raced", repeat=3),
     *_modes("changes.c", "direct hooked threads", options=(*_C, "-DWRITABLE"), prefix="writable-"),
     *_modes("changes.c", "library", more=("{folder}/library1.so",), needs=_LIBRARIES),

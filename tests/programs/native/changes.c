@@ -288,9 +288,38 @@ static int library(int argc, char **argv) { /* that comes and goes */
     return report("library");
 }
 
+/* Functions of the C library are hooked, on pages of what makes system calls, too. */
+static void *lives(void *n) { return (void *)((uintptr_t)n + 1); }
+static int system_too(int argc, char **argv) {
+    (void)argc, (void)argv;
+    static const uint8_t code[] = {0xb8, 0x2a, 0, 0, 0, 0xc3}; /* eax = 42 */
+    static const char *const names[] = {"getppid", "mprotect", "clone", "fork", "pthread_create"};
+    for (int i = 0; i < 5; i++) {
+        uint8_t *function = dlsym(RTLD_DEFAULT, names[i]);
+        EXPECT(function);
+        uint8_t *page = (uint8_t *)((uintptr_t)function & ~4095ul);
+        EXPECT(mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
+        if (i == 0) memcpy(function, code, sizeof code);
+        EXPECT(mprotect(page, 8192, PROT_READ | PROT_EXEC) == 0);
+        mix(getppid());
+        pthread_t thread;
+        void *result;
+        EXPECT(!pthread_create(&thread, NULL, lives, (void *)(uintptr_t)i));
+        EXPECT(!pthread_join(thread, &result));
+        mix((uintptr_t)result);
+        const pid_t pid = fork();
+        if (!pid) _exit(getppid() + i);
+        int status;
+        EXPECT(waitpid(pid, &status, 0) == pid);
+        mix(WEXITSTATUS(status));
+    }
+    return report("system_too");
+}
+
 static const Mode modes[] = {
     {"direct", direct},   {"under_way", under_way},   {"jumped", jumped},   {"hooked", hooked},
     {"remapped", remapped}, {"other_text", other_text}, {"threads", threads}, {"raced", raced},
     {"forked", forked},   {"signalled", signalled},   {"library", library},
+    {"system_too", system_too},
 };
 RUN_MODES(modes)

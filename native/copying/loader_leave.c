@@ -334,8 +334,11 @@ void copy_leave(Loaded *module, uint64_t from, uint64_t to) {
         return;
     }
     note_left(module, &from, &to);
-    const uint64_t bytes = (to - from) / 8;
-    Leaving l = {.module = module, .from = from, .to = to, .kept = pages_take(bytes)};
+    /* With a page on both sides: functions begin and end there. */
+    Leaving l = {.module = module, .from = from > lowest ? from - 4096 : from,
+                 .to = to < highest ? to + 4096 : to};
+    const uint64_t bytes = (l.to - l.from) / 8;
+    l.kept = pages_take(bytes);
     say("left what is changed", "", from);
     if (module->map || is_patched(module)) {
         restore(module, from, to);

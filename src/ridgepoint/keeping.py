@@ -190,7 +190,7 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
         if record.machine_id is None:
             return measurement
         machine = machine_for(measurement, opened.machine(record.machine_id))
-        return place(measurement, machine, metric=measurement.metric)
+        return place(measurement, machine)
 
 
 def machine_of_this_host(

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 import ridgepoint
 from ridgepoint.counts import FunctionCounts
 from ridgepoint.errors import ArchiveRefused
+from ridgepoint.measurement import Asked
 from ridgepoint.reference import SuiteRun
 
 PLACED = ridgepoint.place(MEASUREMENT, MACHINE)
@@ -290,3 +291,15 @@ def test_measuring_loads_nothing_that_shows():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_what_was_asked_for_in_basic_operations_is_drawn_in_them():
+    """As the command line does; it was drawn, and placed, in flop."""
+    asked = replace(MEASUREMENT, asked=Asked(metric="bop"))
+    labels = [
+        ridgepoint.plot(one, machine=MACHINE).axes[0].get_ylabel() for one in (asked, MEASUREMENT)
+    ]
+
+    assert labels == ["Performance [BOP/s]", "Performance [flop/s]"]
+    assert ridgepoint.place(asked, MACHINE).metric == "bop"
+    assert ridgepoint.place(asked, MACHINE, metric="flop").metric == "flop"

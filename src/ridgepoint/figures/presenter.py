@@ -92,7 +92,7 @@ def plot(
     machine : Machine or None
         Whose roofs are drawn. None: that of the first placement; else the one kept of this host.
     metric : {"flop", "bop"} or None
-        What work is counted in; None: as the placements have it, or flop.
+        What work is counted in; None: as it was asked for when programs were measured or placed.
     ax : matplotlib.axes.Axes or None
         Axes of their final size to draw on, with room for a key below; None: new ones.
 
@@ -157,7 +157,7 @@ def _programs(result: object) -> list[Measurement | Placement]:
 
 def _subject(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Subject:
     if isinstance(program, Measurement):
-        return subject(analyse(program, roofs, metric=metric or "flop"))
+        return subject(analyse(program, roofs, metric=metric))
     measurement = _measurement_of(program)
     cores = program.cores if program.machine == roofs else None
     return subject(analyse(measurement, roofs, cores=cores, metric=metric or program.metric))

@@ -248,7 +248,7 @@ def place(
     machine: Machine,
     *,
     cores: float | None = None,
-    metric: Metric = "flop",
+    metric: Metric | None = None,
 ) -> Placement:
     """Bound a measured program by a machine.
 
@@ -260,8 +260,8 @@ def place(
     cores : float or None
         Cores whose roofs apply; None: those that were asked for when it was measured, or else
         those that it kept busy. If it was not timed: one if it had one thread, else all.
-    metric : {"flop", "bop"}
-        What to count its work in.
+    metric : {"flop", "bop"} or None
+        What to count its work in; None: what was asked for when it was measured, or else flop.
 
     Returns
     -------

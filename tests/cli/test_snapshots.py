@@ -9,7 +9,10 @@ from snapshot_cases import CASES
 import snapshots
 
 _MOST_LINES = 120
-_TOPICS = {topic: list(names) for topic, names in groupby(CASES, lambda name: name.split("/")[0])}
+_TOPICS = {
+    topic: list(names)
+    for topic, names in groupby(sorted(CASES), lambda name: name.partition("/")[0])
+}
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ _MEASUREMENTS = (
     *(name for names in kept_records.MEASURED.values() for name in names),
     *(name for _, programs in kept_records.LITERAL.values() for name in programs),
 )
+_NOT_DRAWN = ("native", "counted", "many", "one-sample", "single", "few-flop", "no-flop")
+"""Drawn like others."""
 _AS_JSON = (
     "matmul", "heat", "norm", "stopped", "three-ranks", "mixed", "untimed", "doubtful",
     "bench", "gpu", "three-nodes", "e5645",
@@ -37,7 +39,7 @@ def _kept() -> dict[str, str]:
     pictures = {
         f"run/{name}-drawn": f"plot {name} -o {{written}}.svg"
         for name in _MEASUREMENTS
-        if name != "no-flop"
+        if name not in _NOT_DRAWN
     }
     machines = {f"machine/{name}": f"show {name}" for name in (*_MACHINES, *_PUBLISHED)}
     drawn = {

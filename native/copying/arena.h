@@ -25,6 +25,7 @@
 #define OPTION_BURSTS UINT64_C(4)   /* counting and recording copies: bursts of addresses */
 #define OPTION_JIT UINT64_C(8)      /* code made at run time is copied too */
 #define OPTION_VERBOSE UINT64_C(16) /* the loader says on stderr what it does */
+#define OPTION_ALL_THREADS UINT64_C(32) /* those outside count with one that is inside */
 
 typedef struct {
     char magic[8];
@@ -43,7 +44,8 @@ typedef struct {
     uint64_t traffic_at;    /* of ArenaTraffic, see arena_traffic.h; 0: there is none */
     uint64_t function_name; /* functions that are counted alone: a name or pattern; 0: none */
     uint64_t claims_at;     /* of PLANNED_UNITS words; 0, or few counters: all are given in turn */
-    uint64_t reserved[13];
+    uint64_t region_name;   /* the region that is counted alone; 0: none */
+    uint64_t reserved[12];
     /* How many there are; only ever added to (names_used begins at 1). Each on a cache line. */
     _Alignas(64) uint64_t n_modules;
     _Alignas(64) uint64_t n_events;
@@ -53,6 +55,10 @@ typedef struct {
     _Alignas(64) uint64_t n_counters; /* numbers that modules have taken in turn */
     _Alignas(64) uint64_t n_processes;
     _Alignas(64) uint64_t threads_without_bank; /* they share one, and their counts may be lost */
+    /* Of OPTION_ALL_THREADS, CPU time: of all threads while one was inside; and of those that may
+       have counted in the wrong bank meanwhile, see loader_group.c. */
+    _Alignas(64) uint64_t inside_ns;
+    _Alignas(64) uint64_t late_ns;
 } ArenaHeader;
 
 /* Counters up to FIRST_PLANNED are given in turn. Those behind are given in units, to the copies

@@ -35,7 +35,8 @@ typedef struct {
     uint64_t mask;
 } Signals;
 
-typedef enum { KEPT_NOTHING, KEPT_EXEC, KEPT_ACTION, KEPT_LIMIT, KEPT_ARGUMENTS } KeptKind;
+typedef enum { KEPT_NOTHING, KEPT_EXEC, KEPT_ACTION, KEPT_LIMIT, KEPT_ARGUMENTS,
+               KEPT_CALL /* unchanged: threads are counted together */ } KeptKind;
 
 #define SLOT_CALL SLOT_LOADER /* number of the last system call that a copy made */
 
@@ -46,7 +47,12 @@ typedef struct Thread {
     Bank *banks;      /* all of its own, by Bank.next */
     Bank *current;
     uint64_t busy;    /* it is in a mark: what a signal's handler marks meanwhile is ignored */
-    uint64_t regions; /* as in Bank */
+    uint64_t regions; /* that it is in itself, as in Bank */
+    /* Of loader_group.c. */
+    uint64_t is_inside;  /* of what is counted alone */
+    uint64_t in_call;    /* it is in a system call, and looks around when that returns */
+    uint64_t seen;       /* the last change that it knows */
+    uint64_t late_from;  /* its CPU time at one that it does not know; 0: it knows all */
     Array open;       /* OpenRegion, the innermost last */
     /* The function that it is in, which is counted alone with what it calls. */
     uint64_t function_sp;     /* at its entry; NO_LIMIT: none */
@@ -146,11 +152,12 @@ extern uint64_t threads_alive;
 bool threads_begin(void);
 Thread *thread_take(void);
 Thread *thread_here(void);
-/* Let the calling thread count in its bank of these regions and tiles. */
+/* Let the calling thread, which is in these regions, count in its bank of them and of tiles. */
 void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]);
 void thread_begins(Thread *thread, const uint8_t tiles[64]);
 void thread_leaves(void); /* on a stack of its own */
 Bank *bank_after(Bank *before); /* of this process; of NULL the first */
+Thread *thread_after(Thread *before); /* that is alive; of NULL the first */
 void threads_forget(void);
 void threads_give_up(void); /* %gs is the program's again, and nothing is counted */
 void threads_stop_timers(void);
@@ -299,6 +306,19 @@ bool has_shadow_stack(void);
 
 /* A list of regions with one more; 0: no room for it. */
 uint64_t regions_with(uint64_t regions, const char *name, size_t n);
+/* One list behind another, without what that has already; 0: no room for it. */
+uint64_t regions_within(uint64_t outer, uint64_t inner);
+
+/* ---- loader_group.c: threads that are counted together ---- */
+
+bool group_is_on(void);
+void group_forget(void);
+uint64_t group_regions(Thread *thread, uint64_t own);
+void group_leaves(Thread *thread);
+void group_ends(void);
+void group_call_begins(Thread *thread);
+void group_call_returned(Thread *thread);
+void group_call_interrupted(void);
 
 /* ---- loader_functions.c: functions that are counted alone ---- */
 

@@ -110,6 +110,10 @@ Thread *thread_take(void) {
     thread->current = NULL;
     thread->busy = 0;
     thread->regions = 0;
+    thread->is_inside = 0;
+    thread->in_call = 0;
+    thread->seen = 0;
+    thread->late_from = 0;
     thread->function_sp = NO_LIMIT;
     thread->stack[0] = thread->stack[1] = 0;
     thread->kept = KEPT_NOTHING;
@@ -134,7 +138,7 @@ static void fill_system_calls(Bank *bank) {
     };
     uint64_t *calls = (uint64_t *)((uint8_t *)bank + SYSTEM_CALLS_AT);
     for (unsigned i = 0; i < 256; i++) {
-        calls[i] = (uint64_t)hook_system_call_plain;
+        calls[i] = (uint64_t)(group_is_on() ? hook_system_call_seen : hook_system_call_plain);
     }
     for (unsigned i = 0; i < sizeof seen; i++) {
         calls[seen[i]] = (uint64_t)hook_system_call_seen;
@@ -178,7 +182,8 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     if (is_quiet && !process.has_fsgsbase) {
         return; /* there is no other way to %gs */
     }
-    Bank *bank = bank_of(thread, regions, tiles);
+    const uint64_t counted = group_regions(thread, regions);
+    Bank *bank = bank_of(thread, counted, tiles);
     if (!bank) {
         return; /* no memory at all: it counts on where it is */
     }
@@ -193,14 +198,28 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     thread->regions = regions;
     gs_set(bank);
     if (before) {
-        traffic_switched(before, bank);
+        traffic_switched(before, bank, regions);
     }
+}
+
+static uint64_t threads_taken(void) {
+    const uint64_t taken = __atomic_load_n(&n_threads, __ATOMIC_ACQUIRE);
+    return taken < most_threads() ? taken : most_threads();
+}
+
+Thread *thread_after(Thread *before) {
+    const uint64_t n = threads_taken();
+    for (uint64_t i = before ? (uint64_t)(before - threads) + 1 : 0; i < n; i++) {
+        if (__atomic_load_n(&threads[i].alive, __ATOMIC_ACQUIRE)) {
+            return &threads[i];
+        }
+    }
+    return NULL;
 }
 
 /* A thread's banks, then the next thread's. Rows of threads that have ended have theirs still. */
 Bank *bank_after(Bank *before) {
-    const uint64_t taken = __atomic_load_n(&n_threads, __ATOMIC_ACQUIRE);
-    const uint64_t n = taken < most_threads() ? taken : most_threads();
+    const uint64_t n = threads_taken();
     if (before && before->next) {
         return (Bank *)before->next;
     }
@@ -225,6 +244,7 @@ void thread_begins(Thread *thread, const uint8_t tiles[64]) {
 void thread_leaves(void) {
     Bank *bank = bank_here();
     traffic_ring(bank);
+    group_leaves((Thread *)bank->thread);
     traffic_thread_ends(bank->tid);
     if (__atomic_load_n(&threads_alive, __ATOMIC_RELAXED) == 1) {
         traffic_ends(process.number, true, bank_after);

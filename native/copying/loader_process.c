@@ -56,6 +56,7 @@ static void begin_process(const Bank *parents) {
     modules_lock = 0;
     names_lock = 0;
     functions_lock = 0;
+    group_forget();
     process_marks_forks();
     threads_forget();
     Thread *thread = thread_take();
@@ -147,6 +148,7 @@ static bool is_this_process(void) {
 static void exits(uint64_t status) {
     if (is_quiet || is_this_process()) {
         traffic_ring(bank_here());
+        group_ends();
         traffic_ends(process.number, true, bank_after);
         const uint64_t values[4] = {status & 255};
         arena_event(EVENT_ENDED, values, 0, 0);
@@ -196,6 +198,17 @@ static bool is_kept(Thread *thread, Frame *frame, bool (*begins)(Thread *, Frame
     return true;
 }
 
+/* Threads are counted together: each looks around before a call and after it. */
+static bool goes_by_group(Thread *thread, const Frame *frame) {
+    if (is_quiet || !group_is_on()) {
+        return false;
+    }
+    group_call_begins(thread);
+    bank_here()->slots[SLOT_CALL] = frame->rax; /* it may be another bank now */
+    thread->kept = KEPT_CALL;
+    return true;
+}
+
 static bool returns_by_hook(Thread *thread, Frame *frame) {
     thread->kept = KEPT_NOTHING;
     switch (frame->rax) {
@@ -242,7 +255,9 @@ static bool returns_by_hook(Thread *thread, Frame *frame) {
             process_becomes_quiet();
         }
         return false;
-    default: return false;
+    case SYS_vfork: /* whose child has the same stack, */
+    case SYS_rt_sigreturn: return false; /* and which does not return */
+    default: return goes_by_group(thread, frame);
     }
 }
 
@@ -272,6 +287,11 @@ static bool is_own(const Thread *thread, uint64_t kept) {
 void system_call_returned(Frame *frame) {
     Thread *thread = thread_here();
     const uint64_t kept = thread->kept;
+    if (kept == KEPT_CALL) {
+        thread->kept = KEPT_NOTHING;
+        group_call_returned(thread);
+        return;
+    }
     if (!frame->rax && !is_own(thread, kept)) {
         child_begins(thread);
         return;

@@ -78,6 +78,35 @@ uint64_t regions_with(uint64_t regions, const char *name, size_t n) {
     return found;
 }
 
+static bool has_name(uint64_t regions, const char *name, size_t n) {
+    for (const char *at = arena_text(regions); *at;) {
+        size_t length = 0;
+        while (at[length] && at[length] != '\n') {
+            length++;
+        }
+        if (length == n && !memcmp(at, name, n)) {
+            return true;
+        }
+        at += length + (at[length] == '\n');
+    }
+    return false;
+}
+
+uint64_t regions_within(uint64_t outer, uint64_t inner) {
+    uint64_t regions = outer;
+    for (const char *at = arena_text(inner); *at && regions;) {
+        size_t length = 0;
+        while (at[length] && at[length] != '\n') {
+            length++;
+        }
+        if (!has_name(outer, at, length)) {
+            regions = regions_with(regions, at, length);
+        }
+        at += length + (at[length] == '\n');
+    }
+    return regions;
+}
+
 static size_t copy_name(char *to, const char *name) {
     size_t n = 0;
     for (; n < MOST_NAME_BYTES && name[n]; n++) {

@@ -141,6 +141,7 @@ _Static_assert(sizeof(Kept) == 368 && NGREG == 23 && offsetof(ucontext_t, uc_mco
 uint64_t signal_begins(uint64_t signal, ucontext_t *context, void *room) {
     greg_t *here = context->uc_mcontext.gregs;
     Kept *kept = room;
+    group_call_interrupted();
     memcpy(kept->interrupted, here, sizeof kept->interrupted);
     if (here[REG_RIP] == (greg_t)hook_signal) { /* another one has not even begun */
         here[REG_RIP] = (greg_t)handlers[here[REG_RDI] % MOST_SIGNALS];

@@ -199,8 +199,9 @@ void traffic_ring(Bank *bank) {
     bank->ring_index = 0;
 }
 
-void traffic_switched(const Bank *from, const Bank *to) {
-    if (!is_on() || from->regions == to->regions) {
+void traffic_switched(const Bank *from, const Bank *to, uint64_t own) {
+    const bool is_same = from->regions == to->regions && to->regions == own;
+    if (!is_on() || is_same) {
         return;
     }
     const uint64_t signals = enter();
@@ -209,7 +210,7 @@ void traffic_switched(const Bank *from, const Bank *to) {
     if (thread) {
         const bool before = traffic_is_selected(thread);
         traffic_use_sheet(from->process, traffic_regions_of(thread));
-        traffic_goes_into(thread, to->regions);
+        traffic_goes_into(thread, own, to->regions);
         if (is_cold && before != traffic_is_selected(thread)) {
             traffic_empty_caches(); /* what was dirty belongs to where it was before */
         }

@@ -34,8 +34,9 @@ void traffic_thread_ends(uint64_t tid);
    another bank is used, and before the thread ends, forks, or becomes another program. */
 void traffic_ring(Bank *bank);
 
-/* The calling thread goes from one bank (whose ring was replayed) to another. */
-void traffic_switched(const Bank *from, const Bank *to);
+/* The calling thread goes from one bank (whose ring was replayed) to another, and is itself in these
+   regions: not those of the bank where it counts with another thread. */
+void traffic_switched(const Bank *from, const Bank *to, uint64_t own);
 
 /* Around a fork, whose child has a number and a bank of its own; not around vfork, which shares
    memory. `tid`: of the thread that forks, and of the one that goes on. Nothing but the fork may

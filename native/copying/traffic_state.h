@@ -132,7 +132,8 @@ Moved *traffic_moved_elsewhere(void *geometry, uint32_t site);
 TrafficThread *traffic_thread(uint64_t tid); /* announced now if it was not; NULL: no memory */
 void traffic_forget_thread(uint64_t tid);
 void traffic_only_thread(uint64_t before, uint64_t tid); /* of a child of fork, renamed */
-void traffic_goes_into(TrafficThread *thread, uint64_t regions);
+/* A thread that is itself in some regions counts in these. */
+void traffic_goes_into(TrafficThread *thread, uint64_t own, uint64_t regions);
 bool traffic_is_selected(const TrafficThread *thread);
 bool traffic_is_dropped(void); /* nothing that runs now matters to anybody */
 uint64_t traffic_regions_of(const TrafficThread *thread); /* that its accesses belong to */

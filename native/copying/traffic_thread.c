@@ -88,8 +88,8 @@ static bool is_inside(uint64_t regions) {
     return false;
 }
 
-void traffic_goes_into(TrafficThread *thread, uint64_t regions) {
-    const bool inside = is_inside(regions);
+void traffic_goes_into(TrafficThread *thread, uint64_t own, uint64_t regions) {
+    const bool inside = is_inside(own);
     traffic.n_inside += (uint32_t)inside - (uint32_t)thread->is_inside;
     thread->is_inside = inside;
     thread->regions = regions;

@@ -36,7 +36,7 @@ def named(counted, *names):
 
 
 LAYOUTS = {
-    "ArenaHeader": ("arena.h", HEADER, ("banks_at", "loader_name", "n_modules", "n_processes")),
+    "ArenaHeader": ("arena.h", HEADER, ("banks_at", "region_name", "n_modules", "late_ns")),
     "ArenaModule": ("arena.h", MODULE, ("copy_name", "first_counter", "process")),
     "ArenaEvent": ("arena.h", EVENT, ("process", "d", "name2")),
     "ArenaSample": ("arena.h", SAMPLE, ("address",)),

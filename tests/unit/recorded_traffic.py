@@ -49,6 +49,7 @@ void fill(Bank *bank, const uint64_t *words, uint64_t n) {
 }
 uint64_t ring_index(const Bank *bank) { return bank->ring_index; }
 uint64_t dropped(const Bank *bank) { return bank->not_simulated; }
+uint64_t regions_of(const Bank *bank) { return bank->regions; }
 static Bank *last;
 static Bank *next(Bank *before) { return before ? NULL : last; }
 void ends(uint64_t process, bool is_last, Bank *bank) {
@@ -166,7 +167,7 @@ class Process:
         self.c.forget()
         self.c.begin(ctypes.c_void_p(self.at), ctypes.c_uint64(2))
         self.n_counters = 0
-        for name in ("ring_index", "dropped"):
+        for name in ("ring_index", "dropped", "regions_of"):
             getattr(self.c, name).restype = ctypes.c_uint64
 
     def put(self, at: int, content: bytes) -> None:
@@ -199,6 +200,10 @@ class Process:
             bank, ctypes.c_uint64(process), ctypes.c_uint64(tid), ctypes.c_uint64(regions), tiles
         )
         return bank
+
+    def switched(self, before: ctypes.c_void_p, after: ctypes.c_void_p) -> None:
+        """Let a thread go from one bank to another, into whose regions it goes itself."""
+        self.c.traffic_switched(before, after, ctypes.c_uint64(self.c.regions_of(after)))
 
     def note(self, bank: ctypes.c_void_p, words) -> None:
         """Write words into a ring."""

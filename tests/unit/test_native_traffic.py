@@ -217,7 +217,7 @@ def test_rings_move_what_their_accesses_move_one_by_one(flavour, seed):
         number = rng.randrange(len(banks))
         cpu, regions = number // 2, names[number % 2]
         if regions:
-            process.c.traffic_switched(banks[number - 1], banks[number])
+            process.switched(banks[number - 1], banks[number])
         ring = []
         for _ in range(rng.randint(1, 12)):
             n = rng.randrange(len(blocks))
@@ -227,7 +227,7 @@ def test_rings_move_what_their_accesses_move_one_by_one(flavour, seed):
                 expected.record(blocks[n], words, cpu=cpu, regions=regions)
         process.replay(banks[number], ring)
         if regions:
-            process.c.traffic_switched(banks[number], banks[number - 1])
+            process.switched(banks[number], banks[number - 1])
     process.end()
 
     assert process.by_site() == expected.by_site()
@@ -328,11 +328,11 @@ def test_the_selected_region_begins_and_ends_with_empty_caches():
     other = process.bank(2, regions=near)
     words = [word(0), 64 * 50, 64 * 51]
     process.replay(outside, words)
-    process.c.traffic_switched(outside, other)
+    process.switched(outside, other)
     process.replay(other, words)
-    process.c.traffic_switched(other, inside)
+    process.switched(other, inside)
     process.replay(inside, words)
-    process.c.traffic_switched(inside, outside)
+    process.switched(inside, outside)
     process.replay(outside, words)
     process.end()
 
@@ -356,9 +356,9 @@ def test_outside_of_a_cold_region_nothing_is_simulated_when_nothing_asks_for_it(
     outside, inside = process.bank(0), process.bank(1, regions=hot)
     words = [word(0), 64 * 50, 64 * 51]
     process.replay(outside, words)
-    process.c.traffic_switched(outside, inside)
+    process.switched(outside, inside)
     process.replay(inside, words)
-    process.c.traffic_switched(inside, outside)
+    process.switched(inside, outside)
     process.replay(outside, words)
 
     assert {regions for regions, _, _ in process.by_site()} == {hot}
@@ -373,10 +373,10 @@ def test_what_other_threads_do_belongs_to_the_region_if_that_is_asked_for(all_th
     outside, inside = process.bank(0), process.bank(1, regions=hot)
     helper = process.bank(2, tid=2)
     process.replay(helper, [word(1), 64 * 60])
-    process.c.traffic_switched(outside, inside)
+    process.switched(outside, inside)
     process.replay(helper, [word(1), 64 * 61, word(1), 64 * 62])
     process.replay(inside, [word(0), 64 * 50, 64 * 51])
-    process.c.traffic_switched(inside, outside)
+    process.switched(inside, outside)
 
     found = process.by_site()
     assert found[hot * all_threads, 0, 0x3000][0] == 3  # its code among them
@@ -390,9 +390,9 @@ def test_a_function_that_was_selected_is_a_region_with_a_marked_name():
     outside = process.bank(0)
     for regions in (region, function):
         inside = process.bank(1, regions=regions)
-        process.c.traffic_switched(outside, inside)
+        process.switched(outside, inside)
         process.replay(inside, [word(0), 64 * 50, 64 * 51])
-        process.c.traffic_switched(inside, outside)
+        process.switched(inside, outside)
 
     assert {regions for regions, _, _ in process.by_site()} == {function}
 

@@ -31,8 +31,6 @@ def first_choice(**options: Any) -> Meter:
         As `ridgepoint.meters.engine.EngineMeter` has them.
     """
     engine = EngineMeter(**options)
-    if engine.all_threads:
-        return engine
     native = NativeMeter(**{each.name: getattr(engine, each.name) for each in fields(Asked)})
     return FirstChoice(native=native, engine=engine)
 

@@ -23,6 +23,7 @@ from ridgepoint.meters import Launch, Meter, Run, Unavailable
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.native import cautions as doubts
 from ridgepoint.meters.native.arena import (
+    OPTION_ALL_THREADS,
     OPTION_JIT,
     OPTION_SAMPLES,
     OPTION_TRAFFIC,
@@ -46,6 +47,7 @@ from ridgepoint.meters.simulated.cautions import apart
 from ridgepoint.meters.simulated.geometry import Geometry
 from ridgepoint.regions import ARENA_VARIABLE
 from ridgepoint.scratch import scratch_folder
+from ridgepoint.units import format_si
 
 _SLOWEST_TICK_S, _LEAST_UNSEEN_S = 0.01, 0.5
 _MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled
@@ -56,7 +58,7 @@ class NativeMeter(Asked):
     """Counts with the copying engine; see the module.
 
     What `ridgepoint.meters.profile.asked.Asked` says is asked of it; caches are not simulated
-    unless that is. It does not know `all_threads`.
+    unless that is.
 
     Parameters
     ----------
@@ -68,11 +70,6 @@ class NativeMeter(Asked):
     options: int = OPTION_SAMPLES | OPTION_JIT
 
     name = "native"
-
-    def __post_init__(self) -> None:
-        Asked.__post_init__(self)
-        if self.all_threads:
-            raise ValueError("the copying engine does not know all_threads")
 
     @property
     def slowdown(self) -> str:
@@ -139,6 +136,7 @@ class NativeMeter(Asked):
             )
             covered = coverage_of(contents, history, selects=selects(self.selection))
         _check_covered(what, covered)
+        _check_together(what, contents)
         return self._counted(
             contents,
             history,
@@ -159,14 +157,18 @@ class NativeMeter(Asked):
             region=self.region or "",
             function=self.function is not None,
             cold=self.cold,
+            all_threads=self.all_threads,
         )
         try:
             return Arena(
                 copies=copies,
                 copier=built.copier,
                 library=built.library,
-                options=self.options | OPTION_TRAFFIC * self.simulate,
+                options=self.options
+                | OPTION_TRAFFIC * self.simulate
+                | OPTION_ALL_THREADS * self.all_threads,
                 traffic=wanted if self.simulate else None,
+                region=self.region,
                 function=self.function,
             )
         except OSError as error:
@@ -202,6 +204,7 @@ class NativeMeter(Asked):
                 *doubts.without_bank(contents.threads_without_bank),
                 *doubts.undecoded(totals.counts),
                 *doubts.lost_events(contents.lost_events),
+                *doubts.late(contents.late_ns, contents.inside_ns),
                 *(self._of_traffic(contents, totals, history) if self.simulate else ()),
             ),
             most_threads=history.most_threads,
@@ -262,6 +265,24 @@ def _check_covered(what: str, covered: Coverage | None) -> None:
             reason=f"W would cover {covered.share:.0%} of its time only ({covered.samples} "
             "samples); most of the rest was in "
             f"{uncounted_in_words(covered.uncounted)}",
+            remedy="count it with --meter engine",
+        )
+
+
+def _check_together(what: str, contents: Contents) -> None:
+    """Refuse a run of which it is not known what threads did while another one was inside.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if contents.late_ns > doubts.MOST_LATE * contents.inside_ns:
+        raise CannotMeasure(
+            what,
+            reason="its threads worked on without a system call where one came into what is "
+            f"counted, or left it: for {format_si(contents.late_ns / 1e9, 's', digits=2)} of "
+            f"{format_si(contents.inside_ns / 1e9, 's', digits=2)} of CPU time it is not known "
+            "whether they did inside",
             remedy="count it with --meter engine",
         )
 

@@ -34,6 +34,7 @@ from ridgepoint.meters.native.contents import (
     LOADED,
     MAGIC,
     MODULE,
+    OPTION_ALL_THREADS,
     OPTION_BURSTS,
     OPTION_JIT,
     OPTION_SAMPLES,
@@ -72,6 +73,7 @@ __all__ = [
     "LOADED",
     "MAGIC",
     "MODULE",
+    "OPTION_ALL_THREADS",
     "OPTION_BURSTS",
     "OPTION_JIT",
     "OPTION_SAMPLES",
@@ -112,6 +114,7 @@ class Arena:
         options: int = OPTION_SAMPLES,
         period_ns: int = _PERIOD_NS,
         traffic: simulated.Wanted | None = None,
+        region: str | None = None,
         function: str | None = None,
     ) -> None:
         """Make an empty arena.
@@ -127,6 +130,8 @@ class Arena:
             CPU time of a thread between two of its samples.
         traffic : Wanted or None
             The caches to simulate; `options` are to say so too.
+        region : str or None
+            Name of the region that is counted alone.
         function : str or None
             Name or pattern of functions that are regions of their own, with what they call.
 
@@ -137,7 +142,9 @@ class Arena:
         """
         self._fd = os.memfd_create("ridgepoint-arena")
         try:
-            self._lay_out(options, period_ns, (copies, copier, library), traffic, function)
+            self._lay_out(
+                options, period_ns, (copies, copier, library), traffic, (region, function)
+            )
         except BaseException:
             os.close(self._fd)
             raise
@@ -164,7 +171,7 @@ class Arena:
         period_ns: int,
         paths: tuple[Path, ...],
         traffic: simulated.Wanted | None,
-        function: str | None,
+        alone: tuple[str | None, str | None],
     ) -> None:
         counters, banks = _counters_and_banks()
         bank_bytes = _pages(COUNTERS_AT + 8 * counters)
@@ -185,12 +192,13 @@ class Arena:
         header["banks_at"], header["most_banks"] = at, banks
         at += banks * bank_bytes
         names = b"\0"
-        for name, path in zip(("folder_name", "copier_name", "loader_name"), paths, strict=True):
-            header[name] = len(names)
+        for place, path in zip(("folder_name", "copier_name", "loader_name"), paths, strict=True):
+            header[place] = len(names)
             names += os.fsencode(path) + b"\0"
-        if function is not None:
-            header["function_name"] = len(names)
-            names += os.fsencode(function) + b"\0"
+        for place, name in zip(("region_name", "function_name"), alone, strict=True):
+            if name is not None:
+                header[place] = len(names)
+                names += os.fsencode(name) + b"\0"
         if traffic is not None:
             region_name = len(names) if traffic.region else 0
             names += os.fsencode(traffic.region) + b"\0"

@@ -15,6 +15,9 @@ from ridgepoint.units import format_si
 LEAST_COVERAGE = 0.95
 """Share of the time of which less is refused, if it is surely less."""
 
+MOST_LATE = 0.01
+"""Share of the CPU time inside that threads may have counted at the wrong place; else refused."""
+
 _COVERAGE_TO_DOUBT = 0.99
 _MOST_FLOP = 64  # of one instruction that may be undecoded: a 512-bit VDPBF16PS; not of tiles
 _NEGLIGIBLE = 1e-3
@@ -124,6 +127,19 @@ def undecoded(counts: Counts) -> Iterable[Caution]:
         "take the work as a lower bound",
         effect=None,
     )
+
+
+def late(late_ns: int, inside_ns: int) -> Iterable[Caution]:
+    """Doubt what threads did while another one came into what is counted, or left it."""
+    if late_ns > _NEGLIGIBLE * inside_ns:
+        share = late_ns / inside_ns
+        yield Caution(
+            "threads-late",
+            f"for {share:.2%} of the CPU time it is not known whether threads worked inside of "
+            "what is counted: they made no system call where another one came in, or left",
+            "let the others wait where one begins and ends, or count with --meter engine",
+            effect=share,
+        )
 
 
 def lost_events(n_lost: int) -> Iterable[Caution]:

@@ -17,8 +17,8 @@ from ridgepoint.meters.native import traffic as simulated
 
 MAGIC = b"RPARENA1"
 
-OPTION_SAMPLES, OPTION_TRAFFIC, OPTION_BURSTS, OPTION_JIT, OPTION_VERBOSE = (
-    1 << bit for bit in range(5)
+OPTION_SAMPLES, OPTION_TRAFFIC, OPTION_BURSTS, OPTION_JIT, OPTION_VERBOSE, OPTION_ALL_THREADS = (
+    1 << bit for bit in range(6)
 )
 
 BEGAN, FORKED, EXECS, EXEC_FAILED, LOADED, LEFT_ALONE, UNLOADED, THREAD, ENDED, USES_GS = range(
@@ -30,11 +30,11 @@ _WRITTEN = (
     *("options", "modules_at", "most_modules", "events_at", "most_events", "samples_at"),
     *("most_samples", "names_at", "names_bytes", "banks_at", "most_banks", "bank_bytes"),
     *("most_counters", "period_ns", "folder_name", "copier_name", "loader_name", "traffic_at"),
-    *("function_name", "claims_at"),
+    *("function_name", "claims_at", "region_name"),
 )
 _COUNTED = (
     *("n_modules", "n_events", "n_samples", "names_used", "n_banks", "n_counters"),
-    *("n_processes", "threads_without_bank"),
+    *("n_processes", "threads_without_bank", "inside_ns", "late_ns"),
 )
 _COUNTED_AT, _LINE = 320, 64
 HEADER = np.dtype(
@@ -183,6 +183,9 @@ class Contents:
     threads_without_bank : int
     lost_events : int
         That did not fit.
+    inside_ns, late_ns : int
+        CPU time: of all threads while one was in what is counted alone with them all; and of
+        threads that may have counted at the wrong place.
     moved : Moved or None
         None: no caches were simulated.
     regions : dict of int to tuple of str
@@ -196,6 +199,8 @@ class Contents:
     processes: int
     threads_without_bank: int
     lost_events: int
+    inside_ns: int = 0
+    late_ns: int = 0
     moved: simulated.Moved | None = None
     regions: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
@@ -225,6 +230,8 @@ def read_contents(fd: int, *, with_banks: bool = True) -> Contents:
         processes=int(header["n_processes"]),
         threads_without_bank=int(header["threads_without_bank"]),
         lost_events=max(0, int(header["n_events"]) - len(events)),
+        inside_ns=int(header["inside_ns"]),
+        late_ns=int(header["late_ns"]),
         moved=moved,
         regions={} if moved is None else _regions_of(moved, names),
     )

@@ -150,6 +150,7 @@ static void exits(uint64_t status) {
         traffic_ring(bank_here());
         group_ends();
         traffic_ends(process.number, true, bank_after);
+        traffic_has_ended();
         const uint64_t values[4] = {status & 255};
         arena_event(EVENT_ENDED, values, 0, 0);
     }

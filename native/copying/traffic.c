@@ -168,6 +168,10 @@ void traffic_ends(uint64_t process, bool is_last, Bank *(*next_bank)(Bank *befor
     leave(signals);
 }
 
+void traffic_has_ended(void) {
+    traffic.has_ended = true;
+}
+
 /* ---- threads ---- */
 
 void traffic_thread_begins(uint64_t tid) {
@@ -193,7 +197,7 @@ void traffic_ring(Bank *bank) {
             traffic_replay(bank);
         }
         leave(signals);
-    } else {
+    } else if (!traffic.has_ended) {
         bank->not_simulated += bank->ring_index / sizeof(uint64_t);
     }
     bank->ring_index = 0;

@@ -51,4 +51,7 @@ void traffic_after_fork(bool is_child, uint64_t tid);
    one, or NULL; of NULL the first. */
 void traffic_ends(uint64_t process, bool is_last, Bank *(*next_bank)(Bank *before));
 
+/* Other threads go on for a moment, until the kernel ends them. */
+void traffic_has_ended(void);
+
 #endif

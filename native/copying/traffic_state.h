@@ -78,7 +78,8 @@ typedef struct {
     ArenaHeader *arena;    /* NULL: nothing is simulated */
     ArenaTraffic *options;
     bool has_failed;       /* there was no memory: nothing is simulated any more */
-    bool is_over;          /* the process is about to end */
+    bool is_over;          /* the process is about to end, or makes no more calls */
+    bool has_ended;        /* nobody misses what threads still do */
     uint32_t n_geometries;
     Caches *caches[TRAFFIC_GEOMETRIES];
     Reuse *reuse;

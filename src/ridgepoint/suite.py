@@ -82,7 +82,7 @@ def run_suite(
     chosen: Sequence[Case],
     *,
     repetitions: int = REPETITIONS,
-    meter: MeterName = "engine",
+    meter: MeterName | None = None,
     caches: Sequence[Cache] | None = None,
     limit_s: float = 3.0,
     report: Callable[[str], None] = lambda what: None,
@@ -94,7 +94,7 @@ def run_suite(
     chosen : sequence of Case
     repetitions : int
         Samples of each runtime.
-    meter : {"engine", "native", "perf", "auto"}
+    meter : {"native", "engine", "perf", "auto"} or None
         What counts; see `ridgepoint.measure`.
     caches : sequence of Cache or None
         To be simulated; None: this host's.

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 @click.option(
     "--meter",
     type=click.Choice(["engine", "native", "perf", "auto"]),
-    default="engine",
-    show_default=True,
-    help="What counts: a simulation, copies that run AVX-512 and AMX too (of one thread), the "
-    "CPU's own counters, or these if they tell enough.",
+    default=None,
+    help="What counts: a simulation (engine), copies that run AVX-512 and AMX too (native), the "
+    "CPU's own counters, or these if they tell enough.  [default: native, and engine what that "
+    "cannot]",
 )
 @click.option("--full", is_flag=True, help="All sizes of the series: takes much longer.")
 @click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")
@@ -106,7 +106,7 @@ def command(
     only_list: bool,
     state: str,
     threads: tuple[int, ...],
-    meter: MeterName,
+    meter: MeterName | None,
     full: bool,
     validate: bool,
     folder: Path | None,
@@ -144,7 +144,7 @@ def command(
     from ridgepoint.workloads.validation import validate as compare
 
     if names and names[0] == imaging.NAME:
-        others = {"--meter": meter != "engine", "--validate": validate, "--full": full,
+        others = {"--meter": meter, "--validate": validate, "--full": full,
                   "--per-cycle": per_cycle, "--from": source, "--published": published,
                   "--mpi": ranks, "--launcher": launcher}  # fmt: skip
         _refuse(imaging.NAME, others)
@@ -230,7 +230,9 @@ def command(
     return _status(run) if validate else 0
 
 
-def _require_usual(family: str, *, state: str, meter: str, validate: bool, per_cycle: bool) -> None:
+def _require_usual(
+    family: str, *, state: str, meter: str | None, validate: bool, per_cycle: bool
+) -> None:
     """Refuse what workloads of another family do not know.
 
     Raises
@@ -239,7 +241,7 @@ def _require_usual(family: str, *, state: str, meter: str, validate: bool, per_c
     """
     given = {
         "--caches": state != "both",
-        "--meter": meter != "engine",
+        "--meter": meter,
         "--validate": validate,
         "--per-cycle": per_cycle,
     }
@@ -294,7 +296,7 @@ def _measured(
     *,
     state: str,
     threads: Sequence[int],
-    meter: MeterName,
+    meter: MeterName | None,
     full: bool,
     folder: Path | None,
     archive_path: Path | None,

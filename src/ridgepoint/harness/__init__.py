@@ -11,13 +11,13 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ridgepoint.context import context_here
-from ridgepoint.errors import CannotMeasure, MeterUnavailable, RidgepointError
-from ridgepoint.harness.child import Task, is_counted
-from ridgepoint.harness.counted import Conditions, calls_to_count, count_calls
+from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.harness.apart import Found, count_apart
+from ridgepoint.harness.child import is_counted
+from ridgepoint.harness.counted import Conditions
 from ridgepoint.harness.hardware import Choice, MeterName, choose, count_here
 from ridgepoint.harness.native import Native, time_natively
 from ridgepoint.harness.packing import Function
@@ -34,10 +34,7 @@ __all__ = ["REPETITIONS", "MeterName", "Subject", "measure", "measure_all", "sub
 
 REPETITIONS = 20
 COUNTED_S = 0.1
-Found = tuple[Counted, int] | CannotMeasure
-"""What one call did on average, and of how many calls; or why it could not be counted."""
 _UNDER_WAY = threading.Lock()
-_LEAST_INSTRUCTIONS_PER_S = 1e7  # a chain of misses to memory has 3e7
 
 
 def measure(
@@ -47,7 +44,7 @@ def measure(
     name: str | None = None,
     repetitions: int = REPETITIONS,
     threads: int | None = None,
-    meter: MeterName | PerfMeter = "engine",
+    meter: MeterName | PerfMeter | None = None,
     machine: Machine | None = None,
     caches: Sequence[Cache] | None = None,
     memory_bytes: int | None = None,
@@ -75,10 +72,11 @@ def measure(
         Samples of the runtime.
     threads : int or None
         That BLAS and OpenMP may use; None: as they choose.
-    meter : {"engine", "native", "perf", "auto"} or PerfMeter
-        What counts: the engine, by simulation; the copying engine, which runs AVX-512 and AMX
-        too, of calls in one thread; the CPU's own counters, in this process, after kernels of
-        known work have verified them; or these if they tell all that a roofline needs.
+    meter : {"native", "engine", "perf", "auto"} or PerfMeter or None
+        What counts: the copying engine, which runs AVX-512 and AMX too; Valgrind's; the CPU's own
+        counters, in this process, after kernels of known work have verified them; or these if
+        they tell all that a roofline needs. None: the copying engine, and Valgrind's what that
+        one refuses or does not cover.
     machine : Machine or None
         That is to bound it: its caches are simulated, if they are known and `caches` is None.
     caches : sequence of Cache or None
@@ -141,7 +139,7 @@ def measure_all(
     subjects: Sequence[Subject],
     *,
     repetitions: int = REPETITIONS,
-    meter: MeterName | PerfMeter = "engine",
+    meter: MeterName | PerfMeter | None = None,
     caches: Sequence[Cache] | None = None,
     memory_bytes: int | None = None,
     limit_s: float = 60.0,
@@ -201,13 +199,16 @@ def measure_all(
             except CannotMeasure as error:
                 results[index] = error
         counted = (
-            _count_apart(
+            count_apart(
                 subjects,
                 timed,
-                caches=tuple(System().caches if caches is None else caches),
-                timeout_s=timeout_s,
+                Conditions(
+                    caches=tuple(System().caches if caches is None else caches),
+                    threads=None,
+                    timeout_s=timeout_s,
+                    engine=choice.engine,
+                ),
                 counted_s=counted_s,
-                native=choice.native,
                 report=report,
             )
             if choice.perf is None
@@ -239,54 +240,6 @@ def _count_here(
     return counted
 
 
-def _count_apart(
-    subjects: Sequence[Subject],
-    timed: Mapping[int, Native],
-    *,
-    caches: tuple[Cache, ...],
-    timeout_s: float | None,
-    counted_s: float,
-    native: bool,
-    report: Callable[[str], None],
-) -> dict[int, Found]:
-    """Count with an engine, in a process for each number of threads."""
-
-    def conditions_of(index: int) -> Conditions:
-        threads = subjects[index].threads
-        return Conditions(caches=caches, threads=threads, timeout_s=timeout_s, native=native)
-
-    found: dict[int, Found] = {}
-    order = sorted(timed, key=lambda index: subjects[index].threads or 0)
-    for conditions, group in groupby(order, key=conditions_of):
-        indices = list(group)
-        tasks = [
-            _task(subjects[i], timed[i], conditions, counted_s=counted_s, name=f"call {i}")
-            for i in indices
-        ]
-        report(f"counting {len(indices)} of {len(subjects)}")
-        counted = _count(tasks, conditions)
-        for index, task in zip(indices, tasks, strict=True):
-            one = counted[task.name]
-            if native and isinstance(one, Counted):
-                one = _if_plausible(one, timed[index])
-            found[index] = one if isinstance(one, RidgepointError) else (one, task.calls)
-    return found
-
-
-def _if_plausible(counted: Counted, timed: Native) -> Counted | CannotMeasure:
-    """Return counts at native speed, or why not: code that is not copied counts nothing."""
-    per_s = counted.counts.instructions / timed.timed.runtime_s.median
-    if per_s >= _LEAST_INSTRUCTIONS_PER_S:
-        return counted
-    return CannotMeasure(
-        "cannot count the calls with the copying engine",
-        reason=f"it saw {counted.counts.instructions} instructions of one call, which is not what "
-        "keeps a CPU busy for so long: most of the call is in code that was not copied, such as "
-        "code made at run time",
-        remedy="count with meter='engine'",
-    )
-
-
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """Let one measurement be made at a time: others would be in its times.
@@ -306,44 +259,6 @@ def _alone() -> Iterator[None]:
         yield
     finally:
         _UNDER_WAY.release()
-
-
-def _task(
-    one: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
-) -> Task:
-    calls = calls_to_count(
-        native.timed.runtime_s.median,
-        data_bytes=one.arguments.nbytes,
-        replicas=native.replicas,
-        cold=one.state == "cold",
-        counted_s=counted_s,
-        conditions=conditions,
-    )
-    return Task(
-        name=name,
-        function=one.handed_over,
-        arguments=one.arguments,
-        cold=one.state == "cold",
-        calls=calls,
-    )
-
-
-def _count(tasks: Sequence[Task], conditions: Conditions) -> dict[str, Counted | CannotMeasure]:
-    """Count all tasks together, or each by itself where one of them ends the process.
-
-    Raises
-    ------
-    MeterUnavailable
-        If the counting engine does not work here.
-    """
-    try:
-        return count_calls(tasks, conditions)
-    except MeterUnavailable:
-        raise
-    except CannotMeasure as error:
-        if len(tasks) == 1:
-            return {tasks[0].name: error}
-        return {task.name: _count([task], conditions)[task.name] for task in tasks}
 
 
 def _measurement(

@@ -34,6 +34,14 @@ _REUSING = {
     "MALLOC_TOP_PAD_": str(2**26),
     "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1),
 }
+# Threads that have nothing to do are to sleep at once: what they spin is nobody's work, and where
+# they are woken, it is known in which region they are.
+_SLEEPING = {
+    "GOMP_SPINCOUNT": "0",
+    "KMP_BLOCKTIME": "0",
+    "OMP_WAIT_POLICY": "passive",
+    "OPENBLAS_THREAD_TIMEOUT": "4",  # the logarithm of cycles; there is no less
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +87,7 @@ def is_counted() -> bool:
 def environment(threads: int | None) -> dict[str, str]:
     """Return the variables of a process that counts, with so many threads of linear algebra."""
     limits = {} if threads is None else dict.fromkeys(_THREAD_VARIABLES, str(threads))
-    return {_IS_COUNTED: "1", **_REUSING, **limits}
+    return {_IS_COUNTED: "1", **_REUSING, **_SLEEPING, **limits}
 
 
 def prepare(task: Task) -> Function:
@@ -134,6 +142,11 @@ class Ending:
         except FileNotFoundError:
             return None
         return cls(reason=reason, remedy=remedy)
+
+    @staticmethod
+    def forget(folder: Path, task: Task) -> None:
+        """Remove what an earlier run left."""
+        (folder / task.name).unlink(missing_ok=True)
 
     @classmethod
     def by(cls, error: BaseException) -> Ending:

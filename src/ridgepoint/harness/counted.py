@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal
 
 from ridgepoint.caution import Caution
 from ridgepoint.counts import RegionCounts
-from ridgepoint.errors import CannotMeasure, CannotStart
+from ridgepoint.errors import CannotMeasure, TimedOut
 from ridgepoint.harness.average import (
     average_counts,
     average_functions,
@@ -24,9 +25,13 @@ from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter, Run
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
+from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.process import run
 from ridgepoint.meters.standard_input import no_standard_input
 from ridgepoint.scratch import scratch_folder
+
+EngineName = Literal["engine", "native"]
 
 MOST_CALLS = 1000
 _WHAT = "cannot count the calls"
@@ -47,14 +52,14 @@ class Conditions:
     threads : int or None
         That libraries of linear algebra may use; None: as they choose.
     timeout_s : float or None
-    native : bool
-        Whether the copying engine counts; else the other one.
+    engine : {"native", "engine"} or None
+        Which engine counts; None: the copying engine, or the other one where that cannot.
     """
 
     caches: tuple[Cache, ...]
     threads: int | None
     timeout_s: float | None
-    native: bool = False
+    engine: EngineName | None = None
 
 
 def calls_to_count(
@@ -97,7 +102,7 @@ def run_to_count(
 
     Raises
     ------
-    CannotMeasure
+    TimedOut
         If it takes too long.
     """
     stdin = no_standard_input()
@@ -105,10 +110,8 @@ def run_to_count(
         return run(
             command, stdin=stdin, output="discard", timeout_s=timeout_s, environment=environment
         )
-    except CannotStart:
-        raise
-    except CannotMeasure as error:
-        raise CannotMeasure(
+    except TimedOut as error:
+        raise TimedOut(
             _WHAT,
             reason=f"counting takes longer than {timeout_s:g} s",
             remedy="give one call less to do, or more time: timeout_s=",
@@ -143,6 +146,8 @@ def count_calls(
         exits: list[int] = []
 
         def launch(command: Sequence[str]) -> Run:
+            if exits:  # with the other engine
+                _begin_anew(tasks, folder)
             done = run_to_count(
                 command, timeout_s=conditions.timeout_s, environment=environment(conditions.threads)
             )
@@ -161,8 +166,6 @@ def count_calls(
             raise
         _require_all_tried(tasks, folder, exits[-1])
         failures = _failures(tasks, folder)
-    if conditions.native:
-        _require_one_thread(counted)
     inside = {region.name: region for region in counted.regions}
     return {
         task.name: failures.get(task.name)
@@ -172,32 +175,30 @@ def count_calls(
 
 
 def _meter(conditions: Conditions) -> Meter:
-    if conditions.native:
-        from ridgepoint.meters.native import NativeMeter
+    asked: dict[str, Any] = {
+        "cpus": conditions.threads or len(usable_cpus()),
+        "simulate": True,
+        "region": REGION,
+        "all_threads": True,
+        "cold": True,
+    }
+    if conditions.engine is None:
+        return first_choice(**asked)
+    return NativeMeter(**asked) if conditions.engine == "native" else EngineMeter(**asked)
 
-        return NativeMeter(simulate=True, region=REGION, cold=True)
-    return EngineMeter(
-        cpus=conditions.threads or len(usable_cpus()),
-        region=REGION,
-        all_threads=True,
-        cold=True,
-    )
 
-
-def _require_one_thread(counted: Counted) -> None:
-    """Refuse counts that may lack what other threads did for a call.
+def _begin_anew(tasks: Sequence[Task], folder: Path) -> None:
+    """Forget how calls ended in the run before; no other is of use if all of them failed.
 
     Raises
     ------
     CannotMeasure
     """
-    if counted.most_threads != 1:
-        raise CannotMeasure(
-            _WHAT,
-            reason=f"there were up to {counted.most_threads} threads, and the copying engine "
-            "counts what the calling one does",
-            remedy="limit it to one thread: threads=1; or count with meter='engine'",
-        )
+    failures = _failures(tasks, folder)
+    if len(failures) == len(tasks):
+        raise failures[tasks[0].name]
+    for task in tasks:
+        Ending.forget(folder, task)
 
 
 def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.caution import Caution
 from ridgepoint.errors import MeterUnavailable
 from ridgepoint.harness.average import average_counts, average_traffic
+from ridgepoint.harness.counted import EngineName
 from ridgepoint.harness.loops import loop_over
 from ridgepoint.harness.native import Native, refusing_failures
 from ridgepoint.harness.subject import Subject, limited_threads
 from ridgepoint.measurement import Counted
+from ridgepoint.meters import Meter
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
+from ridgepoint.meters.native import NativeMeter
 
 if TYPE_CHECKING:
-    from ridgepoint.meters import Meter
     from ridgepoint.meters.perf import PerfMeter
 
 MeterName = Literal["engine", "native", "perf", "auto"]
+
+_ENGINES: dict[str | None, tuple[Callable[[], Meter], EngineName | None]] = {
+    None: (first_choice, None),
+    "engine": (EngineMeter, "engine"),
+    "native": (NativeMeter, "native"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +39,19 @@ class Choice:
     ----------
     perf : PerfMeter or None
         The CPU's own counters; None: an engine, in a process of its own.
-    native : bool
-        Whether that is the copying engine.
+    engine : {"native", "engine"} or None
+        Which engine; None: the copying engine, or the other one where that cannot.
     cautions : tuple of Caution
         What is to be said of the choice.
     """
 
     perf: PerfMeter | None = None
-    native: bool = False
+    engine: EngineName | None = None
     cautions: tuple[Caution, ...] = ()
 
 
-def choose(meter: MeterName | PerfMeter) -> Choice:
-    """Return what counts, tried out.
+def choose(meter: MeterName | PerfMeter | None) -> Choice:
+    """Return what counts, tried out; None: the copying engine, or Valgrind's where that cannot.
 
     Raises
     ------
@@ -52,14 +62,10 @@ def choose(meter: MeterName | PerfMeter) -> Choice:
     ValueError
         If there is no such meter.
     """
-    if meter == "engine":
-        _require(EngineMeter())
-        return Choice()
-    if meter == "native":
-        from ridgepoint.meters.native import NativeMeter
-
-        _require(NativeMeter())
-        return Choice(native=True)
+    if meter is None or (isinstance(meter, str) and meter in _ENGINES):
+        make, engine = _ENGINES[meter]
+        _require(make())
+        return Choice(engine=engine)
     if not isinstance(meter, str):
         return Choice(perf=meter.verified())
     # Imported here: most hosts have no counters.
@@ -74,10 +80,10 @@ def choose(meter: MeterName | PerfMeter) -> Choice:
         )
     from ridgepoint.meters.perf.choice import AutoMeter
 
-    auto = AutoMeter(perf=perf, engine=EngineMeter())
+    auto = AutoMeter(perf=perf, engine=first_choice())
     if auto.chosen is perf:
         return Choice(perf=perf.verified(), cautions=(auto.choice,))
-    _require(EngineMeter())
+    _require(first_choice())
     return Choice(cautions=(auto.choice,))
 
 

@@ -25,7 +25,7 @@ from ridgepoint.host import Activity, System, of_activity, usable_cpus
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted, Measurement, Protocol, Timed
 from ridgepoint.meters import Run
-from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.regions import is_recorded, region
 from ridgepoint.scratch import scratch_folder
 
@@ -161,7 +161,7 @@ class Watch:
         self, command: Sequence[str], caches: tuple[Cache, ...], timeout_s: float | None
     ) -> tuple[int, Counted]:
         """Count the region in a second run; return its entries in that run too."""
-        meter = EngineMeter(cpus=len(usable_cpus()), region=self.name, all_threads=True)
+        meter = first_choice(cpus=len(usable_cpus()), region=self.name, all_threads=True)
         with scratch_folder() as name:
             environment = Replay.prepare(Path(name), self.name, _RESULTS)
             statuses: list[int] = []

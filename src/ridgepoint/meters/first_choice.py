@@ -20,6 +20,7 @@ from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.profile.asked import Asked
 
 _ENDED_BY_SIGNAL = 128
+_REMEDY = "see docs/copying.md for what it cannot do"
 
 
 def first_choice(**options: Any) -> Meter:
@@ -106,7 +107,7 @@ class FirstChoice:
         lack = self.native.why_unavailable()
         if lack is not None:
             counted = self.engine.count(command, launch=launch, caches=caches)
-            return _with(counted, _other(lack.reason, lack.remedy))
+            return _with(counted, other_engine(lack.reason, lack.remedy))
         watched = _Watched(launch)
         try:
             counted = self.native.count(command, launch=watched, caches=caches)
@@ -143,7 +144,7 @@ class FirstChoice:
                 reason=f"{refused.reason}; nor can Valgrind's engine: {error.reason}",
                 remedy=error.remedy,
             ) from error
-        return _with(counted, _other(refused.reason, "see docs/copying.md for what it cannot do"))
+        return _with(counted, other_engine(refused.reason))
 
     def _compared(
         self,
@@ -163,7 +164,9 @@ class FirstChoice:
         if watched.status > _ENDED_BY_SIGNAL:
             return counted
         why = f"a signal ended it there (status {status}), and not under Valgrind's engine"
-        return _with(other, _other(why, "report it, with the program, as an error of Ridgepoint"))
+        return _with(
+            other, other_engine(why, "report it, with the program, as an error of Ridgepoint")
+        )
 
 
 @dataclass(slots=True)
@@ -179,7 +182,8 @@ class _Watched:
         return run
 
 
-def _other(why: str, remedy: str) -> Caution:
+def other_engine(why: str, remedy: str = _REMEDY) -> Caution:
+    """Say that Valgrind's engine counted, and why."""
     return Caution(
         "other-engine",
         f"Valgrind's engine counted, not the copying engine: {why}",

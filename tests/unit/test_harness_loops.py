@@ -31,6 +31,7 @@ from ridgepoint.host import Activity
 from ridgepoint.machine import Cache
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.native import NativeMeter
 
 CACHE = Cache(level=3, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=16, cores=1)
 
@@ -386,7 +387,8 @@ def test_impossible_options_are_refused(options):
 def test_missing_engine_is_told_before_anything_is_timed(monkeypatch):
     """The function is not called at all."""
     lack = Unavailable(reason="there is no valgrind", remedy="install it", cost="")
-    monkeypatch.setattr(EngineMeter, "why_unavailable", lambda self: lack)
+    for meter in (EngineMeter, NativeMeter):
+        monkeypatch.setattr(meter, "why_unavailable", lambda self: lack)
     called = FailsAt(0)
     with pytest.raises(MeterUnavailable, match="there is no valgrind; install it"):
         measure_all([subject(called)])

@@ -1,11 +1,15 @@
 """What all threads do while one is inside; the steps are in tests/programs/workers.c."""
 
+import subprocess
 from contextlib import suppress
 
 import pytest
 
 from ridgepoint.errors import CannotMeasure
+from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
+from ridgepoint.meters.native import NativeMeter
 from ridgepoint.program import measure_program
 
 pytestmark = pytest.mark.valgrind
@@ -17,6 +21,12 @@ OUTSIDE = 2 * (1000 + N_WORKERS * 100)
 LINES = N_WORKERS * 512
 LINE_BYTES = 64
 TRIALS = 9
+
+
+def launch(command):
+    """Run a command to its end."""
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    return Run(exit_status=0, wall_s=1.0, cpu_s=1.0)
 
 
 @pytest.fixture(params=["counted", "natively"])
@@ -58,6 +68,19 @@ def test_what_all_threads_do_meanwhile_counts(mode, own, all_threads, workers):
     assert together.counts.work == {"fp64": all_threads}
     assert apart.selected == "region 'solve'"
     assert together.selected == "region 'solve' (all threads)"
+
+
+def test_threads_that_spin_are_left_to_the_other_engine(compiled):
+    """Without a system call of its own, a thread does not see that another one came in."""
+    program = [compiled("workers.c", "-O2"), "spins"]
+    asked = {"region": "solve", "all_threads": True, "simulate": False}
+    with pytest.raises(CannotMeasure, match="worked on without a system call"):
+        NativeMeter(**asked).count(program, launch=launch, caches=())
+    counted = first_choice(**asked).count(program, launch=launch, caches=())
+
+    assert counted.counts.work == {"fp64": WORKER}
+    assert counted.meter.startswith("engine")
+    assert "other-engine" in {caution.code for caution in counted.cautions}
 
 
 def test_functions_count_all_threads_as_regions_do(workers):

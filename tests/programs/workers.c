@@ -14,11 +14,13 @@
  *             worker 0 enters "solve" too, they read them again
  *   cpu       inside each thread takes 2 ms of CPU time; prints the sum of what they saw, and what
  *             the process took from before the marks to after them, in ns
+ *   spins     one worker alone, which never waits in the kernel: main lets it add 7 in "solve"
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ridgepoint.h"
 
@@ -92,6 +94,27 @@ static void *works(void *number) {
     return NULL;
 }
 
+static atomic_int turn;
+static void *spins(void *unused) {
+    while (turn != 1) continue;
+    adds(7);
+    turn = 2;
+    while (turn != 3) continue;
+    return unused;
+}
+static int lets_one_spin(void) {
+    pthread_t worker;
+    pthread_create(&worker, NULL, spins, NULL);
+    usleep(50000);
+    RIDGEPOINT_REGION_BEGIN("solve");
+    turn = 1;
+    while (turn != 2) continue;
+    RIDGEPOINT_REGION_END("solve");
+    turn = 3;
+    pthread_join(worker, NULL);
+    return 0;
+}
+
 /* ---- main, and what may stand in for it ---- */
 
 __attribute__((noinline, noclone)) void solve(void) {
@@ -135,6 +158,7 @@ int main(int argc, char **argv) {
     long before_ns;
     if (argc < 2) return 2;
     mode = argv[1];
+    if (is("spins")) return lets_one_spin();
     pthread_barrier_init(&barrier, NULL, WORKERS + 1);
     for (long i = 0; i < WORKERS; i++) pthread_create(&workers[i], NULL, works, (void *)i);
     adds(1000);

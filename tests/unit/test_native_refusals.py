@@ -147,3 +147,14 @@ def test_coverage_is_doubted_where_it_might_matter(share, said):
 
     assert bool(found) is said
     assert all("f (/lib/c.so) 2.0%" in doubt.seen for doubt in found)
+
+
+@pytest.mark.parametrize(
+    ("late_ns", "inside_ns", "share"), [(0, 0, None), (1, 2000, None), (4, 1000, 0.004)]
+)
+def test_time_of_threads_that_were_late_is_told(late_ns, inside_ns, share):
+    """From a thousandth of the time inside on."""
+    told = list(cautions.late(late_ns, inside_ns))
+
+    assert [caution.code for caution in told] == (["threads-late"] if share else [])
+    assert [caution.effect for caution in told] == ([share] if share else [])

@@ -29,10 +29,12 @@ static EntryHook hook_of_name(const char *name) {
         {"Unwind_GetRegionStart", ENTRY_GET_START},
         {"register_frame", ENTRY_REGISTER_FRAME}, {"register_frame_info", ENTRY_REGISTER_FRAME},
     };
+    const char *whole = name;
     while (*name == '_') {
         name++;
     }
-    const bool possible = (name[0] == 'd' && name[1] == 'l') || name[0] == 'U' || name[0] == 'r';
+    const bool possible = (name[0] == 'd' && name[1] == 'l') || name[0] == 'U'
+        || (name[0] == 'r' && name == whole + 2); /* others' may be about pictures */
     for (size_t i = 0; possible && i < sizeof hooks / sizeof hooks[0]; i++) {
         if (is_same(name, hooks[i].name)) {
             return hooks[i].hook;

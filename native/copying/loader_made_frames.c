@@ -12,17 +12,39 @@ bool read_program(uint64_t address, void *to, uint64_t bytes); /* loader.h */
 static MadeFrame registered[MOST_REGISTERED]; /* the last ones; section 0: none */
 static uint64_t n_registered;                 /* ever */
 
-/* Where the entry at an address ends; 0: there is none. */
+static bool is_readable(uint64_t from, uint64_t to) {
+    uint8_t byte;
+    for (uint64_t at = from; at < to; at = (at | 4095) + 1) {
+        if (!read_program(at, &byte, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Where the entry at an address ends; 0: there is none. Whatever the program registers, it must not
+   fault here. */
 static uint64_t end_of_entry(uint64_t address) {
     uint32_t bytes;
     return read_program(address, &bytes, 4) && bytes && bytes <= MOST_ENTRY_BYTES
+            && is_readable(address, address + 4 + bytes)
         ? address + 4 + bytes
         : 0;
 }
 
+/* Whether an entry is that of a function, with one that is common to many before it. */
+static bool has_common(uint64_t section, uint64_t address) {
+    uint32_t back;
+    if (!read_program(address + 4, &back, 4) || !back || back > address + 4 - section) {
+        return false;
+    }
+    const uint64_t end = end_of_entry(address + 4 - back);
+    return end && end <= address;
+}
+
 /* What an entry says; false: it is not of a function, or of one that has to do with exceptions. */
 static bool read_entry(uint64_t section, uint64_t address, Cie *cie, Frame *frame) {
-    const uint64_t end = end_of_entry(address);
+    const uint64_t end = has_common(section, address) ? end_of_entry(address) : 0;
     Segment segment = {.address = section, .bytes = end - section, .known = end - section,
                        .content = (const uint8_t *)section};
     const Module module = {.segments = &segment, .n_segments = 1};

@@ -286,7 +286,9 @@ LIMITS = [
 MADE = [
     *_modes("made.c", "rewritten protected twice remapped while_running taken_away on_stack many"),
     *_modes("made.c", "forked"),
-    *_modes("registered.cpp", "called thrown deep traced jumped changed many", options=("-O2",)),
+    *_modes(
+        "registered.cpp", "called thrown deep traced jumped changed many odd", options=("-O2",)
+    ),
     *_modes("changes.c", "direct under_way jumped hooked remapped other_text forked signalled"),
     *_modes("changes.c", "system_too"),
     *_modes("changes.c", "threads raced", repeat=3),

@@ -150,6 +150,25 @@ static int changed(int, char **) {
     return report("changed");
 }
 
+/* What is registered is no table, or ends where nothing is mapped: nobody looks at it. */
+static int odd(int, char **) {
+    uint8_t *at = (uint8_t *)mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(at != MAP_FAILED && munmap(at + 4096, 4096) == 0);
+    const uint32_t bytes[] = {12, 60000, 4080, 16, 0xffffffff, 1};
+    for (uint32_t n : bytes) {
+        memcpy(at, &n, 4);
+        memcpy(at + 16, &n, 4);
+        memset(at + 4, (int)n, 12);
+        __register_frame(at);
+        __deregister_frame(at);
+        mix(n);
+    }
+    Made made(twice);
+    mix(made(3));
+    return report("odd");
+}
+
 static int many(int, char **) { /* one after the other, at the same place or elsewhere */
     for (uint32_t i = 0; i < 30; i++) {
         Made one(twice, i), other(some, i + 1);
@@ -161,5 +180,6 @@ static int many(int, char **) { /* one after the other, at the same place or els
 static const Mode modes[] = {
     {"called", called}, {"thrown", thrown}, {"deep", deep}, {"traced", traced},
     {"jumped", jumped}, {"changed", changed}, {"many", many},
+    {"odd", odd},
 };
 RUN_MODES(modes)

@@ -165,7 +165,10 @@ static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
     default:
         break;
     }
-    mark_all(a, next);
+    set_mark(a, a->leaders, next);
+    if (x->flow == FLOW_CALL || x->flow == FLOW_INDIRECT_CALL) {
+        set_mark(a, a->stops, next); /* returned to; nobody comes to the others but from here */
+    }
 }
 
 /* Numbers in instructions that may be addresses of code. */
@@ -312,7 +315,7 @@ static void mark_module(Analysis *a) {
     mark_landing_pads(a);
     for (size_t i = 0; i < a->words; i++) {
         a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];
-        a->stops[i] |= a->leaders[i] | a->taken[i];
+        a->stops[i] |= a->taken[i];
         a->outside[i] |= a->taken[i];
     }
 }

@@ -177,6 +177,7 @@ static void mark_references(Analysis *a, const Instruction *x) {
         /* Not an entry, unless somebody else says so: it may be data, or the first of a row of
            instructions that are jumped into by arithmetic. */
         set_mark(a, a->taken, x->target);
+        set_mark(a, a->joined, x->target);
         return;
     }
     const bool fixed = a->module->lowest != 0; /* loaded where the file says: no relocation */
@@ -311,11 +312,13 @@ static void mark_module(Analysis *a) {
     keep_compared_calls(a); /* before entries, which may be there by chance */
     for (size_t i = 0; i < m->n_entries; i++) {
         mark_taken(a, m->entries[i]);
+        set_mark(a, a->joined, m->entries[i]);
     }
     mark_landing_pads(a);
     for (size_t i = 0; i < a->words; i++) {
         a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];
         a->stops[i] |= a->taken[i];
+        a->joined[i] |= a->outside[i];
         a->outside[i] |= a->taken[i];
     }
 }
@@ -366,10 +369,11 @@ static bool take_memory(Analysis *a) {
     a->flagged = pages_take(a->words * 8);
     a->outside = pages_take(a->words * 8);
     a->entered = pages_take(a->words * 8);
+    a->joined = pages_take(a->words * 8);
     a->ranks = pages_take(a->words * 4);
     a->list = pages_take((a->room + 1) * sizeof(Instruction));
     return a->starts && a->leaders && a->stops && a->taken && a->flagged && a->outside
-           && a->entered && a->ranks && a->list;
+           && a->entered && a->joined && a->ranks && a->list;
 }
 
 void analysis_free(Analysis *a) {
@@ -380,6 +384,7 @@ void analysis_free(Analysis *a) {
     pages_give(a->flagged, a->words * 8);
     pages_give(a->outside, a->words * 8);
     pages_give(a->entered, a->words * 8);
+    pages_give(a->joined, a->words * 8);
     pages_give(a->ranks, a->words * 4);
     pages_give(a->list, (a->room + 1) * sizeof(Instruction));
     array_end(&a->own_pieces);

@@ -39,6 +39,7 @@ typedef struct {
     uint64_t *taken;     /* its address is in a register or in data */
     uint64_t *outside;   /* reached by other ways than branches of the same function */
     uint64_t *entered;   /* those of them that are code for sure */
+    uint64_t *joined;    /* reached in other ways than by branches and tables of the same function */
     uint64_t *flagged;   /* functions that take or return flags */
     uint32_t *ranks;     /* instructions before each word of `starts` */
     Piece *pieces;       /* sorted */
@@ -86,6 +87,9 @@ void mark_taken(Analysis *analysis, uint64_t address);
 
 /* Jump tables of the piece that was decoded last: their targets are leaders and taken. */
 void analysis_find_tables(Analysis *analysis, const Piece *piece);
+
+/* Whether a jump of the piece may lead there: to an instruction of it, or of its unlikely part. */
+bool analysis_is_label(const Analysis *analysis, const Piece *piece, uint64_t target);
 
 /* Whatever the bytes outside of decoded pieces may jump to is a stop. */
 void analysis_scan_gaps(Analysis *analysis);

@@ -25,6 +25,8 @@ static void begin_copy(Copy *copy) {
         [SECTION_LINES] = sizeof(Line),
         [SECTION_FUNCTIONS] = sizeof(NamedFunction),
         [SECTION_BORROWED] = sizeof(Borrowed),
+        [SECTION_TOWARD] = sizeof(uint32_t),
+        [SECTION_ABSOLUTE] = sizeof(uint32_t),
     };
     *copy = (Copy){0};
     array_begin(&copy->entries, sizeof(EntryPlace));
@@ -53,6 +55,8 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     array_begin(&e->stubs, sizeof(RingStub));
     array_begin(&e->loops, sizeof(Loop));
     array_begin(&e->exits, sizeof(Exit));
+    array_begin(&e->dispatches, sizeof(Dispatch));
+    emit_tables_begin(e);
     array_begin(&e->hooked, sizeof(uint64_t));
     find_hooked(analysis->module, &e->hooked);
     e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
@@ -78,6 +82,9 @@ static void end_emitter(Emitter *e) {
     array_end(&e->stubs);
     array_end(&e->loops);
     array_end(&e->exits);
+    array_end(&e->dispatches);
+    array_end(&e->tables);
+    array_end(&e->loads);
     array_end(&e->hooked);
     pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
@@ -164,6 +171,9 @@ static void emit_code(Emitter *e, bool records, Array *lost) {
     }
     if (!e->failed) {
         resolve_late(e);
+        emit_tables(e);
+    }
+    if (!e->failed) {
         e->failed = emit_unwinding(e, &ends, lost) ? e->failed : no_memory;
     }
     e->n = e->copy->sections[SECTION_CODE].n;
@@ -224,7 +234,8 @@ static void fill_header(Copy *copy, const Emitter *e) {
 
 static bool ran_out(const Copy *copy, const Emitter *e) {
     bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->notes.failed
-                  || e->stubs.failed || e->loops.failed || e->exits.failed || e->hooked.failed;
+                  || e->stubs.failed || e->loops.failed || e->exits.failed || e->hooked.failed
+                  || e->dispatches.failed || e->tables.failed || e->loads.failed;
     failed |= copy->entries.failed;
     for (int i = 0; i < SECTION_COUNT; i++) {
         failed |= copy->sections[i].failed;

@@ -25,7 +25,7 @@ typedef struct {
     Array sections[SECTION_COUNT];
     Array entries; /* EntryPlace, by `at`: of a selecting copy */
     /* For who wants to know. */
-    uint64_t n_blocks, n_indirect, n_unresolved, n_unpatched, n_flagged, n_masks;
+    uint64_t n_blocks, n_indirect, n_unresolved, n_unpatched, n_flagged, n_masks, n_tables;
 } Copy;
 
 /* NULL, or why not. `only`: sorted starts of the functions to copy, or NULL: all. */

@@ -86,12 +86,12 @@ static void print_statistics(const Copy *copy) {
     const CopyHeader *header = &copy->header;
     printf("%llu instructions, %llu functions, %llu left alone, %llu rows, %llu indirect jumps "
            "(%llu functions unresolved), %zu anchors, %llu unpatched, %llu heads with live flags, "
-           "%llu masks, %zu bytes of code\n",
+           "%llu masks, %llu tables, %zu bytes of code\n",
            (unsigned long long)header->n_instructions, (unsigned long long)header->n_functions,
            (unsigned long long)header->n_left_alone, (unsigned long long)copy->n_blocks,
            (unsigned long long)copy->n_indirect, (unsigned long long)copy->n_unresolved,
            copy->sections[SECTION_ANCHORS].n, (unsigned long long)copy->n_unpatched,
-           (unsigned long long)copy->n_flagged, (unsigned long long)copy->n_masks,
+           (unsigned long long)copy->n_flagged, (unsigned long long)copy->n_masks, (unsigned long long)copy->n_tables,
            copy->sections[SECTION_CODE].n);
 }
 

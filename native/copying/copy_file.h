@@ -30,7 +30,12 @@ typedef enum {
     SECTION_ACCESSES, /* Access: of recording blocks, in the order of their addresses in the ring */
     SECTION_NAMES,    /* bytes: strings with their 0; the first is empty */
     SECTION_LINES,    /* Line, by `at` */
-    SECTION_SUMS = 12, /* Sum: of rows that have no counter, by `row` */
+    /* Of jump tables that were copied. */
+    SECTION_TOWARD,   /* uint32_t: offsets in CODE of distances of 4 bytes from the original to the
+                         copy */
+    SECTION_ABSOLUTE, /* uint32_t: offsets in CODE of words of 8 bytes, places in the copy as
+                         distances from the module's load bias while the copy is where planned */
+    SECTION_SUMS,     /* Sum: of rows that have no counter, by `row` */
     SECTION_RECORDING, /* Recording: one, if there is counting code too */
     SECTION_FUNCTIONS, /* NamedFunction, by `at`: of a selecting copy */
     SECTION_BORROWED = 15, /* Borrowed, by `begin` */

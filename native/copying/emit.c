@@ -40,6 +40,7 @@ static uint32_t find_bounds(Emitter *e) {
         total += loop_most_bytes(e, block);
         for (uint32_t i = block->first; i < block->first + block->n; i++) {
             total += emit_most_bytes(&list[i]);
+            total += dispatch_at(e, i) ? LOAD_BYTES : 0;
             total += list[i].masked_lanes ? MOST_MASK_BYTES : 0;
             total += e->records ? record_most_bytes(e, &list[i]) : 0;
         }
@@ -52,8 +53,7 @@ static uint32_t find_bounds(Emitter *e) {
     return total;
 }
 
-/* Room for so many more bytes. */
-static bool reserve(Emitter *e, uint64_t bytes) {
+bool emit_reserve(Emitter *e, uint64_t bytes) {
     Array *code = &e->copy->sections[SECTION_CODE];
     code->n = e->n;
     if (code->capacity - code->n < bytes) {
@@ -260,12 +260,14 @@ static void resolve_forward(Emitter *e) {
 
 void emit_piece(Emitter *e, const Piece *piece) {
     graph_make(&e->graph, piece);
+    dispatch_find(&e->graph, &e->dispatches);
+    e->first_table = e->tables.n;
     e->loops.n = 0;
     if (e->kind == COPY_COUNTING) {
         loops_find(&e->graph, &e->loops);
         sums_find(&e->graph, e->formulas);
     }
-    if (!reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES + SLACK)) {
+    if (!emit_reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES + SLACK)) {
         return;
     }
     const uint32_t unit = alignment_of(piece->start);

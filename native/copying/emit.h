@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "copier.h"
+#include "dispatch.h"
 #include "flow.h"
 #include "loops.h"
 #include "sums.h"
@@ -37,6 +38,13 @@ typedef struct {
     uint32_t at, block;
 } RingStub;
 
+/* An instruction that reads a copied table: its displacement, and what it was. */
+typedef struct {
+    uint32_t at, table;
+    int32_t displacement;
+    bool has_base;
+} TableLoad;
+
 /* A branch out of a loop that counts in registers. */
 typedef struct {
     uint64_t target;
@@ -62,6 +70,9 @@ typedef struct {
     uint32_t record_words;  /* of the block at hand, without its own */
     size_t next_note;       /* that is not emitted yet */
     Array forward, late, masks, notes, stubs, loops, exits;
+    Array dispatches;       /* of the piece */
+    Array tables, loads;    /* of all pieces */
+    size_t first_table;     /* of the piece */
     uint32_t *rows;         /* of each block of the piece */
     Formula *formulas;      /* likewise */
     const char *failed;
@@ -150,6 +161,17 @@ void record_before(Emitter *e, const Block *block, uint32_t k, uint32_t counter)
 void record_after(Emitter *e, const Block *block, uint32_t k);
 void record_stubs(Emitter *e);
 void put_ring_check(Emitter *e, const Block *block);
+
+/* Jumps by tables that are copied: that which instruction i of the list reads one for, or NULL; its
+   emission; and, once everything has its place, that of the tables. */
+#define LOAD_BYTES 4u /* more than the original has */
+const Dispatch *dispatch_at(const Emitter *e, uint32_t i);
+void emit_load(Emitter *e, const Instruction *x, const uint8_t *code, const Dispatch *dispatch);
+void emit_tables_begin(Emitter *e);
+void emit_tables(Emitter *e);
+
+/* Room for so many more bytes of code. False: there is none. */
+bool emit_reserve(Emitter *e, uint64_t bytes);
 
 /* Instruction k of a block. */
 void emit_instruction(Emitter *e, const Block *block, uint32_t k);

@@ -217,7 +217,10 @@ void emit_instruction(Emitter *e, const Block *block, uint32_t k) {
     default:
         break;
     }
-    if (x->what == WHAT_SYSCALL) {
+    const Dispatch *dispatch = dispatch_at(e, i);
+    if (dispatch) {
+        emit_load(e, x, code, dispatch);
+    } else if (x->what == WHAT_SYSCALL) {
         emit_system_call(e);
     } else if (x->what == WHAT_REPEATED) {
         emit_repeated(e, block, k, code);

@@ -272,6 +272,10 @@ uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t h
 void places_forget(void); /* what is mapped may have changed */
 uint64_t place_far(uint64_t bytes); /* where a file can be that is only looked at; a hint */
 
+/* ---- loader_tables.c: jump tables that were copied ---- */
+
+bool tables_move(Loaded *module, uint64_t wanted);
+
 /* ---- loader_patch.c: bringing a copy into the module's neighbourhood, and its code to it ---- */
 
 Reason copy_load(Loaded *module, int64_t file, int64_t copy_file, uint64_t first_counter,

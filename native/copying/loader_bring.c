@@ -101,7 +101,7 @@ void give_back(Loaded *module) {
 static bool fill(Loaded *module, uint64_t wanted, uint64_t first_counter) {
     const CopyHeader *copy = module->copy;
     const uint64_t further = wanted - (uint64_t)module->code;
-    if (!add_to_all(module, SECTION_OUTWARD, (uint32_t)further)
+    if (!tables_move(module, wanted) || !add_to_all(module, SECTION_OUTWARD, (uint32_t)further)
         || !add_to_all(module, SECTION_COUNTERS,
                        (uint32_t)(8 * (first_counter - copy->first_counter)))) {
         return false;

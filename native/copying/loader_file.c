@@ -127,6 +127,7 @@ static bool is_sound(const MappedFile *file, const uint64_t identity[2]) {
         && section_fits(copy, SECTION_PAIRS, sizeof(Pair))
         && section_fits(copy, SECTION_FUNCTIONS, sizeof(NamedFunction))
         && section_fits(copy, SECTION_NAMES, 1)
+        && section_fits(copy, SECTION_TOWARD, 4) && section_fits(copy, SECTION_ABSOLUTE, 4)
         && copy->sections[SECTION_CODE].n >= HOOKS_BYTES
         && copy->sections[SECTION_CODE].n < UINT64_C(0x70000000)
         && copy->eh_frame_hdr < copy->sections[SECTION_CODE].n;

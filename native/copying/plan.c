@@ -23,8 +23,23 @@ static void add_to_all(Copy *copy, SectionKind kind, uint32_t added) {
     }
 }
 
+static void move_words(Copy *copy, uint64_t further) {
+    const Array *words = &copy->sections[SECTION_ABSOLUTE];
+    uint8_t *code = copy->sections[SECTION_CODE].items;
+    for (size_t i = 0; i < words->n; i++) {
+        uint8_t *at = code + ((const uint32_t *)words->items)[i];
+        uint64_t value;
+        memcpy(&value, at, sizeof value);
+        value += further;
+        memcpy(at, &value, sizeof value);
+    }
+}
+
 static void move(Copy *copy, uint64_t delta) {
-    add_to_all(copy, SECTION_OUTWARD, (uint32_t)(copy->header.delta - delta));
+    const uint64_t further = delta - copy->header.delta;
+    add_to_all(copy, SECTION_OUTWARD, (uint32_t)-further);
+    add_to_all(copy, SECTION_TOWARD, (uint32_t)further);
+    move_words(copy, further);
     copy->header.delta = delta;
 }
 

@@ -29,7 +29,7 @@ static bool is_cold_part(const Analysis *a, const Piece *piece) {
     return false;
 }
 
-static bool is_own(const Analysis *a, const Piece *piece, uint64_t target) {
+bool analysis_is_label(const Analysis *a, const Piece *piece, uint64_t target) {
     if (!is_marked(a, a->starts, target)) {
         return false;
     }
@@ -48,7 +48,7 @@ static bool read_table(Analysis *a, const Piece *piece, uint64_t table, uint64_t
         }
         memcpy(&distance, entry, 4);
         const uint64_t target = base + (uint64_t)(int64_t)distance;
-        if (!is_own(a, piece, target)) {
+        if (!analysis_is_label(a, piece, target)) {
             break;
         }
         mark_taken(a, target);

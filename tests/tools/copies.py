@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 
 CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES = range(8)
-SUMS, RECORDING = 12, 13
+TOWARD, ABSOLUTE, SUMS, RECORDING = 10, 11, 12, 13
 HOOKS_BYTES = 4096
 COUNTERS_AT = 4096 + 2 * 65536
 NO_PLACE = 0xFFFFFFFF
@@ -24,6 +25,7 @@ _BRANCHES = {
     FlowControl.XBEGIN_XABORT_XEND,
 }
 _GS = {Register.GS}
+_RELATIVE = 8  # R_X86_64_RELATIVE
 
 
 class Row(NamedTuple):
@@ -68,6 +70,8 @@ class CopyFile:
         at, n = sections[CODE]
         self.code = raw[at : at + n]
         self.outward = {x for (x,) in items(OUTWARD, "<I")}
+        self.toward = {x for (x,) in items(TOWARD, "<I")}
+        self.absolute = [x for (x,) in items(ABSOLUTE, "<I")]
         self.counters = [x for (x,) in items(COUNTERS, "<I")]
         self.anchors = [Anchor(*x) for x in items(ANCHORS, "<QIbB5s5x")]
         self.rows = [Row(*x) for x in items(ROWS, "<QIHHII")]
@@ -75,6 +79,7 @@ class CopyFile:
         self.pairs = items(PAIRS, "<III")
         self.recording = items(RECORDING, "<III")
         self.sums = items(SUMS, "<Ii")
+        self.loads: dict[int, int] = {}  # displacements that lead to tables, and how far they moved
 
     def settle(self, counts: list[int]) -> list[int]:
         """Return what every row counted, from the counters."""
@@ -93,11 +98,24 @@ class Image:
     def __init__(self, path: Path) -> None:
         with path.open("rb") as stream:
             raw = stream.read()
+            elf = ELFFile(stream)
             self.loads = [
                 (s["p_vaddr"], raw[s["p_offset"] : s["p_offset"] + s["p_filesz"]])
-                for s in ELFFile(stream).iter_segments()
+                for s in elf.iter_segments()
                 if s["p_type"] == "PT_LOAD"
             ]
+            self.relocated = {
+                relocation["r_offset"]: relocation["r_addend"]
+                for section in elf.iter_sections()
+                if isinstance(section, RelocationSection) and section.is_RELA()
+                for relocation in section.iter_relocations()
+                if relocation["r_info_type"] == _RELATIVE
+            }
+
+    def word(self, address: int) -> int:
+        """Return the 8 bytes that are there once the module is loaded."""
+        found = self.relocated.get(address)
+        return int.from_bytes(self.at(address, 8), "little") if found is None else found
 
     def at(self, address: int, n: int) -> bytes:
         """Return bytes at an address, fewer at the end of its segment."""
@@ -114,6 +132,7 @@ class Findings:
     wrong: list[str] = field(default_factory=list)
     n_instructions: int = 0
     n_added_bytes: int = 0
+    n_entries: int = 0
 
 
 def _is_ours(x: Instruction) -> bool:
@@ -187,6 +206,8 @@ def _is_same(
             and (new.mnemonic == old.mnemonic)
             and _same_target(copy, where, old.near_branch_target, _signed(new.near_branch_target))
         )
+    if _reads_table(copy, old, new):
+        return True
     if len(old_bytes) != len(new_bytes):
         return False
     if old.is_ip_rel_memory_operand:
@@ -197,6 +218,62 @@ def _is_same(
             and sum(a != b for a, b in zip(old_bytes, new_bytes, strict=True)) <= 4
         )
     return old_bytes == new_bytes
+
+
+def _reads_table(copy: CopyFile, old: Instruction, new: Instruction) -> bool:
+    """Whether both are the same, but for the table that they read an entry of."""
+    if old.memory_index == Register.NONE or new.code != old.code or new.memory_displ_size == 0:
+        return False
+    at = new.ip + new.len - 4
+    same = all(
+        getattr(old, name) == getattr(new, name)
+        for name in ("memory_base", "memory_index", "memory_index_scale", "op0_kind", "op0_register")
+    )
+    if not same or at not in copy.toward:
+        return False
+    copy.loads[at] = _signed(new.memory_displacement) - _signed(old.memory_displacement)
+    return True
+
+
+def _compare_tables(
+    copy: CopyFile, image: Image, where: dict[int, int], begin: int, end: int, found: Findings
+) -> None:
+    """Every entry of a copied table leads to the copy of what the original's leads to.
+
+    How far the tables are from the originals is what the instructions that read them say.
+    """
+    shifts = {shift for at, shift in copy.loads.items() if begin <= at < end}
+    for at in copy.absolute:
+        if begin <= at < end:
+            found.n_entries += 1
+            to = int.from_bytes(copy.code[at : at + 8], "little") - copy.delta
+            if not any(
+                where.get(image.word(copy.delta + at - shift)) == to for shift in shifts
+            ):
+                found.wrong.append(f"the entry at {at:#x} of a copied table leads to {to:#x}")
+    moved: dict[int, set[int]] = {}
+    for address, at in where.items():
+        moved.setdefault(copy.delta + at - address, set()).add(address)
+    bases: dict[int, set[int]] = {}  # by shift: what the entries so far may be counted from
+    last = 0
+    for at in sorted(set(copy.toward) - set(copy.loads)):
+        if not begin <= at < end:
+            continue
+        found.n_entries += 1
+        new = int.from_bytes(copy.code[at : at + 4], "little", signed=True)
+        here: dict[int, set[int]] = {}
+        for shift in shifts:
+            old = int.from_bytes(image.at(copy.delta + at - shift, 4), "little", signed=True)
+            if labels := moved.get(new - old):
+                here[shift] = {label - old for label in labels}
+        if at == last + 4:
+            both = {shift: here[shift] & bases[shift] for shift in here.keys() & bases.keys()}
+            bases = {shift: some for shift, some in both.items() if some} or here
+        else:
+            bases = here
+        if not bases:
+            found.wrong.append(f"the entry at {at:#x} of a copied table leads nowhere")
+        last = at
 
 
 def _signed(value: int) -> int:
@@ -213,6 +290,8 @@ def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
     for begin, end in parts:
         places = [place for place in copy.places if begin <= place[0] < end]
         _compare_part(copy, image, places, end, found, most)
+        where = {address: at for at, address in places}
+        _compare_tables(copy, image, where, begin, end, found)
     return found
 
 

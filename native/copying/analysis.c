@@ -6,6 +6,7 @@
  * code is taken for one. */
 #include "analysis.h"
 
+#include "constants.h"
 #include "unwind.h"
 
 #define MOST_PIECE_BYTES (UINT64_C(1) << 26)
@@ -56,41 +57,13 @@ static bool is_wanted(const Piece *piece, const uint64_t *only, size_t n_only) {
     return !only || (low < n_only && only[low] == piece->start);
 }
 
-/* A function that begins with POP takes what follows the call for its arguments. */
-static bool pops_return(const Module *module, uint64_t target) {
-    const uint8_t *code = module_bytes(module, target, 2);
-    return code && ((code[0] & 0xf8) == 0x58 || (code[0] == 0x41 && (code[1] & 0xf8) == 0x58));
-}
-
-/* Code whose own addresses matter, so that a copy of it would behave otherwise. */
-static bool reads_own_address(const Analysis *a, size_t i) {
-    const Instruction *x = &a->list[i];
-    if (x->flow == FLOW_CALL && x->target == x->address + x->length && i + 1 < a->n_list) {
-        return true; /* call; pop: where am I? */
-    }
-    if (x->flow == FLOW_CALL && pops_return(a->module, x->target)) {
-        return true;
-    }
-    if (x->is_rip_relative && x->is_address32) {
-        return true;
-    }
-    if (x->what == WHAT_SYSCALL && i > 0) {
-        /* rt_sigreturn: unwinders, debuggers and the kernel's users know these bytes. */
-        static const uint8_t number[] = {0xC7, 0xC0, 15, 0, 0, 0};
-        const uint8_t *before = module_bytes(a->module, x->address - 6, 6);
-        return before && (!memcmp(before, number, 6)
-                          || (before[1] == 0xB8 && !memcmp(before + 2, number + 2, 4)));
-    }
-    return false;
-}
-
 static bool may_copy(const Analysis *a, const Piece *piece) {
     const Function *function = &piece->function;
     if (function->is_signal_frame || function->is_in_rseq || function->has_own_frames) {
         return false;
     }
     for (size_t i = 0; i < a->n_list; i++) {
-        if (reads_own_address(a, i)) {
+        if (analysis_reads_own_address(a, i)) {
             return false;
         }
     }
@@ -192,6 +165,51 @@ static void mark_references(Analysis *a, const Instruction *x) {
     }
 }
 
+/* An address of code that a number is added to before it is used: bytes behind it are jumped to.
+   (A distance from a table leads to labels, which are known.) */
+static void mark_added(const Analysis *a, size_t i) {
+    const Instruction *lea = &a->list[i];
+    for (size_t k = i + 1; k < a->n_list && k <= i + 6 && a->list[k].flow == FLOW_NEXT; k++) {
+        const Instruction *x = &a->list[k];
+        if (x->changed & lea->changed) {
+            const bool by_number = x->immediate_bytes || x->what == WHAT_LEA;
+            for (uint64_t at = 1; by_number && (x->read & lea->changed) && at < 16; at++) {
+                set_mark(a, a->stops, lea->target + at);
+            }
+            return;
+        }
+    }
+}
+
+/* Whether a label's address and the stack pointer are kept, as __builtin_setjmp does: then it is
+   jumped to from elsewhere. */
+static bool is_kept_with_stack(const Analysis *a, size_t i) {
+    bool label = false, stack = false;
+    for (size_t k = i + 1; k < a->n_list && k <= i + 6 && a->list[k].flow == FLOW_NEXT; k++) {
+        Form form;
+        if (form_of(a->module, &a->list[k], &form) && form.op == 0x89 && form.mod != 3
+            && form.is_wide) {
+            label |= a->list[i].changed >> form.reg & 1;
+            stack |= form.reg == 4;
+        }
+    }
+    return label && stack;
+}
+
+/* Labels of a function whose address it takes. */
+static void mark_label(Analysis *a, Piece *piece, size_t i) {
+    const Instruction *x = &a->list[i];
+    if (!x->is_rip_relative || x->what != WHAT_LEA || !analysis_piece_at(a, x->target)) {
+        return;
+    }
+    mark_added(a, i);
+    if (x->target > piece->start && x->target < piece->end && piece->function.fde
+        && is_kept_with_stack(a, i)) {
+        mark_taken(a, x->target);
+        piece->has_indirect = true;
+    }
+}
+
 /* Functions whose callers use the flags that they return, and those that use their caller's.
    Compilers make none, people do. */
 static void mark_flagged(Analysis *a, const Piece *piece) {
@@ -221,6 +239,7 @@ static void mark_piece(Analysis *a, Piece *piece) {
         }
         mark_flow(a, piece, x);
         mark_references(a, x);
+        mark_label(a, piece, i);
         if (x->what == WHAT_SYSCALL) {
             uint64_t *call = array_add(&a->system_calls, 2);
             if (call) {

@@ -64,6 +64,9 @@ void analysis_free(Analysis *analysis);
 bool is_request(const Module *module, const Instruction *x);
 bool switches_bank(const Module *module, const Instruction *x);
 
+/* Whether instruction i of the list makes its function depend on where it is. */
+bool analysis_reads_own_address(const Analysis *analysis, size_t i);
+
 void analysis_list_pieces(Analysis *analysis);
 
 /* Decode a piece into analysis->list. False: something in it is no instruction. */

@@ -56,16 +56,23 @@ static uint32_t slot_of(const Constants *c, const Instruction *x) {
     return NO_INDEX;
 }
 
+/* Registers that an instruction may change. People let callees keep and change what they like. */
+static uint16_t changed_by(const Constants *c, const Instruction *x) {
+    if (x->flow != FLOW_CALL && x->flow != FLOW_INDIRECT_CALL) {
+        return x->changed;
+    }
+    return c->graph->piece->function.fde ? CALLER_SAVED : 0xFFFF;
+}
+
 /* Slots that something else than the move of a whole word may have changed. */
 static void forget_slots(const Constants *c, const Instruction *x, Held *held) {
-    const bool is_call = x->flow == FLOW_CALL || x->flow == FLOW_INDIRECT_CALL;
     const bool on_stack = x->has_memory && (x->memory_access & 2)
                           && (x->base == REGISTER_RSP || x->base == REGISTER_RBP);
     for (uint32_t i = 0; i < c->n_slots; i++) {
         const Slot *slot = &c->slots[i];
         const int64_t apart = (int64_t)slot->displacement - x->displacement;
         const bool overlaps = x->base != slot->base || (apart > -8 && apart < 64);
-        if ((!is_call && x->changed >> slot->base & 1) || (on_stack && overlaps)) {
+        if ((changed_by(c, x) >> slot->base & 1) || (on_stack && overlaps)) {
             held->values[16 + i] = 0;
         }
     }
@@ -74,8 +81,6 @@ static void forget_slots(const Constants *c, const Instruction *x, Held *held) {
 static void step(const Constants *c, const Instruction *x, Held *held) {
     Form form;
     const bool has_form = form_of(c->graph->analysis->module, x, &form);
-    const bool is_call = x->flow == FLOW_CALL || x->flow == FLOW_INDIRECT_CALL;
-    const uint16_t changed = (uint16_t)(x->changed | (is_call ? CALLER_SAVED : 0));
     uint32_t to = NO_INDEX;
     uint64_t value = 0;
     if (has_form && is_slot_move(x, &form)) {
@@ -92,7 +97,7 @@ static void step(const Constants *c, const Instruction *x, Held *held) {
     }
     forget_slots(c, x, held);
     for (uint32_t r = 0; r < 16; r++) {
-        if (changed >> r & 1) {
+        if (changed_by(c, x) >> r & 1) {
             held->values[r] = 0;
         }
     }

@@ -270,7 +270,7 @@ void dispatch_find(const Graph *g, Array *dispatches) {
     Array candidates;
     array_begin(&candidates, sizeof(Candidate));
     dispatches->n = 0;
-    for (size_t b = 0; b < g->n_blocks && g->piece->has_indirect && g->piece->function.fde; b++) {
+    for (size_t b = 0; b < g->n_blocks && g->piece->has_indirect; b++) {
         Candidate one;
         Candidate *added = is_candidate(g->analysis, &g->blocks[b], &one)
                                ? array_add(&candidates, 1) : NULL;

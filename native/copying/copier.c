@@ -55,6 +55,7 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     array_begin(&e->stubs, sizeof(RingStub));
     array_begin(&e->loops, sizeof(Loop));
     array_begin(&e->exits, sizeof(Exit));
+    array_begin(&e->branches, sizeof(CountedBranch));
     array_begin(&e->dispatches, sizeof(Dispatch));
     emit_tables_begin(e);
     array_begin(&e->hooked, sizeof(uint64_t));
@@ -62,7 +63,7 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
     e->live = pages_take((analysis->room + 2) * sizeof(uint32_t));
     e->formulas = pages_take((analysis->room + 2) * sizeof(Formula));
-    e->rows = pages_take((analysis->room + 2) * sizeof(uint32_t));
+    e->rows = pages_take(2 * (analysis->room + 2) * sizeof(uint32_t));
     e->places = array_add(&copy->sections[SECTION_PLACES], analysis->n_instructions);
     e->n = HOOKS_BYTES;
     Array *code = &copy->sections[SECTION_CODE];
@@ -82,6 +83,7 @@ static void end_emitter(Emitter *e) {
     array_end(&e->stubs);
     array_end(&e->loops);
     array_end(&e->exits);
+    array_end(&e->branches);
     array_end(&e->dispatches);
     array_end(&e->tables);
     array_end(&e->loads);
@@ -89,7 +91,7 @@ static void end_emitter(Emitter *e) {
     pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->formulas, (e->analysis->room + 2) * sizeof(Formula));
-    pages_give(e->rows, (e->analysis->room + 2) * sizeof(uint32_t));
+    pages_give(e->rows, 2 * (e->analysis->room + 2) * sizeof(uint32_t));
 }
 
 /* Branches between functions: to the copy of their target, or out to the original. */
@@ -235,7 +237,7 @@ static void fill_header(Copy *copy, const Emitter *e) {
 static bool ran_out(const Copy *copy, const Emitter *e) {
     bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->notes.failed
                   || e->stubs.failed || e->loops.failed || e->exits.failed || e->hooked.failed
-                  || e->dispatches.failed || e->tables.failed || e->loads.failed;
+                  || e->branches.failed || e->dispatches.failed || e->tables.failed || e->loads.failed;
     failed |= copy->entries.failed;
     for (int i = 0; i < SECTION_COUNT; i++) {
         failed |= copy->sections[i].failed;

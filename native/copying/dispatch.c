@@ -17,7 +17,7 @@ typedef struct {
     const Block *block;
     uint32_t load;  /* instruction of the block that reads the entry */
     uint32_t sum;   /* of distances: that adds the base */
-    uint8_t base;   /* register that is added */
+    uint8_t base;   /* register that is added, or NO_REGISTER: the number of the instruction is */
     bool is_whole;
 } Candidate;
 
@@ -57,6 +57,26 @@ static uint32_t last_change(const Analysis *a, uint32_t first, uint32_t end, uin
         }
     }
     return NO_INDEX;
+}
+
+/* add r, base, where the program is not moved. */
+static bool is_sum_with_number(const Analysis *a, const Block *block, uint32_t sum, uint8_t r,
+                               Candidate *candidate) {
+    const Instruction *x = &a->list[sum];
+    Form form;
+    uint8_t to;
+    if (a->module->lowest == 0 || !form_of(a->module, x, &form) || !form.is_wide
+        || x->immediate_bytes != 4 || x->has_memory || x->changed != 1u << r
+        || !(form.op == 0x05 || (form.op == 0x81 && form.mod == 3 && (form.reg & 7) == 0))) {
+        return false;
+    }
+    const uint32_t load = last_change(a, block->first, sum, r);
+    if (load == NO_INDEX || !is_loading(a, &a->list[load], 0x63, 4, &to) || to != r
+        || !is_kept(a, load + 1, sum, r)) {
+        return false;
+    }
+    *candidate = (Candidate){block, load - block->first, sum - block->first, NO_REGISTER, false};
+    return true;
 }
 
 /* add r, distance + base, where either of two registers is the distance. */
@@ -101,7 +121,8 @@ static bool is_candidate(const Analysis *a, const Block *block, Candidate *candi
     }
     candidate->load = change - block->first;
     return (is_loading(a, &a->list[change], 0x8B, 8, &to) && to == form.rm)
-           || is_sum(a, block, change, form.rm, candidate);
+           || is_sum(a, block, change, form.rm, candidate)
+           || is_sum_with_number(a, block, change, form.rm, candidate);
 }
 
 /* ---- how many entries ---- */
@@ -213,6 +234,20 @@ static bool measure_distances(const Analysis *a, const Piece *piece, Table *tabl
     return found && table->n >= bound;
 }
 
+static uint64_t base_of(const Constants *c, const Candidate *candidate) {
+    const Analysis *a = c->graph->analysis;
+    if (candidate->base != NO_REGISTER) {
+        return constants_before(c, candidate->block, candidate->sum, candidate->base);
+    }
+    const Instruction *x = &a->list[candidate->block->first + candidate->sum];
+    const uint8_t *at = module_bytes(a->module, x->address + x->immediate_at, 4);
+    int32_t number = 0;
+    if (at) {
+        memcpy(&number, at, 4);
+    }
+    return (uint64_t)(int64_t)number;
+}
+
 static bool find_table(const Constants *c, const Candidate *candidate, Table *table) {
     const Analysis *a = c->graph->analysis;
     const Piece *piece = c->graph->piece;
@@ -233,7 +268,7 @@ static bool find_table(const Constants *c, const Candidate *candidate, Table *ta
     if (table->is_whole) {
         return measure_whole(a, piece, table, bound);
     }
-    table->base = constants_before(c, candidate->block, candidate->sum, candidate->base);
+    table->base = base_of(c, candidate);
     return table->base && measure_distances(a, piece, table, bound);
 }
 
@@ -246,7 +281,8 @@ static void find_slots(Constants *c, const Candidate *candidates, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const uint8_t base = a->list[candidates[i].block->first + candidates[i].load].base;
         bases |= base == NO_REGISTER ? 0 : 1u << base;
-        bases |= candidates[i].is_whole ? 0 : 1u << candidates[i].base;
+        const bool adds = !candidates[i].is_whole && candidates[i].base != NO_REGISTER;
+        bases |= adds ? 1u << candidates[i].base : 0;
     }
     for (size_t i = 0; i < a->n_list; i++) {
         const Instruction *x = &a->list[i];

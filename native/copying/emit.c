@@ -267,7 +267,8 @@ void emit_piece(Emitter *e, const Piece *piece) {
         loops_find(&e->graph, &e->loops);
         sums_find(&e->graph, e->formulas);
     }
-    if (!emit_reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES + SLACK)) {
+    if (!emit_reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES
+                             + e->graph.n_blocks * COUNTED_BRANCH_BYTES + SLACK)) {
         return;
     }
     const uint32_t unit = alignment_of(piece->start);
@@ -284,6 +285,7 @@ void emit_piece(Emitter *e, const Piece *piece) {
     add_sums(e);
     record_stubs(e);
     loop_exits(e);
+    emit_counted_branches(e);
     if (!e->failed) {
         resolve_forward(e);
     }

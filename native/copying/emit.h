@@ -38,6 +38,12 @@ typedef struct {
     uint32_t at, block;
 } RingStub;
 
+/* A branch that is counted on its way. */
+typedef struct {
+    uint64_t target;
+    uint32_t at, row; /* of its displacement */
+} CountedBranch;
+
 /* An instruction that reads a copied table: its displacement, and what it was. */
 typedef struct {
     uint32_t at, table;
@@ -70,10 +76,11 @@ typedef struct {
     uint32_t record_words;  /* of the block at hand, without its own */
     size_t next_note;       /* that is not emitted yet */
     Array forward, late, masks, notes, stubs, loops, exits;
-    Array dispatches;       /* of the piece */
+    Array branches;         /* of the piece that are counted */
+    Array dispatches;       /* likewise */
     Array tables, loads;    /* of all pieces */
     size_t first_table;     /* of the piece */
-    uint32_t *rows;         /* of each block of the piece */
+    uint32_t *rows;         /* of each block of the piece; then of their branches */
     Formula *formulas;      /* likewise */
     const char *failed;
 } Emitter;
@@ -176,6 +183,8 @@ bool emit_reserve(Emitter *e, uint64_t bytes);
 /* Instruction k of a block. */
 void emit_instruction(Emitter *e, const Block *block, uint32_t k);
 void emit_jump(Emitter *e, uint64_t target);
+#define COUNTED_BRANCH_BYTES 14u
+void emit_counted_branches(Emitter *e);
 /* Most bytes that emit_instruction writes. */
 uint32_t emit_most_bytes(const Instruction *x);
 

@@ -99,10 +99,43 @@ static void put_branch(Emitter *e, uint32_t block, uint32_t i, const uint8_t *ne
     }
 }
 
+/* A branch by the way of a counter. */
+static void put_counted_branch(Emitter *e, uint32_t block, const Instruction *x) {
+    const uint32_t row = add_row(e, x->address, 0, ROW_UNUSED);
+    e->rows[e->graph.n_blocks + block] = row;
+    PUT(e, 0x0F, 0x80 | x->condition);
+    CountedBranch *branch = array_add(&e->branches, 1);
+    if (branch) {
+        *branch = (CountedBranch){x->target, (uint32_t)e->n, row};
+    }
+    put4(e, 0);
+}
+
+/* Out of the way, behind the function. */
+void emit_counted_branches(Emitter *e) {
+    for (size_t i = 0; i < e->branches.n; i++) {
+        const CountedBranch *branch = &((const CountedBranch *)e->branches.items)[i];
+        const uint32_t distance = (uint32_t)e->n - (branch->at + 4);
+        memcpy(e->code + branch->at, &distance, 4);
+        put_inc_counter(e, branch->row);
+        put1(e, 0xE9);
+        if (graph_block_at(&e->graph, branch->target) == NO_INDEX) {
+            put_far(e, branch->target);
+        } else {
+            put_inward(e, e->places[analysis_index(e->analysis, branch->target)].at);
+        }
+    }
+    e->branches.n = 0;
+}
+
 static void emit_branch(Emitter *e, uint32_t block, uint32_t i) {
     const Instruction *x = &e->analysis->list[i];
     const uint8_t *code = bytes_of(e, x);
     if (loop_branch(e, &e->graph.blocks[block], x)) {
+        return;
+    }
+    if (e->graph.blocks[block].counts_branch) {
+        put_counted_branch(e, block, x);
         return;
     }
     if (x->flow == FLOW_CONDITIONAL) {

@@ -4,8 +4,9 @@
  * What flows into a block by branches of its own function is the sum of the flows along them. A
  * branch that is a block's only way out carries all its executions; one of two carries what the
  * other does not, and that is known where the other leads to a block that nothing else leads to.
- * Calls may not return, so what follows them is always counted. Nothing is added for it: a block
- * with a formula saves its counter. */
+ * Calls may not return, so what follows them is always counted. A branch to code that many lead to,
+ * an error's say, is counted on the way there, where it is cheap because few go it; then what
+ * follows the branch needs no counter. */
 #include "sums.h"
 
 bool sums_is_counted(const Formula *formulas, uint32_t block) {
@@ -68,6 +69,11 @@ static bool add_edge(const Graph *g, const Formula *formulas, Formula *sum, uint
     const Block *block = &g->blocks[from];
     const Instruction *last = &g->analysis->list[block->first + block->n - 1];
     const uint8_t flow = flow_of(g, block);
+    if (block->counts_branch) {
+        const int32_t branch = (int32_t)(g->n_blocks + from) + 1;
+        return to == block->branch ? add_term(sum, branch)
+                                   : add_block(g, formulas, sum, from, 1) && add_term(sum, -branch);
+    }
     if (block->beyond || last->what == WHAT_SYSCALL
         || switches_bank(g->analysis->module, last)) {
         return false;
@@ -102,6 +108,48 @@ static bool find_formula(const Graph *g, const Formula *formulas, uint32_t block
     return true;
 }
 
+static bool is_fallen_into(const Graph *g, uint32_t block) {
+    for (uint32_t i = g->before_at[block + 1]; i < g->before_at[block + 2]; i++) {
+        if (g->blocks[g->before[i]].next == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The block before one that follows it for lack of a branch, which can be counted: forward, to what
+   is reached in no other way than by branches. */
+static Block *find_branch(const Graph *g, uint32_t block) {
+    if (is_outside(g, block) || g->before_at[block + 2] - g->before_at[block + 1] != 1) {
+        return NULL;
+    }
+    Block *before = &g->blocks[g->before[g->before_at[block + 1]]];
+    const uint32_t to = before->branch;
+    if (flow_of(g, before) != FLOW_CONDITIONAL || before->next != block || to == block
+        || before->loop != NO_INDEX) {
+        return NULL;
+    }
+    if (to == NO_INDEX) {
+        return before->beyond & LIVE_INC_FLAGS ? NULL : before;
+    }
+    const bool is_good = to > block && !has_one_way_in(g, to) && !is_fallen_into(g, to)
+                         && !(g->blocks[to].live_in & LIVE_INC_FLAGS);
+    return is_good && !before->beyond ? before : NULL;
+}
+
+static bool find_by_branch(const Graph *g, const Formula *formulas, uint32_t block, Formula *sum) {
+    Block *before = find_branch(g, block);
+    if (!before) {
+        return false;
+    }
+    before->counts_branch = true;
+    if (find_formula(g, formulas, block, sum) && sum->n > 0) {
+        return true;
+    }
+    before->counts_branch = false;
+    return false;
+}
+
 void sums_find(const Graph *g, Formula *formulas) {
     memset(formulas, 0, g->n_blocks * sizeof *formulas);
     for (uint32_t b = 0; b < g->n_blocks; b++) {
@@ -111,12 +159,14 @@ void sums_find(const Graph *g, Formula *formulas) {
             formulas[b] = formulas[block->twin];
         } else if (formulas[b].is_known) {
             continue; /* another one needs its counter */
-        } else if (block->loop == NO_INDEX && find_formula(g, formulas, b, &sum) && sum.n > 0) {
+        } else if (block->loop == NO_INDEX
+                   && ((find_formula(g, formulas, b, &sum) && sum.n > 0)
+                       || find_by_branch(g, formulas, b, &sum))) {
             formulas[b] = sum;
             for (uint8_t i = 0; i < sum.n; i++) {
                 const uint32_t term =
                     (uint32_t)(sum.terms[i] < 0 ? -sum.terms[i] : sum.terms[i]) - 1;
-                if (!formulas[term].is_known) {
+                if (term < g->n_blocks && !formulas[term].is_known) {
                     count(formulas, term);
                 }
             }

@@ -7,15 +7,15 @@
 
 #define MOST_TERMS 6
 
-/* Executions of a block: the sum of those of blocks with counters, 1 + block, or less than 0 where
-   they are subtracted. */
+/* Executions of a block: the sum of those of blocks with counters, 1 + block, and of branches with
+   counters, 1 + blocks in all + block; less than 0 where they are subtracted. */
 typedef struct {
     int32_t terms[MOST_TERMS];
     uint8_t n;
     bool is_known; /* decided: with a counter of its own, that is its only term */
 } Formula;
 
-/* Of all blocks; `formulas` has room for them, and twins are known. */
+/* Of all blocks; `formulas` has room for them, and twins are known. Sets `counts_branch`. */
 void sums_find(const Graph *graph, Formula *formulas);
 
 /* Whether it has a counter of its own. */

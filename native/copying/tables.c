@@ -69,14 +69,28 @@ static bool may_begin_table(const Instruction *x, uint64_t *table) {
     return x->base == NO_REGISTER && x->index != NO_REGISTER && !x->is_vsib;
 }
 
+/* An address of code that an instruction makes, or 0. */
+static uint64_t made_by(const Analysis *a, const Instruction *x) {
+    if (x->what == WHAT_LEA && x->is_rip_relative) {
+        return x->target;
+    }
+    const bool is_fixed = a->module->lowest != 0;
+    const uint8_t *at = is_fixed && x->immediate_bytes == 4 && x->flow == FLOW_NEXT
+                            ? module_bytes(a->module, x->address + x->immediate_at, 4) : NULL;
+    int32_t number = 0;
+    if (at) {
+        memcpy(&number, at, 4);
+    }
+    return (uint64_t)(int64_t)number;
+}
+
 /* Labels of this function whose addresses it takes. */
 static size_t find_bases(const Analysis *a, const Piece *piece, uint64_t *bases) {
     size_t n = 0;
     for (size_t i = 0; i < a->n_list && n < MOST_BASES; i++) {
-        const Instruction *x = &a->list[i];
-        if (x->what == WHAT_LEA && x->is_rip_relative && x->target > piece->start
-            && x->target < piece->end && is_marked(a, a->starts, x->target)) {
-            bases[n++] = x->target;
+        const uint64_t address = made_by(a, &a->list[i]);
+        if (address > piece->start && address < piece->end && is_marked(a, a->starts, address)) {
+            bases[n++] = address;
         }
     }
     return n;

@@ -12,6 +12,7 @@
 #define REGISTER_RBP 5
 /* rax, rcx, rdx, rsi, rdi, r8 to r11: what calls may change. */
 #define CALLER_SAVED 0x0FC7u
+#define MOST_STORED 16384 /* by an instruction, if it is not known */
 
 bool form_of(const Module *module, const Instruction *x, Form *form) {
     const uint8_t *code = module_bytes(module, x->address, x->length);
@@ -67,11 +68,13 @@ static uint16_t changed_by(const Constants *c, const Instruction *x) {
 /* Slots that something else than the move of a whole word may have changed. */
 static void forget_slots(const Constants *c, const Instruction *x, Held *held) {
     const bool on_stack = x->has_memory && (x->memory_access & 2)
-                          && (x->base == REGISTER_RSP || x->base == REGISTER_RBP);
+                          && (x->base == REGISTER_RSP
+                              || (x->base == REGISTER_RBP && c->has_frame));
+    const int64_t bytes = x->memory_bytes ? x->memory_bytes : MOST_STORED;
     for (uint32_t i = 0; i < c->n_slots; i++) {
         const Slot *slot = &c->slots[i];
         const int64_t apart = (int64_t)slot->displacement - x->displacement;
-        const bool overlaps = x->base != slot->base || (apart > -8 && apart < 64);
+        const bool overlaps = x->base != slot->base || (apart > -8 && apart < bytes);
         if ((changed_by(c, x) >> slot->base & 1) || (on_stack && overlaps)) {
             held->values[16 + i] = 0;
         }
@@ -118,18 +121,25 @@ static bool is_label(const Graph *g, const Block *block) {
     return is_marked(g->analysis, g->analysis->taken, g->analysis->list[block->first].address);
 }
 
-/* Let control come to a place with what `held` says. True: less is known there than before. */
-static bool arrive(Held *at, const Held *held) {
+/* What is held where it was `before`, and control also comes with another value. */
+static uint64_t merged(uint64_t before, uint64_t other, bool may) {
+    if (!may) {
+        return before == other ? before : 0;
+    }
+    return !before || before == other ? other : other ? DIFFERENT : before;
+}
+
+/* Let control come to a place with what `held` says. True: that changes something. */
+static bool arrive(Held *at, const Held *held, bool may) {
     bool changed = false;
     if (!at->is_known) {
         *at = *held;
         return true;
     }
     for (uint32_t i = 0; i < 16 + MOST_SLOTS; i++) {
-        if (at->values[i] && at->values[i] != held->values[i]) {
-            at->values[i] = 0;
-            changed = true;
-        }
+        const uint64_t value = merged(at->values[i], held->values[i], may);
+        changed |= value != at->values[i];
+        at->values[i] = value;
     }
     return changed;
 }
@@ -146,7 +156,7 @@ static bool spread(const Constants *c, Held *labels) {
     for (size_t b = 0; b < g->n_blocks; b++) {
         const Block *block = &g->blocks[b];
         if (labels->is_known && is_label(g, block)) {
-            changed |= arrive(&c->at[b], labels);
+            changed |= arrive(&c->at[b], labels, c->may);
         }
         if (!c->at[b].is_known) {
             continue;
@@ -154,20 +164,33 @@ static bool spread(const Constants *c, Held *labels) {
         Held held = c->at[b];
         leave(c, block, &held);
         if (block->next != NO_INDEX) {
-            changed |= arrive(&c->at[block->next], &held);
+            changed |= arrive(&c->at[block->next], &held, c->may);
         }
         if (block->branch != NO_INDEX) {
-            changed |= arrive(&c->at[block->branch], &held);
+            changed |= arrive(&c->at[block->branch], &held, c->may);
         }
         if (g->analysis->list[block->first + block->n - 1].flow == FLOW_INDIRECT_JUMP) {
-            changed |= arrive(labels, &held);
+            changed |= arrive(labels, &held, c->may);
         }
     }
     return changed;
 }
 
-static void drop_slots_of_addresses(Constants *c) {
+static bool sets_frame(const Instruction *x) {
+    return (x->changed >> REGISTER_RBP & 1) && (x->read >> REGISTER_RSP & 1) && !x->uses_stack
+           && (!x->has_memory || x->what == WHAT_LEA);
+}
+
+static void drop_slots(Constants *c) {
     const Analysis *a = c->graph->analysis;
+    for (size_t i = 0; i < a->n_list; i++) {
+        c->has_frame |= sets_frame(&a->list[i]);
+    }
+    for (uint32_t i = c->n_slots; i > 0; i--) {
+        if (c->slots[i - 1].base == REGISTER_RBP && !c->has_frame) {
+            c->slots[i - 1] = c->slots[--c->n_slots];
+        }
+    }
     for (size_t i = 0; i < a->n_list; i++) {
         const uint32_t slot = a->list[i].what == WHAT_LEA ? slot_of(c, &a->list[i]) : NO_INDEX;
         if (slot != NO_INDEX) {
@@ -183,7 +206,7 @@ bool constants_find(Constants *c) {
     if (!c->at) {
         return false;
     }
-    drop_slots_of_addresses(c);
+    drop_slots(c);
     for (size_t b = 0; b < g->n_blocks; b++) {
         c->at[b].is_known = is_open(g, &g->blocks[b]);
     }
@@ -207,5 +230,5 @@ uint64_t constants_before(const Constants *c, const Block *block, uint32_t k, ui
     for (uint32_t i = 0; i < k; i++) {
         step(c, &c->graph->analysis->list[block->first + i], &held);
     }
-    return held.values[r];
+    return held.values[r] == DIFFERENT ? 0 : held.values[r];
 }

@@ -19,8 +19,12 @@ typedef struct {
     bool is_known; /* control reaches this, by a way that was seen */
 } Held;
 
+#define DIFFERENT UINT64_MAX
+
 typedef struct {
     const Graph *graph;
+    bool may;      /* find what is held on those paths where it is known; DIFFERENT, if that differs */
+    bool has_frame; /* rbp is of the stack too */
     Held *at;      /* the beginning of each block */
     Slot slots[MOST_SLOTS];
     uint32_t n_slots;
@@ -42,7 +46,7 @@ bool is_slot_move(const Instruction *x, const Form *form);
 bool constants_find(Constants *constants);
 void constants_end(Constants *constants);
 
-/* What a register holds before instruction k of a block, or 0. */
+/* What a register holds before instruction k of a block; 0, if that is not known. */
 uint64_t constants_before(const Constants *constants, const Block *block, uint32_t k, uint8_t r);
 
 #endif

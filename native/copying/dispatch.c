@@ -234,6 +234,19 @@ static bool measure_distances(const Analysis *a, const Piece *piece, Table *tabl
     return found && table->n >= bound;
 }
 
+/* Whether no other table has labels of the function: then a jump that reads it on one path reads
+   no other on any. */
+static bool is_only_table(const Analysis *a, const Piece *piece, const Table *table) {
+    for (size_t i = 0; i < a->module->n_relocated; i++) {
+        const Range *word = &a->module->relocated[i]; /* its place, and the address there */
+        if (word->end > piece->start && word->end < piece->end
+            && word->start - table->table >= 8 * (uint64_t)table->n) {
+            return false;
+        }
+    }
+    return a->module->lowest == 0;
+}
+
 static uint64_t base_of(const Constants *c, const Candidate *candidate) {
     const Analysis *a = c->graph->analysis;
     if (candidate->base != NO_REGISTER) {
@@ -266,7 +279,7 @@ static bool find_table(const Constants *c, const Candidate *candidate, Table *ta
     }
     const uint32_t bound = find_bound(a, candidate);
     if (table->is_whole) {
-        return measure_whole(a, piece, table, bound);
+        return measure_whole(a, piece, table, bound) && (!c->may || is_only_table(a, piece, table));
     }
     table->base = base_of(c, candidate);
     return table->base && measure_distances(a, piece, table, bound);
@@ -274,35 +287,76 @@ static bool find_table(const Constants *c, const Candidate *candidate, Table *ta
 
 /* ---- all of a function ---- */
 
-/* Words of the stack that bases of tables are loaded from. */
+static void add_slot(Constants *c, const Instruction *x) {
+    Form form;
+    if (!form_of(c->graph->analysis->module, x, &form) || form.op != 0x8B
+        || !is_slot_move(x, &form) || c->n_slots == MOST_SLOTS) {
+        return;
+    }
+    for (uint32_t s = 0; s < c->n_slots; s++) {
+        if (c->slots[s].base == x->base && c->slots[s].displacement == x->displacement) {
+            return;
+        }
+    }
+    c->slots[c->n_slots++] = (Slot){x->displacement, x->base};
+}
+
+/* Words of the stack that bases of tables are loaded from: just before they are used, or
+   elsewhere. */
 static void find_slots(Constants *c, const Candidate *candidates, size_t n) {
     const Analysis *a = c->graph->analysis;
     uint32_t bases = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint8_t base = a->list[candidates[i].block->first + candidates[i].load].base;
-        bases |= base == NO_REGISTER ? 0 : 1u << base;
+        const uint32_t first = candidates[i].block->first, load = first + candidates[i].load;
+        const uint8_t base = a->list[load].base;
         const bool adds = !candidates[i].is_whole && candidates[i].base != NO_REGISTER;
+        const uint32_t change = base == NO_REGISTER ? NO_INDEX : last_change(a, first, load, base);
+        bases |= base == NO_REGISTER ? 0 : 1u << base;
         bases |= adds ? 1u << candidates[i].base : 0;
+        if (change != NO_INDEX) {
+            add_slot(c, &a->list[change]);
+        }
     }
-    for (size_t i = 0; i < a->n_list; i++) {
-        const Instruction *x = &a->list[i];
-        Form form;
-        bool known = false;
-        if (!(x->changed & bases) || !form_of(a->module, x, &form) || form.op != 0x8B
-            || !is_slot_move(x, &form)) {
-            continue;
-        }
-        for (uint32_t s = 0; s < c->n_slots; s++) {
-            known |= c->slots[s].base == x->base && c->slots[s].displacement == x->displacement;
-        }
-        if (!known && c->n_slots < MOST_SLOTS) {
-            c->slots[c->n_slots++] = (Slot){x->displacement, x->base};
+    for (size_t i = 0; n && i < a->n_list; i++) {
+        if (a->list[i].changed & bases) {
+            add_slot(c, &a->list[i]);
         }
     }
 }
 
+static bool is_found(const Array *dispatches, uint32_t load) {
+    for (size_t i = 0; i < dispatches->n; i++) {
+        if (((const Dispatch *)dispatches->items)[i].load == load) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that are known on all paths; then of the others those that may be no other. */
+static void find_known(const Graph *g, const Array *candidates, bool may, Array *dispatches) {
+    Constants constants = {.graph = g, .may = may};
+    const Candidate *all = (const Candidate *)candidates->items;
+    find_slots(&constants, all, candidates->n);
+    if (!constants_find(&constants)) {
+        return;
+    }
+    for (size_t i = 0; i < candidates->n; i++) {
+        Table table;
+        const uint32_t load = all[i].block->first + all[i].load;
+        if ((may && (!all[i].is_whole || is_found(dispatches, load)))
+            || !find_table(&constants, &all[i], &table)) {
+            continue;
+        }
+        Dispatch *found = array_add(dispatches, 1);
+        if (found) {
+            *found = (Dispatch){load, table};
+        }
+    }
+    constants_end(&constants);
+}
+
 void dispatch_find(const Graph *g, Array *dispatches) {
-    Constants constants = {.graph = g};
     Array candidates;
     array_begin(&candidates, sizeof(Candidate));
     dispatches->n = 0;
@@ -314,18 +368,11 @@ void dispatch_find(const Graph *g, Array *dispatches) {
             *added = one;
         }
     }
-    const Candidate *all = (const Candidate *)candidates.items;
-    find_slots(&constants, all, candidates.n);
-    if (candidates.n && constants_find(&constants)) {
-        for (size_t i = 0; i < candidates.n; i++) {
-            Table table;
-            Dispatch *found = find_table(&constants, &all[i], &table)
-                                  ? array_add(dispatches, 1) : NULL;
-            if (found) {
-                *found = (Dispatch){all[i].block->first + all[i].load, table};
-            }
-        }
-        constants_end(&constants);
+    if (candidates.n) {
+        find_known(g, &candidates, false, dispatches);
+    }
+    if (dispatches->n < candidates.n) {
+        find_known(g, &candidates, true, dispatches);
     }
     array_end(&candidates);
 }

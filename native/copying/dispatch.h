@@ -21,7 +21,7 @@ typedef struct {
     Table table;
 } Dispatch;
 
-/* Those of the piece that the graph is of; by `load`. */
+/* Those of the piece that the graph is of. */
 void dispatch_find(const Graph *graph, Array *dispatches);
 
 /* The code that entry k leads to, if it is an instruction that was copied; else false. */

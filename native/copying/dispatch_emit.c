@@ -36,7 +36,7 @@ static uint32_t number_of(Emitter *e, const Table *table) {
 
 const Dispatch *dispatch_at(const Emitter *e, uint32_t i) {
     const Dispatch *all = (const Dispatch *)e->dispatches.items;
-    for (size_t k = 0; k < e->dispatches.n && all[k].load <= i; k++) {
+    for (size_t k = 0; k < e->dispatches.n; k++) {
         if (all[k].load == i) {
             return &all[k];
         }

@@ -161,9 +161,7 @@ def _same_target(copy: CopyFile, where: dict[int, int], target: int, to: int) ->
     Within a loop that counts in registers it goes behind their zeros; out of it, by the way of
     code that adds them to the bank.
     """
-    if target not in where:
-        return to == target - copy.delta
-    place = where[target]
+    place = where.get(target, target - copy.delta)
     if to == place:
         return True
     if place < to < place + 128:

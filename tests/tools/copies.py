@@ -172,7 +172,7 @@ def _same_target(copy: CopyFile, where: dict[int, int], target: int, to: int) ->
             return True
     for x in Decoder(64, copy.code[to : to + 400], ip=to):
         if x.mnemonic == Mnemonic.JMP:
-            return x.near_branch_target == place
+            return _signed(x.near_branch_target) == place
         if not _is_ours(x):
             return False
     return False
@@ -225,7 +225,13 @@ def _reads_table(copy: CopyFile, old: Instruction, new: Instruction) -> bool:
     at = new.ip + new.len - 4
     same = all(
         getattr(old, name) == getattr(new, name)
-        for name in ("memory_base", "memory_index", "memory_index_scale", "op0_kind", "op0_register")
+        for name in (
+            "memory_base",
+            "memory_index",
+            "memory_index_scale",
+            "op0_kind",
+            "op0_register",
+        )
     )
     if not same or at not in copy.toward:
         return False
@@ -245,9 +251,7 @@ def _compare_tables(
         if begin <= at < end:
             found.n_entries += 1
             to = int.from_bytes(copy.code[at : at + 8], "little") - copy.delta
-            if not any(
-                where.get(image.word(copy.delta + at - shift)) == to for shift in shifts
-            ):
+            if not any(where.get(image.word(copy.delta + at - shift)) == to for shift in shifts):
                 found.wrong.append(f"the entry at {at:#x} of a copied table leads to {to:#x}")
     moved: dict[int, set[int]] = {}
     for address, at in where.items():

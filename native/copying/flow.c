@@ -171,6 +171,34 @@ static void find_blocks(Graph *g) {
     }
 }
 
+static bool is_padding(const Graph *g, const Block *block) {
+    const Instruction *first = &g->analysis->list[block->first];
+    for (uint32_t k = 0; k < block->n; k++) {
+        if (first[k].what != WHAT_NOP) {
+            return false;
+        }
+    }
+    return !is_marked(g->analysis, g->analysis->outside, first->address);
+}
+
+/* What aligns a label behind a jump is never executed, and no way to it. */
+static void cut_padding(Graph *g) {
+    for (size_t b = 0; b + 1 < g->n_blocks; b++) {
+        g->blocks[b + 1].is_reached |= g->blocks[b].next == b + 1;
+        if (g->blocks[b].branch != NO_INDEX) {
+            g->blocks[g->blocks[b].branch].is_reached = true;
+        }
+    }
+    if (g->n_blocks && g->blocks[g->n_blocks - 1].branch != NO_INDEX) {
+        g->blocks[g->blocks[g->n_blocks - 1].branch].is_reached = true;
+    }
+    for (size_t b = 1; b < g->n_blocks; b++) {
+        if (!g->blocks[b].is_reached && is_padding(g, &g->blocks[b])) {
+            g->blocks[b].next = NO_INDEX;
+        }
+    }
+}
+
 /* Predecessors: those of block b are before[before_at[b + 1]] and on, to before_at[b + 2]. */
 static void find_before(Graph *g) {
     uint32_t *at = g->before_at, total = 0;
@@ -240,5 +268,6 @@ void graph_make(Graph *g, const Piece *piece) {
         find_needs(g, &g->blocks[b]);
     }
     spread(g);
+    cut_padding(g);
     find_before(g);
 }

@@ -21,6 +21,7 @@ typedef struct {
     uint32_t loop;             /* in which it counts in registers (loops.h), or NO_INDEX */
     uint32_t twin;             /* block before it that is executed as often, or NO_INDEX */
     bool counts_branch;        /* how often it branches has a counter (sums.h) */
+    bool is_reached;           /* by a branch, or from the block above */
     bool is_loop_head;         /* a branch of this function leads back to it */
 } Block;
 

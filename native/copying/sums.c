@@ -9,6 +9,9 @@
  * follows the branch needs no counter. */
 #include "sums.h"
 
+#define MANY 4      /* ways into a block */
+#define MANY_BACK 8
+
 bool sums_is_counted(const Formula *formulas, uint32_t block) {
     const Formula *f = &formulas[block];
     return f->n == 1 && f->terms[0] == (int32_t)block + 1;
@@ -108,17 +111,21 @@ static bool find_formula(const Graph *g, const Formula *formulas, uint32_t block
     return true;
 }
 
-static bool is_fallen_into(const Graph *g, uint32_t block) {
-    for (uint32_t i = g->before_at[block + 1]; i < g->before_at[block + 2]; i++) {
-        if (g->blocks[g->before[i]].next == block) {
-            return true;
-        }
+/* Whether a branch from block `from` to another is rarely taken, as it seems: forward to what only
+   branches lead to, or to where many lead. (Around some code, to what follows it, is no such.) */
+static bool is_rare(const Graph *g, uint32_t from, uint32_t to) {
+    const uint32_t n = g->before_at[to + 2] - g->before_at[to + 1];
+    bool is_fallen_into = false;
+    for (uint32_t i = g->before_at[to + 1]; i < g->before_at[to + 2]; i++) {
+        is_fallen_into |= g->blocks[g->before[i]].next == to;
     }
-    return false;
+    if (to <= from) {
+        return n >= MANY_BACK;
+    }
+    return !is_fallen_into || n >= MANY;
 }
 
-/* The block before one that follows it for lack of a branch, which can be counted: forward, to what
-   is reached in no other way than by branches. */
+/* The block before one that follows it for lack of a branch, which can be counted. */
 static Block *find_branch(const Graph *g, uint32_t block) {
     if (is_outside(g, block) || g->before_at[block + 2] - g->before_at[block + 1] != 1) {
         return NULL;
@@ -132,7 +139,7 @@ static Block *find_branch(const Graph *g, uint32_t block) {
     if (to == NO_INDEX) {
         return before->beyond & LIVE_INC_FLAGS ? NULL : before;
     }
-    const bool is_good = to > block && !has_one_way_in(g, to) && !is_fallen_into(g, to)
+    const bool is_good = !has_one_way_in(g, to) && is_rare(g, block, to)
                          && !(g->blocks[to].live_in & LIVE_INC_FLAGS);
     return is_good && !before->beyond ? before : NULL;
 }

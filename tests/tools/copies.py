@@ -250,7 +250,7 @@ def _compare_tables(
     for at in copy.absolute:
         if begin <= at < end:
             found.n_entries += 1
-            to = int.from_bytes(copy.code[at : at + 8], "little") - copy.delta
+            to = (int.from_bytes(copy.code[at : at + 8], "little") - copy.delta) % (1 << 64)
             if not any(where.get(image.word(copy.delta + at - shift)) == to for shift in shifts):
                 found.wrong.append(f"the entry at {at:#x} of a copied table leads to {to:#x}")
     moved: dict[int, set[int]] = {}

@@ -77,7 +77,7 @@ def measure_program(
     ignore_status : bool
         Measure a program that exits with a status other than 0 too.
     output : {"own", "stderr", "discard"}
-        Where the program's own output goes, the once that it is shown.
+        Where the program's output goes in the one run that shows it.
     progress : callable or None
     when_timed : callable or None
         Called with the times when the native runs are done: counting may take long after that,

@@ -84,7 +84,7 @@ class Native:
     ignore_status : bool
         Whether a status other than 0 is no failure.
     output : {"own", "stderr", "discard"}
-        Where the program's own output goes, the once that it is shown.
+        Where the program's output goes in the one run that shows it.
     report : callable
     """
 

@@ -70,11 +70,11 @@ def test_kept_results_are_shown(cli, tmp_path):
     ("arguments", "said"),
     [
         (("datacenter", "quicksort"), "there is no 'quicksort'; there are sort, grep"),
-        (("datacenter", "--validate"), "is nothing for datacenter workloads"),
-        (("datacenter", "--caches", "warm"), "is nothing for datacenter workloads"),
-        (("datacenter", "--meter", "perf"), "is nothing for datacenter workloads"),
+        (("datacenter", "--validate"), "does not apply to the datacenter workloads"),
+        (("datacenter", "--caches", "warm"), "does not apply to the datacenter workloads"),
+        (("datacenter", "--meter", "perf"), "does not apply to the datacenter workloads"),
         (("datacenter", "--threads", "1", "--threads", "2"), "take one number"),
-        (("--published",), "is of the datacenter workloads"),
+        (("--published",), "applies only to the datacenter workloads"),
         (("datacenter", "--threads", "100000"), "CPUs may be used"),
     ],
 )

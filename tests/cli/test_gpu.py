@@ -137,7 +137,7 @@ def test_options_for_cpus_are_refused(cli, gpu, options):
     status, _, err = cli("machine", "--device", "gpu", *options)
 
     assert status == 2
-    assert "are for CPUs" in err
+    assert "apply to CPUs only" in err
     assert gpu.opened == []
 
 

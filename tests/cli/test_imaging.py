@@ -45,9 +45,9 @@ def measured(monkeypatch):
         (["imaging", "--threads", "99999"], "CPUs may be used"),
         (["imaging", "hogbom", "-o", "p.toml"], "a pipeline needs all stages: name none"),
         (["imaging", "-o", "missing/p.toml"], "there is no folder 'missing'"),
-        (["imaging", "--validate"], "is nothing for imaging workloads"),
-        (["imaging", "--mpi", "2"], "is nothing for imaging workloads"),
-        (["dgemm", "--gain", "0.1"], "is of the imaging pipeline"),
+        (["imaging", "--validate"], "does not apply to the imaging workloads"),
+        (["imaging", "--mpi", "2"], "does not apply to the imaging workloads"),
+        (["dgemm", "--gain", "0.1"], "applies only to the imaging pipeline"),
     ],
 )
 def test_wrong_use_is_one_line_and_status_2(words, said, cli, monkeypatch):

@@ -48,12 +48,12 @@ def gpu(monkeypatch):
     ("words", "said"),
     [
         (["imaging", "--device", "gpux"], "must be cpu, gpu or gpu:N, such as gpu:1, got 'gpux'"),
-        (["imaging", "--device", "gpu", "--threads", "1"], "is for CPUs"),
-        (["imaging", "--device", "gpu", "--caches", "cold"], "stages are timed warm alone"),
+        (["imaging", "--device", "gpu", "--threads", "1"], "applies to CPUs only"),
+        (["imaging", "--device", "gpu", "--caches", "cold"], "timed with warm caches only"),
         (["imaging", "--device", "gpu", "--size", "65"], "size must be even, 64 to 16384"),
         (["imaging", "gridd", "--device", "gpu"], "there is no 'gridd'"),
-        (["dgemm", "--device", "gpu"], "is of the imaging pipeline"),
-        (["--device", "gpu"], "is of the imaging pipeline"),
+        (["dgemm", "--device", "gpu"], "applies only to the imaging pipeline"),
+        (["--device", "gpu"], "applies only to the imaging pipeline"),
     ],
 )
 def test_wrong_use_is_one_line_and_status_2(words, said, cli, gpu):

@@ -122,7 +122,7 @@ def test_what_the_command_line_refuses_is_said_once(mpirun):
 
     assert status == 2
     assert out == ""
-    assert err.count("are for one machine") == 1
+    assert err.count("apply to a single machine") == 1
     assert "Traceback" not in err
 
 

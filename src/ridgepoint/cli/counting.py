@@ -186,7 +186,8 @@ def _refuse_contradictions(
         )
     if not traffic:
         raise click.BadParameter(
-            "leaves nothing for --cold, --what-if and --miss-curve to tell",
+            "--cold, --what-if and --miss-curve need the simulation of the caches: they cannot be "
+            "combined with --no-traffic",
             param_hint="'--no-traffic'",
         )
 

@@ -86,7 +86,9 @@ def _cases(
             param_hint=f"'{NAME}'",
         )
     if len(threads) > 1:
-        raise click.BadParameter(f"{NAME} workloads take one number", param_hint="'--threads'")
+        raise click.BadParameter(
+            f"the {NAME} workloads take one number of threads", param_hint="'--threads'"
+        )
     if threads and threads[0] > (every := len(usable_cpus())):
         raise click.BadParameter(f"{every} CPUs may be used", param_hint="'--threads'")
     return cases(names, threads=threads[0] if threads else 1, full=full)

@@ -39,11 +39,17 @@ def command(
         common.console().print(programs())
         return 0
     if ranks is None:
-        raise click.BadParameter(f"say how many ranks {NAME} programs have", param_hint="'--mpi'")
+        raise click.BadParameter(
+            f"the {NAME} programs need the number of ranks: --mpi 2", param_hint="'--mpi'"
+        )
     if size is not None and len(chosen) > 1:
-        raise click.BadParameter("is of one program: name it", param_hint="'--size'")
+        raise click.BadParameter(
+            "--size applies to a single program: name it", param_hint="'--size'"
+        )
     if len(threads) > 1:
-        raise click.BadParameter(f"{NAME} programs take one number", param_hint="'--threads'")
+        raise click.BadParameter(
+            f"the {NAME} programs take one number of threads", param_hint="'--threads'"
+        )
     if output is not None:
         common.require_folder(output)
     runs, failures = _measured(

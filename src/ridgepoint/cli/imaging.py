@@ -95,17 +95,22 @@ def _require_names(names: Sequence[str], output: Path | None) -> None:
 def _require_for_a_gpu(state: str, threads: Sequence[int]) -> None:
     if threads:
         raise click.BadParameter(
-            "is for CPUs: leave it, or --device, out", param_hint="'--threads'"
+            "--threads applies to CPUs only: it cannot be combined with --device",
+            param_hint="'--threads'",
         )
     if state == "cold":
-        raise click.BadParameter("on a GPU stages are timed warm alone", param_hint="'--caches'")
+        raise click.BadParameter(
+            "on a GPU, stages are timed with warm caches only", param_hint="'--caches'"
+        )
 
 
 def _threads(threads: Sequence[int]) -> int:
     from ridgepoint.host import usable_cpus
 
     if len(threads) > 1:
-        raise click.BadParameter(f"{NAME} takes one number", param_hint="'--threads'")
+        raise click.BadParameter(
+            f"the {NAME} pipeline takes one number of threads", param_hint="'--threads'"
+        )
     if threads and threads[0] > (every := len(usable_cpus())):
         raise click.BadParameter(f"{every} CPUs may be used", param_hint="'--threads'")
     return threads[0] if threads else 1

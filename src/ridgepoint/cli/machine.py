@@ -88,7 +88,9 @@ def command(
     from ridgepoint.cluster.detect import launched
 
     if device is not None and (explained is not None or geometry is not None):
-        raise click.UsageError("--explain and --cache are for CPUs: leave them, or --device, out")
+        raise click.UsageError(
+            "--explain and --cache apply to CPUs only: they cannot be combined with --device"
+        )
     job = launched()
     if job is not None:
         from ridgepoint.cli.cluster_machine import measure_cluster
@@ -108,9 +110,9 @@ def command(
     caches = _checked(geometry, outputs)
     if explained is not None:
         if baseline_name is not None or quick:
-            raise click.UsageError("--explain goes neither with --check nor with --quick")
+            raise click.UsageError("--explain cannot be combined with --check or --quick")
         if label is not None or note is not None:
-            raise click.UsageError("--explain keeps nothing: leave --name and --note out")
+            raise click.UsageError("--explain keeps no record: --name and --note do not apply")
         return _explain(explained, caches, as_json=as_json, outputs=outputs)
 
     from ridgepoint.archive import Archive
@@ -205,8 +207,8 @@ def _checked_for_a_cluster(
     """Return the same; refuse options that have a meaning for one machine alone."""
     if any(option is not None for option in alone):
         raise click.UsageError(
-            "--check, --tolerance, --explain and --device are for one machine: leave them out, or "
-            "run without mpirun"
+            "--check, --tolerance, --explain and --device apply to a single machine: omit them, "
+            "or run without mpirun"
         )
     return _checked(geometry, outputs)
 

@@ -65,12 +65,14 @@ def ranks_of_run(
     here = launched()
     if here is None or here.size < 2:
         if launcher is not None and count is None:
-            raise click.BadParameter("say how many ranks: --mpi 4", param_hint="'--launcher'")
+            raise click.BadParameter(
+                "--launcher needs the number of ranks: add --mpi 4", param_hint="'--launcher'"
+            )
         yield None if count is None else Ranks(count=count, launcher=launcher)
         return
     if count is not None and count != here.size:
         raise click.BadParameter(
-            f"{here.launcher} started {here.size} ranks already: leave --mpi out, or the launcher",
+            f"{here.launcher} has already started {here.size} ranks: use it, or --mpi, not both",
             param_hint="'--mpi'",
         )
     from ridgepoint.cluster.world import join
@@ -198,7 +200,7 @@ def _require_none(options: Mapping[str, object]) -> None:
     ]
     if given:
         raise click.BadParameter(
-            f"several ranks are measured without {', '.join(given)}: leave it out",
+            f"{' and '.join(given)}: not supported with several ranks",
             param_hint=f"'{given[0]}'",
         )
 

@@ -67,7 +67,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--nodes",
                 metavar="LIST",
-                help="Number of nodes.  [default: so many that it does not matter]",
+                help="Number of nodes.  [default: the limit of many nodes]",
             ),
             click.option("--strong", is_flag=True, help="Divide the batch over the nodes."),
             click.option(
@@ -222,11 +222,15 @@ def _require_sense(
     given = [name for name in _OF_TRAINING if training[name] not in (None, False)]
     if own and (given or sweep):
         name = f"--{given[0].replace('_', '-')}" if given else "--sweep"
-        raise click.UsageError(f"{name} is of training steps: it does not go with own points")
+        raise click.UsageError(
+            f"{name} applies to training steps: it cannot be combined with --point or --demand"
+        )
     if not own and work != "flop":
         raise click.UsageError("--work bops needs own points: a perceptron's work is in flop")
     if precision is not None and work != "flop":
-        raise click.UsageError("--precision is of flop: basic operations have none")
+        raise click.UsageError(
+            "--precision applies to floating-point work: basic operations have no precision"
+        )
 
 
 def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:

@@ -269,14 +269,14 @@ class Training:
         step = self.steps[0]
         sizes = self.model or "-".join(map(str, step.layers))
         algorithms = ", ".join(each.algorithm for each in self.steps)
-        of_nodes = "so many nodes that their number does not matter"
+        over = "in the limit of many nodes"
         if self.nodes is not None:
             ends = dict.fromkeys((min(self.nodes), max(self.nodes)))
-            of_nodes = f"{' to '.join(map(str, ends))} node{'s' * (max(self.nodes) > 1)}"
+            over = f"over {' to '.join(map(str, ends))} node{'s' * (max(self.nodes) > 1)}"
         batch = "the batch is divided over the nodes" if self.strong else "the batch is per node"
         return (
             f"training step of {sizes} in {step.precision} ({step.convention}), "
-            f"all-reduce {algorithms} of {of_nodes}; {batch}"
+            f"all-reduce {algorithms} {over}; {batch}"
         )
 
     @property

@@ -53,7 +53,7 @@ _MOST_COMPARED = 20_000_000
 @click.option(
     "--link", metavar="RATE", help="What one link of the network carries: 2GB/s, 100Gbit/s."
 )
-@click.option("--cores", metavar="LIST", help="Of a node: 8, 1..8 or 1,2,4.  [default: all]")
+@click.option("--cores", metavar="LIST", help="Cores of a node: 8, 1..8 or 1,2,4.  [default: all]")
 @click.option("--nodes", metavar="LIST", help="1..64, 8 or 1,2,4.  [default: 1..64]")
 @click.option(
     "--network",
@@ -72,24 +72,29 @@ _MOST_COMPARED = 20_000_000
     "--precision",
     default="fp64",
     metavar="NAME",
-    help="Of the work: fp64, fp32, bop, ...  [default: fp64]",
+    help="Precision of the work: fp64, fp32, bop, ...  [default: fp64]",
 )
 @click.option(
-    "--efficiency", type=float, metavar="SHARE", help="Find the largest allocation that keeps it."
+    "--efficiency",
+    type=float,
+    metavar="SHARE",
+    help="Find the largest allocation with at least this efficiency.",
 )
 @click.option(
     "--against",
     type=click.Choice(["core", "peak"]),
     default="core",
     show_default=True,
-    help="What that efficiency is against: what one core alone reaches, or the peak of all.",
+    help="What the efficiency is relative to: the performance of one core alone, or the peak of "
+    "all cores.",
 )
 @click.option(
     "--fit",
     "runs_file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="RUNS.csv",
-    help="Fit the rates that are not given to measured runs: nodes, cores, time_s[, size].",
+    help="Fit the rates that are not given, to the measured runs of a table with the columns "
+    "nodes, cores, time_s[, size].",
 )
 @click.option("--slurm", is_flag=True, help="Print the lines that ask Slurm for what was found.")
 @click.option(
@@ -97,7 +102,7 @@ _MOST_COMPARED = 20_000_000
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Write every figure, as the slides have them.",
+    help="Write all figures of the paper's slides to FOLDER.",
 )
 @common.json_option
 @common.output_option("speed-up over nodes, or performance over the cores of one node,")
@@ -173,7 +178,9 @@ def _study_of_law(law: Law, runs: Sequence[Run] | None, options: Mapping[str, An
 
     useless = [f"--{name.replace('_', '-')}" for name in _OF_MACHINES if options[name] is not None]
     if useless:
-        raise click.UsageError(f"a law knows processors alone: leave out {useless[0]}")
+        raise click.UsageError(
+            f"a law depends only on the number of processors: {useless[0]} does not apply"
+        )
     if runs is None:
         raise click.UsageError("a law has parameters to be fitted: give measured runs with --fit")
     fit = fit_law(runs, law)

@@ -101,7 +101,7 @@ class Node:
 
         name = options["machine"]
         if name is not None and (options["core_rate"] or options["memory"]):
-            raise click.UsageError("--machine goes neither with --core-rate nor with --memory")
+            raise click.UsageError("--machine cannot be combined with --core-rate or --memory")
         return cls(
             machine=None if name is None else machine_of(name),
             core_rate=_core_rate(options["core_rate"]),

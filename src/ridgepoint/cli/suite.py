@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     "threads",
     type=click.IntRange(min=1),
     multiple=True,
-    help="Threads of those that can use several. May be repeated.  [default: 1, and all cores]",
+    help="Number of threads, for workloads that can use several. May be repeated.  "
+    "[default: 1, and all cores]",
 )
 @click.option(
     "--meter",
@@ -43,14 +44,17 @@ if TYPE_CHECKING:
     "CPU's own counters, or these if they tell enough.  [default: native, and engine what that "
     "cannot]",
 )
-@click.option("--full", is_flag=True, help="All sizes of the series: takes much longer.")
+@click.option(
+    "--full", is_flag=True, help="Measure all sizes of the series, which takes much longer."
+)
 @click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")
 @click.option(
     "--figures",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Measure what the figures of the paper need, and draw them there; with --from, again.",
+    help="Measure what the figures of the paper need, and draw them in FOLDER; with --from, only "
+    "draw them.",
 )
 @click.option("--per-cycle", is_flag=True, help="Give the figures a second axis in flop/cycle.")
 @click.option(
@@ -77,7 +81,7 @@ if TYPE_CHECKING:
     "ranks",
     type=click.IntRange(min=1),
     metavar="P",
-    help="With distributed: on so many ranks.",
+    help="With distributed: the number of ranks.",
 )
 @click.option(
     "--launcher",
@@ -88,14 +92,14 @@ if TYPE_CHECKING:
     "--size",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With distributed: of the program named; --list says what it counts. With imaging: "
-    "pixels along a side.  [default there: 256]",
+    help="With distributed: the size of the program named; --list says what a size counts. "
+    "With imaging: pixels along a side of the image.  [default for imaging: 256]",
 )
 @click.option(
     "--gain",
     type=float,
     metavar="G",
-    help="With imaging: share of a peak that a minor cycle takes away.  [default: 0.1]",
+    help="With imaging: the share of a peak that a minor cycle removes.  [default: 0.1]",
 )
 @common.device_option("With imaging: where it runs")
 @common.json_option
@@ -194,7 +198,9 @@ def command(
             archive_path=archive_path,
         )
     if published:
-        raise click.BadParameter("is of the datacenter workloads", param_hint="'--published'")
+        raise click.BadParameter(
+            "--published applies only to the datacenter workloads", param_hint="'--published'"
+        )
     if only_list:
         _list(names)
         return 0
@@ -251,7 +257,9 @@ def _require_usual(
 def _refuse(family: str, given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value:
-            raise click.BadParameter(f"is nothing for {family} workloads", param_hint=f"'{option}'")
+            raise click.BadParameter(
+                f"{option} does not apply to the {family} workloads", param_hint=f"'{option}'"
+            )
 
 
 def _require_absent(given: Mapping[str, object], *, of: str) -> None:
@@ -263,7 +271,7 @@ def _require_absent(given: Mapping[str, object], *, of: str) -> None:
     """
     for option, value in given.items():
         if value is not None:
-            raise click.BadParameter(f"is of {of}", param_hint=f"'{option}'")
+            raise click.BadParameter(f"{option} applies only to {of}", param_hint=f"'{option}'")
 
 
 def _chosen(names: Sequence[str]) -> list[Workload]:

@@ -73,7 +73,7 @@ class Plan:
         Leave the native runs out, but for one that finds out whether it uses MPI.
     ignore_status : bool
     output : {"own", "stderr", "discard"}
-        Where the program's own output goes, the once that it is shown.
+        Where the program's output goes in the one run that shows it.
     """
 
     command: tuple[str, ...]

@@ -99,7 +99,7 @@ class Watchdog:
                 "cannot deconvolve",
                 reason=f"it diverges: in minor cycle {iteration} the peak is {peak:.3g} Jy/beam, "
                 f"after {self._least:.3g}",
-                remedy="lower the gain, or make the image larger than what emits",
+                remedy="lower the gain, or make an image that covers all of the emission",
             )
         self._least = min(self._least, peak)
 

@@ -314,7 +314,7 @@ def _why(rule: Rule, difference: float, pipeline: Pipeline, point: Series) -> st
     if rule == "by bytes":
         if abs(difference) < _ALIKE:
             return "agrees: one resource bounds all stages"
-        return "as if stages ran at once, each using what the others leave: in series they cannot"
+        return "assumes that the stages overlap; in series they do not"
     beyond = [
         name
         for name, intensity, limiter in zip(names, point.intensity, point.limiters, strict=True)

@@ -85,7 +85,7 @@ def all_reduce_bytes(
     size_bytes : array_like
         What is summed, on every node; >= 0.
     nodes : array_like or None
-        p, whole numbers > 0; None: so many that their number does not matter (p to infinity).
+        p, whole numbers > 0; None: the limit of many nodes (p to infinity).
     algorithm : str
         One of `ALL_REDUCES`.
 
@@ -206,7 +206,7 @@ class TrainingStep:
         batch : array_like
             Samples of each node (weak scaling), or of all nodes together; whole numbers > 0.
         nodes : array_like or None
-            How many; None: so many that their number does not matter. Broadcasts with `batch`.
+            How many; None: the limit of many nodes. Broadcasts with `batch`.
         strong : bool
             Whether the batch is divided over the nodes (strong scaling). The fullest node has
             ``ceil(batch / nodes)`` samples.

@@ -29,7 +29,7 @@ class Trajectory:
     placed : Placed
         Arrays of shape (n,).
     batch, nodes : tuple of (int or None), or None
-        Of each; None: not of training, or so many nodes that their number does not matter.
+        Number of nodes of each point; None: no training steps, or the limit of many nodes.
     """
 
     name: str
@@ -57,7 +57,7 @@ def training_trajectories(
     batch : sequence of int
         At least one. With one alone, there is one trajectory, over the nodes.
     nodes : sequence of int or None
-        None: so many that their number does not matter.
+        None: the limit of many nodes.
     strong : bool
         Whether the batch is divided over the nodes.
 

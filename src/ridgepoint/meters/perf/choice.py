@@ -110,7 +110,7 @@ class BothMeter:
 
     @property
     def slowdown(self) -> str:
-        """The engine's: a native run more is nothing beside it."""
+        """The engine's; one more native run is negligible."""
         return self.engine.slowdown
 
     @property

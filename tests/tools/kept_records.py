@@ -58,6 +58,9 @@ LITERAL: dict[str, tuple[Machine, dict[str, Measurement]]] = {
             "untimed": inputs.UNTIMED,
             "crowded": inputs.CROWDED,
             "functions": inputs.PROFILED,
+            "two-meters": inputs.with_counted(
+                inputs.TRIAD, also=replace(inputs.MIXED.counted, meter="perf (6.1)")
+            ),
             "doubtful": inputs.measurement(
                 inputs.flop("fp64", 900_000_000, masked=40_000_000),
                 command=("./a name\nof two lines",),

@@ -66,7 +66,9 @@ def said(figure: Figure) -> str:
     title = getattr(figure, "_suptitle", None)
     if title is not None and title.get_text():
         lines.append(f"  title {title.get_text()!r}")
-    lines += [f"  {line}" for text in figure.texts for line in _text(text, None)]
+    lines += [
+        f"  {line}" for text in figure.texts if text is not title for line in _text(text, None)
+    ]
     lines += [f"  {line}" for legend in figure.legends for line in _legend(legend, None)]
     for axes in figure.axes:
         lines += ["axes", *(f"  {line}" for line in _axes(axes))]
@@ -82,6 +84,7 @@ def _axes(axes: Any) -> Iterator[str]:
         yield from _axis(name, axes)
     # In the order in which they are drawn; spines, axes and the background are not among them.
     skipped = {*axes.spines.values(), axes.patch, axes.title, axes.xaxis, axes.yaxis}
+    skipped |= {getattr(axes, name, None) for name in ("_left_title", "_right_title")}
     on_contours = {
         text
         for contours in axes.collections

@@ -9,6 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 import figure_inputs as inputs
+import kept_records
+from cluster_inputs import CLUSTER
 from suite_inputs import failed, result
 
 from ridgepoint.basic_operations import BasicOperations
@@ -86,7 +88,7 @@ def write_files(folder: Path) -> None:
     shutil.copy(_SCALING / "fft_made_up.csv", folder / "runs.csv")
 
 
-def _doctor() -> None:
+def _doctor(_: Path) -> None:
     findings = (
         Finding(what="clock", works=True, detail="ticks every 1 ns"),
         Finding(
@@ -100,7 +102,7 @@ def _doctor() -> None:
         main(["doctor", "--json"])
 
 
-def _check() -> None:
+def _check(_: Path) -> None:
     from ridgepoint.cli.output import show_comparison
     from ridgepoint.models.comparison import compare
 
@@ -117,7 +119,92 @@ def _check() -> None:
         show_comparison(compare(baseline, machine), baseline, machine, as_json=as_json)
 
 
-CALLS: dict[str, Callable[[], None]] = {
+def _network(written: Path) -> None:
+    """Draw what an MPI job of 'ridgepoint machine -o' draws."""
+    from ridgepoint.cli.cluster_output import write_cluster
+
+    write_cluster(CLUSTER, [written.with_suffix(".svg")])
+
+
+def _explained(written: Path) -> None:
+    """Take a ceiling apart as 'ridgepoint machine --explain' does."""
+    from ridgepoint.ceilings.explain import Explanation
+    from ridgepoint.ceilings.samples import Sample
+    from ridgepoint.cli.output import show_explanations, write_explanations
+    from ridgepoint.kernels.kernel import Claim, Kernel
+
+    kernel = Kernel(
+        name="fma 512-bit", ir="define void @kernel() {\n  ret void\n}\n",
+        claim=Claim(operation="fma", width_bits=512), work_per_repeat=16.0,
+        pseudo_code="a = a * b + c, 8 lanes, 10 times",
+    )  # fmt: skip
+    ceilings = [one for one in inputs.MACHINE.ceilings if one.key[:2] == ("fp64", "fma 512-bit")]
+    explanations = [
+        Explanation(
+            ceiling=ceiling,
+            kernel=kernel,
+            loop=("vfmadd231pd zmm0, zmm10, zmm11", "dec rdi", "jne 0"),
+            samples=tuple(
+                Sample(rate=rate, waited=0.01, migrated=False, frequency_hz=3.7e9, issue=None)
+                for rate in ceiling.rate.samples
+            ),
+            figure=None,
+            remarks=("It reaches 94 % of theory.",),
+        )
+        for ceiling in ceilings
+    ]
+    for as_json in (False, True):
+        show_explanations(explanations, as_json=as_json)
+    write_explanations(explanations, [written.with_suffix(".svg")])
+
+
+def _bops(_: Path) -> None:
+    """Report what 'ridgepoint bops' counted from a source."""
+    from ridgepoint.cli.bops_report import document, tables
+    from ridgepoint.cli.common import console
+    from ridgepoint.documents import render
+    from ridgepoint.meters.source.counts import FunctionOperations, LineOperations, SourceCounts
+
+    of_main = BasicOperations(arithmetic=100, compare=101, addressing=100)
+    of_hash = BasicOperations(arithmetic=40, fp_arithmetic=20, logic=300)
+    counts = SourceCounts(
+        operations=BasicOperations(
+            arithmetic=140, fp_arithmetic=20, logic=300, compare=101, addressing=100
+        ),
+        functions=(
+            FunctionOperations(name="hash(char const*)", symbol="_Z4hashPKc", file="hash.cpp",
+                               line=3, operations=of_hash),
+            FunctionOperations(name="main", symbol="main", file="hash.cpp", line=9,
+                               operations=of_main),
+        ),
+        lines=(
+            LineOperations(file="hash.cpp", line=4, operations=of_hash),
+            LineOperations(file=None, line=None, operations=of_main),
+        ),
+        exit_status=0,
+        complete=True,
+        processes=1,
+    )  # fmt: skip
+    for timed in (inputs.TRIAD.timed, None):
+        console().print(tables(("./hash", "words"), counts, timed, most=10))
+    print(render(document(("./hash", "words"), counts, inputs.TRIAD.timed)), end="")
+
+
+def _distributed(_: Path) -> None:
+    """Print what 'ridgepoint suite distributed' measured."""
+    from ridgepoint.distributed.results import decoded
+
+    run = decoded((kept_records.KEPT / "conjugate-gradient.json").read_bytes())
+    with mock.patch("ridgepoint.distributed.run_program", return_value=run):
+        for words in ([], ["--json"]):
+            main(["suite", "distributed", "conjugate-gradient", "--mpi", "2", *words])
+
+
+CALLS: dict[str, Callable[[Path], None]] = {
     "doctor": _doctor,
     "machine/check": _check,
+    "machine/network-drawn": _network,
+    "machine/explained": _explained,
+    "bops": _bops,
+    "suite/distributed": _distributed,
 }

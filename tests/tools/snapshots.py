@@ -53,9 +53,9 @@ class Bench:
     written: Path
 
 
-Case = str | Callable[[], None]
+Case = str | Callable[[Path], None]
 """A command line, in which ``{written}`` and ``{folder}`` are those of the bench; or a call that
-prints."""
+prints, and writes files that begin with the path that it is given."""
 
 
 @contextlib.contextmanager
@@ -89,7 +89,7 @@ def take(name: str, case: Case, at: Bench) -> dict[str, str]:
         pictures_as_text.written_as_text(),
     ):
         if callable(case):
-            case()
+            case(at.written / name)
         else:
             from ridgepoint.cli.main import main
 
@@ -101,9 +101,9 @@ def take(name: str, case: Case, at: Bench) -> dict[str, str]:
         for path in sorted(at.written.rglob("*"))
         if path.is_file() and path.name != _AGAIN
     }  # fmt: skip
-    said, complained = _read(out), _HINT.sub("", _read(err))
+    said, complained = _LONG.sub(_rounded, _read(out)), _HINT.sub("", _read(err))
     if "--json" in shlex.split(words) and not status:
-        taken[f"{name}.json"] = _LONG.sub(_rounded, said)
+        taken[f"{name}.json"] = said
         said = ""
     if said or complained or status:
         heading = [f"$ ridgepoint {words}"] if words else []

@@ -419,7 +419,7 @@ const char *analysis_make(Analysis *a, const Module *module, const uint64_t *onl
     }
     analysis_list_pieces(a);
     if (a->own_pieces.failed || !take_memory(a)) {
-        return "there is not enough memory";
+        return NO_MEMORY;
     }
     for (size_t i = 0; i < a->n_pieces; i++) {
         visit_piece(a, &a->pieces[i], is_wanted(&a->pieces[i], only, n_only));
@@ -430,5 +430,5 @@ const char *analysis_make(Analysis *a, const Module *module, const uint64_t *onl
     if (!count_ranks(a)) {
         return "it has more than 4 billion instructions";
     }
-    return a->system_calls.failed ? "there is not enough memory" : NULL;
+    return a->system_calls.failed ? NO_MEMORY : NULL;
 }

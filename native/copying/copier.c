@@ -8,7 +8,7 @@
 
 #define DISTANCE UINT64_C(0x10000) /* between a module and the place planned for its copy */
 
-static const char no_memory[] = "there is not enough memory";
+static const char no_memory[] = NO_MEMORY;
 
 static void begin_copy(Copy *copy) {
     static const size_t sizes[SECTION_COUNT] = {

@@ -2,8 +2,10 @@
 /* ridgepoint-copier MODULE COPYFILE [--recording | --both] [--selecting] [--plan FILE]
  * [--statistics]: copies a module. FILE says which counters were planned already. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +19,12 @@
 #include "lines.h"
 #include "plan.h"
 
+/* How it ends. What lacks room may find it another time, and is no fault of the module's. */
+enum { MADE, FAULTY, MISUSED, NO_ROOM };
+
 static int fail(const char *path, const char *problem) {
     fprintf(stderr, "%s: cannot be copied: %s\n", path, problem);
-    return 1;
+    return strcmp(problem, NO_MEMORY) ? FAULTY : NO_ROOM;
 }
 
 /* zlib is asked for when it is needed: hardly a system is without it, but its headers are rare. */
@@ -82,6 +87,50 @@ static uint64_t take_counters(const char *path, uint64_t n) {
     return first;
 }
 
+/* ---- one at a time ---- */
+
+static bool is_number(const char *text) {
+    return *text && text[strspn(text, "0123456789")] == 0;
+}
+
+/* What copiers left behind that were killed while they wrote this copy; nobody else writes it. */
+static void remove_halves(const char *copy_path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(copy_path, '/');
+    const char *name = slash ? slash + 1 : copy_path;
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - copy_path), copy_path);
+    DIR *listed = opendir(slash ? folder : ".");
+    for (struct dirent *entry; listed && (entry = readdir(listed));) {
+        const size_t n = strlen(name);
+        if (!strncmp(entry->d_name, name, n) && entry->d_name[n] == '.'
+            && is_number(entry->d_name + n + 1)) {
+            unlinkat(dirfd(listed), entry->d_name, 0);
+        }
+    }
+    if (listed) {
+        closedir(listed);
+    }
+}
+
+/* Processes that begin together want the same copies: the others wait for the first to make them,
+   which takes gigabytes of memory for the largest. True: another made it meanwhile. */
+static bool is_made_by_another(const char *copy_path, char *lock_path, size_t room) {
+    const bool fits = snprintf(lock_path, room, "%s.lock", copy_path) < (int)room;
+    const int file = fits ? open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (file < 0) {
+        lock_path[0] = 0;
+        return false;
+    }
+    if (flock(file, LOCK_EX | LOCK_NB)) {
+        if (!flock(file, LOCK_EX) && !access(copy_path, F_OK)) {
+            return true;
+        }
+    } else {
+        remove_halves(copy_path);
+    }
+    return false; /* it stays locked until the end of this process */
+}
+
 static void print_statistics(const Copy *copy) {
     const CopyHeader *header = &copy->header;
     printf("%llu instructions, %llu functions, %llu left alone, %llu rows, %llu indirect jumps "
@@ -93,6 +142,31 @@ static void print_statistics(const Copy *copy) {
            copy->sections[SECTION_ANCHORS].n, (unsigned long long)copy->n_unpatched,
            (unsigned long long)copy->n_flagged, (unsigned long long)copy->n_masks, (unsigned long long)copy->n_tables,
            copy->sections[SECTION_CODE].n);
+}
+
+static int copy_module(const char *path, const char *copy_path, CopyKind kind, const char *plan,
+                       bool statistics) {
+    Module module;
+    Copy copy;
+    const char *problem = module_open(&module, path);
+    problem = problem ? problem : copy_make(&module, kind, NULL, 0, &copy);
+    if (problem) {
+        return fail(path, problem);
+    }
+    functions_name(&module, demangle, &copy);
+    lines_add(&module, unpack_zlib, &copy);
+    if (plan) {
+        plan_counters(&copy, take_counters(plan, copy.sections[SECTION_ROWS].n));
+    }
+    problem = copy_write(&copy, copy_path);
+    if (problem) {
+        fail(path, problem);
+        return NO_ROOM;
+    }
+    if (statistics) {
+        print_statistics(&copy);
+    }
+    return MADE;
 }
 
 int main(int argc, char **argv) {
@@ -118,32 +192,17 @@ int main(int argc, char **argv) {
         fprintf(stderr,
                 "usage: ridgepoint-copier MODULE COPYFILE [--recording | --both] [--selecting] "
                 "[--plan FILE] [--statistics]\n");
-        return 2;
+        return MISUSED;
     }
-    Module module;
-    Copy copy;
-    const char *problem = module_open(&module, argv[1]);
-    if (problem) {
-        return fail(argv[1], problem);
+    char lock_path[PATH_MAX] = "";
+    if (plan && is_made_by_another(argv[2], lock_path, sizeof lock_path)) {
+        unlink(lock_path);
+        return MADE;
     }
-    problem = copy_make(&module, selects ? kind | COPY_SELECTING : kind, NULL, 0, &copy);
-    if (!problem) {
-        functions_name(&module, demangle, &copy);
-        lines_add(&module, unpack_zlib, &copy);
-        if (plan) {
-            plan_counters(&copy, take_counters(plan, copy.sections[SECTION_ROWS].n));
-        }
+    const int status = copy_module(argv[1], argv[2], selects ? kind | COPY_SELECTING : kind, plan,
+                                   statistics);
+    if (status == MADE && lock_path[0]) { /* else the next one takes its turn */
+        unlink(lock_path);
     }
-    if (problem) {
-        return fail(argv[1], problem);
-    }
-    problem = copy_write(&copy, argv[2]);
-    if (problem) {
-        fail(argv[1], problem);
-        return 3; /* another time there may be room: it is no fault of the module's */
-    }
-    if (statistics) {
-        print_statistics(&copy);
-    }
-    return 0;
+    return status;
 }

@@ -58,7 +58,7 @@ bool emit_reserve(Emitter *e, uint64_t bytes) {
     code->n = e->n;
     if (code->capacity - code->n < bytes) {
         if (!array_add(code, bytes)) {
-            e->failed = "there is not enough memory";
+            e->failed = NO_MEMORY;
             return false;
         }
         code->n = e->n;

@@ -12,6 +12,8 @@
 void *pages_take(size_t bytes);
 void pages_give(void *memory, size_t bytes);
 
+#define NO_MEMORY "there is not enough memory" /* for messages */
+
 /* An array that grows: `items` of `size` bytes each. Growing may move it. */
 typedef struct {
     uint8_t *items;

@@ -3,6 +3,7 @@
 What is mapped is what the kernel says; the work of the programs is known.
 """
 
+import fcntl
 import os
 import re
 import shutil
@@ -220,3 +221,43 @@ def test_a_copy_that_could_not_be_written_is_tried_again(program, tmp_path):
                 [program, "0", opened], env={**os.environ, **own}, capture_output=True, check=True
             )
         assert bool(list(copies.glob("*.refused"))) == n_refused
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_copiers_of_one_module_take_turns(is_made, tmp_path):
+    """Who had to wait makes no second copy; if the first failed, it makes one."""
+    source, copy = library(tmp_path / "library.so"), tmp_path / "one.copy"
+    command = [native_engine().copier, source, copy, "--plan", tmp_path / "counters"]
+    with (tmp_path / "one.copy.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen(command) as second:
+            with pytest.raises(subprocess.TimeoutExpired):
+                second.wait(0.5)
+            if is_made:
+                copy.write_bytes(b"made")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert second.wait(LIMIT_S) == 0
+
+    assert (copy.read_bytes() == b"made") == is_made
+    assert {path.name for path in tmp_path.glob("*.copy*")} == {"one.copy"}
+
+
+def test_what_a_killed_copier_left_is_removed(tmp_path):
+    """Halves of this copy alone."""
+    source, copy = library(tmp_path / "library.so"), tmp_path / "one.copy"
+    for name in ("one.copy.123", "one.copy.12a", "one.copy.refused", "none.copy.123"):
+        (tmp_path / name).write_bytes(b"half")
+    command = [native_engine().copier, source, copy, "--plan", tmp_path / "counters"]
+    subprocess.run(command, check=True)
+
+    names = {path.name for path in tmp_path.glob("*.copy*")}
+    assert names == {"one.copy", "one.copy.12a", "one.copy.refused", "none.copy.123"}
+
+
+def test_a_copier_without_memory_blames_no_module(tmp_path):
+    """It says so by its status, and leaves no file."""
+    source, copy = library(tmp_path / "library.so"), tmp_path / "one.copy"
+    limited = f'ulimit -v 8192; exec "{native_engine().copier}" "{source}" "{copy}"'
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, check=False)
+
+    assert (done.returncode, copy.exists()) in ((3, False), (0, True))

@@ -24,7 +24,7 @@ enum { MADE, FAULTY, MISUSED, NO_ROOM };
 
 static int fail(const char *path, const char *problem) {
     fprintf(stderr, "%s: cannot be copied: %s\n", path, problem);
-    return strcmp(problem, NO_MEMORY) ? FAULTY : NO_ROOM;
+    return strcmp(problem, NO_MEMORY) && strcmp(problem, NOT_OPENED) ? FAULTY : NO_ROOM;
 }
 
 /* zlib is asked for when it is needed: hardly a system is without it, but its headers are rare. */
@@ -116,7 +116,14 @@ static void remove_halves(const char *copy_path) {
    which takes gigabytes of memory for the largest. True: another made it meanwhile. */
 static bool is_made_by_another(const char *copy_path, char *lock_path, size_t room) {
     const bool fits = snprintf(lock_path, room, "%s.lock", copy_path) < (int)room;
-    const int file = fits ? open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    int file = fits ? open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    const int other = dup(file); /* there has to be a descriptor for the module as well */
+    if (other >= 0) {
+        close(other);
+    } else if (file >= 0) {
+        close(file);
+        file = -1;
+    }
     if (file < 0) {
         lock_path[0] = 0;
         return false;

@@ -269,6 +269,7 @@ int64_t copier_run(const char *module, const char *kind, const char *copy_path, 
    NULL: none. */
 uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t highest,
                     bool is_executable);
+void places_know(void);
 void places_forget(void); /* what is mapped may have changed */
 uint64_t place_far(uint64_t bytes); /* where a file can be that is only looked at; a hint */
 

@@ -20,13 +20,19 @@ typedef struct {
 
 static __attribute__((noreturn)) void become_copier(const Task *task) {
     static const char *const no_environment[] = {NULL};
+    if (task->messages >= 0) {
+        kernel(SYS_dup2, (uint64_t)task->messages, 2, 0, 0, 0, 0);
+    }
+    /* Pipes of the program that it holds open would let others wait for their end. A program that
+       may open few files has none to spare before. */
+    kernel(SYS_close_range, 3, ~0u, 0, 0, 0, 0);
     const int64_t nothing = call_open("/dev/null", O_RDWR);
     if (nothing >= 0) {
         kernel(SYS_dup2, (uint64_t)nothing, 0, 0, 0, 0, 0);
         kernel(SYS_dup2, (uint64_t)nothing, 1, 0, 0, 0, 0);
-        kernel(SYS_dup2, (uint64_t)(task->messages < 0 ? nothing : task->messages), 2, 0, 0, 0,
-                    0);
-        /* Pipes of the program that it holds open would let others wait for their end. */
+        if (task->messages < 0) {
+            kernel(SYS_dup2, (uint64_t)nothing, 2, 0, 0, 0, 0);
+        }
         kernel(SYS_close_range, 3, ~0u, 0, 0, 0, 0);
     }
     kernel(SYS_execve, (uint64_t)task->program, (uint64_t)task->arguments,

@@ -150,6 +150,7 @@ static void unmap_copy_file(Loaded *module) {
 
 static Reason copy_module(Loading *l) {
     Reason reason = REASON_NO_COPY;
+    places_know();
     if (!file_map(&l->file, l->path)) {
         return REASON_NO_COPY;
     }

@@ -51,6 +51,13 @@ static void read_taken(void) {
     array_end(&content);
 }
 
+/* Before files are opened: there may be no descriptor left then. */
+void places_know(void) {
+    if (!taken.n) {
+        read_taken();
+    }
+}
+
 static uint64_t distance(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
@@ -120,9 +127,7 @@ uint8_t *place_take(uint64_t wanted, uint64_t bytes, uint64_t lowest, uint64_t h
                     bool is_executable) {
     bytes = (bytes + 4095) & ~UINT64_C(4095);
     for (int trial = 0; trial < 3; trial++) {
-        if (!taken.n) {
-            read_taken();
-        }
+        places_know();
         Search search = {wanted, bytes, highest > REACH ? highest - REACH : LOWEST,
                          lowest + REACH, 0};
         uint64_t at = 0;

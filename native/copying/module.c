@@ -229,7 +229,7 @@ const char *map_file(Module *module, const char *path) {
     struct stat status;
     const int64_t fd = system_call(SYS_open, (uint64_t)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
     if (system_refused(fd)) {
-        return "it cannot be opened";
+        return NOT_OPENED;
     }
     const char *why = NULL;
     if (system_refused(system_call(SYS_fstat, (uint64_t)fd, (uint64_t)&status, 0, 0, 0, 0))

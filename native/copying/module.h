@@ -79,6 +79,8 @@ typedef struct {
     Array owned[10];
 } Module;
 
+#define NOT_OPENED "it cannot be opened"
+
 /* NULL, and a reason in plain English, if it cannot be read or is not for x86-64. The file stays
    mapped until module_close. */
 const char *module_open(Module *module, const char *path);

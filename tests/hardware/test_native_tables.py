@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc"),
 ]
 
-SOURCE = Path(__file__).parents[1] / "programs" / "native" / "compiled.c"
+SOURCES = Path(__file__).parents[1] / "programs" / "native"
 OPERATORS = {"plus", "minus", "times", "over"}  # of few bytes, called by pointer
 MINE = {"dense", "relative", "interpret", "wide", "sparse", "characters", "duff", "tail", "all"}
 
@@ -24,6 +24,16 @@ def launch(command, **options):
     """Run a command to its end."""
     done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, **options)
     return Run(exit_status=done.returncode, wall_s=1.0, cpu_s=1.0)
+
+
+def counted_by_both(command, names):
+    """Return the instructions of functions as the copying engine and the other one count them."""
+    meters = NativeMeter(), EngineMeter(simulate=False)
+    results = [meter.count(command, launch=launch, caches=()) for meter in meters]
+    return [
+        {f.name: f.counts.instructions for f in result.functions if f.name in names}
+        for result in results
+    ]
 
 
 @pytest.mark.parametrize(
@@ -41,13 +51,19 @@ def test_functions_that_jump_by_tables_count_every_instruction(tmp_path, options
     if shutil.which(options[0]) is None:
         pytest.skip(f"there is no {options[0]}")
     program = tmp_path / "program"
-    subprocess.run([*options, "-w", "-o", program, SOURCE, "-lm"], check=True, timeout=60)
-    command = [str(program), "all"]
-    natively = NativeMeter().count(command, launch=launch, caches=())
-    other = EngineMeter(simulate=False).count(command, launch=launch, caches=())
-    counts, known = (
-        {f.name: f.counts.instructions for f in result.functions if f.name in MINE | OPERATORS}
-        for result in (natively, other)
+    subprocess.run(
+        [*options, "-w", "-o", program, SOURCES / "compiled.c", "-lm"], check=True, timeout=60
     )
+    counts, known = counted_by_both([str(program), "all"], MINE | OPERATORS)
     assert counts == known
     assert len(known) >= len(MINE) - 2  # some are made part of others
+
+
+def test_what_builtin_longjmp_returns_to_counts(tmp_path):
+    """The compiler keeps the address of a label, and no table has it."""
+    program = tmp_path / "program"
+    build = ["gcc", "-O2", "-w", "-pthread", "-o", program, SOURCES / "stacks.c", "-lm", "-ldl"]
+    subprocess.run(build, check=True, timeout=60)
+    counts, known = counted_by_both([str(program), "builtin"], {"builtin", "leaves", "work"})
+    assert counts == known
+    assert len(known) == 3

@@ -91,13 +91,14 @@ if TYPE_CHECKING:
     "--meter",
     "meter_name",
     type=click.Choice(["engine", "native", "perf", "auto", "both", "callgrind", "ncu"]),
-    help="What counts: a simulation (engine), copies of the program that run AVX-512 and AMX "
-    "too, at native speed with --no-traffic (native), the CPU's own counters (perf), the better of "
-    "engine and perf here (auto), each of these, to compare (both); or, of kernels on a GPU, "
-    "Nsight Compute (ncu).  [default: engine, or callgrind where that cannot be built]",
+    help="What counts: copies of the program's code, which run AVX-512 and AMX too, at native "
+    "speed with --no-traffic (native); a simulation by Valgrind (engine, or callgrind where that "
+    "cannot be built); the CPU's own counters (perf), the better of engine and perf here (auto), "
+    "each of these, to compare (both); or, of kernels on a GPU, Nsight Compute (ncu).  "
+    "[default: native, and engine for what that cannot count]",
 )
 @common.work_option
-@click.option("--no-traffic", is_flag=True, help="Simulate no caches, which takes half the time.")
+@click.option("--no-traffic", is_flag=True, help="Simulate no caches: counts, at nearly native speed.")
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
 @click.option(
     "--functions",
@@ -114,11 +115,12 @@ if TYPE_CHECKING:
 def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> int:
     """Measure PROGRAM (put -- before it), bound it by this machine, draw it.
 
-    It is run several times natively, which gives its time, and once under Valgrind, which gives
-    its work and its memory traffic: all with the same input. The first time, the counting engine
-    is built, which takes a C compiler and some seconds. Its own output is shown once and the
-    report goes to standard error, as with 'time'; with --json the report goes to standard output
-    and the program's output to standard error. Its exit status is passed on.
+    It is run several times as it is, which gives its time, and once counted, which gives its work
+    and its memory traffic: all with the same input. The first time, the counting engine is built,
+    which takes a C compiler and some seconds, and copies are made of the code that is counted.
+    Its own output is shown once and the report goes to standard error, as with 'time'; with --json
+    the report goes to standard output and the program's output to standard error. Its exit status
+    is passed on.
 
     Where counting is stopped (by --limit, by Ctrl-C, or since it cannot go on), the times are
     shown and kept; work and traffic stay unknown, and the exit status is 2, or 130 after Ctrl-C.

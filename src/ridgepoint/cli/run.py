@@ -98,7 +98,9 @@ if TYPE_CHECKING:
     "[default: native, and engine for what that cannot count]",
 )
 @common.work_option
-@click.option("--no-traffic", is_flag=True, help="Simulate no caches: counts, at nearly native speed.")
+@click.option(
+    "--no-traffic", is_flag=True, help="Simulate no caches: counts, at nearly native speed."
+)
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
 @click.option(
     "--functions",

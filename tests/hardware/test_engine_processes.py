@@ -17,7 +17,12 @@ pytestmark = pytest.mark.valgrind
 
 LINE = 64
 EACH = 1000  # flop
-BOTH = pytest.mark.parametrize("simulated", [False, True], ids=["counts", "caches"])
+QUICK = ("alive", "fork", "vfork", "execthread", "chain")
+
+
+def _slow_but(mode, *quick):
+    """Mark a mode as slow unless it is among some."""
+    return () if mode in quick else pytest.mark.slow
 
 
 @pytest.fixture
@@ -37,8 +42,16 @@ def dram(part):
     return part.traffic[-1]
 
 
-@BOTH
-@pytest.mark.parametrize(("mode", "n", "times", "processes"), CROWD)
+@pytest.mark.parametrize(
+    ("mode", "n", "times", "processes", "simulated"),
+    [
+        *(pytest.param(*one, False, id=f"{one[0]} counts") for one in CROWD),
+        *(
+            pytest.param(*one, True, id=f"{one[0]} caches", marks=_slow_but(one[0], *QUICK))
+            for one in CROWD
+        ),
+    ],
+)
 def test_every_thread_and_process_counts_once(mode, n, times, processes, simulated, crowd):
     """Work is the sum of all that they did, before an exec and after."""
     result = crowd(mode, n, simulated=simulated)

@@ -85,9 +85,16 @@ def test_code_that_is_left_out_may_fail(cold, compiled, counted, small_caches):
         counted(compiled("faults.c", "-O1"), "load", N, caches=caches, region="a", cold=cold)
 
 
-@BOTH
+@pytest.mark.parametrize(
+    ("simulated", "options"),
+    [
+        pytest.param(False, ("-O2",), id="counts"),
+        pytest.param(True, ("-O2",), id="caches", marks=pytest.mark.slow),
+        pytest.param(False, ("-O2", "-static"), id="static", marks=pytest.mark.slow),
+        pytest.param(True, ("-O2", "-static"), id="static caches"),
+    ],
+)
 @pytest.mark.parametrize(("mode", "function", "flop"), PARTS_FUNCTIONS)
-@pytest.mark.parametrize("options", [("-O2",), ("-O2", "-static")], ids=" ".join)
 def test_a_function_is_counted_with_what_it_calls(mode, function, flop, options, simulated, parts):
     """However it is entered and left, and from whichever thread."""
     result = parts(mode, function=function, simulated=simulated, options=options)

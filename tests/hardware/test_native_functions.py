@@ -13,7 +13,7 @@ pytestmark = [
 ]
 
 N = PARTS_N
-OPTIMIZED = pytest.mark.parametrize("options", ["-O1", "-O2"])
+OPTIMIZED = pytest.mark.parametrize("options", [pytest.param("-O1", marks=pytest.mark.slow), "-O2"])
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 import ridgepoint
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.harness import measure_all, subject
+from ridgepoint.harness.hardware import choose
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.calibration import Known
 
@@ -144,10 +145,11 @@ def test_an_engine_counts_where_there_are_no_counters(tmp_path, monkeypatch):
     """And says why."""
     bare = PerfMeter(host=perf_host.host(tmp_path, {}), kernel=perf_host.ScriptedKernel())
     monkeypatch.setattr("ridgepoint.meters.perf.PerfMeter", lambda verify: bare)
-    made = ridgepoint.measure(len, [1, 2], meter="auto")
+    choice = choose("auto")
 
-    assert made.counted.meter.startswith(("native", "engine"))
-    (chosen,) = [each for each in made.all_cautions if each.code == "meter-chosen"]
+    assert (choice.perf, choice.engine) == (None, None)
+    (chosen,) = choice.cautions
+    assert chosen.code == "meter-chosen"
     assert "no performance-monitoring unit" in chosen.seen
 
 

@@ -192,7 +192,9 @@ def random_words(rng: random.Random, block: Block) -> list[int]:
 
 
 @pytest.mark.parametrize("flavour", FLAGS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
+)
 def test_rings_move_what_their_accesses_move_one_by_one(flavour, seed):
     """Blocks with accesses of every form, threads on several CPUs, two sets of regions."""
     rng = random.Random(seed)

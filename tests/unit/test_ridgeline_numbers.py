@@ -31,24 +31,24 @@ def test_lists_go_on_as_they_began(text, numbers):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no whole number"),
+        ("", "not a whole number"),
         ("0", "not > 0"),
-        ("-1", "no whole number"),
-        ("1.5", "no whole number"),
-        ("nan", "no whole number"),
-        ("²", "no whole number"),
-        ("1e3", "no whole number"),
+        ("-1", "not a whole number"),
+        ("1.5", "not a whole number"),
+        ("nan", "not a whole number"),
+        ("²", "not a whole number"),
+        ("1e3", "not a whole number"),
         ("9" * 16, "at most 15 digits"),
-        ("1,,2", "no whole number"),
+        ("1,,2", "not a whole number"),
         ("1,...,9", "two or more numbers before the dots"),
         ("1,2,...", "one after"),
-        ("1,2,...,4,...,9", "no whole number|one after"),
+        ("1,2,...,4,...,9", "not a whole number|one after"),
         ("2,1,...,9", "does not grow"),
         ("1,2,4,...,9", "does not meet its last number: it has 16"),
         ("4,6,9,...,99", "by a whole factor"),
         ("1,2,...,9000000", "more than 2000000"),
         ("9:1", "ends before it begins"),
-        ("1:2:3", "no range"),
+        ("1:2:3", "not a range"),
         ("1:9999999", "more than 2000000"),
     ],
 )
@@ -90,7 +90,7 @@ def test_amounts_may_have_a_prefix(text, value):
 @pytest.mark.parametrize("text", ["", "-1", "nan", "inf", "1GB", "x", "1e999", "G"])
 def test_an_amount_is_a_number(text):
     """Finite and not negative."""
-    with pytest.raises(click.BadParameter, match="no number >= 0"):
+    with pytest.raises(click.BadParameter, match="not a number >= 0"):
         amount(text, "--point")
 
 
@@ -106,5 +106,5 @@ def test_rates_are_in_bytes_or_bits(text, value):
 @pytest.mark.parametrize("text", ["", "12", "12Gb/s", "12GB", "-1GB/s", "0B/s", "nanGB/s"])
 def test_a_rate_has_a_unit_and_is_positive(text):
     """Gb/s may be either, and is refused."""
-    with pytest.raises(click.BadParameter, match="no rate > 0"):
+    with pytest.raises(click.BadParameter, match="not a rate > 0"):
         rate(text, "--network")

@@ -99,7 +99,9 @@ def checked_label(label: str) -> str:
     try:
         require_label(label)
     except RidgepointError as error:
-        raise click.BadParameter(f"{label!r} is no name for a record: {error.reason}") from error
+        raise click.BadParameter(
+            f"{label!r} cannot be the name of a record: {error.reason}"
+        ) from error
     if label.lower() in names():
         raise click.BadParameter(f"a published machine is called {label!r}")
     return label

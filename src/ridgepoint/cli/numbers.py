@@ -72,7 +72,7 @@ def amount(text: str, option: str) -> float:
             value = math.nan
     if not (math.isfinite(value) and value >= 0):
         raise click.BadParameter(
-            f"{text.strip()!r} is no number >= 0; write 1.5e9 or 1.5G", param_hint=f"'{option}'"
+            f"{text.strip()!r} is not a number >= 0; write 1.5e9 or 1.5G", param_hint=f"'{option}'"
         )
     return value
 
@@ -92,7 +92,7 @@ def rate(text: str, option: str) -> float:
         if math.isfinite(value) and value > 0:
             return value
     raise click.BadParameter(
-        f"{text!r} is no rate > 0; write 12GB/s or 100Gbit/s", param_hint=f"'{option}'"
+        f"{text!r} is not a rate > 0; write 12GB/s or 100Gbit/s", param_hint=f"'{option}'"
     )
 
 
@@ -133,14 +133,14 @@ def _continued(begun: list[int], end: int, text: str) -> list[int]:
 
 def _two(parts: list[str], text: str) -> list[str]:
     if len(parts) != 2:
-        raise ValueError(f"{text!r} is no range FIRST:LAST")
+        raise ValueError(f"{text!r} is not a range FIRST:LAST")
     return parts
 
 
 def _whole(text: str) -> int:
     stripped = text.strip()
     if not (stripped.isascii() and stripped.isdecimal() and len(stripped) <= 15):
-        raise ValueError(f"{stripped!r} is no whole number > 0 of at most 15 digits")
+        raise ValueError(f"{stripped!r} is not a whole number > 0 of at most 15 digits")
     if int(stripped) == 0:
         raise ValueError("0 is not > 0")
     return int(stripped)

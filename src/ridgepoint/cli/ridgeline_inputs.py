@@ -104,7 +104,7 @@ def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
         parts = rest.split(",")
         if not (name.strip() and equals) or len(parts) != len(_KEYS):
             raise click.BadParameter(
-                f"{text!r} is no point; write NAME=F,B_M,B_N such as spmv=2G,12G,80M",
+                f"{text!r} is not a point; write NAME=F,B_M,B_N such as spmv=2G,12G,80M",
                 param_hint="'--point'",
             )
         if name.strip() in points:
@@ -136,7 +136,7 @@ def _read(file: Path) -> dict[str, Amounts]:
             reason = f"{name!r} is not exactly {', '.join(_KEYS)}"
             raise RidgepointError(what, reason=reason, remedy=remedy)
         if not all(isinstance(one, int | float | str) for one in table.values()):
-            reason = f"an amount of {name!r} is no number"
+            reason = f"an amount of {name!r} is not a number"
             raise RidgepointError(what, reason=reason, remedy="write 1.5e9 or '1.5G'")
         # Booleans are integers in Python: as text they are no number.
         work, memory, network = (

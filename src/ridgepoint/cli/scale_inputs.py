@@ -271,7 +271,7 @@ def _core_rate(text: str | None) -> float | None:
         value = 0.0
     if not (np.isfinite(value) and value > 0):
         raise click.BadParameter(
-            f"{text!r} is no rate > 0; write 8Gflop/s", param_hint="'--core-rate'"
+            f"{text!r} is not a rate > 0; write 8Gflop/s", param_hint="'--core-rate'"
         )
     return float(value)
 

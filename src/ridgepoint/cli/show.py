@@ -114,6 +114,6 @@ def _require_no_work(name: str, metric: Metric | None) -> None:
     """
     if metric is not None:
         raise click.BadParameter(
-            f"{name!r} is a machine, which is shown with all its ceilings: leave --work out",
+            f"--work does not apply: {name!r} is a machine, which is shown with all its ceilings",
             param_hint="'--work'",
         )

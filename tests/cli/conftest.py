@@ -38,7 +38,8 @@ class CommandLine:
 
 
 def _put(meter, monkeypatch):
-    for engine in ("engine.EngineMeter", "first_choice.first_choice"):
+    # Importing the second must not find the first replaced: it would keep what replaced it.
+    for engine in ("first_choice.first_choice", "engine.EngineMeter"):
         monkeypatch.setattr(f"ridgepoint.meters.{engine}", lambda **options: meter)
 
 

@@ -27,13 +27,49 @@
 
 #define NO_LEVEL CACHE_MAX_LEVELS
 
+/* ---- what bursts tell ---- */
+
+static bool is_unknown(const Caches *caches, uint64_t evicted) {
+    return caches->burst && !caches->saw_all && (evicted == 0 || (evicted & TAG_STALE));
+}
+
+/* A line was read into a level, for this one: who was not used in this burst may have been the last
+   that is left of it, or not. */
+static void note_read(Caches *caches, uint32_t level, uint64_t evicted) {
+    BurstMoved *const burst = caches->burst;
+    if (burst) {
+        burst->read_lines[level]++;
+        burst->may_be_hits[level] += is_unknown(caches, evicted);
+    }
+}
+
+static void note_hit(Caches *caches, uint32_t level, uint64_t before) {
+    if (caches->burst) {
+        caches->burst->may_be_misses[level] += before >> 63;
+    }
+}
+
+static void note_evicted(Caches *caches, uint32_t level, uint64_t evicted) {
+    BurstMoved *const burst = caches->burst;
+    if (burst) {
+        const bool unsure = is_unknown(caches, evicted) || (evicted & TAG_UNSURE);
+        burst->write_lines[level] += evicted & TAG_DIRTY;
+        burst->may_be_clean[level] += unsure && (evicted & TAG_DIRTY);
+        burst->may_be_dirty[level] += unsure && !(evicted & TAG_DIRTY);
+    }
+}
+
 /* ---- writing back ---- */
 
 /* A dirty line arrives at a level of the selected CPU's path from inside. */
 static void deliver(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
     for (; level < caches->n_levels; level++) {
         const uint64_t before = cache_enter(caches->path[level], tag, TAG_DIRTY);
-        if (!(before & TAG_DIRTY) || is_same_line(before, tag)) {
+        if (is_same_line(before, tag)) {
+            return;
+        }
+        note_evicted(caches, level, before);
+        if (!(before & TAG_DIRTY)) {
             return;
         }
         moved->write_lines[level]++;
@@ -43,6 +79,7 @@ static void deliver(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) 
 
 /* What had to leave a level goes outwards if it is dirty. */
 static void let_go(Caches *caches, Moved *moved, uint32_t level, uint64_t evicted) {
+    note_evicted(caches, level, evicted);
     if (evicted & TAG_DIRTY) {
         moved->write_lines[level]++;
         deliver(caches, moved, level + 1, evicted & ~TAG_STATE);
@@ -50,14 +87,21 @@ static void let_go(Caches *caches, Moved *moved, uint32_t level, uint64_t evicte
 }
 
 static void fill(Caches *caches, Moved *moved, uint32_t level, uint64_t tag) {
-    const uint64_t evicted =
-        cache_enter(caches->path[level], tag & ~TAG_STATE, tag & TAG_STATE);
+    const Cache *const cache = caches->path[level];
+    const uint64_t evicted = cache_enter(cache, tag & ~TAG_STATE, tag & TAG_STATE);
+    note_read(caches, level, evicted);
+    if (is_unknown(caches, evicted)) {
+        *cache_row(cache, tag & ~TAG_STATE) |= TAG_UNSURE;
+    }
     let_go(caches, moved, level, evicted);
 }
 
-static void cross_outwards(Moved *moved, uint32_t from, uint32_t to) {
+static void cross_outwards(Caches *caches, Moved *moved, uint32_t from, uint32_t to) {
     for (uint32_t level = from; level < to; level++) {
         moved->write_lines[level]++;
+        if (caches->burst) {
+            caches->burst->write_lines[level]++;
+        }
     }
 }
 
@@ -110,7 +154,7 @@ static bool snoop_level(Caches *caches, Moved *moved, uint32_t level, uint64_t t
         }
     }
     if (snoop.innermost_dirty != NO_LEVEL) {
-        cross_outwards(moved, snoop.innermost_dirty, level);
+        cross_outwards(caches, moved, snoop.innermost_dirty, level);
         deliver(caches, moved, level, tag);
     }
     return snoop.found && !removing;
@@ -139,6 +183,7 @@ static uint32_t look_outwards(Caches *caches, Moved *moved, uint32_t inner, uint
         if (copy) {
             *shared |= *copy & TAG_SHARED;
             if (level >= lowest_used) {
+                note_hit(caches, level, *copy);
                 cache_enter(cache, tag, 0);
             }
             return level;
@@ -178,12 +223,18 @@ static void read_alone(Caches *caches, Moved *moved, uint32_t level, uint64_t ta
     const uint64_t before = cache_enter(caches->path[level], tag, 0);
     if (!is_same_line(before, tag)) {
         read_further(caches, moved, level, tag, before);
+    } else {
+        note_hit(caches, level, before);
     }
 }
 
 static __attribute__((noinline)) void read_further(Caches *caches, Moved *moved, uint32_t level,
                                                    uint64_t tag, uint64_t evicted) {
     moved->read_lines[level]++;
+    note_read(caches, level, evicted);
+    if (is_unknown(caches, evicted)) {
+        *cache_row(caches->path[level], tag) |= TAG_UNSURE;
+    }
     read_alone(caches, moved, level + 1, tag);
     let_go(caches, moved, level, evicted);
 }
@@ -193,6 +244,10 @@ static __attribute__((noinline)) void miss(Caches *caches, uint64_t tag, bool st
                                            uint64_t evicted, uint32_t site) {
     Moved *const moved = caches->moved_of(caches->context, site);
     moved->read_lines[0]++;
+    note_read(caches, 0, evicted);
+    if (is_unknown(caches, evicted) && !store) {
+        *cache_row(caches->path[0], tag) |= TAG_UNSURE;
+    }
     if (caches->several) {
         *cache_row(caches->path[0], tag) |= read_among_others(caches, moved, tag, store);
     } else {
@@ -216,7 +271,10 @@ void caches_use_line(Caches *caches, uint64_t *row, uint64_t tag, bool store, ui
     const uint64_t before = row_enter(row, caches->path[0]->ways, tag, store ? TAG_DIRTY : 0);
     if (!is_same_line(before, tag)) {
         miss(caches, tag, store, before, site);
-    } else if (__builtin_expect(store && (before & TAG_SHARED), 0)) {
+        return;
+    }
+    note_hit(caches, 0, before);
+    if (__builtin_expect(store && (before & TAG_SHARED), 0)) {
         take_from_others(caches, row, site);
     }
 }
@@ -256,6 +314,9 @@ static void fetch(Caches *caches, uint64_t tag, uint32_t site) {
     if (written && (*written & TAG_DIRTY)) {
         cache_change(caches->path[0], written, *written & ~TAG_DIRTY);
         moved->write_lines[0]++;
+        if (caches->burst) {
+            caches->burst->write_lines[0]++;
+        }
         deliver(caches, moved, 1, tag);
     }
     uint32_t found = look_outwards(caches, moved, 1, 1, tag, false, &state);
@@ -265,6 +326,9 @@ static void fetch(Caches *caches, uint64_t tag, uint32_t site) {
     }
     if (nearest) {
         moved->read_lines[0]++;
+        if (caches->burst) {
+            caches->burst->read_lines[0]++;
+        }
     }
 }
 
@@ -281,9 +345,12 @@ static void store_past_caches(Caches *caches, uint64_t tag, uint32_t bytes, uint
     }
     bool whole = bytes == 1u << caches->line_bits;
     if (snoop.innermost_dirty != NO_LEVEL && !whole) {
-        cross_outwards(moved, snoop.innermost_dirty, caches->n_levels);
+        cross_outwards(caches, moved, snoop.innermost_dirty, caches->n_levels);
     }
     moved->nt_bytes += bytes;
+    if (caches->burst) {
+        caches->burst->nt_bytes += bytes;
+    }
 }
 
 /* ---- any access ---- */

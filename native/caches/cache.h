@@ -52,6 +52,16 @@ typedef enum {
     ACCESS_FETCH, /* of instructions */
 } AccessKind;
 
+/* Of a burst of accesses, up to now: what was moved if lines that it did not use before are still as
+   the last burst left them, and how much of that is not sure. */
+typedef struct {
+    uint64_t read_lines[CACHE_MAX_LEVELS], write_lines[CACHE_MAX_LEVELS], nt_bytes;
+    uint64_t may_be_hits[CACHE_MAX_LEVELS];    /* of read_lines */
+    uint64_t may_be_misses[CACHE_MAX_LEVELS];  /* not in read_lines */
+    uint64_t may_be_clean[CACHE_MAX_LEVELS];   /* of write_lines */
+    uint64_t may_be_dirty[CACHE_MAX_LEVELS];   /* not in write_lines */
+} BurstMoved;
+
 typedef struct Caches {
     Cache *path[CACHE_MAX_LEVELS]; /* from the selected CPU to memory */
     Cache *instruction;            /* of the selected CPU; NULL: there is none */
@@ -64,6 +74,8 @@ typedef struct Caches {
     void *(*allocate)(size_t bytes);
     MovedOf moved_of;
     void *context;
+    BurstMoved *burst; /* NULL: nothing is added up there */
+    bool saw_all;      /* nothing was accessed before the burst */
 } Caches;
 
 /* NULL if the geometry is impossible or there is no memory. CPU 0 is selected. allocate must
@@ -78,6 +90,10 @@ bool caches_select_cpu(Caches *caches, uint32_t cpu);
 /* Write all dirty lines back, counted for the site at every boundary that they cross, and forget
    all lines: the caches are cold. */
 void caches_empty(Caches *caches, uint32_t site);
+
+/* Accesses were made that were not seen here (is_first: none were); those from now on are, and are
+   added up. */
+void caches_begin_burst(Caches *caches, BurstMoved *burst, bool is_first);
 
 /* Different lines that some cache holds newer than memory does. */
 uint64_t caches_dirty_lines(const Caches *caches);

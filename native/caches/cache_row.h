@@ -19,7 +19,11 @@
    program has memory in line 0. */
 #define TAG_DIRTY UINT64_C(1)
 #define TAG_SHARED UINT64_C(2) /* a cache off this one's way to memory may hold a copy */
-#define TAG_STATE (TAG_DIRTY | TAG_SHARED)
+/* Where only bursts of accesses are seen (caches_begin_burst): */
+#define TAG_UNSURE UINT64_C(4)           /* what this line was before the burst matters, and is not known */
+#define TAG_STALE (UINT64_C(1) << 63)    /* the line was not used in this burst */
+#define TAG_STATE (TAG_DIRTY | TAG_SHARED | TAG_UNSURE | TAG_STALE)
+#define TAG_LOW_STATE (TAG_STATE & ~TAG_STALE)
 
 #define SLOTS_PER_VECTOR 4
 
@@ -27,6 +31,12 @@
 
 ALWAYS_INLINE bool is_same_line(uint64_t a, uint64_t b) {
     return ((a ^ b) & ~TAG_STATE) == 0;
+}
+
+/* What is written of a line becomes known, and whatever is used is not stale any more. */
+ALWAYS_INLINE uint64_t used(uint64_t before, uint64_t state) {
+    const uint64_t unsure = before >> 61 & TAG_UNSURE;
+    return ((before & ~TAG_STALE) | unsure | state) & ~((state & TAG_DIRTY) << 2);
 }
 
 /* ---- rows of any length ---- */
@@ -46,7 +56,7 @@ ALWAYS_INLINE uint64_t any_row_enter(uint64_t *row, uint32_t ways, uint64_t tag,
         row[place] = moving;
         moving = before;
     }
-    row[0] = state | (is_same_line(before, tag) ? before : tag);
+    row[0] = used(is_same_line(before, tag) ? before : tag, state);
     return before;
 }
 
@@ -90,7 +100,7 @@ ALWAYS_INLINE uint64_t vectors_enter(uint64_t *row, uint32_t n, uint32_t ways, u
     const unsigned found = vectors_find(row, n, tag);
     const uint32_t place = (uint32_t)__builtin_ctz(found | 1u << (ways - 1));
     const uint64_t before = row[place];
-    vectors_move(row, n, place, state | (found ? before : tag));
+    vectors_move(row, n, place, used(found ? before : tag, state));
     return before;
 }
 #endif

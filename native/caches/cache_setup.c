@@ -113,7 +113,7 @@ static void describe(Cache *cache, const CacheShape *shape, uint32_t line_bits) 
 
 static bool is_possible_geometry(const CacheGeometry *geometry) {
     uint32_t line_bytes = geometry->line_bytes, inner_cpus = 1;
-    if (!is_power_of_two(line_bytes) || line_bytes <= TAG_STATE || !geometry->n_cpus ||
+    if (!is_power_of_two(line_bytes) || line_bytes <= TAG_LOW_STATE || !geometry->n_cpus ||
         geometry->n_cpus > CPU_LIMIT || !geometry->n_levels ||
         geometry->n_levels > CACHE_MAX_LEVELS) {
         return false;
@@ -204,4 +204,26 @@ bool caches_select_cpu(Caches *caches, uint32_t cpu) {
     caches->cpu = cpu;
     caches->cpus_seen = cpu < caches->cpus_seen ? caches->cpus_seen : cpu + 1;
     return true;
+}
+
+/* ---- bursts ---- */
+
+static void make_stale(Cache *cache) {
+    for (uint64_t slot = 0; cache->rows && slot < cache->n_sets * cache->slots; slot++) {
+        if (cache->rows[slot]) {
+            cache->rows[slot] = (cache->rows[slot] & ~TAG_UNSURE) | TAG_STALE;
+        }
+    }
+}
+
+/* Instructions are few, and in their cache before a burst has told anything. */
+void caches_begin_burst(Caches *caches, BurstMoved *burst, bool is_first) {
+    *burst = (BurstMoved){0};
+    caches->burst = burst;
+    caches->saw_all = is_first;
+    for (uint32_t level = 0; level < caches->n_levels; level++) {
+        for (uint32_t i = 0; i < n_caches(caches, caches->cpus_per[level]); i++) {
+            make_stale(&caches->data[level][i]);
+        }
+    }
 }

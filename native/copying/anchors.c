@@ -151,7 +151,10 @@ static bool is_free(const Emitter *e, const Piece *piece, uint64_t address, uint
 
 static void anchor_at(Emitter *e, const Piece *piece, uint64_t address, Array *hops) {
     Array *anchors = &e->copy->sections[SECTION_ANCHORS];
-    const uint32_t to = e->places[analysis_index(e->analysis, address)].at;
+    uint32_t to = e->places[analysis_index(e->analysis, address)].at;
+    if (address == piece->start && has_entry_turn(e, to)) {
+        to -= TURN_BYTES;
+    }
     const uint8_t hook = (uint8_t)hook_at(e, address);
     if (is_free(e, piece, address, JUMP_BYTES)) {
         for (uint64_t at = piece->end; at < address + JUMP_BYTES; at++) {

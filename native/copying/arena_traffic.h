@@ -35,9 +35,12 @@ typedef struct {
     uint64_t region_name;   /* offset in names: the miss curve and COLD are for it; 0: for all */
     uint64_t moved_at, most_moved;
     uint64_t ends_at, most_ends;
-    uint64_t reserved[8];
+    uint64_t bursts_at, most_bursts;
+    uint64_t burst_words; /* of all bursts; 0: as seems best */
+    uint64_t reserved[5];
     ArenaGeometry geometry[TRAFFIC_GEOMETRIES];
     _Alignas(64) uint64_t n_moved; /* rows taken; more than there are: some stayed without one */
+    _Alignas(64) uint64_t n_bursts; /* likewise */
 } ArenaTraffic;
 
 typedef enum {
@@ -47,6 +50,8 @@ typedef enum {
     MOVED_ELSEWHERE, /* by all together in geometry 1 + `module` */
 } MovedKind;
 
+#define MOVED_IN_BURSTS (UINT64_C(1) << 63) /* of ArenaMoved.process: not in the first burst */
+
 /* Several rows may be of one instruction: they add up. */
 typedef struct {
     uint64_t kind;            /* MovedKind, written after what says whose it is */
@@ -55,6 +60,25 @@ typedef struct {
     uint64_t read_lines[TRAFFIC_LEVELS], write_lines[TRAFFIC_LEVELS], nt_bytes; /* as Moved */
 } ArenaMoved;
 
+#define BURST_PARTS 8
+
+/* What a burst of a process moved; all numbers are from its beginning up to the end of a part. */
+typedef struct {
+    uint64_t words; /* of rings */
+    uint64_t read_lines[TRAFFIC_LEVELS], write_lines[TRAFFIC_LEVELS], nt_bytes; /* as BurstMoved */
+    uint64_t may_be_hits[TRAFFIC_LEVELS], may_be_misses[TRAFFIC_LEVELS];
+    uint64_t may_be_clean[TRAFFIC_LEVELS], may_be_dirty[TRAFFIC_LEVELS];
+} ArenaBurstPart;
+
+typedef struct {
+    uint64_t process;
+    uint64_t is_first; /* it began with the program, and knows all */
+    uint64_t weight;   /* words that the program came further from the one before to the next, without
+                          bursts; 0: unknown */
+    uint64_t n_parts;  /* written last; fewer than BURST_PARTS: the program ended before it */
+    ArenaBurstPart parts[BURST_PARTS];
+} ArenaBurst;
+
 /* One per process, by its number. */
 typedef struct {
     uint64_t ready;         /* 1: ended; 2: became, or tried to become, another program */
@@ -62,7 +86,8 @@ typedef struct {
     uint64_t line_bytes, sampled_lines, denominator, accesses; /* of the miss curve */
     uint64_t n_rows;
     uint64_t failed;        /* 1: memory ran out, and not all was simulated */
-    uint64_t reserved[2];
+    uint64_t own_kib;       /* at most that much of the program's was resident at any time */
+    uint64_t reserved;
     uint64_t rows[TRAFFIC_CURVE_ROWS][4]; /* CurveRow */
 } ArenaEnd;
 

@@ -18,9 +18,9 @@ static void begin_copy(Copy *copy) {
         [SECTION_ANCHORS] = sizeof(Anchor),
         [SECTION_ROWS] = sizeof(Row),
         [SECTION_PLACES] = sizeof(Place),
-        [SECTION_PAIRS] = sizeof(Pair),
         [SECTION_ACCESSES] = sizeof(Access),
         [SECTION_SUMS] = sizeof(Sum),
+        [SECTION_TURNS] = sizeof(LoopTurn),
         [SECTION_RECORDING] = sizeof(Recording),
         [SECTION_LINES] = sizeof(Line),
         [SECTION_FUNCTIONS] = sizeof(NamedFunction),
@@ -58,6 +58,7 @@ static bool begin_emitter(Emitter *e, Analysis *analysis, CopyKind kind, Copy *c
     array_begin(&e->branches, sizeof(CountedBranch));
     array_begin(&e->dispatches, sizeof(Dispatch));
     emit_tables_begin(e);
+    array_begin(&e->turns, sizeof(Turn));
     array_begin(&e->hooked, sizeof(uint64_t));
     find_hooked(analysis->module, &e->hooked);
     e->bounds = pages_take((analysis->room + 2) * sizeof(uint32_t));
@@ -87,6 +88,7 @@ static void end_emitter(Emitter *e) {
     array_end(&e->dispatches);
     array_end(&e->tables);
     array_end(&e->loads);
+    array_end(&e->turns);
     array_end(&e->hooked);
     pages_give(e->bounds, (e->analysis->room + 2) * sizeof(uint32_t));
     pages_give(e->live, (e->analysis->room + 2) * sizeof(uint32_t));
@@ -194,7 +196,13 @@ static void emit_recording(Emitter *e, Array *lost) {
     e->counting = (const Place *)places->items;
     e->places = (Place *)places->items + n;
     recording->begin = (uint32_t)e->n;
+    recording->first_row = (uint32_t)e->copy->sections[SECTION_ROWS].n;
     emit_code(e, true, lost);
+    if (!e->failed) {
+        e->code = e->copy->sections[SECTION_CODE].items;
+        resolve_turns(e);
+    }
+    recording = (Recording *)e->copy->sections[SECTION_RECORDING].items;
     recording->end = (uint32_t)e->n;
     recording->eh_frame_hdr = (uint32_t)e->copy->header.eh_frame_hdr;
     e->copy->header.eh_frame_hdr = header;
@@ -204,6 +212,8 @@ static void emit_recording(Emitter *e, Array *lost) {
 
 static const char *emit_all(Emitter *e, Array *lost) {
     emit_code(e, e->kind == COPY_RECORDING, lost);
+    Array *turns = &e->copy->sections[SECTION_TURNS];
+    sort_records(turns->items, turns->n, 1); /* by `head`, which are the high halves */
     if (!e->failed && e->kind == COPY_BOTH) {
         emit_recording(e, lost);
     }
@@ -237,7 +247,8 @@ static void fill_header(Copy *copy, const Emitter *e) {
 static bool ran_out(const Copy *copy, const Emitter *e) {
     bool failed = e->forward.failed || e->late.failed || e->masks.failed || e->notes.failed
                   || e->stubs.failed || e->loops.failed || e->exits.failed || e->hooked.failed
-                  || e->branches.failed || e->dispatches.failed || e->tables.failed || e->loads.failed;
+                  || e->branches.failed || e->dispatches.failed || e->tables.failed || e->loads.failed
+                  || e->turns.failed;
     failed |= copy->entries.failed;
     for (int i = 0; i < SECTION_COUNT; i++) {
         failed |= copy->sections[i].failed;

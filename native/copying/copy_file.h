@@ -26,7 +26,7 @@ typedef enum {
     SECTION_ANCHORS,  /* Anchor */
     SECTION_ROWS,     /* Row, one per counter */
     SECTION_PLACES,   /* Place: where instructions are in CODE, by `at` */
-    SECTION_PAIRS,    /* Pair: counting and recording copy of an instruction, by `counting` */
+    SECTION_TURNS,    /* LoopTurn, by `head` */
     SECTION_ACCESSES, /* Access: of recording blocks, in the order of their addresses in the ring */
     SECTION_NAMES,    /* bytes: strings with their 0; the first is empty */
     SECTION_LINES,    /* Line, by `at` */
@@ -58,7 +58,7 @@ typedef struct {
 
 #define COPY_USES_GS UINT64_C(1)
 #define COPY_RECORDS UINT64_C(2)   /* every block notes its addresses */
-#define COPY_HAS_BOTH UINT64_C(4)  /* counting and recording code, with pairs */
+#define COPY_HAS_BOTH UINT64_C(4)  /* counting and recording code */
 
 /* Five bytes that become a jump into the copy, or two that become a short jump to five of
    padding that do. */
@@ -112,20 +112,22 @@ typedef struct {
     uint32_t address; /* vaddr - lowest */
 } Place;
 
-/* Where a thread may change over, with what is at `counting` still to be done. Its block has not
-   begun its record then, unless the pair is that of its first instruction: who changes over in
-   the middle writes it, the word of the block `row` and n_accesses times 0, which is "did not
-   happen". When the ring is full at the head of a block, recording code calls HOOK_RING_FULL and
-   then goes on in the counting copy. */
+/* A thread at the head of this loop, which counts in registers and does not ask, may go on where what
+   it counted is added up, and then in the recording code. */
 typedef struct {
-    uint32_t counting, recording;
-    uint32_t row; /* of the recording block */
-} Pair;
+    uint32_t to, head; /* offsets in CODE */
+} LoopTurn;
 
-/* The recording code of a copy that has both. */
+/* The recording code of a copy that has both. Its rows are those of the counting code once more, in the
+   same order: but for the first of all accesses, which only recording rows have.
+   At entries of functions, where calls return to, where exceptions are caught and at the heads of
+   loops, counting code asks whether slots[SLOT_TURN] is 0; if not, it goes on in the recording code.
+   That calls HOOK_RING_FULL at the head of a block when the ring is full, and goes on in the counting
+   code if it is full still. */
 typedef struct {
-    uint32_t begin, end; /* offsets in CODE */
+    uint32_t begin, end;   /* offsets in CODE */
     uint32_t eh_frame_hdr; /* of its own; 0: none */
+    uint32_t first_row;
 } Recording;
 
 /* What follows the address of an access in the ring, if anything, depends on its form. Both ACCESS_READ
@@ -216,6 +218,10 @@ typedef enum {
 /* Bank.slots that emitted code uses; the loader has those from SLOT_LOADER. */
 #define SLOT_SPILL 0   /* 0 to 7: registers that emitted code has no room for */
 #define SLOT_LIMIT 8   /* in a selecting copy: the stack pointer above which HOOK_LEFT is called */
+#define SLOT_TURN 9    /* not 0: counting code is to record */
+#define SLOT_BURST 10  /* the number of the burst that the ring holds some of; 0: none */
+#define SLOT_MARK 11   /* how far the thread was, as known to traffic_burst.c */
+#define SLOT_MARKED 12 /* when that was */
 #define SLOT_LOADER 16
 
 #endif

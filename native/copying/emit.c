@@ -5,7 +5,7 @@
 #define MOST_ALIGNMENT 32u
 #define HEAD_BYTES 48u /* a counter in its longest form */
 #define SLACK 256u
-#define LOOP_EXITS_BYTES (MOST_LOOP_BLOCKS * (MOST_LOOP_COUNTERS * 48u + 8u))
+#define LOOP_EXITS_BYTES ((MOST_LOOP_BLOCKS + 1) * (MOST_LOOP_COUNTERS * 48u + 8u))
 
 static uint32_t alignment_of(uint64_t address) {
     const uint64_t low = address & -address;
@@ -26,6 +26,11 @@ static bool has_masks(const Emitter *e, const Block *block) {
     return false;
 }
 
+/* Whether what is emitted now counts, and code that records follows. */
+static bool turns(const Emitter *e) {
+    return e->kind == COPY_BOTH && !e->records;
+}
+
 /* Most bytes before each instruction, which tells whether a short branch forward will reach:
    bounds[i + 1] is after instruction i. */
 static uint32_t find_bounds(Emitter *e) {
@@ -37,6 +42,7 @@ static uint32_t find_bounds(Emitter *e) {
         total += HEAD_BYTES + (is_aligned_loop(e, block) ? MOST_ALIGNMENT : 0);
         total += e->records ? record_head_bytes() : 0;
         total += e->selects ? SELECTION_BYTES : 0;
+        total += turns(e) ? TURN_BYTES : 0;
         total += loop_most_bytes(e, block);
         for (uint32_t i = block->first; i < block->first + block->n; i++) {
             total += emit_most_bytes(&list[i]);
@@ -109,6 +115,12 @@ static uint32_t add_block_row(Emitter *e, const Block *block) {
 
 /* What tells the executions of blocks without counters. */
 static void add_sums(Emitter *e) {
+    for (uint32_t b = 0; b < e->graph.n_blocks && turns(e); b++) {
+        if (e->graph.blocks[b].twin != NO_INDEX) {
+            ((Row *)e->copy->sections[SECTION_ROWS].items)[e->rows[b]].shares =
+                1 + e->rows[e->graph.blocks[b].twin];
+        }
+    }
     for (uint32_t b = 0; b < e->graph.n_blocks && e->kind == COPY_COUNTING; b++) {
         const Formula *formula = &e->formulas[b];
         if (sums_is_counted(e->formulas, b)) {
@@ -140,6 +152,10 @@ static BlockCount plan_count(Emitter *e, const Block *block) {
     if (hook_at(e, address)) {
         return count; /* the loader looks for INC there */
     }
+    if (turns(e) && block->twin != NO_INDEX) {
+        count.at = NO_INDEX - 1;
+        return count;
+    }
     if (e->kind == COPY_COUNTING
         && !sums_is_counted(e->formulas, (uint32_t)(block - e->graph.blocks))) {
         count.at = NO_INDEX - 1;
@@ -166,13 +182,6 @@ static void count_block(Emitter *e, const Block *block, uint32_t k, const BlockC
 
 /* ---- blocks ---- */
 
-static void add_pair(Emitter *e, uint32_t instruction, uint32_t row) {
-    Pair *pair = array_add(&e->copy->sections[SECTION_PAIRS], 1);
-    if (pair) {
-        *pair = (Pair){e->counting[instruction].at, e->places[instruction].at, row};
-    }
-}
-
 static void begin_block(Emitter *e, const Block *block) {
     const Instruction *first = &e->analysis->list[block->first];
     Loop *loop = loop_of(e, block);
@@ -197,6 +206,9 @@ static void begin_block(Emitter *e, const Block *block) {
     if (loop && &e->graph.blocks[loop->head] == block) {
         loop->label = e->n;
     }
+    if (turns(e)) {
+        put_turn(e, block);
+    }
 }
 
 static void emit_block(Emitter *e, const Block *block) {
@@ -217,10 +229,7 @@ static void emit_block(Emitter *e, const Block *block) {
         if (k > 0) {
             e->places[index + k].at = (uint32_t)e->n;
         }
-        if (e->counting) {
-            add_pair(e, index + k, count.row);
-        }
-        if (k == 0 && e->records && !hook_at(e, first->address)) {
+        if (k == 0 && e->records && !block->is_inside && !hook_at(e, first->address)) {
             put_ring_check(e, block);
         }
         count_block(e, block, k, &count);
@@ -258,20 +267,42 @@ static void resolve_forward(Emitter *e) {
     e->forward.n = 0;
 }
 
+/* Recording code counts in memory; but where counting code is in the middle of an iteration there
+   is no way back to it. */
+static void leave_loops(Emitter *e) {
+    for (size_t b = 0; b < e->graph.n_blocks; b++) {
+        Block *block = &e->graph.blocks[b];
+        block->is_inside =
+            block->loop != NO_INDEX && ((Loop *)e->loops.items)[block->loop].head != b;
+    }
+    for (size_t b = 0; b < e->graph.n_blocks; b++) {
+        e->graph.blocks[b].loop = e->graph.blocks[b].twin = NO_INDEX;
+    }
+    e->loops.n = 0;
+}
+
 void emit_piece(Emitter *e, const Piece *piece) {
     graph_make(&e->graph, piece);
     dispatch_find(&e->graph, &e->dispatches);
     e->first_table = e->tables.n;
     e->loops.n = 0;
-    if (e->kind == COPY_COUNTING) {
+    if (e->kind != COPY_RECORDING) {
         loops_find(&e->graph, &e->loops);
+    }
+    if (e->kind == COPY_COUNTING) {
         sums_find(&e->graph, e->formulas);
+    }
+    if (e->counting) {
+        leave_loops(e);
     }
     if (!emit_reserve(e, find_bounds(e) + e->loops.n * LOOP_EXITS_BYTES
                              + e->graph.n_blocks * COUNTED_BRANCH_BYTES + SLACK)) {
         return;
     }
     const uint32_t unit = alignment_of(piece->start);
+    if (turns(e)) {
+        put_entry_turn(e, unit);
+    }
     while (e->n & (unit - 1)) {
         put1(e, 0xCC);
     }
@@ -286,6 +317,9 @@ void emit_piece(Emitter *e, const Piece *piece) {
     record_stubs(e);
     loop_exits(e);
     emit_counted_branches(e);
+    if (turns(e)) {
+        loop_turns(e);
+    }
     if (!e->failed) {
         resolve_forward(e);
     }

@@ -50,6 +50,10 @@ typedef struct {
     int32_t displacement;
     bool has_base;
 } TableLoad;
+/* A jump to where a counting block records: its displacement, and the block's first instruction. */
+typedef struct {
+    uint32_t at, index;
+} Turn;
 
 /* A branch out of a loop that counts in registers. */
 typedef struct {
@@ -76,6 +80,7 @@ typedef struct {
     uint32_t record_words;  /* of the block at hand, without its own */
     size_t next_note;       /* that is not emitted yet */
     Array forward, late, masks, notes, stubs, loops, exits;
+    Array turns;            /* Turn: of all pieces */
     Array branches;         /* of the piece that are counted */
     Array dispatches;       /* likewise */
     Array tables, loads;    /* of all pieces */
@@ -130,6 +135,7 @@ void put_counter_place(Emitter *e, uint32_t counter);
 /* Most bytes that put_selection writes, and what it writes before a block: true if anything. */
 #define SELECTION_BYTES 64u
 bool put_selection(Emitter *e, const Block *block);
+bool is_returned_to(const Emitter *e, const Block *block);
 
 /* ---- rows ---- */
 
@@ -158,6 +164,7 @@ bool loop_branch(Emitter *e, const Block *block, const Instruction *x);
 void loop_leave(Emitter *e, const Block *block);
 void loop_exits(Emitter *e);
 void loops_note_borrowed(Emitter *e);
+void loop_turns(Emitter *e);
 
 /* Recording (record.h): words that an instruction writes to the ring, and the emission of those of
    the block that was planned. */
@@ -179,6 +186,13 @@ void emit_tables(Emitter *e);
 
 /* Room for so many more bytes of code. False: there is none. */
 bool emit_reserve(Emitter *e, uint64_t bytes);
+/* A counting block asks whether it shall record (turn.c). */
+#define TURN_BYTES 16u
+void put_turn(Emitter *e, const Block *block);
+void put_entry_turn(Emitter *e, uint32_t unit); /* before a function, for who comes from outside */
+bool has_entry_turn(const Emitter *e, uint32_t at);
+void add_turn(Emitter *e, uint32_t first);
+void resolve_turns(Emitter *e);
 
 /* Instruction k of a block. */
 void emit_instruction(Emitter *e, const Block *block, uint32_t k);

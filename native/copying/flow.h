@@ -23,6 +23,7 @@ typedef struct {
     bool counts_branch;        /* how often it branches has a counter (sums.h) */
     bool is_reached;           /* by a branch, or from the block above */
     bool is_loop_head;         /* a branch of this function leads back to it */
+    bool is_inside;            /* of a loop that counts in registers, and not its head */
 } Block;
 
 typedef struct {

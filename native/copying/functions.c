@@ -21,7 +21,7 @@ static bool is_entry(const Emitter *e, const Block *block) {
 }
 
 /* Code that is run after a call returned, or that an unwinder jumps to. */
-static bool is_returned_to(const Emitter *e, const Block *block) {
+bool is_returned_to(const Emitter *e, const Block *block) {
     if (block == e->graph.blocks) {
         return false;
     }

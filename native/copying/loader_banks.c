@@ -196,6 +196,7 @@ void bank_use(Thread *thread, uint64_t regions, const uint8_t tiles[64]) {
     bank->slots[SLOT_LIMIT] = thread->function_sp;
     thread->current = bank;
     thread->regions = regions;
+    traffic_enters(bank);
     gs_set(bank);
     if (before) {
         traffic_switched(before, bank, regions);

@@ -43,16 +43,34 @@ typedef struct {
     uint64_t flags, start, end, map, eh_frame_hdr;
 } Found;
 
+/* What counts of a copy, or what records, if it has both. */
+typedef struct {
+    uint64_t begin, end, eh_frame_hdr; /* offsets in the copy */
+} CopyHalf;
+
+static CopyHalf half_of(const Loaded *module, uint64_t address) {
+    const CopyHeader *copy = module->copy;
+    const Section *section = &copy->sections[SECTION_RECORDING];
+    const Recording *recording = (const Recording *)((const uint8_t *)copy + section->at);
+    if (!section->n) {
+        return (CopyHalf){0, module->code_bytes, copy->eh_frame_hdr};
+    }
+    return address - (uint64_t)module->code < recording->begin
+               ? (CopyHalf){0, recording->begin, copy->eh_frame_hdr}
+               : (CopyHalf){recording->begin, module->code_bytes, recording->eh_frame_hdr};
+}
+
 uint64_t find_object(uint64_t address, Found *found) {
     const Loaded *module = loaded_with_copy_at(address);
     if (!module || !module->copy->eh_frame_hdr) {
         return 0;
     }
+    const CopyHalf half = half_of(module, address);
     found->flags = 0;
-    found->start = (uint64_t)module->code;
-    found->end = (uint64_t)module->code + module->code_bytes;
+    found->start = (uint64_t)module->code + half.begin;
+    found->end = (uint64_t)module->code + half.end;
     found->map = module->map;
-    found->eh_frame_hdr = (uint64_t)module->code + module->copy->eh_frame_hdr;
+    found->eh_frame_hdr = (uint64_t)module->code + half.eh_frame_hdr;
     return 1;
 }
 
@@ -73,14 +91,13 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *data) {
     return here->visitor(info, bytes, here->data);
 }
 
-static int visit_copy(const Visit *here, const Loaded *module) {
-    const uint64_t hdr = module->copy->eh_frame_hdr;
+static int visit_half(const Visit *here, const Loaded *module, CopyHalf half) {
+    const uint64_t hdr = half.eh_frame_hdr;
     const Elf64_Phdr headers[2] = {
-        {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = module->code_bytes,
-         .p_memsz = module->code_bytes, .p_align = 4096},
+        {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = half.begin, .p_paddr = half.begin,
+         .p_filesz = half.end - half.begin, .p_memsz = half.end - half.begin, .p_align = 4096},
         {.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_vaddr = hdr, .p_paddr = hdr,
-         .p_filesz = module->code_bytes - hdr, .p_memsz = module->code_bytes - hdr,
-         .p_align = 4},
+         .p_filesz = half.end - hdr, .p_memsz = half.end - hdr, .p_align = 4},
     };
     struct dl_phdr_info info = here->last; /* with its counts of changes */
     info.dlpi_addr = (uint64_t)module->code;
@@ -90,6 +107,14 @@ static int visit_copy(const Visit *here, const Loaded *module) {
     info.dlpi_tls_modid = 0;
     info.dlpi_tls_data = NULL;
     return here->visitor(&info, here->bytes, here->data);
+}
+
+static int visit_copy(const Visit *here, const Loaded *module) {
+    const CopyHalf half = half_of(module, (uint64_t)module->code);
+    const int result = visit_half(here, module, half);
+    return result || half.end == module->code_bytes
+               ? result
+               : visit_half(here, module, half_of(module, (uint64_t)module->code + half.end));
 }
 
 static int visit_others(struct dl_phdr_info *info, size_t bytes, void *data) {

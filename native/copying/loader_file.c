@@ -102,11 +102,11 @@ void file_identity(const MappedFile *file, uint64_t identity[2]) {
 static const char *kind_name(void) {
     const uint64_t options = process.arena->options;
     if (process.arena->function_name) {
-        return options & OPTION_TRAFFIC   ? "selecting-recording"
-             : options & OPTION_BURSTS ? "selecting-both"
-                                       : "selecting";
+        return options & OPTION_BURSTS    ? "selecting-both"
+             : options & OPTION_TRAFFIC ? "selecting-recording"
+                                        : "selecting";
     }
-    return options & OPTION_TRAFFIC ? "recording" : options & OPTION_BURSTS ? "both" : "counting";
+    return options & OPTION_BURSTS ? "both" : options & OPTION_TRAFFIC ? "recording" : "counting";
 }
 
 static bool section_fits(const CopyHeader *copy, SectionKind kind, uint64_t item_bytes) {
@@ -124,7 +124,8 @@ static bool is_sound(const MappedFile *file, const uint64_t identity[2]) {
         && section_fits(copy, SECTION_ANCHORS, sizeof(Anchor))
         && section_fits(copy, SECTION_ROWS, sizeof(Row))
         && section_fits(copy, SECTION_PLACES, sizeof(Place))
-        && section_fits(copy, SECTION_PAIRS, sizeof(Pair))
+        && section_fits(copy, SECTION_TURNS, sizeof(LoopTurn))
+        && section_fits(copy, SECTION_RECORDING, sizeof(Recording))
         && section_fits(copy, SECTION_FUNCTIONS, sizeof(NamedFunction))
         && section_fits(copy, SECTION_NAMES, 1)
         && section_fits(copy, SECTION_TOWARD, 4) && section_fits(copy, SECTION_ABSOLUTE, 4)

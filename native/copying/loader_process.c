@@ -107,7 +107,8 @@ static void child_begins(const Thread *thread) {
     }
     signals_restore(before);
     if (is_process) { /* it gives the signals back that were blocked before the fork */
-        traffic_after_fork(true, thread_here()->tid);
+        traffic_after_fork(true, process.number, thread_here()->tid);
+        traffic_enters(bank_here());
     }
 }
 
@@ -297,7 +298,7 @@ void system_call_returned(Frame *frame) {
         child_begins(thread);
         return;
     }
-    traffic_after_fork(false, thread->tid);
+    traffic_after_fork(false, process.number, thread->tid);
     if (kept != KEPT_NOTHING) {
         thread->kept = KEPT_NOTHING;
         if (kept == KEPT_EXEC) {

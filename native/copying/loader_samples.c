@@ -77,12 +77,39 @@ static void call_again(greg_t *registers, const Bank *bank) {
     }
 }
 
+/* At the head of a loop that counts in registers, the way to where it records; else the address. */
+static uint64_t turned(uint64_t address) {
+    const Loaded *module = loaded_with_copy_at(address);
+    if (!module) {
+        return address;
+    }
+    const Section *section = &module->copy->sections[SECTION_TURNS];
+    const LoopTurn *turns = (const LoopTurn *)((const uint8_t *)module->copy + section->at);
+    const uint64_t at = address - (uint64_t)module->code;
+    uint64_t low = 0, high = section->n;
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+        if (turns[middle].head < at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const bool is_head = low < section->n && turns[low].head == at;
+    return is_head ? (uint64_t)module->code + turns[low].to : address;
+}
+
 static void timer_fired(int signal, void *info, ucontext_t *context) {
     (void)signal;
     (void)info;
     Bank *bank = bank_here();
     classify(bank, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
     call_again(context->uc_mcontext.gregs, bank);
+    traffic_tick(bank);
+    if (bank->slots[SLOT_TURN]) {
+        greg_t *const at = &context->uc_mcontext.gregs[REG_RIP];
+        *at = (greg_t)turned((uint64_t)*at);
+    }
 }
 
 /* ---- timers ---- */

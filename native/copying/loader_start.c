@@ -129,7 +129,7 @@ static void start(void) {
     }
     process_marks_forks();
     process_began(false, 0);
-    traffic_begin(process.arena);
+    traffic_begin(process.arena, process.number);
     thread_begins(thread, no_tiles);
     if (!thread->current) {
         return; /* there is no memory */
@@ -138,6 +138,7 @@ static void start(void) {
         leave_alone();
     } else {
         modules_begin();
+        traffic_begun();
     }
     if (process.arena) {
         samples_begin();

@@ -175,6 +175,21 @@ void loop_leave(Emitter *e, const Block *block) {
     }
 }
 
+/* From the heads of loops to where they record: the loader sends threads there. */
+void loop_turns(Emitter *e) {
+    for (size_t i = 0; i < e->loops.n; i++) {
+        const Loop *loop = &((const Loop *)e->loops.items)[i];
+        const Block *head = &e->graph.blocks[loop->head];
+        LoopTurn *turn = array_add(&e->copy->sections[SECTION_TURNS], 1);
+        if (turn) {
+            *turn = (LoopTurn){.to = (uint32_t)e->n, .head = (uint32_t)loop->label};
+        }
+        put_sums(e, loop, head->live_in);
+        put1(e, 0xE9);
+        add_turn(e, head->first);
+    }
+}
+
 /* Out of the way, behind the function. */
 void loop_exits(Emitter *e) {
     for (size_t i = 0; i < e->exits.n; i++) {

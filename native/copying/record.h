@@ -49,6 +49,7 @@ void put_address(Emitter *e, uint8_t r, const Instruction *x, int32_t displaceme
                  bool with_index);
 void put_base(Emitter *e, uint8_t r, uint8_t base, int32_t displacement);
 void put_vector(Emitter *e, uint8_t index, const Instruction *x, uint32_t words_left);
+void put_ring_compare(Emitter *e); /* whether it is full */
 uint64_t counting_head(const Emitter *e, uint32_t block);
 /* Of an instruction with this many lanes of so many bytes. */
 void put_mask(Emitter *e, uint8_t r, const Instruction *x, uint32_t lanes, uint32_t bytes);

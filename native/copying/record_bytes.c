@@ -4,6 +4,7 @@
 
 #define HOOK_CALL_BYTES 19u
 #define UNSPILL_BYTES 9u /* of rcx */
+#define ASK_BYTES 11u    /* load and jump */
 #define RING_INDEX ((uint32_t)__builtin_offsetof(Bank, ring_index))
 
 static uint8_t rex_of(uint8_t reg, uint8_t index, uint8_t base) {
@@ -123,14 +124,26 @@ void put_mask(Emitter *e, uint8_t r, const Instruction *x, uint32_t lanes, uint3
 
 /* ---- the ring's end ---- */
 
+/* cmp word gs:[ring_index + 2], 0 */
+void put_ring_compare(Emitter *e) {
+    PUT(e, 0x65, 0x66, 0x83, 0x3C, 0x25);
+    put4(e, RING_INDEX + 2);
+    put1(e, 0);
+}
+
+/* movzx ecx, word gs:[ring_index + 2] */
+static void put_ring_load(Emitter *e) {
+    PUT(e, 0x65, 0x0F, 0xB7, 0x0C, 0x25);
+    put4(e, RING_INDEX + 2);
+}
+
 /* Ask whether the ring has less room than any block needs: whether bits 16 and up of its index are
    not all 0. With flags by a compare, and the rest of it out of the way; else by JRCXZ. */
 void put_ring_check(Emitter *e, const Block *block) {
     if (!(block->live_in & LIVE_FLAGS)) {
         RingStub *stub = array_add(&e->stubs, 1);
-        PUT(e, 0x65, 0x66, 0x83, 0x3C, 0x25); /* cmp word gs:[ring_index + 2], 0; jne */
-        put4(e, RING_INDEX + 2);
-        PUT(e, 0, 0x0F, 0x85);
+        put_ring_compare(e);
+        PUT(e, 0x0F, 0x85);
         if (stub) {
             *stub = (RingStub){(uint32_t)e->n, (uint32_t)(block - e->graph.blocks)};
         }
@@ -141,12 +154,13 @@ void put_ring_check(Emitter *e, const Block *block) {
     if (spills) {
         put_spill(e, 1);
     }
-    PUT(e, 0x65, 0x0F, 0xB7, 0x0C, 0x25); /* movzx ecx, word gs:[ring_index + 2] */
-    put4(e, RING_INDEX + 2);
-    const uint8_t undo = e->counting ? 5 + (spills ? UNSPILL_BYTES : 0) : 0;
+    const uint8_t undo = e->counting ? ASK_BYTES + 5 + (spills ? UNSPILL_BYTES : 0) : 0;
+    put_ring_load(e);
     PUT(e, 0xE3, HOOK_CALL_BYTES + undo); /* jrcxz over the call */
     put_hook_call(e, HOOK_RING_FULL);
-    if (e->counting) {
+    if (e->counting) { /* it is full still where the burst is over */
+        put_ring_load(e);
+        PUT(e, 0xE3, undo - ASK_BYTES);
         if (spills) {
             put_unspill(e, 1);
         }

@@ -2,7 +2,7 @@
 /* Emits what was planned for a block: its own word and addresses, group by group. */
 #include "record.h"
 
-#define RECORD_HEAD_BYTES 128u
+#define RECORD_HEAD_BYTES 192u /* with its stub, behind the function */
 #define RECORD_WORD_BYTES 112u
 
 uint32_t record_most_bytes(const Emitter *e, const Instruction *x) {
@@ -180,8 +180,13 @@ void record_stubs(Emitter *e) {
         const uint32_t distance = (uint32_t)e->n - (stubs[i].at + 4);
         memcpy(e->code + stubs[i].at, &distance, 4);
         put_hook_call(e, HOOK_RING_FULL);
+        if (e->counting) { /* it is full still where the burst is over */
+            put_ring_compare(e);
+            PUT(e, 0x0F, 0x85);
+            put_inward(e, counting_head(e, stubs[i].block));
+        }
         put1(e, 0xE9);
-        put_inward(e, e->counting ? counting_head(e, stubs[i].block) : stubs[i].at + 4);
+        put_inward(e, stubs[i].at + 4);
     }
     e->stubs.n = 0;
 }

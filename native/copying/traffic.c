@@ -124,7 +124,7 @@ void *traffic_grown(void *items, uint32_t n, uint32_t *room, size_t size) {
 
 /* ---- a process ---- */
 
-void traffic_begin(ArenaHeader *arena) {
+void traffic_begin(ArenaHeader *arena, uint64_t process) {
     if (!(arena->options & OPTION_TRAFFIC) || !arena->traffic_at) {
         return;
     }
@@ -133,8 +133,18 @@ void traffic_begin(ArenaHeader *arena) {
     traffic.options = (ArenaTraffic *)((char *)arena + arena->traffic_at);
     traffic.blocks = pages_take(arena->most_counters * sizeof *traffic.blocks);
     traffic.sites = pages_take(MOST_SITE_PAGES * sizeof *traffic.sites);
+    traffic.process = process;
     traffic.has_failed = !traffic.blocks || !traffic.sites || !traffic_make_caches();
+    if (arena->options & OPTION_BURSTS && !traffic.has_failed && traffic.n_geometries) {
+        burst_prepare(true);
+    }
     leave(signals);
+}
+
+void traffic_begun(void) {
+    if (is_on()) {
+        traffic.first_kib = traffic_resident_kib();
+    }
 }
 
 void traffic_module(uint64_t module, uint64_t first_counter, const CopyHeader *copy,
@@ -159,7 +169,9 @@ void traffic_ends(uint64_t process, bool is_last, Bank *(*next_bank)(Bank *befor
     }
     const uint64_t signals = enter();
     if (is_on()) {
-        for (Bank *bank = NULL; is_last && (bank = next_bank(bank));) {
+        burst_ends(is_last, next_bank);
+        for (Bank *bank = NULL; is_last && !traffic.bursts.are_wanted
+                                && (bank = next_bank(bank));) {
             traffic_replay(bank);
         }
         traffic_write_end(process, is_last ? 1 : 2);
@@ -191,6 +203,16 @@ void traffic_thread_ends(uint64_t tid) {
 }
 
 void traffic_ring(Bank *bank) {
+    if (traffic.bursts.are_wanted) {
+        if (is_on()) {
+            const uint64_t signals = enter();
+            burst_ring(bank);
+            leave(signals);
+        } else {
+            burst_state(bank);
+        }
+        return;
+    }
     if (is_on() && bank->ring_index) {
         const uint64_t signals = enter();
         if (is_on()) {
@@ -201,6 +223,12 @@ void traffic_ring(Bank *bank) {
         bank->not_simulated += bank->ring_index / sizeof(uint64_t);
     }
     bank->ring_index = 0;
+}
+
+void traffic_enters(Bank *bank) {
+    if (traffic.bursts.are_wanted) {
+        burst_state(bank);
+    }
 }
 
 void traffic_switched(const Bank *from, const Bank *to, uint64_t own) {
@@ -236,13 +264,17 @@ void traffic_before_fork(uint64_t tid) {
 
 /* The child has its parent's caches, warm as they are, and counts from nothing: its rows are those
    of another process. */
-void traffic_after_fork(bool is_child, uint64_t tid) {
+void traffic_after_fork(bool is_child, uint64_t process, uint64_t tid) {
     if (!tid_before_fork || (!is_child && tid != tid_before_fork)) {
         return; /* what returned was no fork of this thread's */
     }
     if (is_child) {
         traffic_only_thread(tid_before_fork, tid);
         traffic.last_fetched = 0;
+        traffic.process = process;
+        if (traffic.bursts.are_wanted) {
+            burst_prepare(false);
+        }
         if (traffic.reuse) {
             reuse_forget_counts(traffic.reuse);
         }

@@ -18,7 +18,10 @@
 #include "copy_file.h"
 
 /* A program begins in this process, also by exec; not called after fork. */
-void traffic_begin(ArenaHeader *arena);
+void traffic_begin(ArenaHeader *arena, uint64_t process);
+
+/* Its first modules have been loaded, which takes memory that is not the program's. */
+void traffic_begun(void);
 
 /* A module's copy was loaded: its number in the arena, its first counter, the file of its copy
    (mapped as long as its code may run) and where the module is. Blocks that had these counters before are
@@ -34,6 +37,12 @@ void traffic_thread_ends(uint64_t tid);
    another bank is used, and before the thread ends, forks, or becomes another program. */
 void traffic_ring(Bank *bank);
 
+/* Before a thread uses a bank: it is in the burst that is on, or in none. */
+void traffic_enters(Bank *bank);
+
+/* At a tick of a thread's timer, in its signal's handler: it will look in soon. */
+void traffic_tick(Bank *bank);
+
 /* The calling thread goes from one bank (whose ring was replayed) to another, and is itself in these
    regions: not those of the bank where it counts with another thread. */
 void traffic_switched(const Bank *from, const Bank *to, uint64_t own);
@@ -43,7 +52,7 @@ void traffic_switched(const Bank *from, const Bank *to, uint64_t own);
    happen in between: the lock is held, and signals are blocked. In a parent it may be called after
    other calls too, and does nothing. */
 void traffic_before_fork(uint64_t tid);
-void traffic_after_fork(bool is_child, uint64_t tid);
+void traffic_after_fork(bool is_child, uint64_t process, uint64_t tid);
 
 /* The process is about to end: rings of all its threads are replayed, and none is from now on. Or
    (is_last false) it is about to become another program, and goes on if it cannot; others run on

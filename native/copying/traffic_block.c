@@ -160,5 +160,22 @@ const Block *traffic_new_block(uint64_t word) {
     Block *const block = new_block(module, row);
     traffic.has_failed |= !block;
     traffic.blocks[counter] = block;
+    if (block) {
+        block->counter = counter;
+        block->known_before = traffic.known;
+        traffic.known = block;
+    }
     return block;
+}
+
+uint64_t traffic_counting(uint64_t counter) {
+    const TrafficModule *const module = module_with(counter);
+    if (!module || !module->copy->sections[SECTION_RECORDING].n) {
+        return counter;
+    }
+    const Recording *const recording = section_of(module, SECTION_RECORDING);
+    const uint64_t row = counter - module->first_counter;
+    const uint64_t same = row < recording->first_row ? row : row - recording->first_row;
+    const Row *const of = (const Row *)section_of(module, SECTION_ROWS) + same;
+    return module->first_counter + (of->shares ? of->shares - 1 : same);
 }

@@ -5,10 +5,16 @@
  * in the middle of a block may have left some at 0, or written others over them; from the first
  * word on that should begin a record and does not, the rest of the ring is dropped, and counted.
  */
+#include <sys/syscall.h>
+
+#include "memory.h"
+#include "system.h"
 #include "traffic_state.h"
 
 #define COMMON_LINE_BITS 6
 #define HOST_LINE_BYTES 64
+#define STATUS_BYTES 2047
+#define OWN_KIB 4096 /* that a program may have touched before its copies were loaded */
 
 /* ---- making the caches ---- */
 
@@ -140,10 +146,12 @@ ALWAYS_INLINE const uint64_t *replay_run(const Bank *bank, const uint64_t *recor
     Caches *const first = traffic.caches[0];
     const uint64_t n = block->n_words;
     const bool one_by_one = nearest && block->is_plain;
+    uint64_t runs = 0;
     traffic.last_site = block->last_site;
     fetch(block);
     for (;;) {
         record++;
+        runs++;
         if (n > (uint64_t)(end - record)) {
             return record - 1; /* it was cut short */
         }
@@ -163,6 +171,7 @@ ALWAYS_INLINE const uint64_t *replay_run(const Bank *bank, const uint64_t *recor
             fetch(block);
         }
     }
+    ((Block *)block)->runs += runs;
     prefetch_block(record + 1, end);
     return record;
 }
@@ -232,7 +241,9 @@ void traffic_replay(Bank *bank) {
     if (traffic_is_dropped()) {
         return;
     }
-    traffic_use_sheet(bank->process, traffic_regions_of(thread));
+    const bool is_later = traffic.bursts.are_wanted && !traffic.caches[0]->saw_all;
+    traffic_use_sheet(bank->process | (is_later ? MOVED_IN_BURSTS : 0),
+                      traffic_regions_of(thread));
     if (traffic.reuse) {
         reuse_count(traffic.reuse, traffic_is_selected(thread));
     }
@@ -247,6 +258,28 @@ void traffic_empty_caches(void) {
     for (uint32_t g = 0; g < traffic.n_geometries; g++) {
         caches_empty(traffic.caches[g], traffic.last_site);
     }
+}
+
+/* What getrusage tells is of the program before, too, which became this one. */
+uint64_t traffic_resident_kib(void) {
+    static const char name[] = "VmHWM:";
+    char text[STATUS_BYTES + 1];
+    const int64_t file = system_call(SYS_open, (uint64_t)"/proc/self/status", 0, 0, 0, 0, 0);
+    int64_t n = system_call(SYS_read, (uint64_t)file, (uint64_t)text, STATUS_BYTES, 0, 0, 0);
+    system_call(SYS_close, (uint64_t)file, 0, 0, 0, 0, 0);
+    text[n > 0 && file >= 0 ? n : 0] = 0;
+    uint64_t kib = 0;
+    for (const char *at = text; *at; at++) {
+        if (!memcmp(at, name, at + sizeof name < text + sizeof text ? sizeof name - 1 : 1)) {
+            for (at += sizeof name - 1; *at == ' ' || *at == '\t'; at++) {
+            }
+            for (; *at >= '0' && *at <= '9'; at++) {
+                kib = 10 * kib + (uint64_t)(*at - '0');
+            }
+            break;
+        }
+    }
+    return kib;
 }
 
 void traffic_write_end(uint64_t process, uint64_t why) {
@@ -270,5 +303,7 @@ void traffic_write_end(uint64_t process, uint64_t why) {
         of->accesses = summary.accesses;
     }
     of->failed = traffic.has_failed;
+    const uint64_t kib = traffic_resident_kib();
+    of->own_kib = kib && traffic.first_kib ? kib - traffic.first_kib + OWN_KIB : 0;
     __atomic_store_n(&of->ready, why, __ATOMIC_RELEASE);
 }

@@ -36,10 +36,13 @@ typedef struct {
 } CodeLine;
 
 /* What a block does, in one piece of memory: its steps follow it, then its lines. */
-typedef struct {
+typedef struct Block {
     uint32_t n_words; /* in the ring, after its own */
     uint32_t n_steps, n_lines;
     uint32_t last_site; /* of its last instruction */
+    uint64_t runs;      /* in the bursts up to now; where there are none, nobody looks */
+    uint64_t counter;
+    struct Block *known_before; /* another one */
     bool is_plain;      /* all steps are */
     const CodeLine *lines;
     Step steps[];
@@ -74,9 +77,39 @@ typedef struct {
     const CopyHeader *copy; /* mapped as long as the module's code may run */
 } TrafficModule;
 
+/* A counter that tells how far the program came, and the words that recording would have written. */
+typedef struct {
+    uint64_t counter, words;
+} Hot;
+
+#define MOST_HOT 1024u
+
+/* Only bursts of accesses are simulated. */
+typedef struct {
+    bool are_wanted;
+    bool is_on;
+    uint64_t number;     /* of the one that is on, or was last; 0: none was */
+    uint64_t words, limit; /* of it */
+    uint32_t n_parts;
+    uint64_t ticks_before; /* ticks_in when it began */
+    ArenaBurst *row;     /* NULL: there was no room */
+    BurstMoved moved;
+    uint64_t ticks_in, ticks_out; /* of the timers of threads, in bursts and between them */
+    uint64_t progress;   /* words that were not recorded, by the hot blocks */
+    uint64_t start, end; /* where in progress the next burst begins, and what it stands for ends */
+    bool is_scout;       /* the burst that is on, or was last */
+    uint64_t n_lost, scout_tick; /* ticks one after the other of hardly any progress; when a scout may go */
+    uint64_t start_tick; /* or when, if nothing is known of progress yet */
+    uint64_t weight, usual_limit, random;
+    uint64_t n_hot, generation; /* of the list */
+    Hot *hot;
+} Bursts;
+
 typedef struct {
     ArenaHeader *arena;    /* NULL: nothing is simulated */
     ArenaTraffic *options;
+    uint64_t process;      /* its number */
+    uint64_t first_kib;    /* resident when its copies had been loaded */
     bool has_failed;       /* there was no memory: nothing is simulated any more */
     bool is_over;          /* the process is about to end, or makes no more calls */
     bool has_ended;        /* nobody misses what threads still do */
@@ -102,6 +135,9 @@ typedef struct {
     uint32_t n_threads, room_for_threads, n_inside;
     uint32_t *threads_on_cpu;
     uint32_t n_cpus;
+
+    Bursts bursts;
+    Block *known;          /* all blocks, the newest first */
 
     uint8_t *memory;       /* what is left of the last piece taken */
     size_t memory_left;
@@ -144,7 +180,16 @@ bool traffic_make_caches(void);
 void traffic_replay(Bank *bank);
 void traffic_empty_caches(void);
 void traffic_write_end(uint64_t process, uint64_t why);
+uint64_t traffic_resident_kib(void); /* at most, up to now */
 void traffic_access(uint32_t site, uint64_t address, uint32_t bytes, AccessKind kind);
+
+/* traffic_burst.c, for the lock's holder */
+void burst_prepare(bool is_program);
+void burst_ring(Bank *bank);
+void burst_state(Bank *bank);
+void burst_ends(bool is_last, Bank *(*next_bank)(Bank *before));
+/* The counter of the counting code of a block, by that of its recording code. */
+uint64_t traffic_counting(uint64_t counter);
 
 /* traffic_form.c */
 uint32_t traffic_words_of(const Access *access); /* in the ring, its address among them */

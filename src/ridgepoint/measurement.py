@@ -95,6 +95,47 @@ class Coverage:
         return self.samples >= _FEWEST_SAMPLES
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficInterval:
+    """Between which bytes the traffic of a level is believed to lie, with 95 %.
+
+    Parameters
+    ----------
+    level : str
+        As `ridgepoint.counts.Traffic` has it.
+    read_bytes, write_bytes : tuple of int
+        The least and the most.
+    """
+
+    level: str
+    read_bytes: tuple[int, int]
+    write_bytes: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficEstimate:
+    """How traffic was estimated, of which only bursts were seen.
+
+    Parameters
+    ----------
+    bursts : int
+        In which all accesses were.
+    share : float
+        Of the accesses that were seen, of all.
+    levels : tuple of TrafficInterval
+        From the innermost on; empty: there are too few bursts, or only a part of the program was
+        asked for.
+    """
+
+    bursts: int
+    share: float
+    levels: tuple[TrafficInterval, ...] = ()
+
+    def at(self, level: str) -> TrafficInterval | None:
+        """Return the interval of a level; None: there is none."""
+        return next((one for one in self.levels if one.level == level), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Counted(Brief):
     """What a meter counted in one run of a program.
@@ -138,6 +179,8 @@ class Counted(Brief):
         What the functions did that are not among `functions`; None: there is none.
     coverage : Coverage or None
         How much of its time was counted; None: all of it was, or nobody can tell.
+    estimate : TrafficEstimate or None
+        How the traffic was estimated; None: it was not.
     """
 
     meter: str
@@ -158,6 +201,7 @@ class Counted(Brief):
     also: Counted | None = None
     remainder: Remainder | None = None
     coverage: Coverage | None = None
+    estimate: TrafficEstimate | None = None
 
     @property
     def is_sequential(self) -> bool:

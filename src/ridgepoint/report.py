@@ -76,6 +76,7 @@ def report(analysis: Analysis) -> dict[str, Any]:
         "selected": counted.selected,
         "partial": counted.partial,
         "coverage": plain(counted.coverage),
+        "traffic_estimate": plain(counted.estimate),
         "uncounted": None,
         "processes": counted.processes,
         "energy_j": counted.energy_j,
@@ -96,7 +97,8 @@ _OF_COUNTS = (
     *("traffic", "levels", "protocol", "intensity_flop_per_byte", "performance_flop_per_s"),
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
-    *("working_sets", "distributed", "ends", "issue", "coverage", "time_explained", "whole"),
+    *("working_sets", "distributed", "ends", "issue", "coverage", "traffic_estimate"),
+    *("time_explained", "whole"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 

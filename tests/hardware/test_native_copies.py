@@ -1,5 +1,6 @@
 """Copies hold every instruction of their modules, as another decoder sees them, and count right."""
 
+import bisect
 import re
 import shutil
 import subprocess
@@ -120,13 +121,35 @@ def test_rows_are_counted_once(copied, programs):
     assert without
 
 
-def test_pairs_are_of_the_same_instruction(copied, programs):
-    """Who changes over from the counting to the recording copy is at the same instruction."""
+def test_recording_rows_are_the_counting_rows_once_more(copied, programs):
+    """So what a block did is the sum of both; only the recording one has accesses."""
+    copy = copied(programs["wide loops"], "--both")
+    half = copy.first_recording
+
+    assert len(copy.rows) == 2 * half
+    for counting, recording in zip(copy.rows[:half], copy.rows[half:], strict=True):
+        assert (counting.address, counting.kind) == (recording.address, recording.kind)
+    assert not any(row.n_accesses for row in copy.rows[:half])
+    assert any(row.n_accesses for row in copy.rows[half:])
+
+
+def test_loops_are_left_for_the_same_instruction_of_the_recording_code(copied, programs):
+    """Behind sums comes a jump to the copy of the loop's head."""
     copy = copied(programs["loops"], "--both")
     address = dict(copy.places)
+    begin = min(at for at, _ in copy.places[copy.n_instructions :])
 
-    assert len(copy.pairs) == copy.n_instructions
-    assert all(address[a] == address[b] for a, b, _ in copy.pairs)
+    heads = sorted(address)
+    assert copy.turns
+    for to, head in copy.turns:
+        targets = (
+            at + 5 + int.from_bytes(copy.code[at + 1 : at + 5], "little", signed=True)
+            for at in range(to, to + 300)
+            if copy.code[at] == 0xE9
+        )
+        target = next(one for one in targets if one in address)
+        assert target >= begin
+        assert address[target] == address[heads[bisect.bisect_right(heads, head) - 1]]
 
 
 def count(path):

@@ -11,7 +11,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
 
-CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES = range(8)
+CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, TURNS, ACCESSES = range(8)
 TOWARD, ABSOLUTE, SUMS, RECORDING = 10, 11, 12, 13
 HOOKS_BYTES = 4096
 COUNTERS_AT = 4096 + 2 * 65536
@@ -76,8 +76,9 @@ class CopyFile:
         self.anchors = [Anchor(*x) for x in items(ANCHORS, "<QIbB5s5x")]
         self.rows = [Row(*x) for x in items(ROWS, "<QIHHII")]
         self.places = [(at, self.lowest + address) for at, address in items(PLACES, "<II")]
-        self.pairs = items(PAIRS, "<III")
-        self.recording = items(RECORDING, "<III")
+        self.turns = items(TURNS, "<II")
+        self.recording = items(RECORDING, "<IIII")
+        self.first_recording = self.recording[0][3] if self.recording else 0
         self.sums = items(SUMS, "<Ii")
         self.loads: dict[int, int] = {}  # displacements that lead to tables, and how far they moved
 
@@ -287,7 +288,7 @@ def compare(copy: CopyFile, image: Image, *, most: int = 20) -> Findings:
     found = Findings()
     parts = [(HOOKS_BYTES, len(copy.code))]
     if copy.recording:
-        begin, end, _ = copy.recording[0]
+        begin, end, *_ = copy.recording[0]
         parts = [(HOOKS_BYTES, begin), (begin, end)]
     for begin, end in parts:
         places = [place for place in copy.places if begin <= place[0] < end]

@@ -257,7 +257,11 @@ class Engine:
         copies.mkdir(exist_ok=True)
         engine = self._engine
         with arena.Arena(
-            copies=copies, copier=engine.copier, library=engine.library, options=self._options
+            copies=copies,
+            copier=engine.copier,
+            library=engine.library,
+            options=self._options,
+            traffic=_caches() if self._options & arena.OPTION_TRAFFIC else None,
         ) as memory:
             before = environment.get("LD_PRELOAD")
             added = {
@@ -266,6 +270,20 @@ class Engine:
             }
             outcome = run(command, {**environment, **added}, **how)
             return outcome, memory.read()
+
+
+def _caches() -> object:
+    """Return small caches, and short bursts: threads change over often."""
+    from ridgepoint.machine import Cache
+    from ridgepoint.meters.native.traffic import Wanted
+    from ridgepoint.meters.simulated.geometry import simulated
+
+    sizes = ((1, 32 << 10, 8), (2, 1 << 20, 16))
+    caches = [
+        Cache(level=level, kind="unified", size_bytes=size, line_bytes=64, ways=ways)
+        for level, size, ways in sizes
+    ]
+    return Wanted(geometries=(simulated(caches, cpus=2),), burst_words=20_000)
 
 
 def difference(plain: Outcome, other: Outcome, trial: Trial) -> str | None:

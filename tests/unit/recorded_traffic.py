@@ -21,7 +21,10 @@ NAMES_AT = TRAFFIC_AT + traffic.room_bytes()
 BANKS_AT = NAMES_AT + 4096
 SOURCES = (
     *(f"caches/{name}.c" for name in ("cache", "cache_setup", "reuse")),
-    *(f"copying/traffic_{name}.c" for name in ("thread", "block", "replay", "form", "moved")),
+    *(
+        f"copying/traffic_{name}.c"
+        for name in ("thread", "block", "burst", "replay", "form", "moved")
+    ),
     *("copying/traffic.c", "copying/memory.c"),
 )
 GLUE = (
@@ -37,7 +40,7 @@ void begin(ArenaHeader *arena, uint64_t options) {
     arena->traffic_at = 4096;
     arena->names_at = NAMES_AT;
     arena->most_counters = MOST_COUNTERS;
-    traffic_begin(arena);
+    traffic_begin(arena, 0);
 }
 void bank_is(Bank *bank, uint64_t process, uint64_t tid, uint64_t regions, const uint8_t *tiles) {
     bank->process = process; bank->tid = tid; bank->regions = regions;

@@ -447,7 +447,7 @@ def test_a_child_goes_on_with_warm_caches_and_counts_of_its_own():
     process.replay(parent, [word(0), 64 * 50])
     before = process.by_site()
     process.c.traffic_before_fork(ctypes.c_uint64(10))
-    process.c.traffic_after_fork(ctypes.c_bool(True), ctypes.c_uint64(11))
+    process.c.traffic_after_fork(ctypes.c_bool(True), ctypes.c_uint64(1), ctypes.c_uint64(11))
     process.replay(child, [word(0), 64 * 50, word(0), 64 * 51])
     process.end(1, is_last=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,10 @@ _WITHOUT_SIMULATION = {
 """Meters that cannot do all that the options say, and how a refusal begins."""
 
 _KNOWN = {
-    "native": ("--region", "--function", "--cold", "--what-if", "--miss-curve", "--no-traffic"),
+    "native": (
+        *("--region", "--function", "--cold", "--what-if", "--miss-curve", "--no-traffic"),
+        "--traffic estimated",
+    ),
     "both": ("--cold", "--all-threads", "--what-if", "--miss-curve", "--no-traffic"),
 }
 """Options that these meters know all the same."""
@@ -82,6 +85,7 @@ def meter_for(
     what_if: Sequence[str],
     miss_curve: bool,
     traffic: bool,
+    estimates: bool = False,
     metric: Metric | None = None,
     report: Callable[[str], None],
 ) -> Meter:
@@ -107,7 +111,10 @@ def meter_for(
         "--what-if": what_if,
         "--miss-curve": miss_curve,
         "--no-traffic": not traffic,
+        "--traffic estimated": estimates,
     }
+    if estimates:
+        _refuse_beside_estimates(name, asked)
     simulated = tuple(option for option, value in asked.items() if value)
     _require_simulation(name, simulated)
     if name == "callgrind":
@@ -142,12 +149,12 @@ def meter_for(
     if name == "native":
         from ridgepoint.meters.native import NativeMeter
 
-        return NativeMeter(**options)
+        return NativeMeter(estimates=estimates, **options)
     options["all_threads"] = all_threads
     if name in {None, "auto"}:
         from ridgepoint.meters.first_choice import first_choice
 
-        engine = first_choice(**options)
+        engine = first_choice(estimates=estimates, **options)
     else:
         engine = EngineMeter(**options, may_be_replaced=False)
     if metric == "bop":
@@ -189,6 +196,25 @@ def _refuse_contradictions(
             "--cold, --what-if and --miss-curve need the simulation of the caches: they cannot be "
             "combined with --no-traffic",
             param_hint="'--no-traffic'",
+        )
+
+
+def _refuse_beside_estimates(name: str | None, asked: Mapping[str, object]) -> None:
+    """Refuse what bursts cannot tell.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    if name not in {None, "auto", "native"}:
+        raise click.BadParameter(
+            f"{name} knows no bursts; leave --meter out", param_hint="'--traffic'"
+        )
+    beside = ("--all-threads", "--cold", "--what-if", "--miss-curve", "--no-traffic")
+    if found := [option for option in beside if asked[option]]:
+        raise click.BadParameter(
+            f"bursts tell nothing of {', '.join(found)}; take --traffic exact",
+            param_hint="'--traffic'",
         )
 
 

@@ -196,7 +196,9 @@ def _require_none(options: Mapping[str, object]) -> None:
     click.BadParameter
     """
     given = [
-        f"--{name.removesuffix('_s').replace('_', '-')}" for name, value in options.items() if value
+        f"--{name.removesuffix('_s').removesuffix('_how').replace('_', '-')}"
+        for name, value in options.items()
+        if value
     ]
     if given:
         raise click.BadParameter(

@@ -101,6 +101,13 @@ if TYPE_CHECKING:
 @click.option(
     "--no-traffic", is_flag=True, help="Simulate no caches: counts, at nearly native speed."
 )
+@click.option(
+    "--traffic",
+    "traffic_how",
+    type=click.Choice(["exact", "estimated", "none"]),
+    help="Simulate caches for all accesses, for bursts of them (by copies of the program, at about "
+    "native speed: its traffic has an interval), or for none, as --no-traffic.  [default: exact]",
+)
 @click.option("--counts-only", is_flag=True, help="Count, but do not time.")
 @click.option(
     "--functions",
@@ -132,6 +139,11 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
     """
     from ridgepoint.cli.ranks import ranks_of_run, run_ranks
 
+    if options["traffic_how"] in {"none", "exact"}:
+        if options["no_traffic"] and options["traffic_how"] == "exact":
+            raise click.BadParameter("contradicts --no-traffic", param_hint="'--traffic'")
+        options["no_traffic"] = options["traffic_how"] == "none"
+        options["traffic_how"] = None
     with ranks_of_run(mpi_ranks, launcher) as ranks:
         if ranks is None:
             return _measure(**options)
@@ -156,6 +168,7 @@ def _measure(
     meter_name: str | None,
     metric: Metric | None,
     no_traffic: bool,
+    traffic_how: str | None,
     counts_only: bool,
     functions: bool,
     ignore_status: bool,
@@ -200,6 +213,7 @@ def _measure(
             what_if=what_if,
             miss_curve=miss_curve,
             traffic=not no_traffic,
+            estimates=traffic_how == "estimated",
             metric=metric,
             report=shown.step,
         )

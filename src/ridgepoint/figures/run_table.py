@@ -276,8 +276,30 @@ def _traffic(measurement: Measurement) -> Iterator[Row]:
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is not None:
-            yield head, f"{shown_name(level):<5} {_moved(part)}{_moved_at_ends(measurement, level)}"
+            said = (
+                f"{_moved(part)}{_interval(measurement, level)}{_moved_at_ends(measurement, level)}"
+            )
+            yield head, f"{shown_name(level):<5} {said}"
             head = ""
+    estimate = measurement.counted.estimate
+    if estimate is not None:
+        yield (
+            "",
+            f"estimated from {estimate.bursts} bursts, {percent(estimate.share)} of all accesses",
+        )
+
+
+def _interval(measurement: Measurement, level: str) -> str:
+    """Return between what the traffic of a level lies, if it was estimated."""
+    estimate = measurement.counted.estimate
+    interval = None if estimate is None else estimate.at(level)
+    if interval is None:
+        return ""
+    low, high = (
+        read + written
+        for read, written in zip(interval.read_bytes, interval.write_bytes, strict=True)
+    )
+    return f"\n      in all {format_si(low, 'B')} to {format_si(high, 'B')} (95 % interval)"
 
 
 def _moved_at_ends(measurement: Measurement, level: str) -> str:

@@ -23,16 +23,19 @@ _ENDED_BY_SIGNAL = 128
 _REMEDY = "see docs/copying.md for what it cannot do"
 
 
-def first_choice(**options: Any) -> Meter:
+def first_choice(*, estimates: bool = False, **options: Any) -> Meter:
     """Return what counts with the copying engine, or with Valgrind's where only that knows how.
 
     Parameters
     ----------
+    estimates : bool
+        Whether the copying engine estimates traffic; Valgrind's simulates all of it.
     **options
         As `ridgepoint.meters.engine.EngineMeter` has them.
     """
     engine = EngineMeter(**options)
-    native = NativeMeter(**{each.name: getattr(engine, each.name) for each in fields(Asked)})
+    asked = {each.name: getattr(engine, each.name) for each in fields(Asked)}
+    native = NativeMeter(estimates=estimates, **asked)
     return FirstChoice(native=native, engine=engine)
 
 

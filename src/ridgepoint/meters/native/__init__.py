@@ -18,12 +18,13 @@ from pathlib import Path
 from ridgepoint.caution import Caution
 from ridgepoint.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted, Coverage
+from ridgepoint.measurement import Counted, Coverage, TrafficEstimate
 from ridgepoint.meters import Launch, Meter, Run, Unavailable
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.native import cautions as doubts
 from ridgepoint.meters.native.arena import (
     OPTION_ALL_THREADS,
+    OPTION_BURSTS,
     OPTION_JIT,
     OPTION_SAMPLES,
     OPTION_TRAFFIC,
@@ -31,6 +32,7 @@ from ridgepoint.meters.native.arena import (
     Contents,
 )
 from ridgepoint.meters.native.build import WHAT, NativeEngine, native_engine
+from ridgepoint.meters.native.bursts import estimated
 from ridgepoint.meters.native.collector import collecting
 from ridgepoint.meters.native.copies import folder_of_copies, was_made
 from ridgepoint.meters.native.coverage import coverage_of, surely_less, uncounted_in_words
@@ -62,19 +64,30 @@ class NativeMeter(Asked):
 
     Parameters
     ----------
+    estimates : bool
+        Whether only bursts of the program are simulated, and its traffic is estimated by them: it
+        runs at about its own speed. There are no alternatives, ends and miss curve then.
     options : int
         Of the arena.
     """
 
     simulate: bool = False
+    estimates: bool = False
     options: int = OPTION_SAMPLES | OPTION_JIT
 
     name = "native"
 
+    def __post_init__(self) -> None:
+        Asked.__post_init__(self)
+        if self.estimates and (
+            self.cold or self.all_threads or self.alternatives or self.miss_curve
+        ):
+            raise ValueError("bursts tell nothing of cold or other caches, and give no miss curve")
+
     @property
     def slowdown(self) -> str:
         """How many times as long as natively a run takes: simulating caches is most of it."""
-        return "2 to 100" if self.simulate else "1 to 3"
+        return "2 to 100" if self.simulate and not self.estimates else "1 to 3"
 
     @property
     def stand_in(self) -> Meter | None:
@@ -119,12 +132,13 @@ class NativeMeter(Asked):
             copies, own = folder_of_copies(built.copies, Path(scratch))
             naming = Naming(since_s=from_now_s())
             began_ns = time.time_ns()
-            geometries = self.geometries(caches)
+            geometries = self.geometries(caches)[: 1 if self.estimates else None]
             with self._arena(what, built, copies, geometries) as arena:
                 variables = (f"LD_PRELOAD={preloaded}", f"{ARENA_VARIABLE}={arena.path}")
                 with collecting(arena) as collector:
                     run = launch((env_program(), *variables, *command))
                 contents = arena.read(collector.banks())
+            contents, estimate = self._whole(contents, geometries)
             history = history_of(contents.events)
             _check_begun(what, contents, history, run)
             totals = self.totals(
@@ -145,8 +159,21 @@ class NativeMeter(Asked):
             covered=covered,
             unseen_s=0.0 if _was_copied(contents, began_ns) else _unseen_s(contents, run),
             geometries=geometries,
+            estimate=estimate,
             built=replace(built, cautions=(*built.cautions, *own)),
         )
+
+    def _whole(
+        self, contents: Contents, geometries: Sequence[Geometry]
+    ) -> tuple[Contents, TrafficEstimate | None]:
+        """Return what was moved in all, where only bursts were seen."""
+        if not (self.simulate and self.estimates):
+            return contents, None
+        caches = [cache.size_bytes // cache.line_bytes for cache in geometries[0].data]
+        found = estimated(contents, cache_lines=caches)
+        if found.estimate is None or self.selection is None:
+            return found.contents, found.estimate
+        return found.contents, replace(found.estimate, levels=())
 
     def _arena(
         self, what: str, built: NativeEngine, copies: Path, geometries: tuple[Geometry, ...]
@@ -166,7 +193,8 @@ class NativeMeter(Asked):
                 library=built.library,
                 options=self.options
                 | OPTION_TRAFFIC * self.simulate
-                | OPTION_ALL_THREADS * self.all_threads,
+                | OPTION_ALL_THREADS * self.all_threads
+                | OPTION_BURSTS * (self.simulate and self.estimates),
                 traffic=wanted if self.simulate else None,
                 region=self.region,
                 function=self.function,
@@ -188,6 +216,7 @@ class NativeMeter(Asked):
         covered: Coverage | None,
         unseen_s: float,
         geometries: Sequence[Geometry],
+        estimate: TrafficEstimate | None,
         built: NativeEngine,
     ) -> Counted:
         return self.answer(
@@ -206,9 +235,11 @@ class NativeMeter(Asked):
                 *doubts.lost_events(contents.lost_events),
                 *doubts.late(contents.late_ns, contents.inside_ns),
                 *(self._of_traffic(contents, totals, history) if self.simulate else ()),
+                *doubts.estimated(estimate, totals.traffic, selection=self.selection),
             ),
             most_threads=history.most_threads,
             coverage=covered,
+            estimate=estimate,
         )
 
     def _of_traffic(

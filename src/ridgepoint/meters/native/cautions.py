@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable, Sequence
 
 from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts
-from ridgepoint.measurement import Coverage
+from ridgepoint.counts import Counts, Traffic
+from ridgepoint.measurement import Coverage, TrafficEstimate
+from ridgepoint.meters import Selection
 from ridgepoint.meters.native.coverage import uncounted_in_words
 from ridgepoint.meters.native.history import LeftAlone
 from ridgepoint.units import format_si
@@ -21,6 +22,8 @@ MOST_LATE = 0.01
 _COVERAGE_TO_DOUBT = 0.99
 _MOST_FLOP = 64  # of one instruction that may be undecoded: a 512-bit VDPBF16PS; not of tiles
 _NEGLIGIBLE = 1e-3
+_ROUGHLY = 0.1  # by which estimated traffic may be off without a word
+_LEVELS_KNOWN = 2  # that of L1, which is counted, and another one
 
 
 def coverage(covered: Coverage | None, *, unseen_s: float = 0.0) -> Iterable[Caution]:
@@ -112,6 +115,46 @@ def lost_traffic(*, words: int, is_whole: bool) -> Iterable[Caution]:
             "the program's own, came in between",
             "trust work and instructions; take the traffic as a lower bound",
         )
+
+
+def estimated(
+    estimate: TrafficEstimate | None, traffic: Sequence[Traffic], *, selection: Selection | None
+) -> Iterable[Caution]:
+    """Say that traffic was estimated, and where that says little."""
+    if estimate is None:
+        return
+    of = f"{estimate.bursts} bursts, {estimate.share:.2%} of all accesses"
+    if len(traffic) < _LEVELS_KNOWN:
+        yield Caution(
+            "traffic-too-short",
+            f"the traffic is unknown: the program ended before there were enough bursts ({of})",
+            "give it more to do, or have all of it simulated: --traffic exact",
+        )
+        return
+    if selection is not None:
+        yield Caution(
+            "traffic-estimated",
+            f"the traffic of {selection} was estimated from {of}; how far it may be off is known "
+            "of whole programs only",
+            "have all of it simulated: --traffic exact",
+        )
+    for part in traffic:
+        interval = estimate.at(part.level)
+        if interval is None or part.write_bytes is None:
+            continue
+        low = interval.read_bytes[0] + interval.write_bytes[0]
+        high = interval.read_bytes[1] + interval.write_bytes[1]
+        total = part.read_bytes + part.write_bytes
+        off = max(high - total, total - low) / max(total, 1)
+        if off > _ROUGHLY:
+            yield Caution(
+                "traffic-hardly-known",
+                f"the traffic of {part.level} was estimated from {of}, and may be "
+                f"{low / max(total, 1):.2g} to {high / max(total, 1):.2g} times what is said",
+                "have all of it simulated: --traffic exact; or let the program run for longer",
+                effect=off,
+                on=part.level,
+            )
 
 
 def undecoded(counts: Counts) -> Iterable[Caution]:

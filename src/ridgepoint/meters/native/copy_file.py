@@ -14,8 +14,8 @@ from ridgepoint.errors import InvalidDocument
 
 MAGIC = b"RPCOPY01"
 
-CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, PAIRS, ACCESSES, NAMES, LINES = range(10)
-SUMS = 12
+CODE, OUTWARD, COUNTERS, ANCHORS, ROWS, PLACES, TURNS, ACCESSES, NAMES, LINES = range(10)
+SUMS, RECORDING = 12, 13
 """Sections, as ``SectionKind`` has them."""
 
 BLOCK, MASK, ITERATIONS, UNUSED = range(4)
@@ -46,6 +46,7 @@ ROW = np.dtype(
 )
 PLACE = np.dtype([("at", "<u4"), ("address", "<u4")])
 SUM = np.dtype([("row", "<u4"), ("term", "<i4")])
+RECORDED = np.dtype([(name, "<u4") for name in ("begin", "end", "eh_frame_hdr", "first_row")])
 LINE = np.dtype([("at", "<u4"), ("file", "<u4"), ("line", "<u4")])
 
 Rows = npt.NDArray[np.void]
@@ -77,6 +78,8 @@ class CopyFile:
     sums : ndarray of SUM
         Terms of rows without a counter: 1 + the row that is added, less than 0: subtracted.
     flags : int
+    first_recording : int
+        From which row on rows are those before once more, of code that records; 0: none are.
 
     Attributes
     ----------
@@ -94,12 +97,14 @@ class CopyFile:
     names: npt.NDArray[np.uint8]
     sums: Rows
     flags: int = 0
+    first_recording: int = 0
     masks: Integers = field(init=False)
     sharers: Integers = field(init=False)
 
     def __post_init__(self) -> None:
         # To look at all rows takes long where there are millions of them.
-        object.__setattr__(self, "masks", np.flatnonzero(self.rows["kind"] == MASK))
+        own = self.rows["kind"][: self.first_recording or None]
+        object.__setattr__(self, "masks", np.flatnonzero(own == MASK))
         object.__setattr__(self, "sharers", np.flatnonzero(self.rows["shares"]))
 
     def places_from(
@@ -124,6 +129,7 @@ class CopyFile:
         Returns
         -------
         rows, counts : Integers
+            Those of recording code are in those of the counting code.
             A row that is a difference may have 0. It never has less: a program that is killed in
             between has not done what was begun.
         """
@@ -133,10 +139,22 @@ class CopyFile:
         terms = self.sums["term"].astype(np.int64)
         parts = (self.sums["row"].astype(np.int64), np.abs(terms) - 1, np.sign(terms))
         derived, differences = _added(*_terms(counted, totals, *parts))
-        return (
+        found = (
             np.concatenate([counted, shared_by, derived]),
             np.concatenate([totals, shared, np.maximum(differences, 0)]),
         )
+        if not self.first_recording:
+            return found
+        return _added(
+            np.where(found[0] < self.first_recording, 0, -self.first_recording) + found[0], found[1]
+        )
+
+    @property
+    def ring_words(self) -> Integers:
+        """What recording each row writes to the ring each time; of rows that are no blocks 0."""
+        recorded = self.rows[self.first_recording :]
+        words = recorded["n_accesses"].astype(np.int64) + 1
+        return np.where(recorded["kind"] == BLOCK, words, 0)
 
     def lines_at(
         self, addresses: npt.NDArray[np.uint64]
@@ -217,6 +235,7 @@ def read_copy(path: Path) -> CopyFile:
             raise _invalid(path, "a part of it is not there")
         return content[at:end].view(of)
 
+    recorded = section(RECORDING, RECORDED)
     return CopyFile(
         identity=(int(header["identity"][0]), int(header["identity"][1])),
         lowest=int(header["lowest"]),
@@ -228,6 +247,7 @@ def read_copy(path: Path) -> CopyFile:
         names=section(NAMES, np.uint8).view(np.uint8),
         sums=section(SUMS, SUM),
         flags=int(header["flags"]),
+        first_recording=int(recorded[0]["first_row"]) if len(recorded) else 0,
     )
 
 

@@ -17,6 +17,7 @@ from ridgepoint.meters.profile import MOST_LEVELS
 from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES, Geometry
 
 _MOST_ROWS, _MOST_ENDS, _CURVE_ROWS = 1 << 23, 4096, 496
+_MOST_BURSTS, _BURST_PARTS, _IN_BURSTS = 1 << 14, 8, 1 << 63
 _COLD, _ALL_THREADS, _FUNCTION = 1, 2, 4
 _NOTHING, _AT, _ANYWHERE, _ELSEWHERE = range(4)
 _PAGE, _USUAL_LINE = 4096, 64
@@ -33,11 +34,13 @@ _WANTED = np.dtype(
     [
         *((name, "<u8") for name in ("n_geometries", "reuse_lines", "flags", "region_name")),
         *((name, "<u8") for name in ("moved_at", "most_moved", "ends_at", "most_ends")),
-        ("reserved", "<u8", 8),
+        *((name, "<u8") for name in ("bursts_at", "most_bursts", "burst_words")),
+        ("reserved", "<u8", 5),
         ("geometry", _GEOMETRY, MOST_GEOMETRIES),
     ]
 )
 _N_MOVED_AT = -(-_WANTED.itemsize // 64) * 64
+_N_BURSTS_AT = _N_MOVED_AT + 64
 ROW = np.dtype(
     [
         *((name, "<u8") for name in ("kind", "process", "regions", "module", "address")),
@@ -51,9 +54,23 @@ END = np.dtype(
         ("ready", "<u8"),
         ("pending_lines", "<u8", MOST_GEOMETRIES),
         *((name, "<u8") for name in ("line_bytes", "sampled_lines", "denominator", "accesses")),
-        *((name, "<u8") for name in ("n_rows", "failed")),
-        ("reserved", "<u8", 2),
+        *((name, "<u8") for name in ("n_rows", "failed", "own_kib", "reserved")),
         ("rows", "<u8", (_CURVE_ROWS, 4)),
+    ]
+)
+BURST_PART = np.dtype(
+    [
+        ("words", "<u8"),
+        ("read_lines", "<u8", MOST_LEVELS),
+        ("write_lines", "<u8", MOST_LEVELS),
+        ("nt_bytes", "<u8"),
+        *((f"may_be_{name}", "<u8", MOST_LEVELS) for name in ("hits", "misses", "clean", "dirty")),
+    ]
+)
+BURST = np.dtype(
+    [
+        *((name, "<u8") for name in ("process", "is_first", "weight", "n_parts")),
+        ("parts", BURST_PART, _BURST_PARTS),
     ]
 )
 
@@ -80,6 +97,8 @@ class Wanted:
         Empty the caches when the region begins, and when it ends.
     all_threads : bool
         What any thread does while one is in the region is in it.
+    burst_words : int
+        How long bursts are, if only bursts are simulated; 0: as seems best.
     """
 
     geometries: tuple[Geometry, ...]
@@ -88,6 +107,7 @@ class Wanted:
     function: bool = False
     cold: bool = False
     all_threads: bool = False
+    burst_words: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,6 +134,10 @@ class Moved:
         Geometries beside the first.
     is_whole : bool
         Whether there was room and memory for all: else some is in no row.
+    bursts : ndarray of BURST
+        Of a run of which only bursts were simulated, in the order in which they began.
+    rows_of_bursts : ndarray of ROW
+        As `rows`: what was moved in bursts that are not the first of a program.
     """
 
     rows: npt.NDArray[np.void]
@@ -124,6 +148,8 @@ class Moved:
     line_bytes: int
     n_others: int
     is_whole: bool
+    bursts: npt.NDArray[np.void]
+    rows_of_bursts: npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,16 +164,20 @@ class End:
         None: not asked for, or nothing was accessed.
     is_whole : bool
         Whether there was memory to simulate all.
+    own_kib : int
+        Memory of the program that was resident at any time, at most; 0: unknown.
     """
 
     pending_lines: tuple[int, ...]
     miss_curve: MissCurve | None
     is_whole: bool
+    own_kib: int = 0
 
 
 def room_bytes() -> int:
     """Return how large this part of the arena may become, in whole pages."""
-    return _PAGE + _pages(_MOST_ROWS * ROW.itemsize) + _pages(_MOST_ENDS * END.itemsize)
+    sizes = (_MOST_ROWS * ROW.itemsize, _MOST_ENDS * END.itemsize, _MOST_BURSTS * BURST.itemsize)
+    return _PAGE + sum(map(_pages, sizes))
 
 
 def head(wanted: Wanted, *, at: int, region_name: int = 0) -> bytes:
@@ -168,14 +198,16 @@ def head(wanted: Wanted, *, at: int, region_name: int = 0) -> bytes:
     part["flags"] = (
         _COLD * wanted.cold + _ALL_THREADS * wanted.all_threads + _FUNCTION * wanted.function
     )
-    part["region_name"] = region_name
+    part["region_name"], part["burst_words"] = region_name, wanted.burst_words
     part["moved_at"], part["most_moved"] = at + _PAGE, _MOST_ROWS
     part["ends_at"] = at + _PAGE + _pages(_MOST_ROWS * ROW.itemsize)
     part["most_ends"] = _MOST_ENDS
+    part["bursts_at"] = int(part["ends_at"][0]) + _pages(_MOST_ENDS * END.itemsize)
+    part["most_bursts"] = _MOST_BURSTS
     part["geometry"][0, 0]["line_bytes"] = _USUAL_LINE  # of the miss curve, if there is no cache
     for number, geometry in enumerate(wanted.geometries):
         part["geometry"][0, number] = _described(geometry)
-    return part.tobytes().ljust(_N_MOVED_AT + 8, b"\0")
+    return part.tobytes().ljust(_N_BURSTS_AT + 8, b"\0")
 
 
 def _described(geometry: Geometry) -> npt.NDArray[np.void]:
@@ -198,6 +230,13 @@ def moved(read: Read, *, at: int) -> Moved:
     did_move = np.any(rows["read_lines"], axis=1) | np.any(rows["write_lines"], axis=1)
     rows = rows[did_move | (rows["nt_bytes"] > 0)]
     ends = _ends(read, part)
+    begun = int.from_bytes(read(8, at + _N_BURSTS_AT), "little")
+    n = min(begun, int(part["most_bursts"]))
+    bursts = np.frombuffer(read(n * BURST.itemsize, int(part["bursts_at"])), BURST)
+    is_late = rows["process"] >= _IN_BURSTS
+    late = rows[is_late].copy()
+    late["process"] -= np.uint64(_IN_BURSTS)
+    rows = rows[~is_late]
     return Moved(
         rows=rows[rows["kind"] == _AT],
         anywhere=rows[rows["kind"] == _ANYWHERE],
@@ -207,6 +246,8 @@ def moved(read: Read, *, at: int) -> Moved:
         line_bytes=int(part["geometry"][0]["line_bytes"]),
         n_others=max(0, int(part["n_geometries"]) - 1),
         is_whole=taken <= int(part["most_moved"]) and all(end.is_whole for end in ends.values()),
+        bursts=bursts,
+        rows_of_bursts=late,
     )
 
 
@@ -224,6 +265,7 @@ def _ends(read: Read, part: np.void) -> dict[int, End]:
             pending_lines=tuple(end["pending_lines"][:geometries].tolist()),
             miss_curve=_miss_curve(end),
             is_whole=not end["failed"],
+            own_kib=int(end["own_kib"]),
         )
     return found
 

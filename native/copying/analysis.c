@@ -138,10 +138,7 @@ static void mark_flow(Analysis *a, Piece *piece, const Instruction *x) {
     default:
         break;
     }
-    set_mark(a, a->leaders, next);
-    if (x->flow == FLOW_CALL || x->flow == FLOW_INDIRECT_CALL) {
-        set_mark(a, a->stops, next); /* returned to; nobody comes to the others but from here */
-    }
+    mark_all(a, next); /* behind a jump or return, too: by a table that is not known */
 }
 
 /* Numbers in instructions that may be addresses of code. */
@@ -336,7 +333,7 @@ static void mark_module(Analysis *a) {
     mark_landing_pads(a);
     for (size_t i = 0; i < a->words; i++) {
         a->leaders[i] = (a->leaders[i] | a->taken[i]) & a->starts[i];
-        a->stops[i] |= a->taken[i];
+        a->stops[i] |= a->leaders[i] | a->taken[i];
         a->joined[i] |= a->outside[i];
         a->outside[i] |= a->taken[i];
     }

@@ -10,7 +10,8 @@
 #include "constants.h"
 
 #define MOST_ENTRIES 8192u
-#define MORE_DISTANCES 64u /* behind the last that is surely one */
+#define MORE_DISTANCES MOST_ENTRIES /* behind the last that is surely one: switches of LLVM have
+                                       hundreds of entries for their default */
 
 /* A jump that looks as if it read a table. */
 typedef struct {

@@ -69,8 +69,8 @@ def test_both_engines_move_the_same_lines(kernel, both):
     assert lines(native) == lines(valgrind)
 
 
-def test_where_code_and_data_meet_in_a_set_engines_may_differ_by_lines(both):
-    """A block of one is not a block of the other, and its code is fetched before its data."""
+def test_valgrind_reads_the_stack_for_lanes_under_a_mask(both):
+    """For lanes that do nothing it reads a word at the stack pointer: that line stays in L1."""
     native, valgrind = both("gather_some")
 
     assert touched(native) == touched(valgrind)

@@ -445,6 +445,7 @@ PROGRAMS = [
         "compilers-gfortran",
         "gfortran -O2 -c {sources}/solves.f90 -o {folder}/f.o && sha256sum < {folder}/f.o",
     ),
+    replace(_shell("tools-valgrind", "valgrind -q {folder}/plain work"), needs=(_PLAIN,)),
     _shell("languages-perl", "perl {sources}/words.pl {folder}/input"),
     _shell("languages-lua", "lua5.4 {sources}/words.lua", slow=False),
     _shell("languages-node", "node {sources}/words.js"),

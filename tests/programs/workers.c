@@ -36,6 +36,8 @@ static atomic_long cpu_ns;
 
 static int is(const char *name) { return !strcmp(mode, name); }
 static void together(void) { pthread_barrier_wait(&barrier); }
+/* Until the others, who are on their way to a barrier, sleep there. */
+static void lets_them_sleep(void) { usleep(2000); }
 
 __attribute__((noinline, noclone)) void adds(long n) {
     double sum = 0;
@@ -125,8 +127,11 @@ __attribute__((noinline, noclone)) void solve(void) {
     together();
 }
 static void *enters_and_ends(void *unused) {
+    lets_them_sleep();
     RIDGEPOINT_REGION_BEGIN("solve");
     solve();
+    /* Beside milliseconds it does not matter by how many microseconds somebody is late. */
+    for (volatile long i = 0; i < 3000000; i++) continue;
     return unused;
 }
 static void one_step(void) {
@@ -136,12 +141,14 @@ static void one_step(void) {
         pthread_join(other, NULL);
         return;
     }
+    lets_them_sleep();
     if (is("nested")) {
         RIDGEPOINT_REGION_BEGIN("outer");
         RIDGEPOINT_REGION_BEGIN("solve");
     }
     if (!is("function")) RIDGEPOINT_REGION_BEGIN("solve");
     solve();
+    lets_them_sleep();
     if (!is("function") && !is("lines")) RIDGEPOINT_REGION_END("solve");
 }
 static void another_step(void) {

@@ -203,10 +203,16 @@ class ArchiveConnection:
             raise refused(
                 self._path, "it is damaged (its tables are not as they were made)", SET_ASIDE
             )
-        # SQLite reads the missing end of a last page as zeros.
-        if self._path.stat().st_size < _ask(connection, "page_count") * _ask(
-            connection, "page_size"
-        ):
+        # SQLite reads the missing end of a last page as zeros. While this reads, nobody writes:
+        # another writer must not make the file grow, or shrink, between both numbers.
+        connection.execute("BEGIN")
+        try:
+            connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+            told_bytes = _ask(connection, "page_count") * _ask(connection, "page_size")
+            file_bytes = self._path.stat().st_size
+        finally:
+            connection.execute("COMMIT")
+        if file_bytes < told_bytes:
             raise refused(self._path, "it is damaged (its end is missing)", SET_ASIDE)
 
     @contextmanager

@@ -239,19 +239,19 @@ def test_what_is_measured_cold_reads_its_data_once_and_writes_its_image(seen):
 def test_each_visibility_takes_the_same_flop_wherever_it_is(seen):
     """Few visibilities and all of them leave the same transforms, and fit what ducc0 does by hand.
 
-    Of a support of 9, with vectors of 4: a plane takes 4 x 9 x 12 flop for cells, 2 x 9 x 4 for
-    rows, 6 x 68 + 65 for the kernel, of degree 13 and 8 of 9 values by symmetry; the rest is
-    coordinates and sums, up to 120.
+    Of a support of 9, with vectors of 4 (AVX2): a plane takes 4 x 9 x 12 flop for cells, 2 x 9 x 4
+    for rows, 6 x 68 + 65 for the kernel, of degree 13 and 8 of 9 values by symmetry; the rest is
+    coordinates and sums, up to 120. With vectors of 8 (AVX-512) cells are 9 x 16, rows 9 x 8.
     """
     measured = measure_stages(
         chosen(seen, ["predict", "fft"]), states=["warm"], repetitions=3, limit_s=2
     )
     found = {one.name: one for one in measured}
     per_plane = found["degrid"].work_flop / (351 * 16 * 4) / 9
-    least = 4 * 9 * 12 + 2 * 9 * 4 + 6 * 68 + 65
-    assert least < per_plane < least + 120
+    least = [4 * 9 * padded + 2 * 9 * lanes + 6 * 68 + 65 for lanes, padded in ((4, 12), (8, 16))]
+    assert any(one < per_plane < one + 120 for one in least)
     assert 0.4 < found["fft"].work_ratio < 1
-    assert 1 < found["degrid"].work_ratio < 1.5
+    assert 1 < found["degrid"].work_ratio < 1.7  # of 9 x 9 cells; padded to 12 or 16
 
 
 @pytest.mark.valgrind

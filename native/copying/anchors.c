@@ -142,7 +142,8 @@ static void add_anchor(Emitter *e, Array *anchors, Anchor anchor) {
 static bool is_free(const Emitter *e, const Piece *piece, uint64_t address, uint64_t bytes) {
     for (uint64_t k = 1; k < bytes; k++) {
         const uint64_t at = address + k;
-        if (at >= piece->end ? !is_padding(e, at) : is_marked(e->analysis, e->analysis->stops, at)) {
+        if (at >= piece->end ? !is_padding(e, at)
+                             : is_marked(e->analysis, e->analysis->stops, at)) {
             return false;
         }
     }

@@ -147,7 +147,8 @@ static void print_statistics(const Copy *copy) {
            (unsigned long long)header->n_left_alone, (unsigned long long)copy->n_blocks,
            (unsigned long long)copy->n_indirect, (unsigned long long)copy->n_unresolved,
            copy->sections[SECTION_ANCHORS].n, (unsigned long long)copy->n_unpatched,
-           (unsigned long long)copy->n_flagged, (unsigned long long)copy->n_masks, (unsigned long long)copy->n_tables,
+           (unsigned long long)copy->n_flagged, (unsigned long long)copy->n_masks,
+           (unsigned long long)copy->n_tables,
            copy->sections[SECTION_CODE].n);
 }
 

@@ -58,7 +58,8 @@ static uint32_t find_target(const Emitter *e, uint32_t i, uint64_t target, uint3
         return NO_INDEX;
     }
     *known = b <= block;
-    *place = !*known ? e->bounds[to->first] + (to->is_loop_head ? HEAD_BYTES + SELECTION_BYTES : 0) - e->bounds[i + 1]
+    const uint32_t head = to->is_loop_head ? HEAD_BYTES + SELECTION_BYTES : 0;
+    *place = !*known ? e->bounds[to->first] + head - e->bounds[i + 1]
              : is_inside_loop(e, block, b) ? loop_of(e, to)->label
                                            : e->places[e->graph.first_index + to->first].at;
     return b;

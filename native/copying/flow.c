@@ -160,7 +160,8 @@ static void find_blocks(Graph *g) {
     for (uint32_t i = 0; i < a->n_list; i++) {
         const Instruction *x = &a->list[i];
         words += g->most_words ? record_words(a->module, x) : 0;
-        if (!block || is_marked(a, a->leaders, x->address) || (g->most_words && words > g->most_words)) {
+        if (!block || is_marked(a, a->leaders, x->address)
+            || (g->most_words && words > g->most_words)) {
             block = &g->blocks[g->n_blocks++];
             *block = (Block){.first = i, .next = NO_INDEX, .branch = NO_INDEX, .loop = NO_INDEX,
                              .twin = NO_INDEX};

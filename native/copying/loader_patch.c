@@ -133,8 +133,8 @@ static bool open_for_patching(const CodeSegment *segments, size_t n) {
 static bool patch_module(const Loaded *module, int64_t file) {
     const CodeSegment *segments = module->segments;
     const size_t n = module->n_segments;
-    const bool is_linker =
-        linker_break >= module->bias + module->lowest && linker_break < module->bias + module->highest;
+    const bool is_linker = linker_break >= module->bias + module->lowest
+        && linker_break < module->bias + module->highest;
     if (!open_for_patching(segments, n)) {
         return false;
     }

@@ -69,7 +69,8 @@ static const char *whose_symbols(const Module *module, const SymbolTable *table)
     const char *found = NULL;
     for (size_t i = 1; i < table->n && !found; i++) {
         const Elf64_Sym symbol = symbol_at(table, i);
-        const uint32_t name = symbol.st_shndx == SHN_UNDEF ? 0 : symbol_name(module, table, &symbol);
+        const bool is_here = symbol.st_shndx != SHN_UNDEF;
+        const uint32_t name = is_here ? symbol_name(module, table, &symbol) : 0;
         const char *text = module->strings + name;
         if (*text == 'c' || *text == 'm' || *text == '_') {
             found = whose(SYMBOLS, sizeof SYMBOLS / sizeof *SYMBOLS, text);

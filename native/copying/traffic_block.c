@@ -13,7 +13,8 @@ void traffic_add_module(const TrafficModule *module) {
     }
     traffic.modules = all;
     all[traffic.n_modules++] = *module;
-    for (uint64_t i = 0; i < module->n_counters && module->first_counter + i < traffic.arena->most_counters; i++) {
+    const uint64_t most = traffic.arena->most_counters;
+    for (uint64_t i = 0; i < module->n_counters && module->first_counter + i < most; i++) {
         if (traffic.blocks[module->first_counter + i]) { /* else the page stays untouched */
             traffic.blocks[module->first_counter + i] = NULL;
         }

@@ -167,7 +167,8 @@ static bool is_too_short(void) {
 static void plan(void) {
     Bursts *const b = &traffic.bursts;
     const uint64_t cost = b->ticks_in - b->ticks_before + 1;
-    const uint64_t owed = SHARE * b->ticks_in > b->ticks_out ? SHARE * b->ticks_in - b->ticks_out : 0;
+    const uint64_t due = SHARE * b->ticks_in;
+    const uint64_t owed = due > b->ticks_out ? due - b->ticks_out : 0;
     const uint64_t ticks = owed > SHARE * cost / 2 ? owed : SHARE * cost / 2;
     const uint64_t per_tick = progress_per_tick();
     const uint64_t from = b->end > b->progress ? b->end : b->progress;

@@ -124,22 +124,15 @@ def _ends(rates: Floats, shares: Floats, seed: int) -> tuple[float, float]:
     Bursts are drawn with replacement, which makes them differ too little; the interval is widened
     for that, and as Student's is, since they are few.
     """
+    from scipy.special import stdtrit
+
     n = len(rates)
     drawn = np.random.default_rng(seed).integers(0, n, (_ROUNDS, n))
     totals = shares[drawn].sum(axis=1)
     least = (shares[drawn] * rates[drawn, 1]).sum(axis=1) / totals
     most = (shares[drawn] * rates[drawn, 2]).sum(axis=1) / totals
-    widened = _students(n - 1) / _QUANTILE * math.sqrt(n / (n - 1))
+    widened = stdtrit(n - 1, 0.975) / _QUANTILE * math.sqrt(n / (n - 1))
     means = (shares @ rates[:, 1:]) / shares.sum()
     low = means[0] - widened * (means[0] - np.quantile(least, 0.025))
     high = means[1] + widened * (np.quantile(most, 0.975) - means[1])
     return max(float(low), 0.0), float(high)
-
-
-def _students(degrees: int) -> float:
-    """Return the 0.975 quantile of Student's distribution, by Cornish and Fisher's expansion."""
-    z = _QUANTILE
-    g1 = (z**3 + z) / 4
-    g2 = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    g3 = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + g1 / degrees + g2 / degrees**2 + g3 / degrees**3

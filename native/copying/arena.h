@@ -65,7 +65,7 @@ typedef struct {
    whose code has them already: each unit has a word that says by whom it was claimed, 0: nobody. */
 #define FIRST_PLANNED (UINT64_C(4) << 20)
 #define PLANNED_UNIT UINT64_C(1024)
-#define PLANNED_UNITS (UINT64_C(20) << 10)
+#define PLANNED_UNITS (UINT64_C(48) << 10)
 
 /* A module whose copy was loaded: its counters have the same numbers in all processes. Two
    processes that load one at the same moment may make two rows of it: counts add up. */

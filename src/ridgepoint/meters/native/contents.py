@@ -82,7 +82,7 @@ _AMOUNTS = (
 COUNTERS_AT = 4096 + 2 * 65536
 """Where in a bank its counters begin."""
 
-FIRST_PLANNED, PLANNED_UNIT, PLANNED_UNITS = 4 << 20, 1024, 20 << 10
+FIRST_PLANNED, PLANNED_UNIT, PLANNED_UNITS = 4 << 20, 1024, 48 << 10
 """Counters from the first on are planned, in units; each unit has a word that says who has it."""
 
 _PAGE = 4096

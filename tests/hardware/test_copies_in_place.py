@@ -155,13 +155,14 @@ def test_a_library_without_a_build_id_is_known_by_its_file(program, copies, tmp_
     new = run(program, "0", opened, copies=copies)
     at_once = list(copies.glob("*.identity"))
     old = path.stat().st_ctime
+    was_new = time.time() < old + 2  # within which a file may change and keep its times
     time.sleep(max(0.0, old + 2.1 - time.time()))
     known = run(program, "0", opened, copies=copies)
     (noted,) = copies.glob("*.identity")
     again = run(program, "0", opened, copies=copies)
     other = run(program, "0", library(path, "-Wl,--build-id=none", n=700), copies=copies)
 
-    assert at_once == []
+    assert at_once == [] or not was_new
     identities = {one.modules[opened].identity for one in (new, known, again)}
     assert identities == {struct.unpack("<2Q", noted.read_bytes())}
     assert other.modules[opened].identity not in identities

@@ -250,7 +250,7 @@ COMPILED = [
         "-O2",
         after=("strip --strip-all {}", "{python} {sources}/drop_sections.py {}"),
     ),
-    replace(_compiled("profiled", "-O2 -pg"), environment={"GMON_OUT_PREFIX": "/dev/null/x"}),
+    replace(_compiled("profiled", "-O2 -pg"), environment={"GMON_OUT_PREFIX": "{folder}/profile"}),
     *(_becomes(f"{kind}-sanitizer", f"-O2 -fsanitize={kind}") for kind in ("address", "thread")),
     replace(_compiled("static", "-O2 -static"), counted=False),
     replace(_compiled("static-pie", "-O2 -static-pie"), counted=False),

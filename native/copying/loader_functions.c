@@ -8,6 +8,7 @@
  * says nothing. */
 #include "loader.h"
 #include "pattern.h"
+#include "regions.h"
 
 /* A return takes its address and at most 65535 bytes of arguments off the stack. */
 #define MOST_POPPED (8 + 65535)
@@ -115,7 +116,7 @@ static uint64_t regions_in(uint64_t before, uint64_t entry) {
     }
     const char *name = regions ? NULL : name_at(entry);
     if (name) {
-        char marked[MOST_NAME_BYTES] = "\1";
+        char marked[MOST_NAME_BYTES] = {FUNCTION_MARK};
         regions = regions_with(before, marked, text_add(marked, 1, sizeof marked, name));
         if (regions && lock_take(&functions_lock)) {
             *at = (Known){entry, before, regions};

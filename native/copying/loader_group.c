@@ -9,6 +9,7 @@
  * told; who reads it refuses what took more than a trace of it.
  */
 #include "loader.h"
+#include "regions.h"
 
 #include <sys/syscall.h>
 
@@ -45,26 +46,10 @@ static void add(uint64_t *total, uint64_t from_ns, uint64_t to_ns) {
 
 /* ---- who is inside ---- */
 
-/* Whether a list of names, divided by line feeds, holds what is counted alone. */
 static bool is_selected(uint64_t regions) {
     const ArenaHeader *arena = process.arena;
     const char *wanted = arena->region_name ? arena_text(arena->region_name) : NULL;
-    const char *at = arena_text(regions);
-    while (*at) {
-        if (*at == '\1' && arena->function_name) {
-            return true;
-        }
-        size_t n = 0;
-        while (wanted && wanted[n] && at[n] == wanted[n]) {
-            n++;
-        }
-        if (wanted && !wanted[n] && (!at[n] || at[n] == '\n')) {
-            return true;
-        }
-        while (*at && *at++ != '\n') {
-        }
-    }
-    return false;
+    return regions_hold(arena_text(regions), wanted, arena->function_name);
 }
 
 static Thread *any_inside(void) {

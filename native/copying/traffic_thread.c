@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads: on which simulated CPU each is, and who is in the selected region. */
+#include "regions.h"
 #include "traffic_state.h"
 
 /* The CPU with the fewest threads: as a scheduler does it that has time. */
@@ -66,26 +67,10 @@ static const char *name_at(uint64_t offset) {
     return (const char *)traffic.arena + traffic.arena->names_at + offset;
 }
 
-/* Whether a list of names, divided by line feeds, holds what was selected. */
 static bool is_inside(uint64_t regions) {
     const ArenaTraffic *const options = traffic.options;
     const char *const wanted = options->region_name ? name_at(options->region_name) : NULL;
-    const char *at = regions ? name_at(regions) : "";
-    while (*at) {
-        if (*at == '\1' && (options->flags & TRAFFIC_FUNCTION)) {
-            return true;
-        }
-        size_t n = 0;
-        while (wanted && wanted[n] && at[n] == wanted[n]) {
-            n++;
-        }
-        if (wanted && !wanted[n] && (!at[n] || at[n] == '\n')) {
-            return true;
-        }
-        while (*at && *at++ != '\n') {
-        }
-    }
-    return false;
+    return regions && regions_hold(name_at(regions), wanted, options->flags & TRAFFIC_FUNCTION);
 }
 
 void traffic_goes_into(TrafficThread *thread, uint64_t own, uint64_t regions) {

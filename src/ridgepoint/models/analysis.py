@@ -17,13 +17,13 @@ from ridgepoint.models.advice import (
     advice,
     whole_subject,
 )
-from ridgepoint.models.bound import Bound
+from ridgepoint.models.bound import Bound, answerable, bound
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.regions import region_alone
-from ridgepoint.models.work import Metric
+from ridgepoint.models.work import Metric, demand_of
 from ridgepoint.models.working_sets import WorkingSet, working_sets
 
 
@@ -107,16 +107,13 @@ class Analysis:
         """The bound with the traffic of each alternative; None: nothing of it is bounded."""
         if self.machine is None or self.placement is None:
             return ()
-        counted = self.measurement.counted
-        return tuple(
-            place_with(
-                replace(self.measurement, counted=replace(counted, traffic=one.traffic)),
-                self.machine,
-                cores=self.placement.cores,
-                metric=self.metric,
-            ).bound
-            for one in counted.alternatives
-        )
+        counted, bounds = self.measurement.counted, []
+        for one in counted.alternatives:
+            moved = replace(self.measurement, counted=replace(counted, traffic=one.traffic))
+            asked = answerable(demand_of(moved, self.metric), self.machine)
+            cores = self.placement.cores
+            bounds.append(bound(asked, self.machine, cores=cores) if asked.amounts else None)
+        return tuple(bounds)
 
     @cached_property
     def working_sets(self) -> tuple[WorkingSet, ...] | None:
@@ -213,7 +210,7 @@ class Analysis:
 
 
 _Part = tuple[str, Analysis, tuple[str, ...], tuple[FunctionCounts, ...]]
-"""Name, the part alone, the names of those that it may be inside of, and its functions."""
+"""Name, the part alone, the names of the parts that may contain it, and its functions."""
 
 
 def analyse(

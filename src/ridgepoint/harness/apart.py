@@ -131,7 +131,7 @@ def _counted_enough(
 
 
 def _is_too_few(counted: Counted, timed: Native) -> bool:
-    """Return whether the copying engine saw less than what keeps a CPU busy for so long."""
+    """Return whether the copying engine saw too few instructions to explain the time of a call."""
     if not counted.meter.startswith("native"):
         return False
     per_s = counted.counts.instructions / timed.timed.runtime_s.median

@@ -146,7 +146,7 @@ def _of_process(
 
 
 def _at_most(outer: model.Interval, inner: model.Interval) -> model.Interval:
-    """Return what crosses a cache, which is hardly more than what crossed the one within it."""
+    """Limit what crosses a cache to what crosses the cache inside it."""
     return model.Interval(
         value=min(outer.value, inner.value),
         low=min(outer.low, inner.value),

@@ -39,7 +39,7 @@ LEAST_PART = 0.1
 """A part that takes less of the runtime gains the whole a ninth at most."""
 
 AdvisedPart = tuple[float, Subject, tuple[str, ...]]
-"""Share of the runtime, a part of the program, and the names of those that it may be inside of."""
+"""Share of the runtime, a part of the program, and the names of the parts that may contain it."""
 
 
 def advice(whole: Subject, parts: Iterable[AdvisedPart] = ()) -> tuple[Advice, ...]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,6 +85,27 @@ def test_the_intensity_is_that_of_the_problem_over_that_of_the_machine():
     """20 flop/byte where one core's balance is 1 flop/byte."""
     assert one_node(20).intensity == pytest.approx(20, rel=1e-12)
     assert Scaling(problem=Problem(name="", operations=1), machine=load("xw")).intensity is None
+
+
+def test_memory_feeds_as_many_operations_as_it_has_bytes_for():
+    """0.5 GB/s at 20 op/byte: 10 Gop/s; unknown without memory traffic."""
+    assert one_node(20).memory_limit == pytest.approx(10e9, rel=1e-12)
+    assert Scaling(problem=Problem(name="", operations=1), machine=load("xw")).memory_limit is None
+
+
+def test_a_run_has_the_speed_up_of_its_time():
+    """20e9 operations in 4 s are 5 Gop/s, ten times what a core computes."""
+    assert one_node(20).performance_in(4.0) == pytest.approx(5e9)
+    assert one_node(20).speed_up_in([4.0, 40.0]) == pytest.approx([10, 1])
+
+
+def test_ideal_cores_compute_alike_and_those_that_share_power_do_not():
+    """Two cores that together compute 1.5 times as fast as one."""
+    problem = Problem(name="", operations=1)
+    shared = machine_of(ceiling("fp64", 1e9), ceiling("fp64", 1.5e9, threads=2), cores=2)
+
+    assert one_node(20).cores_compute_alike
+    assert not Scaling(problem=problem, machine=shared).cores_compute_alike
 
 
 # --- the laws -----------------------------------------------------------------------------------

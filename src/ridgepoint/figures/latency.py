@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ridgepoint.cache_capacity import Capacity, LatencyCurve
 from ridgepoint.errors import RidgepointError
 from ridgepoint.figures.words import machine_title, printable, shown_place
 from ridgepoint.machine import Cache, Machine
 from ridgepoint.models.cache_capacity import in_words
-from ridgepoint.models.capacity_fit import cumulative_of, expected_latency
+from ridgepoint.models.capacity_fit import fitted_latency
 from ridgepoint.units import format_si, format_size, format_size_roughly
 
 _SHOWN_FIT = 200
@@ -107,16 +109,8 @@ def latency_figure(machine: Machine) -> LatencyFigure:
 
 
 def _line(curve: LatencyCurve, machine: Machine) -> LatencyLine:
-    levels = [c for c in machine.capacities if (c.threads > 1) == (curve.threads > 1)]
-    knees, latencies = cumulative_of(levels, curve)
-    ends = curve.sizes_bytes[0], curve.sizes_bytes[-1]
-    ratio = ends[1] / ends[0]
-    sizes = [ends[0] * ratio ** (step / _SHOWN_FIT) for step in range(_SHOWN_FIT + 1)]
-    fitted = (
-        [*expected_latency(sizes, capacities_bytes=knees, latencies_s=latencies).tolist()]
-        if knees
-        else []
-    )
+    sizes = np.geomspace(curve.sizes_bytes[0], curve.sizes_bytes[-1], _SHOWN_FIT + 1)
+    fitted = fitted_latency(curve, machine.capacities, sizes_bytes=sizes)
     by_size = list(zip(*curve.rounds_s, strict=True))
     each = "" if curve.threads == 1 else ", each in memory of its own"
     return LatencyLine(
@@ -125,7 +119,7 @@ def _line(curve: LatencyCurve, machine: Machine) -> LatencyLine:
         low_s=tuple(map(min, by_size)),
         median_s=curve.latency_s,
         high_s=tuple(map(max, by_size)),
-        fit=tuple(zip(sizes, fitted, strict=False)),
+        fit=() if fitted is None else tuple(zip(sizes.tolist(), fitted.tolist(), strict=True)),
     )
 
 

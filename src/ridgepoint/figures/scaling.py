@@ -19,8 +19,9 @@ from ridgepoint.figures.scaling_plane import (
 )
 from ridgepoint.figures.scaling_table import heading
 from ridgepoint.figures.words import shown_cores, shown_intensity
-from ridgepoint.models.scaling import Problem, Scaling
+from ridgepoint.models.scaling import Scaling
 from ridgepoint.models.scaling_study import ScalingStudy
+from ridgepoint.models.speed_up_laws import amdahl, serial_share
 from ridgepoint.rates import Network
 from ridgepoint.resources import RESOURCES
 
@@ -77,7 +78,7 @@ def performance_over_cores(study: ScalingStudy) -> CurvesFigure:
         for overlap, label in (("none", "no overlap"), ("full", "full overlap"))
         for found in [
             Scaling(
-                problem=_alone(scaling.problem),
+                problem=scaling.problem.on_one_node,
                 machine=scaling.machine,
                 overlap=overlap,  # type: ignore[arg-type]
             ).at(cores=cores, nodes=1)
@@ -86,9 +87,8 @@ def performance_over_cores(study: ScalingStudy) -> CurvesFigure:
     peak = scaling.core_rate * cores
     limits = [Curve(label="all cores compute", role="limit", x=_tuple(cores), y=_tuple(peak))]
     marks: list[Mark] = []
-    if scaling.intensity is not None:
-        x = float(scaling.intensity)
-        memory = x * scaling.core_rate
+    if scaling.intensity is not None and scaling.memory_limit is not None:
+        x, memory = float(scaling.intensity), float(scaling.memory_limit)
         limits.append(
             Curve(
                 label=f"memory, x = {shown_intensity(x)}",
@@ -97,7 +97,7 @@ def performance_over_cores(study: ScalingStudy) -> CurvesFigure:
                 y=(memory, memory),
             )
         )
-        if 1 < x < most and not _is_measured(scaling):
+        if 1 < x < most and scaling.cores_compute_alike:
             marks.append(Mark(label=f"q = x = {shown_intensity(x)}", x=x, y=memory))
     heights = [min(curve.y) for curve in curves] + [max(curve.y) for curve in curves]
     return CurvesFigure(
@@ -134,7 +134,7 @@ def efficiency_over_cores(study: ScalingStudy) -> CurvesFigure:
                 label=f"x = {shown_intensity(x)}",
                 role="curve" if x == own else "level",
                 x=_tuple(cores),
-                y=_tuple(_of_intensity(np.asarray(x), cores)),
+                y=_tuple(_efficiency(np.asarray(x), cores)),
             )
             for x in wanted
         ),
@@ -150,7 +150,7 @@ def efficiency_surface(study: ScalingStudy) -> SurfaceFigure:
     own = float(study.scaling.intensity or 0.0)
     cores = np.geomspace(1, most, _GRID)
     x = np.geomspace(min(1.0, own or 1.0), max(100.0, own), _GRID)
-    found = _of_intensity(x[:, None], cores[None, :])
+    found = _efficiency(x[:, None], cores[None, :])
     marks = [
         Mark(label=study.scaling.problem.name, x=float(study.best.cores), y=own)
     ] if own > 0 else []  # fmt: skip
@@ -257,9 +257,9 @@ def _with_band(
     if study.fit is None:
         return curve
     predicted = study.fit.solution.predict(cores, nodes, study.size or 1.0)
-    work = np.asarray(study.scaling.problem.operations) / study.scaling.core_rate
     least = np.maximum(predicted.low_s, 1e-300)
-    return replace(curve, low=_tuple(work / predicted.high_s), high=_tuple(work / least))
+    speed_up = study.scaling.speed_up_in
+    return replace(curve, low=_tuple(speed_up(predicted.high_s)), high=_tuple(speed_up(least)))
 
 
 def _cores_drawn(study: ScalingStudy) -> int:
@@ -293,48 +293,24 @@ def _measured(
     if study.fit is None:
         return ()
     cores = _cores_drawn(study)
-    operations = float(np.asarray(study.scaling.problem.operations))
-    rate = 1.0 if over == "cores" else study.scaling.core_rate
+    scaling = study.scaling
+    reached_in = scaling.performance_in if over == "cores" else scaling.speed_up_in
     points = []
     for run in study.fit.solution.runs:
         wanted = over == "processors" or (run.nodes == 1 if over == "cores" else run.cores == cores)
         if not wanted or (run.size is not None and run.size != study.size):
             continue
-        reached = run.time_s.map(lambda seconds: operations / seconds / rate)
+        reached = run.time_s.map(lambda seconds: float(reached_in(seconds)))
         x = {"cores": run.cores, "nodes": run.nodes, "processors": run.processors}[over]
         points.append(MeasuredPoint(x=x, y=reached.median, low=reached.q1, high=reached.q3))
     return tuple(points)
 
 
-def _alone(problem: Problem) -> Problem:
-    """Return the problem as one node has it."""
-    return Problem(
-        name=problem.name,
-        operations=problem.operations,
-        dram_bytes=problem.dram_bytes,
-        work=problem.work,
-    )
-
-
-def _is_measured(scaling: Scaling) -> bool:
-    """Whether cores do not all compute alike, so that x is no knee."""
-    machine, work = scaling.machine, scaling.problem.work
-    return float(machine.rate(work)) < 0.999 * scaling.core_rate * machine.cores
-
-
-def _of_intensity(
+def _efficiency(
     x: npt.NDArray[np.float64], cores: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return the parallel efficiency of ideal cores for intensities."""
-    from ridgepoint.rates import ideal_machine
-
-    machine = ideal_machine(
-        core_rate=1.0, memory_bytes_per_s=1.0, cores=int(np.ceil(np.max(cores)))
-    )
-    found = Scaling(problem=Problem(name="", operations=x, dram_bytes=1.0), machine=machine).at(
-        cores=cores, nodes=1
-    )
-    return np.asarray(found.parallel_efficiency)
+    """Return the parallel efficiency of ideal cores that share a memory: Amdahl's law."""
+    return np.asarray(amdahl(cores, serial=serial_share(x)) / cores)
 
 
 def _tuple(values: npt.ArrayLike | Sequence[float]) -> tuple[float, ...]:

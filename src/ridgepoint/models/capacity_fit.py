@@ -150,6 +150,30 @@ def cumulative_of(
     return list(map(float, knees)), list(map(float, _latencies(sizes, times, found)))
 
 
+def fitted_latency(
+    curve: LatencyCurve, capacities: Sequence[Capacity], *, sizes_bytes: npt.ArrayLike
+) -> Floats | None:
+    """Return the mean time per access that the capacities found from a curve give.
+
+    Parameters
+    ----------
+    curve : LatencyCurve
+    capacities : sequence of Capacity
+        Of a machine; those of one core alone describe the curve of one core, others the other.
+    sizes_bytes : array_like, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n,), or None
+        [s]; None: no level was told from the next.
+    """
+    own = [each for each in capacities if (each.threads > 1) == (curve.threads > 1)]
+    knees, latencies = cumulative_of(own, curve)
+    if not knees:
+        return None
+    return expected_latency(sizes_bytes, capacities_bytes=knees, latencies_s=latencies)
+
+
 def _shares(sizes: Floats, capacities: Floats) -> Floats:
     """Return the share of accesses that each level answers, shape (sizes, levels + 1)."""
     edges = np.concatenate(([0.0], capacities, [np.inf]))

@@ -7,7 +7,7 @@ or own their links.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from ridgepoint.resources import resource_named
 
 Exchange = Callable[[npt.NDArray[np.float64]], npt.ArrayLike]
 """From a number of nodes to the bytes that all of them together exchange."""
+
+_ALIKE = 0.999
+"""Share of what all cores would compute at one core's rate, from which on they compute alike."""
 
 
 def nothing(nodes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -77,6 +80,11 @@ class Problem:
         return Demand(
             {name: amount for name, amount in amounts.items() if np.any(np.asarray(amount) != 0)}
         )
+
+    @property
+    def on_one_node(self) -> Problem:
+        """The same problem where no node exchanges anything."""
+        return replace(self, exchanged_bytes=nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -182,9 +190,8 @@ class Scaling:
             If a node has not so many cores, or a number is not finite and positive.
         """
         found = self.bound_at(cores, nodes)
-        operations = np.asarray(self.problem.operations, dtype=np.float64)
-        performance = operations / found.time_s
-        alone = operations / self.bound_at(1, 1).time_s
+        performance = self.performance_in(found.time_s)
+        alone = self.performance_in(self.bound_at(1, 1).time_s)
         busy = np.multiply(cores, nodes, dtype=np.float64)
         q, p, performance, busy = np.broadcast_arrays(
             np.asarray(cores, dtype=np.float64), np.asarray(nodes, dtype=np.float64),
@@ -211,6 +218,14 @@ class Scaling:
         )
         return bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
 
+    def performance_in(self, time_s: npt.ArrayLike) -> Amount:
+        """Return the operations per second of a run that takes so long."""
+        return plain(np.divide(self.problem.operations, time_s))
+
+    def speed_up_in(self, time_s: npt.ArrayLike) -> Amount:
+        """Return the speed-up, over the rate of one core, of a run that takes so long."""
+        return plain(self.performance_in(time_s) / self.core_rate)
+
     @property
     def core_rate(self) -> float:
         """l_c, operations per second: what one core computes when it waits for nothing."""
@@ -226,3 +241,17 @@ class Scaling:
             return None
         per_byte = np.divide(self.problem.operations, self.problem.dram_bytes)
         return plain(per_byte * self.machine.rate("dram") / self.core_rate)
+
+    @property
+    def memory_limit(self) -> Amount | None:
+        """Operations per second that the memory of one node can feed; None: as `intensity`."""
+        return None if self.intensity is None else plain(self.intensity * self.core_rate)
+
+    @property
+    def cores_compute_alike(self) -> bool:
+        """Whether all cores of a node compute as fast as one alone, so that x is where they stop.
+
+        Of a measured machine they need not: busy cores share power.
+        """
+        together = float(self.machine.rate(self.problem.work))
+        return together >= _ALIKE * self.core_rate * self.machine.cores

@@ -1,0 +1,1 @@
+"""Showing what is known: pictures, tables and sentences, which compute nothing themselves."""

@@ -1,0 +1,97 @@
+"""Axes: limits that hold values, and ticks that can be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from ridgepoint.show.chart import Interval, Ticks
+from ridgepoint.units import format_si
+
+_LEAST_SI, _MOST_SI = 1e-15, 1e27
+# A hair: 1e-3 is 10 ** -3 in two ways.
+_HAIR = 1e-9
+
+
+def decade_below(value: float) -> float:
+    """Return the power of ten at or below a positive value."""
+    return float(f"1e{math.floor(math.log10(value) + _HAIR)}")
+
+
+def decade_above(value: float) -> float:
+    """Return the power of ten at or above a positive value."""
+    return float(f"1e{math.ceil(math.log10(value) - _HAIR)}")
+
+
+def decades(values: Iterable[float], *, room: float = 1.0) -> Interval:
+    """Return whole decades that hold positive values, and a factor beyond them."""
+    known = list(values)
+    bottom = decade_below(min(known) / room)
+    return bottom, max(decade_above(max(known) * room), bottom * 10)
+
+
+def widened(limits: Interval, values: Iterable[float]) -> Interval:
+    """Return limits widened by whole decades until they hold every positive value."""
+    low, high = limits
+    for value in values:
+        low, high = min(low, decade_below(value)), max(high, decade_above(value))
+    return low, high
+
+
+def decade_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 9) -> Ticks:
+    """Return ticks at powers of ten within limits, at most so many that they can be read."""
+    first = math.ceil(math.log10(limits[0]) - _HAIR)
+    last = math.floor(math.log10(limits[1]) + _HAIR)
+    step = max(-(-(last - first) // (most - 1)), 1)
+    powers = range(first, last + 1, step)
+    return tuple((float(f"1e{power}"), shown(float(f"1e{power}"))) for power in powers)
+
+
+def log_ticks(limits: Interval, shown: Callable[[float], str]) -> Ticks:
+    """Return ticks at powers of ten, or at 1, 2, 5, 10, ... where those would be few."""
+    if limits[1] > 100 * limits[0]:
+        return decade_ticks(limits, shown)
+    first, last = (math.floor(math.log10(limit)) for limit in limits)
+    values = (float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5))
+    low, high = limits[0] * (1 - _HAIR), limits[1] * (1 + _HAIR)
+    return tuple((value, shown(value)) for value in values if low <= value <= high)
+
+
+def power_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 9) -> Ticks:
+    """Return ticks at powers of 2, or of 4 and more where they would be many."""
+    first = math.ceil(math.log2(limits[0]) - _HAIR)
+    last = math.floor(math.log2(limits[1]) + _HAIR)
+    step = max(-(-(last - first + 1) // most), 1)
+    # Multiples of the step, so that 1 is among them.
+    powers = range(-(-first // step) * step, last + 1, step)
+    return tuple((2.0**power, shown(2.0**power)) for power in powers)
+
+
+def linear_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 7) -> Ticks:
+    """Return ticks at multiples of 1, 2 or 5 times a power of ten."""
+    span = limits[1] - limits[0]
+    power = 10.0 ** math.floor(math.log10(span / most))
+    step = next(
+        power * digit for digit in (1, 2, 5, 10, 20) if span / (power * digit) <= most - 1 + _HAIR
+    )
+    first, last = math.ceil(limits[0] / step - _HAIR), math.floor(limits[1] / step + _HAIR)
+    # Rounded, since 3 x 0.1 is not 0.3.
+    values = (float(f"{number * step:.12g}") for number in range(first, last + 1))
+    return tuple((value, shown(value)) for value in values)
+
+
+def plain_number(value: float) -> str:
+    """Return the text of a tick without a unit, such as an intensity."""
+    return f"{value:g}".replace("e-0", "e-")
+
+
+def with_prefix(value: float) -> str:
+    """Return the text of a tick whose unit stands in the label, with a prefix of the SI."""
+    return format_si(value, "").strip()
+
+
+def si_text(value: float, unit: str, *, digits: int = 4) -> str:
+    """Return a value with a prefix, or with an exponent where there is none."""
+    if value and not _LEAST_SI <= abs(value) < _MOST_SI:
+        return f"{value:.{digits}g} {unit}"
+    return format_si(value, unit, digits=digits)

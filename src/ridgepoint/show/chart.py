@@ -1,0 +1,315 @@
+"""What a picture is: frozen values in base units, which every renderer draws in its own way.
+
+A chart says what things are (a roof, a measured point and its interval, which work they belong
+to); how a thing of a kind looks is the theme's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Place = tuple[float, float]
+"""In the units of the axes."""
+Interval = tuple[float, float]
+"""Its lower and upper end."""
+
+Ink = (
+    int
+    | Literal[
+        "ink", "note", "faint", "alarm", "interval", "undecided", "compute", "memory", "network"
+    ]
+)
+"""A colour by its meaning; a number: that of a series, from 0."""
+LineKind = Literal[
+    "roof", "own", "lower", "beside", "balance", "iso",
+    "curve", "second", "fit", "total", "limit", "level", "size",
+    "path", "change", "stem", "above", "points",
+]  # fmt: skip
+"""What a line is.
+
+- ``roof`` bounds what is drawn, ``own`` is what a program's own mix of instructions allows,
+  ``lower`` a ceiling below, ``beside`` the same roof for another number of cores;
+  ``balance`` is where two resources need equally long, ``iso`` where a value is the same.
+- ``curve`` is a function of x, ``second`` another that may lie on it, ``fit`` what a model says
+  of measured points, ``total`` a sum of curves; ``limit`` is what no curve passes, ``level`` a
+  level of no unit, ``size`` where something of a known size ends.
+- ``path`` joins points that belong together, ``change`` leads from one to the next by an arrow,
+  ``stem`` joins a point to the axis or to what bounds it, ``above`` to the roof that it is above;
+  ``points`` draws no stroke, but the shapes at its places.
+"""
+Shape = Literal[
+    "circle", "square", "triangle", "diamond", "down", "plus", "cross", "star", "cap", "none"
+]
+"""What stands at a point; ``none``: nothing but its interval and its label."""
+Face = Literal["full", "pale", "hollow", "hatched"]
+"""How a shape is filled."""
+Edge = Literal["left", "right", "top", "bottom"]
+Where = Literal["along", "beside", "right", "upright", "inside"]
+"""Where a label stands: turned with a line, around a point, right of it, upright above it, or in
+the middle of what it labels."""
+Ticks = tuple[tuple[float, str], ...]
+"""Places on an axis, and their texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """One axis.
+
+    Parameters
+    ----------
+    label : str
+    limits : tuple of float
+    ticks : tuple of (float, str)
+    scale : {"log", "linear", "rows"}
+        ``rows``: the ticks name rows of bars, at 0, -1, -2, ... from the top.
+    is_slanted : bool
+        Whether its texts are slanted, since they are long.
+    """
+
+    label: str
+    limits: Interval
+    ticks: Ticks
+    scale: Literal["log", "linear", "rows"] = "log"
+    is_slanted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A text on the plane, put where there is room.
+
+    Parameters
+    ----------
+    text : str
+        An area's may have several rows.
+    short : str
+        For where there is no room for the text; empty: it is left out there.
+    where : str or None
+        None: along a line, beside a mark, inside an area or a bar. A line's label may also
+        stand ``beside`` one of its places, the last one first.
+    rank : int
+        What has a lower one chooses its place first; then lines, marks and areas in turn.
+    is_bold : bool
+    is_optional : bool
+        Whether nothing is said where there is no room for it.
+    """
+
+    text: str
+    short: str = ""
+    where: Where | None = None
+    rank: int = 0
+    is_bold: bool = False
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line through places of the plane.
+
+    Parameters
+    ----------
+    kind : str
+    places : tuple of (float, float)
+        It may leave the frame.
+    ink : int or str or None
+        None: that of its kind.
+    low, high : tuple of float
+        Ends of an interval of y at every place, drawn as a band; empty: none.
+    shape : str or None
+        At every place; None: no shape.
+    label : Label or None
+    name, summary : str
+        What it is, for a reader who asks; empty: nothing to say.
+    """
+
+    kind: LineKind
+    places: tuple[Place, ...]
+    ink: Ink | None = None
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    shape: Shape | None = None
+    label: Label | None = None
+    name: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A point of the plane. Later ones lie on earlier ones.
+
+    Parameters
+    ----------
+    at : tuple of float
+        Where it is drawn.
+    shape : str
+    ink : int or str
+    face : str
+    x_interval, y_interval : tuple of float or None
+        None: it is not known, or there is none.
+    size : float
+        Its diameter; 1: that of the usual mark.
+    edge : str or None
+        It lies beyond this edge, at which it is drawn; None: it lies where it is drawn.
+    is_alarming : bool
+        Whether it cannot be where it is, such as above its roof.
+    label : Label or None
+    name, summary : str
+        What it is and where, for a reader who asks.
+    glyph : str
+        What stands for it where only letters can be drawn; empty: the letter of its shape.
+    """
+
+    at: Place
+    shape: Shape = "circle"
+    ink: Ink = "ink"
+    face: Face = "full"
+    x_interval: Interval | None = None
+    y_interval: Interval | None = None
+    size: float = 1.0
+    edge: Edge | None = None
+    is_alarming: bool = False
+    label: Label | None = None
+    name: str = ""
+    summary: str = ""
+    glyph: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """A part of the plane.
+
+    Parameters
+    ----------
+    corners : tuple of (float, float)
+        Of a polygon whose sides are straight on the drawn axes, counterclockwise.
+    ink : int or str or None
+        None: it stays white.
+    label : Label or None
+    name : str
+    """
+
+    corners: tuple[Place, ...]
+    ink: Ink | None
+    label: Label | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A horizontal bar, or a piece of one.
+
+    Parameters
+    ----------
+    row : float
+        Where it is on the axis of rows.
+    begin, end : float
+    ink : int or str
+    face : str
+    label : Label or None
+        Written in it if it fits, else nowhere.
+    name, summary : str
+    """
+
+    row: float
+    begin: float
+    end: float
+    ink: Ink
+    face: Face = "full"
+    label: Label | None = None
+    name: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A row of the key, or a part of one.
+
+    Parameters
+    ----------
+    text : str
+    ink : int or str or None
+        Of its sample; None: that of the kind of line, or plain ink.
+    line : str or None
+        A sample of this kind of line stands before the text.
+    has_band : bool
+        Whether the line of the sample has an interval.
+    shape : str or None
+        This shape stands before the text, on the line if there is one.
+    face : str
+    lead : str
+        Bold and in the ink before the text.
+    is_part : bool
+        Whether it belongs to the entry above: it is smaller, and indented.
+    is_abreast : bool
+        Whether it shares a row with neighbours that do, as far as there is room.
+    glyph : str
+        What stands for the sample where only letters can be drawn.
+    """
+
+    text: str
+    ink: Ink | None = None
+    line: LineKind | None = None
+    has_band: bool = False
+    shape: Shape | None = None
+    face: Face = "full"
+    lead: str = ""
+    is_part: bool = False
+    is_abreast: bool = False
+    glyph: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """One pair of axes with all that is drawn on it and said about it.
+
+    Parameters
+    ----------
+    title, subtitle : str
+    x, y : Axis
+    right : Axis or None
+        Other units of y, at the right.
+    areas, lines, marks, bars : tuple
+    key : tuple of Entry
+    notes : tuple of str
+        What a reader must know and the chart cannot show.
+    height : float
+        Of the axes, over their width.
+    """
+
+    title: str
+    subtitle: str
+    x: Axis
+    y: Axis
+    right: Axis | None = None
+    areas: tuple[Area, ...] = ()
+    lines: tuple[Line, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    key: tuple[Entry, ...] = ()
+    notes: tuple[str, ...] = ()
+    height: float = 0.78
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Charts of one picture, in rows.
+
+    Parameters
+    ----------
+    charts : tuple of Chart
+        From the top left, row by row.
+    columns : int
+        Where there is room for as many.
+    title, subtitle : str
+        Of all of them; empty: each has its own.
+    key : tuple of Entry
+        Shared by all of them.
+    notes : tuple of str
+    """
+
+    charts: tuple[Chart, ...]
+    columns: int = 1
+    title: str = ""
+    subtitle: str = ""
+    key: tuple[Entry, ...] = ()
+    notes: tuple[str, ...] = ()

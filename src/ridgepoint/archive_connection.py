@@ -23,8 +23,8 @@ from ridgepoint.archive_file import (
     explain,
     is_there,
     refused,
-    why,
 )
+from ridgepoint.errors import reason_of
 
 _APPLICATION_ID = 0x52696467  # "Ridg"
 
@@ -144,7 +144,7 @@ class ArchiveConnection:
                 os.close(directory)
         except OSError as error:
             remedy = f"permit writing in {folder}, or {ELSEWHERE}"
-            raise refused(self._path, f"{folder}: {why(error)}", remedy) from error
+            raise refused(self._path, f"{folder}: {reason_of(error)}", remedy) from error
 
     def _open(self) -> sqlite3.Connection:
         # Immutable: SQLite reads the header without a lock and rolls no journal back, so that

@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from ridgepoint.errors import ArchiveRefused
+from ridgepoint.errors import ArchiveRefused, reason_of
 
 SCHEMA = 3
 """Of the tables; a document inside has a schema of its own."""
@@ -148,12 +148,6 @@ def require_writable(path: Path) -> None:
         raise refused(path, "the disk is full", f"make room, or {ELSEWHERE}")
 
 
-def why(error: OSError | ValueError) -> str:
-    """Return what the system says, without its number and the path."""
-    reason = error.strerror if isinstance(error, OSError) else None
-    return (reason or str(error)).lower()
-
-
 def is_there(path: Path) -> bool:
     """Return whether there is a file.
 
@@ -168,7 +162,7 @@ def is_there(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise refused(path, why(error), f"correct the path, or {ELSEWHERE}") from error
+        raise refused(path, reason_of(error), f"correct the path, or {ELSEWHERE}") from error
     if stat.S_ISDIR(status.st_mode):
         raise refused(path, "it is a directory", "name a file")
     if not stat.S_ISREG(status.st_mode):

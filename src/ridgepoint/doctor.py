@@ -11,7 +11,13 @@ from pathlib import Path
 
 from ridgepoint import doctor_processor
 from ridgepoint.archive import Archive, default_path
-from ridgepoint.errors import ArchiveRefused, CannotMeasure, InvalidDocument, MeterUnavailable
+from ridgepoint.errors import (
+    ArchiveRefused,
+    CannotMeasure,
+    InvalidDocument,
+    MeterUnavailable,
+    reason_of,
+)
 from ridgepoint.finding import Finding
 from ridgepoint.gpu import open_device
 from ridgepoint.gpu.driver import gpu_is_here
@@ -302,7 +308,7 @@ def _temporary_folder() -> Finding:
         return Finding(
             what=what,
             works=False,
-            detail=error.strerror or str(error),
+            detail=reason_of(error),
             remedy="free some space, or set TMPDIR to a folder that can be written",
             cost="nothing can be counted",
         )

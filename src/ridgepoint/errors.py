@@ -73,6 +73,18 @@ class ProgramFailed(RidgepointError):
         self.exit_status = exit_status
 
 
+def reason_of(error: OSError | ValueError) -> str:
+    """Return what the system, or a reader, says went wrong: no number of an error, no path.
+
+    Examples
+    --------
+    >>> reason_of(FileNotFoundError(2, "No such file or directory", "x.json"))
+    'no such file or directory'
+    """
+    said = error.strerror if isinstance(error, OSError) else None
+    return (said or str(error)).lower()
+
+
 class Interrupted(KeyboardInterrupt):
     """The system asked Ridgepoint to stop: no failure, so that nothing goes on after it.
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ridgepoint.documents import decode, decode_machine, kind_of
-from ridgepoint.errors import InvalidDocument, RidgepointError
+from ridgepoint.errors import InvalidDocument, RidgepointError, reason_of
 from ridgepoint.machine import Machine
 from ridgepoint.measured_cluster import MeasuredCluster
 
@@ -97,10 +97,9 @@ def open_machine(text: str) -> Machine:
             return load(text)
         document = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InvalidDocument(
             f"cannot read {text!r} as a machine",
-            reason=reason.lower(),
+            reason=reason_of(error),
             remedy="give a file written by 'ridgepoint machine --json', or a published machine: "
             + ", ".join(names()),
         ) from error

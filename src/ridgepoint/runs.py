@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.errors import InvalidDocument, reason_of
 from ridgepoint.estimate import Estimate
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -100,8 +100,7 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _refused(path, None, reason.lower(), "name a CSV file, UTF-8") from error
+        raise _refused(path, None, reason_of(error), "name a CSV file, UTF-8") from error
     reader = csv.reader(text.splitlines(), skipinitialspace=True)
     places: dict[str, int] | None = None
     try:

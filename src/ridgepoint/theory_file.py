@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 import msgspec
 import platformdirs
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.errors import InvalidDocument, reason_of
 
 FOLDER_VARIABLE = "RIDGEPOINT_MICROARCHITECTURES"
 """Environment variable that names the folder of the user's files."""
@@ -197,7 +197,7 @@ def find(
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            raise wrong(str(path), (error.strerror or str(error)).lower()) from error
+            raise wrong(str(path), reason_of(error)) from error
         # Not TOML, not UTF-8, not this form, or nested deeper than the interpreter's stack.
         except (ValueError, msgspec.ValidationError, RecursionError) as error:
             raise wrong(str(path), str(error)) from error

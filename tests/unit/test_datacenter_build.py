@@ -116,7 +116,7 @@ def test_a_full_disk_is_not_the_compilers_fault(compiler):
     """What to do is to name a folder with room."""
     compiler.write_text("#!/bin/sh\necho 'error: x.o: No space left on device' >&2\nexit 1\n")
 
-    with pytest.raises(CannotMeasure, match=r"No space left on device; .*RIDGEPOINT_CACHE"):
+    with pytest.raises(CannotMeasure, match=r"no space left on device; .*RIDGEPOINT_CACHE"):
         build("sort")
 
 

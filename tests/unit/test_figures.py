@@ -632,7 +632,7 @@ def test_another_ending_is_refused_by_name(name, tmp_path):
 
 def test_an_unwritable_path_is_named_with_the_reason(tmp_path):
     """A folder that does not exist."""
-    with pytest.raises(RidgepointError, match=r"missing/a\.svg.*No such file"):
+    with pytest.raises(RidgepointError, match=r"missing/a\.svg.*no such file"):
         save(figure_of(), tmp_path / "missing" / "a.svg")
 
 
@@ -657,7 +657,7 @@ def test_a_full_disk_keeps_the_older_file(tmp_path):
     command = [sys.executable, "-c", FULL_DISK, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
-    assert done.stdout == "File too large\n"
+    assert done.stdout == "file too large\n"
     assert path.read_text() == "older"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.svg"]
 

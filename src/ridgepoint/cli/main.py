@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 from ridgepoint import __version__
-from ridgepoint.errors import Interrupted, RidgepointError, status_of
+from ridgepoint.errors import Interrupted, RidgepointError, reason_of, status_of
 
 # Name, module, help: known without importing any of them, for a fast --help.
 _COMMANDS = {
@@ -105,8 +105,8 @@ def main(argv: list[str]) -> int:
             # The reader has seen enough; nothing more must be flushed into the pipe at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
-        reason = error.strerror or str(error)
-        _complain(f"cannot write the output: {reason.lower()}; free some space, or write elsewhere")
+        remedy = "free some space, or write elsewhere"
+        _complain(f"cannot write the output: {reason_of(error)}; {remedy}")
         return 2
 
 

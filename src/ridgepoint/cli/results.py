@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ridgepoint.errors import RidgepointError
+from ridgepoint.errors import RidgepointError, reason_of
 
 if TYPE_CHECKING:
     from ridgepoint.reference import DatacenterRun, SuiteRun
@@ -31,7 +31,7 @@ def read(source: Path, kind: type[Kept]) -> Kept:
     except OSError as error:
         raise RidgepointError(
             f"cannot read {str(source)!r}",
-            reason=(error.strerror or str(error)).lower(),
+            reason=reason_of(error),
             remedy="name a file that 'ridgepoint suite -o FILE.json' wrote",
         ) from error
     return decode(content, kind, origin=str(source))
@@ -58,7 +58,7 @@ def folder(path: Path) -> Path:
     except OSError as error:
         raise RidgepointError(
             f"cannot make the folder {str(path)!r}",
-            reason=(error.strerror or str(error)).lower(),
+            reason=reason_of(error),
             remedy="name another one",
         ) from error
     return path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import numbers
-from ridgepoint.errors import RidgepointError, UnknownCeiling
+from ridgepoint.errors import RidgepointError, UnknownCeiling, reason_of
 from ridgepoint.units import format_si
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _read(file: Path) -> dict[str, Amounts]:
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error)
         raise RidgepointError(what, reason=reason, remedy="name a file that can be read") from error
     except (tomllib.TOMLDecodeError, UnicodeError) as error:
         raise RidgepointError(what, reason=f"it is no TOML: {error}", remedy=remedy) from error

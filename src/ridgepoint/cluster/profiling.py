@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.errors import CannotMeasure, MeterUnavailable, reason_of
 from ridgepoint.ranks import CALL_KINDS, Call, Peer
 
 REGION = "MPI"
@@ -116,8 +116,7 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
     except OSError as error:
         raise MeterUnavailable(
             _WHAT,
-            reason=f"the library cannot be built: {(error.strerror or str(error)).lower()} "
-            f"({error.filename})",
+            reason=f"the library cannot be built: {reason_of(error)} ({error.filename})",
             remedy=f"name a folder in {CACHE_VARIABLE} that has room and may hold libraries",
         ) from error
     return made

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ridgepoint.datacenter.programs import VARIANTS, WORKLOADS, program_folder
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.errors import CannotMeasure, reason_of
 from ridgepoint.host import System
 from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder, header_folder
 
@@ -160,7 +160,7 @@ def _folder(cache: Path | None) -> Path:
         folder = cache_folder("datacenter", cache)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _nowhere(error.filename, error.strerror) from error
+        raise _nowhere(error.filename, reason_of(error)) from error
     if not os.access(folder, os.W_OK):
         raise _nowhere(folder, "it may not be written to")
     if os.statvfs(folder).f_flag & os.ST_NOEXEC:
@@ -168,10 +168,10 @@ def _folder(cache: Path | None) -> Path:
     return folder
 
 
-def _nowhere(folder: Path | str, why: str | None) -> CannotMeasure:
+def _nowhere(folder: Path | str, why: str) -> CannotMeasure:
     return CannotMeasure(
         "cannot keep the datacenter workloads",
-        reason=f"{folder}: {why or 'unknown error'}",
+        reason=f"{folder}: {why}",
         remedy=f"name a folder in {CACHE_VARIABLE} that has room and may hold programs",
     )
 
@@ -183,7 +183,7 @@ def _compile(name: str, command: list[str], program: Path) -> None:
         made = folder / program.name
         done = _run([*command, str(source), "-o", str(made)], temporary=folder)
         if os.strerror(errno.ENOSPC) in done.stderr:
-            raise _nowhere(program.parent, os.strerror(errno.ENOSPC))
+            raise _nowhere(program.parent, os.strerror(errno.ENOSPC).lower())
         if done.returncode != 0 or not os.access(made, os.X_OK):
             raise CannotMeasure(
                 f"cannot build the workload {name!r}",
@@ -208,7 +208,7 @@ def _building(program: Path) -> Iterator[Path]:
         folder.mkdir()
         yield folder
     except OSError as error:
-        raise _nowhere(program.parent, error.strerror) from error
+        raise _nowhere(program.parent, reason_of(error)) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -248,7 +248,7 @@ def _run(
     except OSError as error:
         raise CannotMeasure(
             _WHAT,
-            reason=f"{command[0]!r} cannot be run: {(error.strerror or str(error)).lower()}",
+            reason=f"{command[0]!r} cannot be run: {reason_of(error)}",
             remedy="name another C++ compiler in CXX",
         ) from error
     with process:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ridgepoint.cluster.launcher import Launcher, clean_environment, find_launcher
 from ridgepoint.distributed.catalogue import find
 from ridgepoint.distributed.results import DistributedRun, decoded
-from ridgepoint.errors import CannotMeasure, CannotStart, ProgramFailed
+from ridgepoint.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
 
 LIMIT_S = 600.0
 """For one run, unless told otherwise."""
@@ -122,7 +122,7 @@ def _run(whole: Sequence[str], limit_s: float, name: str) -> tuple[bytes, bytes,
     except OSError as error:
         raise CannotStart(
             "cannot start ranks",
-            reason=f"{whole[0]}: {(error.strerror or str(error)).lower()}",
+            reason=f"{whole[0]}: {reason_of(error)}",
             remedy="name a launcher that runs: --launcher 'srun -n {ranks}'",
         ) from error
     try:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from ridgepoint.errors import RidgepointError
+from ridgepoint.errors import RidgepointError, reason_of
 
 
 def replace_file(path: Path, content: bytes, *, what: str) -> None:
@@ -39,6 +39,6 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
     except OSError as error:
         raise RidgepointError(
             f"cannot write {what} {str(path)!r}",
-            reason=error.strerror or str(error),
+            reason=reason_of(error),
             remedy="check that its folder exists, may be written and has room",
         ) from error

@@ -25,7 +25,7 @@ from typing import Protocol
 import platformdirs
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.errors import MeterUnavailable, reason_of
 from ridgepoint.meters.compiling import BuildFailed, first_complaint
 
 CACHE_VARIABLE = "RIDGEPOINT_CACHE"
@@ -226,7 +226,7 @@ def built(
 def why(error: OSError) -> str:
     """Return in words what went wrong, and with which file."""
     place = "" if error.filename is None else f"{error.filename}: "
-    return f"{place}{(error.strerror or str(error)).lower()}"
+    return f"{place}{reason_of(error)}"
 
 
 @once

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.errors import MeterUnavailable, reason_of
 
 _COMPILE_LIMIT_S, _LINK_LIMIT_S = 120.0, 60.0
 _COMPILERS = ("cc", "gcc", "clang")
@@ -161,7 +161,7 @@ def _start(
             start_new_session=True,  # so that a compiler's own children end with it
         )
     except OSError as error:
-        raise BuildFailed(f"{command[0]} does not start ({error.strerror})") from error
+        raise BuildFailed(f"{command[0]} does not start ({reason_of(error)})") from error
 
 
 def first_complaint(log: Path) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ridgepoint.archive import Archive
 from ridgepoint.caution import Caution
-from ridgepoint.errors import InvalidDocument, RidgepointError
+from ridgepoint.errors import InvalidDocument, RidgepointError, reason_of
 from ridgepoint.machine import Machine
 from ridgepoint.models.pipeline import Pipeline, series
 from ridgepoint.models.pipeline_assessment import Assessment, assess
@@ -242,10 +242,7 @@ def _opened(path: Path) -> Section:
         text = path.read_bytes().decode("utf-8-sig")
         values = tomllib.loads(text)
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
-        else:
-            reason = f"it is no TOML: {error}"
+        reason = reason_of(error) if isinstance(error, OSError) else f"it is no TOML: {error}"
         remedy = "name a TOML file; 'ridgepoint pipeline --example' prints one"
         raise InvalidDocument(what, reason=reason, remedy=remedy) from error
     except RecursionError as error:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.errors import CannotMeasure, MeterUnavailable, reason_of
 from ridgepoint.machine import Cache
 from ridgepoint.measurement import Counted, Coverage, TrafficEstimate
 from ridgepoint.meters import Launch, Meter, Run, Unavailable
@@ -202,7 +202,7 @@ class NativeMeter(Asked):
         except OSError as error:
             raise CannotMeasure(
                 what,
-                reason=f"there is no memory to share with it: {error.strerror}",
+                reason=f"there is no memory to share with it: {reason_of(error)}",
                 remedy="look for the limits of this session (ulimit -a), and free some memory",
             ) from error
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ridgepoint.caution import Caution
+from ridgepoint.errors import reason_of
 from ridgepoint.meters.building import cache_folder
 
 _COPIES = "copies"
@@ -42,7 +43,7 @@ def folder_of_copies(version: str, scratch: Path) -> tuple[Path, tuple[Caution, 
         folder.mkdir()
         doubt = Caution(
             "copies-not-kept",
-            f"the copies of its modules were made for this time only: {error.strerror}",
+            f"the copies of its modules were made for this time only: {reason_of(error)}",
             "name a folder in RIDGEPOINT_CACHE that has room",
             effect=0.0,
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.errors import CannotMeasure, reason_of
 from ridgepoint.meters.source import compiler, fortran, rust
 from ridgepoint.meters.source.command_line import parse
 from ridgepoint.meters.source.compiler import Say
@@ -68,7 +68,7 @@ def _of(source: str) -> FrontEnd:
         with path.open("rb"):
             pass
     except OSError as error:
-        reason = f"{source!r}: {(error.strerror or str(error)).lower()}"
+        reason = f"{source!r}: {reason_of(error)}"
         raise CannotMeasure(_WHAT, reason=reason, remedy="check its path") from error
     if path.suffix in _RUST:
         return FrontEnd("Rust", rust.build)

@@ -16,8 +16,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ridgepoint.counts import Counts
-from ridgepoint.errors import RidgepointError
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.errors import RidgepointError
 from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.source import compile_as, count

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.datacenter.build import compile_flags
-from ridgepoint.datacenter.programs import WORKLOADS, arguments
 from ridgepoint.meters import Run
 from ridgepoint.meters.process import run
 from ridgepoint.meters.source import built, count
 from ridgepoint.meters.standard_input import StandardInput, own_standard_input
+from ridgepoint.suites.datacenter.build import compile_flags
+from ridgepoint.suites.datacenter.programs import WORKLOADS, arguments
 
 LEVELS = ("-O0", "-O2", "-O3")
 PAIRS = 7

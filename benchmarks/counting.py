@@ -31,10 +31,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counted_programs import Program, build, programs
-from ridgepoint.errors import RidgepointError
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
 from ridgepoint.host import usable_cpus
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter, Run
 from ridgepoint.meters.building import CACHE_VARIABLE
 from ridgepoint.meters.callgrind import CallgrindMeter

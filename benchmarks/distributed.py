@@ -28,12 +28,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "tools"))
 
 from network_hosts import network_hosts, stream_bytes_per_s, why_not
 
-from ridgepoint.distributed import DistributedRun, NodeRates, predicted, rates_of, run_program
-from ridgepoint.documents import decode
-from ridgepoint.estimate import Estimate
-from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.rates import Network
-from ridgepoint.units import format_si
+from ridgepoint.core.documents import decode
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.rates import Network
+from ridgepoint.core.units import format_si
+from ridgepoint.suites.distributed import (
+    DistributedRun,
+    NodeRates,
+    predicted,
+    rates_of,
+    run_program,
+)
 
 _LAYERS = "1024,1024,1024"
 _BATCHES = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -131,7 +137,7 @@ def mlp(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _draw(runs: dict[int, list[DistributedRun]], rates: NodeRates, path: Path) -> None:
-    from ridgepoint.models.training import TrainingStep
+    from ridgepoint.demands.training import TrainingStep
     from training_steps import steps_figure
     from training_steps_drawn import save
 

@@ -22,11 +22,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import ridgepoint
-from ridgepoint.estimate import Estimate
-from ridgepoint.harness.loops import THRESHOLD_CYCLES, Loop, loop_over, time_loop
-from ridgepoint.harness.watch import Watch
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.units import format_si
 from ridgepoint.host import System
-from ridgepoint.units import format_si
+from ridgepoint.profiling.calls.loops import THRESHOLD_CYCLES, Loop, loop_over, time_loop
+from ridgepoint.profiling.calls.watch import Watch
 
 SAMPLES = 20
 GOAL_S = 1e-6

@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from ridgepoint.imaging.continuum import image
-from ridgepoint.imaging.measuring import measure_stages
-from ridgepoint.imaging.stages import Scene, scene, stages
+from ridgepoint.suites.imaging.continuum import image
+from ridgepoint.suites.imaging.measuring import measure_stages
+from ridgepoint.suites.imaging.stages import Scene, scene, stages
 
 SIZES = (128, 256)
 REPETITIONS = 5

@@ -31,7 +31,7 @@ from pathlib import Path
 import peers
 import ridgepoint
 from peers import Carm, Contest, Key, Likwid
-from ridgepoint.machine import Machine
+from ridgepoint.core.machine import Machine
 
 GOAL = 0.99
 

@@ -28,15 +28,15 @@ from ridgepoint.ceilings.session import every_task
 from ridgepoint.ceilings.trial import Codes, Contest, prepare
 from ridgepoint.ceilings.verify import innermost_loop
 from ridgepoint.ceilings.worker import Job
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Host, Machine
+from ridgepoint.core.units import format_si
 from ridgepoint.host import System, usable_cpus
-from ridgepoint.jit import Compiler
 from ridgepoint.kernels.chains import WORKING_BYTES
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, width_name
-from ridgepoint.machine import Host, Machine
 from ridgepoint.meters.decode import classify
 from ridgepoint.models.mix import Kind, Mix, mix_bound
-from ridgepoint.units import format_si
 
 SAMPLE_S = 0.002
 ALLOWED = 1.02

@@ -32,7 +32,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ridgepoint.machine import Machine
+from ridgepoint.core.machine import Machine
 
 Key = tuple[str, str]
 """Resource and name of a ceiling."""

@@ -10,11 +10,11 @@ import time
 
 from rich.console import Console
 
-from ridgepoint.figures.suite_table import validation
 from ridgepoint.host import usable_cpus
-from ridgepoint.suite import cases, run_suite
-from ridgepoint.workloads import all_workloads, find
-from ridgepoint.workloads.validation import validate
+from ridgepoint.show.tables.suite_table import validation
+from ridgepoint.suites.kernels import all_workloads, find
+from ridgepoint.suites.kernels.measuring import cases, run_suite
+from ridgepoint.suites.kernels.validation import validate
 
 
 def main(names: list[str]) -> None:

@@ -3,11 +3,11 @@
     python benchmarks/sweep.py [ROUNDS]
 
 The same sweep (machines x nodes x batches x all-reduces of one training step, strong scaling) by
-`ridgepoint.models.sweep.sweep`; by one NumPy expression over all designs at once, whose memory
-grows with them; and by a loop in Python, on a part of the designs. All must name the same front.
-Also the core alone on designs in a flat list: `Demand` and `bound`, and the three divisions and
-two maxima of which it consists. Each figure is the best of so many rounds, on one core. The goal
-is 2e7 designs/s.
+`ridgepoint.models.ridgeline.sweep.sweep`; by one NumPy expression over all designs at once, whose
+memory grows with them; and by a loop in Python, on a part of the designs. All must name the same
+front. Also the core alone on designs in a flat list: `Demand` and `bound`, and the three divisions
+and two maxima of which it consists. Each figure is the best of so many rounds, on one core. The
+goal is 2e7 designs/s.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ridgepoint.demand import Demand
-from ridgepoint.library import load
-from ridgepoint.machine import Machine
-from ridgepoint.models.bound import bound
+from ridgepoint.core.bound import bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Machine
+from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import with_network
-from ridgepoint.models.sweep import Front, sweep
-from ridgepoint.models.training import TrainingStep
+from ridgepoint.models.ridgeline.sweep import Front, sweep
+from ridgepoint.published.machines import load
 
 ROUNDS = 5
 GOAL = 2e7
@@ -116,7 +116,12 @@ def main(rounds: int) -> int:
     looped, some = by_loop(PART)
     # Every so many of the other two, so that it may only be slower.
     same &= all(value >= least[nodes - 1] * (1 - 1e-12) for nodes, value in looped.items())
-    rows = [("ridgepoint.models.sweep", front.designs / best(lambda: by_sweep(machines), rounds))]
+    rows = [
+        (
+            "ridgepoint.models.ridgeline.sweep",
+            front.designs / best(lambda: by_sweep(machines), rounds),
+        )
+    ]
     for overlap in ("none", 3.0):
         own = front.designs / best(lambda how=overlap: by_sweep(machines, how), rounds)
         rows.append((f"  the same, overlap {overlap}", own))

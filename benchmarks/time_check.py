@@ -14,10 +14,10 @@ import sys
 from dataclasses import replace
 
 from ridgepoint.ceilings import characterize
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.units import format_si, format_size_roughly
 from ridgepoint.host import System
-from ridgepoint.machine import Machine
-from ridgepoint.time_check import explain_times
-from ridgepoint.units import format_si, format_size_roughly
+from ridgepoint.suites.kernels.time_check import explain_times
 
 
 def main(arguments: list[str]) -> None:

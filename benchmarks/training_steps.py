@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ridgepoint.distributed import NodeRates
-from ridgepoint.estimate import Estimate
-from ridgepoint.models.bound import bound
-from ridgepoint.models.training import TrainingStep
-from ridgepoint.rates import ideal_machine
-from ridgepoint.units import format_si
+from ridgepoint.core.bound import bound
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.rates import ideal_machine
+from ridgepoint.core.units import format_si
+from ridgepoint.demands.training import TrainingStep
+from ridgepoint.suites.distributed import NodeRates
 
 _POINTS = 200
 _MARGIN = 1.4

@@ -6,10 +6,10 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ridgepoint.figures.mpl import write
-from ridgepoint.figures.ridgeline_mpl import REGION_INKS
-from ridgepoint.figures.sheet import INK
-from ridgepoint.units import format_si
+from ridgepoint.core.units import format_si
+from ridgepoint.show.charts.mpl import write
+from ridgepoint.show.charts.ridgeline_mpl import REGION_INKS
+from ridgepoint.show.charts.sheet import INK
 from training_steps import StepsFigure
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def draw(figure: StepsFigure, ax: Axes) -> None:
 
 
 def save(figure: StepsFigure, path: str | Path) -> None:
-    """Write the figure to a file; as `ridgepoint.figures.mpl.save`."""
+    """Write the figure to a file; as `ridgepoint.show.charts.mpl.save`."""
 
     def make() -> Figure:
         from matplotlib.figure import Figure

@@ -21,7 +21,7 @@ extern VexControl VG_(clo_vex_control);
 #define MOST_NAME_BYTES 200
 #define MOST_CPUS 4096
 
-Options options = {.output = "ridgepoint.counts.%p",
+Options options = {.output = "ridgepoint.core.counts.%p",
                    .geometry = {{.line_bytes = 64, .n_cpus = 1}}};
 
 void *allocate(SizeT bytes) {

@@ -15,91 +15,91 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ridgepoint.presenting import use_presenter
+from ridgepoint.core.presenting import use_presenter
 
 __version__ = "0.1.0"
 
 # Imported when first used: most uses need few of these, and LLVM is a heavy one.
 _HOME = {
-    "Archive": "archive",
-    "Bound": "models.bound",
-    "Cache": "machine",
+    "Archive": "kept.archive",
+    "Bound": "core.bound",
+    "Cache": "core.machine",
     "CallgrindMeter": "meters.callgrind",
-    "Caution": "caution",
-    "Ceiling": "machine",
-    "Counts": "counts",
+    "Caution": "core.caution",
+    "Ceiling": "core.machine",
+    "Counts": "core.counts",
     "DCRoofline": "models.dc_roofline",
-    "Demand": "demand",
-    "Estimate": "estimate",
-    "Host": "machine",
-    "Machine": "machine",
-    "MeasuredCluster": "measured_cluster",
-    "Measurement": "measurement",
+    "Demand": "core.demand",
+    "Estimate": "core.estimate",
+    "Host": "core.machine",
+    "Machine": "core.machine",
+    "MeasuredCluster": "core.measured_cluster",
+    "Measurement": "core.measurement",
     "Placement": "models.placement",
     "Problem": "models.scaling",
-    "Rates": "rates",
+    "Rates": "core.rates",
     "Ridgeline": "models.ridgeline",
-    "RidgepointError": "errors",
+    "RidgepointError": "core.errors",
     "Roofline": "models.roofline",
     "Scaling": "models.scaling",
-    "Timing": "measurement",
-    "TrainingStep": "models.training",
-    "bound": "models.bound",
+    "Timing": "core.measurement",
+    "TrainingStep": "demands.training",
+    "bound": "core.bound",
     "characterize": "ceilings",
-    "keep": "keeping",
-    "kept_records": "keeping",
-    "load": "keeping",
-    "machine_here": "keeping",
-    "measure": "harness",
-    "measure_program": "program",
-    "measuring": "harness.watch",
-    "open_machine": "library",
+    "keep": "ceilings.keeping",
+    "kept_records": "ceilings.keeping",
+    "load": "ceilings.keeping",
+    "machine_here": "ceilings.keeping",
+    "measure": "profiling.calls",
+    "measure_program": "profiling.program",
+    "measuring": "profiling.calls.watch",
+    "open_machine": "published.machines",
     "place": "models.analysis",
-    "plot": "figures.presenter",
+    "plot": "show.presenter",
     "region": "regions",
 }
 
 if TYPE_CHECKING:
-    from ridgepoint.archive import Archive as Archive
-    from ridgepoint.caution import Caution as Caution
     from ridgepoint.ceilings import characterize as characterize
-    from ridgepoint.counts import Counts as Counts
-    from ridgepoint.demand import Demand as Demand
-    from ridgepoint.errors import RidgepointError as RidgepointError
-    from ridgepoint.estimate import Estimate as Estimate
-    from ridgepoint.figures.presenter import plot as plot
-    from ridgepoint.harness import measure as measure
-    from ridgepoint.harness.watch import measuring as measuring
-    from ridgepoint.keeping import keep as keep
-    from ridgepoint.keeping import kept_records as kept_records
-    from ridgepoint.keeping import load as load
-    from ridgepoint.keeping import machine_here as machine_here
-    from ridgepoint.library import open_machine as open_machine
-    from ridgepoint.machine import Cache as Cache
-    from ridgepoint.machine import Ceiling as Ceiling
-    from ridgepoint.machine import Host as Host
-    from ridgepoint.machine import Machine as Machine
-    from ridgepoint.measured_cluster import MeasuredCluster as MeasuredCluster
-    from ridgepoint.measurement import Measurement as Measurement
-    from ridgepoint.measurement import Timing as Timing
+    from ridgepoint.ceilings.keeping import keep as keep
+    from ridgepoint.ceilings.keeping import kept_records as kept_records
+    from ridgepoint.ceilings.keeping import load as load
+    from ridgepoint.ceilings.keeping import machine_here as machine_here
+    from ridgepoint.core.bound import Bound as Bound
+    from ridgepoint.core.bound import bound as bound
+    from ridgepoint.core.caution import Caution as Caution
+    from ridgepoint.core.counts import Counts as Counts
+    from ridgepoint.core.demand import Demand as Demand
+    from ridgepoint.core.errors import RidgepointError as RidgepointError
+    from ridgepoint.core.estimate import Estimate as Estimate
+    from ridgepoint.core.machine import Cache as Cache
+    from ridgepoint.core.machine import Ceiling as Ceiling
+    from ridgepoint.core.machine import Host as Host
+    from ridgepoint.core.machine import Machine as Machine
+    from ridgepoint.core.measured_cluster import MeasuredCluster as MeasuredCluster
+    from ridgepoint.core.measurement import Measurement as Measurement
+    from ridgepoint.core.measurement import Timing as Timing
+    from ridgepoint.core.rates import Rates as Rates
+    from ridgepoint.demands.training import TrainingStep as TrainingStep
+    from ridgepoint.kept.archive import Archive as Archive
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.models.analysis import place as place
-    from ridgepoint.models.bound import Bound as Bound
-    from ridgepoint.models.bound import bound as bound
     from ridgepoint.models.dc_roofline import DCRoofline as DCRoofline
     from ridgepoint.models.placement import Placement as Placement
     from ridgepoint.models.ridgeline import Ridgeline as Ridgeline
     from ridgepoint.models.roofline import Roofline as Roofline
     from ridgepoint.models.scaling import Problem as Problem
     from ridgepoint.models.scaling import Scaling as Scaling
-    from ridgepoint.models.training import TrainingStep as TrainingStep
-    from ridgepoint.program import measure_program as measure_program
-    from ridgepoint.rates import Rates as Rates
+    from ridgepoint.profiling.calls import measure as measure
+    from ridgepoint.profiling.calls.watch import measuring as measuring
+    from ridgepoint.profiling.program import measure_program as measure_program
+    from ridgepoint.published.machines import open_machine as open_machine
     from ridgepoint.regions import region as region
+    from ridgepoint.show.presenter import plot as plot
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 - every name of the table is a string
 
-use_presenter(lambda: importlib.import_module("ridgepoint.figures.presenter"))
+use_presenter(lambda: importlib.import_module("ridgepoint.show.presenter"))
 
 
 def __getattr__(name: str) -> Any:

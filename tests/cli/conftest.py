@@ -4,7 +4,7 @@ import pytest
 from core_inputs import MACHINE, MEASUREMENT
 
 from ridgepoint.cli.main import main
-from ridgepoint.documents import encode
+from ridgepoint.core.documents import encode
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.scripted import ScriptedMeter
 

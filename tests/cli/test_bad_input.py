@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from ridgepoint.archive import Archive
-from ridgepoint.identity import Identity
+from ridgepoint.core.identity import Identity
+from ridgepoint.kept.archive import Archive
 
 
 def refused(result, *words):
@@ -175,7 +175,7 @@ def test_damaged_archive_is_refused_before_the_program_runs_and_left_untouched(c
 @pytest.mark.usefixtures("meter")
 def test_archive_in_a_read_only_folder_is_refused_before_the_program_runs(cli, monkeypatch):
     """Root may write anywhere but on a read-only file system, so the system's answer is set."""
-    monkeypatch.setattr("ridgepoint.archive.os.access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr("ridgepoint.kept.archive.os.access", lambda path, mode: mode != os.W_OK)
     marker = cli.folder / "ran"
 
     refused(cli.run("--", "touch", marker), "archive.sqlite3", "cannot be written")
@@ -218,10 +218,10 @@ def test_doctor_asks_for_no_file_of_a_cpu_that_is_none(cli, monkeypatch):
         reasons=("Rocket Lake has no amx_tile",),
     )
     hidden = Identity(reported="Common KVM processor", title=None, inferred=True)
-    monkeypatch.setattr("ridgepoint.doctor_processor.identity_of", lambda system: masked)
+    monkeypatch.setattr("ridgepoint.doctor.processor.identity_of", lambda system: masked)
     _, out, _ = cli("doctor", "--json")
     of_masked = {f["what"]: f for f in json.loads(out)["findings"]}
-    monkeypatch.setattr("ridgepoint.doctor_processor.identity_of", lambda system: hidden)
+    monkeypatch.setattr("ridgepoint.doctor.processor.identity_of", lambda system: hidden)
     _, out, _ = cli("doctor", "--json")
     (theory,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
 
@@ -239,7 +239,7 @@ def test_doctor_says_where_a_file_of_theory_is_wrong(cli, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("RIDGEPOINT_MICROARCHITECTURES", str(folder))
     example = Identity(reported="examplecore", title="examplecore", names=("examplecore",))
-    monkeypatch.setattr("ridgepoint.doctor_processor.identity_of", lambda system: example)
+    monkeypatch.setattr("ridgepoint.doctor.processor.identity_of", lambda system: example)
     _, out, _ = cli("doctor", "--json")
     (unknown,) = [f for f in json.loads(out)["findings"] if f["what"] == "theory"]
     (folder / "examplecore.toml").write_text("name = 7")

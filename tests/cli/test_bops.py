@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.source import clang, find_clang
 
 try:

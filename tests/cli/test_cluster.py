@@ -8,9 +8,9 @@ import pytest
 from cluster_inputs import CLUSTER
 from core_inputs import ceiling
 
-from ridgepoint.archive import Archive
-from ridgepoint.documents import decode, encode
-from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.kept.archive import Archive
 
 
 @pytest.fixture

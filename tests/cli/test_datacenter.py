@@ -3,10 +3,10 @@
 import pytest
 from figure_inputs import MACHINE
 
-from ridgepoint.datacenter.measuring import cases
-from ridgepoint.documents import encode
-from ridgepoint.errors import RidgepointError
-from ridgepoint.reference import DatacenterResult, DatacenterRun
+from ridgepoint.core.documents import encode
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.reference import DatacenterResult, DatacenterRun
+from ridgepoint.suites.datacenter.measuring import cases
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def nothing_long(monkeypatch):
         raise AssertionError("it began")
 
     monkeypatch.setattr("ridgepoint.cli.common.machine_of_this_host", begin)
-    monkeypatch.setattr("ridgepoint.datacenter.measuring.run_datacenter", begin)
+    monkeypatch.setattr("ridgepoint.suites.datacenter.measuring.run_datacenter", begin)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def failing(monkeypatch):
         "ridgepoint.cli.common.machine_of_this_host", lambda *_, **options: (1, MACHINE)
     )
     monkeypatch.setattr(
-        "ridgepoint.datacenter.measuring.run_datacenter", lambda chosen, **options: (result,)
+        "ridgepoint.suites.datacenter.measuring.run_datacenter", lambda chosen, **options: (result,)
     )
     return result
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ridgepoint.cli.main import main
-from ridgepoint.distributed import PROGRAMS
+from ridgepoint.suites.distributed import PROGRAMS
 
 
 def test_list_names_every_program_and_what_its_size_counts(capsys):

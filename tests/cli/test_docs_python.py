@@ -18,12 +18,12 @@ BLOCKS = re.findall(r"^```python\n(.+?)^```", PAGE, flags=re.DOTALL | re.MULTILI
 def test_examples_run_one_after_the_other(cli, monkeypatch):
     """With a machine and counts that are given; each picture and record is there afterwards."""
     monkeypatch.chdir(cli.folder)
-    monkeypatch.setattr("ridgepoint.program.first_choice", lambda **_: ridgepoint_meter())
+    monkeypatch.setattr("ridgepoint.profiling.program.first_choice", lambda **_: ridgepoint_meter())
     monkeypatch.setattr(
         "ridgepoint.ceilings.characterize", lambda **_: replace(MACHINE, fingerprint="here")
     )
-    monkeypatch.setattr("ridgepoint.keeping.fingerprint", lambda *_, **__: "here")
-    monkeypatch.setattr("ridgepoint.harness.measure_all", lambda *_, **__: [MEASUREMENT])
+    monkeypatch.setattr("ridgepoint.ceilings.keeping.fingerprint", lambda *_, **__: "here")
+    monkeypatch.setattr("ridgepoint.profiling.calls.measure_all", lambda *_, **__: [MEASUREMENT])
     script = cli.folder / "heat"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from ridgepoint.counts import Counts, Traffic
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Counted
+from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Counted
+from ridgepoint.doctor.selftest import programs
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.scripted import ScriptedMeter
-from ridgepoint.selftest import programs
-from ridgepoint.time_check import Explained
+from ridgepoint.suites.kernels.time_check import Explained
 
 WRITE = replace(next(each for each in programs() if each.name == "write"), needs=())
 
@@ -53,8 +53,8 @@ def doctor(cli, monkeypatch):
 
     def run(counted, *arguments, unavailable=None, times=()):
         meter = Launchless(counted, unavailable=unavailable)
-        monkeypatch.setattr("ridgepoint.selftest.default_meters", lambda report: (meter,))
-        monkeypatch.setattr("ridgepoint.selftest.programs", lambda: (WRITE,))
+        monkeypatch.setattr("ridgepoint.doctor.selftest.default_meters", lambda report: (meter,))
+        monkeypatch.setattr("ridgepoint.doctor.selftest.programs", lambda: (WRITE,))
         monkeypatch.setattr("ridgepoint.cli.doctor.explained_times", lambda path, shown: times)
         return cli("doctor", "--selftest", *arguments)
 

@@ -6,7 +6,7 @@ import pytest
 from ncu_inputs import PRODUCT, SAXPY, install, table
 from scripted_gpu import ScriptedGpu
 
-from ridgepoint.archive import Archive
+from ridgepoint.kept.archive import Archive
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def gpu(monkeypatch):
         device.opened.append(index)
         return device
 
-    monkeypatch.setattr("ridgepoint.gpu.open_device", open_device)
+    monkeypatch.setattr("ridgepoint.ceilings.gpu.open_device", open_device)
     return device
 
 

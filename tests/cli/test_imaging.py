@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.imaging.measuring import StageResult
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.suites.imaging.measuring import StageResult
 
 pytest.importorskip("ducc0")
 
@@ -27,7 +27,7 @@ def measured(monkeypatch):
             for name in names
         )  # fmt: skip
 
-    monkeypatch.setattr("ridgepoint.imaging.measuring.measure_stages", results)
+    monkeypatch.setattr("ridgepoint.suites.imaging.measuring.measure_stages", results)
 
 
 @pytest.mark.parametrize(

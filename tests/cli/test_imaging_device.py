@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from core_inputs import MACHINE
 
-from ridgepoint.errors import MeterUnavailable
-from ridgepoint.gpu.arrays import Arrays
-from ridgepoint.gpu.device import Facts
+from ridgepoint.ceilings.gpu.arrays import Arrays
+from ridgepoint.ceilings.gpu.device import Facts
+from ridgepoint.core.errors import MeterUnavailable
 
 FACTS = Facts(
     name="NVIDIA Made-Up 100", identity="0000:01:00.0", capability=(9, 0), multiprocessors=2,
@@ -40,7 +40,7 @@ def gpu(monkeypatch):
         nufft=pytest.importorskip("finufft"), options={"nthreads": 1}, current=nullcontext,
         elapsed_s=Clock(seconds),
     )  # fmt: skip
-    monkeypatch.setattr("ridgepoint.gpu.arrays.open_arrays", lambda index: there)
+    monkeypatch.setattr("ridgepoint.ceilings.gpu.arrays.open_arrays", lambda index: there)
     return there
 
 
@@ -69,7 +69,7 @@ def test_without_a_gpu_it_says_what_lacks(cli, monkeypatch):
     def refuse(index):
         raise MeterUnavailable("cannot image on a GPU", reason=f"no {index}", remedy="buy one")
 
-    monkeypatch.setattr("ridgepoint.gpu.arrays.open_arrays", refuse)
+    monkeypatch.setattr("ridgepoint.ceilings.gpu.arrays.open_arrays", refuse)
     status, out, err = cli("suite", "imaging", "--device", "gpu:7")
     assert (status, out) == (2, "")
     assert err == "ridgepoint: cannot image on a GPU: no 7; buy one\n"
@@ -118,8 +118,10 @@ def test_a_pipeline_is_written_that_the_other_command_composes(cli, gpu, monkeyp
         measured.append(name)
         return MACHINE
 
-    monkeypatch.setattr("ridgepoint.gpu.characterize_gpu", characterize)
-    monkeypatch.setattr("ridgepoint.gpu.gpu_fingerprint", lambda facts, quick: MACHINE.fingerprint)
+    monkeypatch.setattr("ridgepoint.ceilings.gpu.characterize_gpu", characterize)
+    monkeypatch.setattr(
+        "ridgepoint.ceilings.gpu.gpu_fingerprint", lambda facts, quick: MACHINE.fingerprint
+    )
     path = cli.folder / "p.toml"
     words = ("--archive", cli.archive)
     for _ in range(2):

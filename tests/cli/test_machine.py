@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from core_inputs import MEASUREMENT, ceiling, machine_of
 
-from ridgepoint.archive import Archive
-from ridgepoint.documents import encode
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.documents import encode
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.kept.archive import Archive
 
 TIGHT = (99.9e9, 100e9, 100e9, 100e9, 100e9, 100.1e9)
 

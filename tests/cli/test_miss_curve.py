@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from core_inputs import MACHINE, MEASUREMENT
 
-from ridgepoint.archive import Archive
-from ridgepoint.counts import MissCurve
+from ridgepoint.core.counts import MissCurve
+from ridgepoint.kept.archive import Archive
 
 CURVE = MissCurve(
     line_bytes=64,

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from core_inputs import COUNTS, MACHINE, MEASUREMENT, measured
 
-from ridgepoint.archive import Archive
-from ridgepoint.counts import RegionCounts, Traffic
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import TimedRegion
-from ridgepoint.pipeline_file import examples
+from ridgepoint.core.counts import RegionCounts, Traffic
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import TimedRegion
+from ridgepoint.kept.archive import Archive
+from ridgepoint.kept.pipeline_file import examples
 
 MEMO = """\
 name = "memo"

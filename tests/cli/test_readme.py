@@ -8,8 +8,8 @@ import pytest
 from core_inputs import MACHINE
 
 import ridgepoint
-from ridgepoint.figures.words import program_name
-from ridgepoint.units import parse_si
+from ridgepoint.core.units import parse_si
+from ridgepoint.show.words import program_name
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 COMMANDS = re.findall(r"^\$ ridgepoint (.+)$", README, flags=re.MULTILINE)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ridgepoint.documents import encode
-from ridgepoint.library import load
+from ridgepoint.core.documents import encode
 from ridgepoint.models.ridgeline import with_network
+from ridgepoint.published.machines import load
 
 COMPUTE, MEMORY, NETWORK = "compute", "memory", "network"
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import ridgepoint
-from ridgepoint.archive import Archive
 from ridgepoint.host import Activity
+from ridgepoint.kept.archive import Archive
 
 pytestmark = pytest.mark.usefixtures("meter")
 

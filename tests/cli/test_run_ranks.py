@@ -8,8 +8,8 @@ from cluster_inputs import CLUSTER
 from core_inputs import ceiling, machine_of
 from rank_inputs import ScriptedRunner, report_of, timed_run
 
-from ridgepoint.archive import Archive
-from ridgepoint.documents import encode
+from ridgepoint.core.documents import encode
+from ridgepoint.kept.archive import Archive
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from core_inputs import MACHINE, MEASUREMENT
 
-from ridgepoint.archive import Archive
-from ridgepoint.errors import Interrupted, UnsupportedInstruction
+from ridgepoint.core.errors import Interrupted, UnsupportedInstruction
+from ridgepoint.kept.archive import Archive
 from ridgepoint.meters.scripted import ScriptedMeter
 
 REFUSED = UnsupportedInstruction(
@@ -159,7 +159,7 @@ def test_program_that_fails_the_second_time_is_told_apart(
 ):
     """It may need a terminal, which only the first run has; or it does not do the same again."""
     stopped(ScriptedMeter(MEASUREMENT.counted))
-    monkeypatch.setattr("ridgepoint.timing.os.isatty", lambda descriptor: is_terminal)
+    monkeypatch.setattr("ridgepoint.profiling.timing.os.isatty", lambda descriptor: is_terminal)
     folder = cli.folder / "made"
     status, _, err = cli.run("--repeat", "2", "--", "mkdir", folder)
 
@@ -248,7 +248,7 @@ def test_machine_that_another_process_measured_meanwhile_is_taken(cli, stopped, 
     stopped(ScriptedMeter(MEASUREMENT.counted))
     monkeypatch.setattr("ridgepoint.ceilings.characterize", _never)
     monkeypatch.setattr(
-        "ridgepoint.keeping.fingerprint", lambda *args, **options: MACHINE.fingerprint
+        "ridgepoint.ceilings.keeping.fingerprint", lambda *args, **options: MACHINE.fingerprint
     )
 
     @contextlib.contextmanager
@@ -258,7 +258,7 @@ def test_machine_that_another_process_measured_meanwhile_is_taken(cli, stopped, 
             archive.keep_machine(MACHINE)
         yield
 
-    monkeypatch.setattr("ridgepoint.keeping.alone_on_this_host", other_was_first)
+    monkeypatch.setattr("ridgepoint.ceilings.keeping.alone_on_this_host", other_was_first)
     status, _, err = cli("run", "--repeat", "1", "--", "sleep", "2.1")
 
     assert status == 0
@@ -271,7 +271,7 @@ def test_full_disk_is_found_before_the_program_runs(cli, stopped, monkeypatch):
     stopped(ScriptedMeter(MEASUREMENT.counted))
     monkeypatch.setenv("RIDGEPOINT_ARCHIVE", str(cli.folder / "new" / "archive"))
     full = SimpleNamespace(f_blocks=10**6, f_bavail=255, f_bfree=255, f_frsize=4096)
-    monkeypatch.setattr("ridgepoint.archive_file.os.statvfs", lambda path: full)
+    monkeypatch.setattr("ridgepoint.kept.archive_file.os.statvfs", lambda path: full)
     marker = cli.folder / "ran"
     status, _, err = cli("run", "--", "touch", marker)
 

@@ -6,11 +6,11 @@ import pytest
 from figure_inputs import MACHINE
 from suite_inputs import failed, result
 
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import Interrupted
-from ridgepoint.reference import SuiteRun
-from ridgepoint.suite import cases, run_suite
-from ridgepoint.workloads import find
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import Interrupted
+from ridgepoint.core.reference import SuiteRun
+from ridgepoint.suites.kernels import find
+from ridgepoint.suites.kernels.measuring import cases, run_suite
 
 RUN = SuiteRun(machine=MACHINE, results=(result("daxpy.llvm"), failed("daxpy.llvm", 10)))
 
@@ -106,7 +106,7 @@ def test_a_request_to_stop_ends_the_suite(cli, monkeypatch):
     def run(*_, **__):
         run_suite(cases([find("daxpy.llvm")], states=["warm"], threads=[1]))
 
-    monkeypatch.setattr("ridgepoint.suite.pack", stop)
+    monkeypatch.setattr("ridgepoint.suites.kernels.measuring.pack", stop)
     monkeypatch.setattr("ridgepoint.cli.doctor.command.callback", run)
     status, out, err = cli("doctor")
 

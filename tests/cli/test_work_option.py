@@ -8,8 +8,8 @@ import pytest
 from core_inputs import COUNTS, measured
 from perf_host import ScriptedKernel
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.counts import RegionCounts, Traffic
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.counts import RegionCounts, Traffic
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.scripted import ScriptedMeter
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.cluster import profiling
-from ridgepoint.machine import Cache
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters import Run, sampling
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.native import NativeMeter

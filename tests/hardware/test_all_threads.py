@@ -5,12 +5,12 @@ from contextlib import suppress
 
 import pytest
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters import Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.native import NativeMeter
-from ridgepoint.program import measure_program
+from ridgepoint.profiling.program import measure_program
 
 pytestmark = pytest.mark.valgrind
 

@@ -8,8 +8,8 @@ import pytest
 
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.verify import why_refused
-from ridgepoint.jit import Compiler
 from ridgepoint.kernels.basic import addressing, compare, dependent, mixed
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.kernel import ENTRY
 
 pytestmark = [

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from known_work import BLAS_WORK
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind import CallgrindMeter
 

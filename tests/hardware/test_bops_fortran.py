@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters.source import built
 
 FLANG = next((name for name in ("flang-new-16", "flang-new", "flang") if shutil.which(name)), None)

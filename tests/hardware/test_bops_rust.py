@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters import Run
 from ridgepoint.meters.source import built, count, find_clang, find_rustc
 

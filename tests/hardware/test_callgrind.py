@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from known_work import BLAS_WORK
 
-from ridgepoint.errors import CannotMeasure, CannotStart, UnsupportedInstruction
-from ridgepoint.machine import Cache
+from ridgepoint.core.errors import CannotMeasure, CannotStart, UnsupportedInstruction
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.callgrind.counts import count_functions

@@ -9,10 +9,10 @@ import pytest
 from ridgepoint.ceilings import characterize
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.worker import Job
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.host import System
-from ridgepoint.jit import Compiler
 from ridgepoint.kernels.clock import clock
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.peak import WORKING_BYTES
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.documents import decode
-from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.core.documents import decode
+from ridgepoint.core.measured_cluster import MeasuredCluster
 
 TOOLS = Path(__file__).parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))

@@ -12,7 +12,7 @@ import pytest
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import Launcher
 from ridgepoint.cluster.task import Task
-from ridgepoint.errors import CannotMeasure, CannotStart, ProgramFailed
+from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed
 from ridgepoint.host import hostname, usable_cpus
 from ridgepoint.meters.standard_input import no_standard_input
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ridgepoint.archive import Archive
-from ridgepoint.documents import decode
-from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.core.documents import decode
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.kept.archive import Archive
 
 pytestmark = pytest.mark.network
 SLOW = pytest.mark.slow  # whole machines are measured

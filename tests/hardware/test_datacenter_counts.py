@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from ridgepoint.datacenter import REGION, WORKLOADS, command
+from ridgepoint.suites.datacenter import REGION, WORKLOADS, command
 
 pytestmark = pytest.mark.valgrind
 

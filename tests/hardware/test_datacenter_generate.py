@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from datacenter_runs import refusal
 
-from ridgepoint.datacenter import build, generate
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.suites.datacenter import build, generate
 
 KINDS = ["text", "integers", "reviews", "points", "documents", "graph"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from datacenter_runs import refusal, run
 
-from ridgepoint.datacenter import generate
+from ridgepoint.suites.datacenter import generate
 
 
 def lloyd(points, k, threshold):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from datacenter_runs import refusal, start
 
-from ridgepoint.datacenter import WORKLOADS
+from ridgepoint.suites.datacenter import WORKLOADS
 
 
 def splitmix(seed, count):

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import pytest
 from datacenter_runs import refusal, run
 
-from ridgepoint.datacenter import generate
+from ridgepoint.suites.datacenter import generate
 
 
 def words_of(text):

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from datacenter_runs import refusal, run
 
-from ridgepoint.datacenter import generate
+from ridgepoint.suites.datacenter import generate
 
 EDGES = {
     "empty": b"",

@@ -10,7 +10,7 @@ from core_inputs import ceiling, machine_of
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
-from ridgepoint.errors import CannotMeasure, ProgramFailed
+from ridgepoint.core.errors import CannotMeasure, ProgramFailed
 from ridgepoint.models.distributed import judge, nodes_on_ridgeline, nodes_together
 
 TOOLS = Path(__file__).parents[1] / "tools"

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from ridgepoint.cluster.launcher import find_launcher
-from ridgepoint.distributed import run_program
-from ridgepoint.errors import CannotMeasure, ProgramFailed
+from ridgepoint.core.errors import CannotMeasure, ProgramFailed
+from ridgepoint.suites.distributed import run_program
 
 pytestmark = pytest.mark.network
 SLOW = pytest.mark.slow  # no job starts in less than a second
@@ -111,7 +111,7 @@ def test_check_fails_where_ranks_do_not_communicate(module):
     """A check that cannot fail would prove nothing."""
     code = (
         "import sys; sys.argv = ['p', '--check', '--steps', '2']\n"
-        f"from ridgepoint.distributed.programs import job, {module} as m\n"
+        f"from ridgepoint.suites.distributed.programs import job, {module} as m\n"
         f"{_BROKEN[module]}\n"
         "job.run(m._parser, m.main)\n"
     )
@@ -126,7 +126,7 @@ def test_rank_that_fails_ends_all_and_is_named():
     """The others wait in an all-reduce that never comes."""
     code = (
         "import sys; sys.argv = ['p']\n"
-        "from ridgepoint.distributed.programs import job, mlp\n"
+        "from ridgepoint.suites.distributed.programs import job, mlp\n"
         "def failing(j):\n"
         "    if j.rank == 1: raise OSError('no luck')\n"
         "    return mlp.main(j)\n"

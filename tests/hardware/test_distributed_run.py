@@ -14,8 +14,8 @@ from core_inputs import ceiling, machine_of
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
-from ridgepoint.documents import encode
-from ridgepoint.errors import CannotStart, ProgramFailed
+from ridgepoint.core.documents import encode
+from ridgepoint.core.errors import CannotStart, ProgramFailed
 from ridgepoint.host import hostname
 
 pytestmark = [pytest.mark.network, pytest.mark.valgrind]

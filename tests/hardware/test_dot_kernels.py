@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from ridgepoint.ceilings.verify import why_refused
-from ridgepoint.jit import Compiler, emit
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.dot import CHAINS, dot_peak, dot_widths
+from ridgepoint.kernels.jit import Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT
 
 pytestmark = pytest.mark.hardware

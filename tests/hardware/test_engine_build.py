@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters import compiling
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.installation import installation

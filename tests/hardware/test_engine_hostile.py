@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from ridgepoint.errors import UnsupportedInstruction
+from ridgepoint.core.errors import UnsupportedInstruction
 
 pytestmark = pytest.mark.valgrind
 

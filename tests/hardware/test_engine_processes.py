@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from known_work import CROWD
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters import Run
 
 pytestmark = pytest.mark.valgrind

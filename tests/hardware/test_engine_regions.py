@@ -5,7 +5,7 @@ import sys
 import pytest
 from known_work import PARTS_FUNCTIONS, PARTS_N
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 
 pytestmark = pytest.mark.valgrind
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ridgepoint.machine import Cache
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters.engine.build import engine
 from ridgepoint.meters.engine.profile import read_profile
 

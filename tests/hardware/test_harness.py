@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 import ridgepoint
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness import measure_all, subject
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.profiling.calls import measure_all, subject
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 N = 100_000

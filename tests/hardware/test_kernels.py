@@ -13,10 +13,10 @@ import pytest
 
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.verify import innermost_loop, why_refused
-from ridgepoint.jit import Code, Compiler, emit
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
+from ridgepoint.kernels.jit import Code, Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, Claim
 from ridgepoint.kernels.peak import WORKING_BYTES, chain, mix, peak
 

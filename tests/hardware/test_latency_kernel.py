@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ridgepoint.ceilings.verify import why_refused
-from ridgepoint.jit import Compiler, emit
+from ridgepoint.kernels.jit import Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.latency import PAGE_BYTES, PER_PAGE, UNROLL, visit
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.ceilings.verify import innermost_loop, why_refused
-from ridgepoint.jit import Compiler
 from ridgepoint.kernels.issue import MIXES, issue
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.mul_add import REGISTERS, mul_add
 

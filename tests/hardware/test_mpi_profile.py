@@ -11,7 +11,7 @@ from ridgepoint.cluster import profiling
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
 from ridgepoint.cluster.task import Task
-from ridgepoint.errors import CannotStart, MeterUnavailable
+from ridgepoint.core.errors import CannotStart, MeterUnavailable
 from ridgepoint.host import hostname
 from ridgepoint.meters.standard_input import no_standard_input
 

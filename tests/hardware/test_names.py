@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.meters.symbols import read_packed_symbols, read_symbols
-from ridgepoint.program import measure_program
+from ridgepoint.profiling.program import measure_program
 
 pytestmark = pytest.mark.valgrind
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from known_work import CROWD
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness import measure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters import Run
 from ridgepoint.meters.native.contents import BANK, EVENT, HEADER, MODULE, SAMPLE
 from ridgepoint.meters.native.copy_file import HEADER as COPY_HEADER
 from ridgepoint.meters.native.copy_file import LINE, PLACE, ROW
+from ridgepoint.profiling.calls import measure
 
 pytestmark = [
     pytest.mark.valgrind,

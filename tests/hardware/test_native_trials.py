@@ -4,7 +4,7 @@ import pytest
 from native_programs import TRIALS
 from native_trials import Engine, Workshop, counts, difference, lacking, run
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 
 
 def _marked(trial):

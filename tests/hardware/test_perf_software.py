@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.catalogue import Core, Event, Metric, Microarchitecture
 from ridgepoint.meters.perf.groups import Counter
@@ -22,7 +22,7 @@ from ridgepoint.meters.perf.session import Session
 from ridgepoint.meters.perf.sysfs import Encoding, Pmu, pmus
 from ridgepoint.meters.process import resolve, run
 from ridgepoint.meters.standard_input import own_standard_input
-from ridgepoint.program import measure_program
+from ridgepoint.profiling.program import measure_program
 
 pytestmark = pytest.mark.hardware
 

@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from ridgepoint.errors import CannotMeasure, CannotStart
+from ridgepoint.core.errors import CannotMeasure, CannotStart
 from ridgepoint.meters.process import resolve, run
 from ridgepoint.meters.standard_input import own_standard_input
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ridgepoint.ceilings.buffer import Buffer
 from ridgepoint.ceilings.verify import why_refused
-from ridgepoint.jit import Compiler, emit
+from ridgepoint.kernels.jit import Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.random_access import (
     CHASE_LEAST_BYTES,

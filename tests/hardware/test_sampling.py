@@ -2,12 +2,12 @@
 
 import pytest
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Timed
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Timed
 from ridgepoint.meters.process import run
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.standard_input import own_standard_input
-from ridgepoint.program import measure_program
+from ridgepoint.profiling.program import measure_program
 
 pytestmark = [pytest.mark.hardware, pytest.mark.usefixtures("_can_sample")]
 

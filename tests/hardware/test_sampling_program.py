@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from ridgepoint.cli.main import main
-from ridgepoint.counts import Counts
-from ridgepoint.measurement import Counted
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.measurement import Counted
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.sampling.event import refusal
 from ridgepoint.meters.scripted import ScriptedMeter
-from ridgepoint.program import measure_program, work_cautions
+from ridgepoint.profiling.program import measure_program, work_cautions
 
 COUNTED = Counted(
     meter="scripted",

@@ -12,12 +12,12 @@ import sys
 
 import pytest
 
-from ridgepoint.geometry import parse_geometry
+from ridgepoint.core.geometry import parse_geometry
+from ridgepoint.doctor.selftest import default_meters, programs, selftest
+from ridgepoint.doctor.selftest.arithmetic import arithmetic
+from ridgepoint.doctor.selftest.assembly import listing
+from ridgepoint.doctor.selftest.streams import streams
 from ridgepoint.host import System
-from ridgepoint.selftest import default_meters, programs, selftest
-from ridgepoint.selftest.arithmetic import arithmetic
-from ridgepoint.selftest.assembly import listing
-from ridgepoint.selftest.streams import streams
 
 pytestmark = [
     pytest.mark.hardware,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from core_inputs import ceiling, machine_of
 
-from ridgepoint.documents import decode, encode
-from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.measured_cluster import MeasuredCluster
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from slurm_hosts import slurm_hosts, why_not

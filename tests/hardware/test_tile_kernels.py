@@ -17,9 +17,9 @@ from ridgepoint.cli.main import main
 from ridgepoint.doctor import examine
 from ridgepoint.host import System, tiles
 from ridgepoint.host.tiles import why_no_tiles
-from ridgepoint.jit import Compiler, emit
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.clock import clock
+from ridgepoint.kernels.jit import Compiler, emit
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT
 from ridgepoint.kernels.tiles import has_tiles, tile_peak
 

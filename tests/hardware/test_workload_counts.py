@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from ridgepoint.workloads import all_workloads, find
+from ridgepoint.suites.kernels import all_workloads, find
 
 pytestmark = pytest.mark.valgrind
 
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.valgrind
 PROGRAM = """
 import sys
 from ridgepoint import region
-from ridgepoint.harness.loops import loop_over
-from ridgepoint.workloads import find
+from ridgepoint.profiling.calls.loops import loop_over
+from ridgepoint.suites.kernels import find
 for argument in sys.argv[1:]:
     name, *numbers = argument.split(":")
     workload, (n, before, inside) = find(name), map(int, numbers)

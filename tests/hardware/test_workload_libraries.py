@@ -10,7 +10,7 @@ NAMES = ("fftw_execute", "fftw_execute_dft", "fftw_plan_guru_dft", "fftw_plan_gu
 PROGRAM = """
 import ctypes, sys
 ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
-from ridgepoint.workloads import find
+from ridgepoint.suites.kernels import find
 find("fft.fftw").check(64)
 print("as NumPy")
 """

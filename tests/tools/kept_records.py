@@ -18,14 +18,14 @@ from core_inputs import ceiling, machine_of
 from rank_inputs import ScriptedRunner, timed_run
 from scripted_gpu import ScriptedGpu
 
-from ridgepoint.archive import Archive
-from ridgepoint.caution import Caution
+from ridgepoint.ceilings.gpu import characterize_gpu
 from ridgepoint.cluster.driver import DistributedProgram, Plan
-from ridgepoint.documents import decode, kind_of
-from ridgepoint.gpu import characterize_gpu
-from ridgepoint.machine import Machine
-from ridgepoint.measured_cluster import MeasuredCluster
-from ridgepoint.measurement import Measurement, Timing
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.documents import decode, kind_of
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.kept.archive import Archive
 
 KEPT = Path(__file__).parents[1] / "snapshots" / "kept"
 _KINDS = {
@@ -112,7 +112,7 @@ def document(name: str) -> Machine | MeasuredCluster | Measurement | Timing:
 def fill(path: Path) -> Names:
     """Keep every record in a new archive, all at the same time of a day long past."""
     measurements = []
-    with mock.patch("ridgepoint.archive.datetime") as clock, Archive(path) as archive:
+    with mock.patch("ridgepoint.kept.archive.datetime") as clock, Archive(path) as archive:
         clock.now.return_value = _AT
         ids = {
             "vm": archive.keep_machine(document("vm"), label="vm"),

@@ -274,7 +274,7 @@ class Engine:
 
 def _caches() -> object:
     """Return small caches, and short bursts: threads change over often."""
-    from ridgepoint.machine import Cache
+    from ridgepoint.core.machine import Cache
     from ridgepoint.meters.native.traffic import Wanted
     from ridgepoint.meters.simulated.geometry import simulated
 

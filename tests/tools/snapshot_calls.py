@@ -13,13 +13,13 @@ import kept_records
 from cluster_inputs import CLUSTER
 from suite_inputs import failed, result
 
-from ridgepoint.basic_operations import BasicOperations
 from ridgepoint.cli.main import main
-from ridgepoint.documents import encode
-from ridgepoint.finding import Finding
-from ridgepoint.library import load
-from ridgepoint.pipeline_file import example
-from ridgepoint.reference import DatacenterCase, DatacenterResult, DatacenterRun, SuiteRun
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.documents import encode
+from ridgepoint.core.reference import DatacenterCase, DatacenterResult, DatacenterRun, SuiteRun
+from ridgepoint.doctor.finding import Finding
+from ridgepoint.kept.pipeline_file import example
+from ridgepoint.published.machines import load
 
 PIPELINES = ("imaging", "memo", "sdp-low", "observation")
 _SCALING = Path(__file__).parents[1] / "data" / "scaling"
@@ -162,7 +162,7 @@ def _bops(_: Path) -> None:
     """Report what 'ridgepoint bops' counted from a source."""
     from ridgepoint.cli.bops_report import document, tables
     from ridgepoint.cli.common import console
-    from ridgepoint.documents import render
+    from ridgepoint.core.documents import render
     from ridgepoint.meters.source.counts import FunctionOperations, LineOperations, SourceCounts
 
     of_main = BasicOperations(arithmetic=100, compare=101, addressing=100)
@@ -192,10 +192,10 @@ def _bops(_: Path) -> None:
 
 def _distributed(_: Path) -> None:
     """Print what 'ridgepoint suite distributed' measured."""
-    from ridgepoint.distributed.results import decoded
+    from ridgepoint.suites.distributed.results import decoded
 
     run = decoded((kept_records.KEPT / "conjugate-gradient.json").read_bytes())
-    with mock.patch("ridgepoint.distributed.run_program", return_value=run):
+    with mock.patch("ridgepoint.suites.distributed.run_program", return_value=run):
         for words in ([], ["--json"]):
             main(["suite", "distributed", "conjugate-gradient", "--mpi", "2", *words])
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from core_inputs import MACHINE
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.measured_cluster import (
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measured_cluster import (
     Exchange,
     Link,
     Links,

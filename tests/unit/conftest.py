@@ -4,8 +4,8 @@ import pytest
 from core_inputs import MACHINE, MEASUREMENT
 from hypothesis import settings
 
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
 
 # Shared runners stall: a deadline would test them, not us. A failure prints how to repeat it.
 settings.register_profile("ridgepoint", deadline=None, max_examples=60, print_blob=True)

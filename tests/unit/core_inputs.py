@@ -1,10 +1,10 @@
 """Small literal machines and measurements."""
 
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Ceiling, Host, Machine
-from ridgepoint.measurement import Context, Counted, Measurement, Timed
-from ridgepoint.resources import RESOURCES
+from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling, Host, Machine
+from ridgepoint.core.measurement import Context, Counted, Measurement, Timed
+from ridgepoint.core.resources import RESOURCES
 
 
 def ceiling(resource, rate, *, threads=1, name="pattern", shares=(None, None)):

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from ridgepoint.datacenter import build
+from ridgepoint.suites.datacenter import build
 
 
 class Done(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from native_code import library
 
-from ridgepoint.machine import Cache
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters.native import traffic
 from ridgepoint.meters.simulated.geometry import Geometry
 

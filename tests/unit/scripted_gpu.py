@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from itertools import cycle
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.gpu.device import Facts
-from ridgepoint.gpu.kernels import Product, Stream
+from ridgepoint.ceilings.gpu.device import Facts
+from ridgepoint.ceilings.gpu.kernels import Product, Stream
+from ridgepoint.core.errors import CannotMeasure
 
 FACTS = Facts(
     name="NVIDIA Made-Up 100",

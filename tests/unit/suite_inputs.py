@@ -2,7 +2,7 @@
 
 from figure_inputs import flop, measurement
 
-from ridgepoint.reference import Case, Expected, Result
+from ridgepoint.core.reference import Case, Expected, Result
 
 
 def result(

@@ -12,8 +12,8 @@ import pytest
 from core_inputs import ceiling, machine_of
 from rich.console import Console
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import (
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import (
     Counts,
     FlopCount,
     FunctionCounts,
@@ -22,11 +22,9 @@ from ridgepoint.counts import (
     RegionCounts,
     Traffic,
 )
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.advice_text import advice_list
-from ridgepoint.figures.verdict import verdict
-from ridgepoint.machine import Cache, Machine
-from ridgepoint.measurement import (
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache, Machine
+from ridgepoint.core.measurement import (
     Context,
     Counted,
     Measurement,
@@ -37,7 +35,9 @@ from ridgepoint.measurement import (
 )
 from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.report import report
+from ridgepoint.show.advice_text import advice_list
+from ridgepoint.show.report import report
+from ridgepoint.show.verdict import verdict
 
 OPERATIONS = {"fma": 1, "add": 0.5, "mul": 0.5, "mul+add": 0.5, "div": 1 / 16}
 WIDTHS = {"scalar": 12.5e9, "256-bit": 50e9, "512-bit": 100e9}

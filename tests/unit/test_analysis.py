@@ -8,13 +8,13 @@ import pytest
 from figure_inputs import MACHINE, MARKED, PROFILED, TRIAD, timed
 from rich.console import Console
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import tables
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.measurement import Asked, Sampled, TimedFunction
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Asked, Sampled, TimedFunction
 from ridgepoint.models import analysis as analysis_module
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.report import report
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import for_terminal as tables
 
 TRIAD_S = 0.008
 MEASURED = replace(

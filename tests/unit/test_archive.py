@@ -16,17 +16,17 @@ import pytest
 from cluster_inputs import CLUSTER
 from core_inputs import MACHINE, MEASUREMENT
 
-from ridgepoint.archive import Archive, default_path
-from ridgepoint.documents import encode
-from ridgepoint.errors import ArchiveRefused, InvalidDocument, RidgepointError
-from ridgepoint.keeping import keep, load
+from ridgepoint.ceilings.keeping import keep, load
+from ridgepoint.core.documents import encode
+from ridgepoint.core.errors import ArchiveRefused, InvalidDocument, RidgepointError
+from ridgepoint.kept.archive import Archive, default_path
 from ridgepoint.models.analysis import place
 
 WRITER = """
 import sys
 from dataclasses import replace
 from core_inputs import MACHINE, MEASUREMENT
-from ridgepoint.archive import Archive
+from ridgepoint.kept.archive import Archive
 
 with Archive(sys.argv[1]) as archive:
     for number in range(int(sys.argv[2])):
@@ -366,7 +366,7 @@ def test_an_archive_that_was_being_brought_up_to_date_at_a_kill_is_as_it_was(pat
     old_archive(path, schema)
     script = """
 import os, signal, sys
-from ridgepoint.archive import Archive
+from ridgepoint.kept.archive import Archive
 
 with Archive(sys.argv[1]) as archive:
     archive._file._opened().execute("PRAGMA cache_size = 1")
@@ -650,7 +650,7 @@ def test_a_record_of_a_newer_schema_is_refused_alone(path, monkeypatch):
     with Archive(path) as archive:
         archive.keep_machine(MACHINE)
         newer = encode(MACHINE).replace(b'"schema":1', b'"schema":2')
-        monkeypatch.setattr("ridgepoint.archive.encode", lambda machine: newer)
+        monkeypatch.setattr("ridgepoint.kept.archive.encode", lambda machine: newer)
         archive.keep_machine(MACHINE)
 
         assert archive.machine(1) == MACHINE
@@ -711,8 +711,8 @@ def test_a_full_disk_is_refused_and_nothing_kept_is_lost(tmp_path):
 mount -t tmpfs -o size=256k none {tmp_path} || exit 77
 exec {sys.executable} - <<'PY'
 from core_inputs import MACHINE
-from ridgepoint.archive import Archive
-from ridgepoint.errors import ArchiveRefused
+from ridgepoint.kept.archive import Archive
+from ridgepoint.core.errors import ArchiveRefused
 
 with Archive("{tmp_path}/archive.sqlite3") as archive:
     try:

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from core_inputs import COUNTS, MEASUREMENT, measured
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.counts import Counts
-from ridgepoint.documents import decode, encode
-from ridgepoint.harness.average import average_counts, difference_of_counts
-from ridgepoint.measurement import Measurement
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.profiling.calls.average import average_counts, difference_of_counts
 
 KNOWN = replace(COUNTS, basic_operations=BasicOperations(arithmetic=7, compare=3, addressing=11))
 

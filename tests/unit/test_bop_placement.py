@@ -6,16 +6,16 @@ import pytest
 from core_inputs import COUNTS, MACHINE, ceiling, machine_of, measured
 from rich.console import Console
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.counts import Counts, FunctionCounts, Traffic
-from ridgepoint.figures.key import ridge_note
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.run_table import run
-from ridgepoint.library import load
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.counts import Counts, FunctionCounts, Traffic
 from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.work import bop_source
-from ridgepoint.report import report
+from ridgepoint.published.machines import load
+from ridgepoint.show.charts.key import ridge_note
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.report import report
+from ridgepoint.show.tables.run_table import run
 
 # One core: 20 GBOP/s and 5 GB/s.
 BENCH = machine_of(ceiling("bop", 20e9), ceiling("fp64", 10e9), ceiling("dram", 5e9))

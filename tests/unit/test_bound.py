@@ -4,10 +4,10 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.demand import Demand
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.library import load
-from ridgepoint.models.bound import bound
+from ridgepoint.core.bound import bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.published.machines import load
 
 amounts = st.floats(1e-3, 1e15)
 resources = st.sampled_from(["fp64", "fp32", "dram_read", "dram_write", "l2", "network"])

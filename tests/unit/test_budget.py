@@ -5,9 +5,9 @@ import pytest
 from ridgepoint.ceilings import session
 from ridgepoint.ceilings.pool import Timing
 from ridgepoint.ceilings.rounds import QUICK, THOROUGH
+from ridgepoint.core.machine import Cache
 from ridgepoint.host import Activity, Topology
-from ridgepoint.jit import Compiler, Function
-from ridgepoint.machine import Cache
+from ridgepoint.kernels.jit import Compiler, Function
 
 GIB = 1 << 30
 _TOUCHING_AT_ONCE = 16  # threads beyond which memory is touched no faster

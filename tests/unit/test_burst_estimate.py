@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ridgepoint.models.burst_estimate import Interval, Moved, estimate
+from ridgepoint.models.caches.burst_estimate import Interval, Moved, estimate
 
 PARTS = 8
 WORDS = 800.0

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ridgepoint.cache_capacity import Capacity, LatencyCurve
-from ridgepoint.machine import Cache
-from ridgepoint.models.cache_capacity import caches_here, capacity_ends, contradictions
-from ridgepoint.models.capacity_fit import expected_latency, fit_capacities
+from ridgepoint.core.cache_capacity import Capacity, LatencyCurve
+from ridgepoint.core.machine import Cache
+from ridgepoint.models.caches.capacity import caches_here, capacity_ends, contradictions
+from ridgepoint.models.caches.capacity_fit import expected_latency, fit_capacities
 
 KIB, MIB = 1 << 10, 1 << 20
 

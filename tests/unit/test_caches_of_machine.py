@@ -6,8 +6,8 @@ import pytest
 from core_inputs import MACHINE, MEASUREMENT
 
 from ridgepoint import measure, measure_program
+from ridgepoint.core.machine import Cache
 from ridgepoint.host import System
-from ridgepoint.machine import Cache
 from ridgepoint.meters.scripted import ScriptedMeter
 
 
@@ -40,7 +40,7 @@ def test_caches_of_the_machine_that_bounds_are_simulated(options, expected, monk
     measure_program(["true"], meter=meter, repeat=1, output="discard", **options)
     asked = []
     monkeypatch.setattr(
-        "ridgepoint.harness.measure_all",
+        "ridgepoint.profiling.calls.measure_all",
         lambda subjects, **given: [asked.append(given["caches"]) or MEASUREMENT],
     )
     measure(abs, 1, **options)

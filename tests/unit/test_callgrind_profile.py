@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.errors import CannotMeasure, InvalidDocument
-from ridgepoint.machine import Cache
+from ridgepoint.core.errors import CannotMeasure, InvalidDocument
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters.callgrind.geometry import simulated
 from ridgepoint.meters.callgrind.profile import parse_profile
 from ridgepoint.meters.valgrind.log import parse_log

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from ridgepoint.models.allocation import (
+from ridgepoint.core.rates import ideal_machine
+from ridgepoint.models.scaling import Problem, Scaling
+from ridgepoint.models.scaling.allocation import (
     allocations,
     best_allocation,
     largest_allocation,
     optimal_nodes,
 )
-from ridgepoint.models.case_studies import (
+from ridgepoint.models.scaling.case_studies import (
     CASE_STUDIES,
     conjugate_gradient,
     fft,
@@ -18,9 +20,7 @@ from ridgepoint.models.case_studies import (
     matrix_product_2d,
     scalar_product,
 )
-from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.speed_up_laws import usl_scaling
-from ridgepoint.rates import ideal_machine
+from ridgepoint.models.scaling.speed_up_laws import usl_scaling
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)
 SIZES = {

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 from core_inputs import MACHINE, ceiling, machine_of
 
-from ridgepoint.caution import Caution
 from ridgepoint.cluster.nodes import MOST_KEPT, Roster
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
 
 
 def node(fp64, dram=8e9):

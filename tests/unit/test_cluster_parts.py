@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ridgepoint.cluster import agent, frames, interfaces, profiling
 from ridgepoint.cluster.launcher import clean_environment, find_launcher
 from ridgepoint.cluster.sharing import shared_caches
-from ridgepoint.errors import CannotMeasure, CannotStart
-from ridgepoint.machine import Cache
+from ridgepoint.core.errors import CannotMeasure, CannotStart
+from ridgepoint.core.machine import Cache
 
 TOKEN = "0123456789abcdef"
 

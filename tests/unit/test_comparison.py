@@ -7,8 +7,8 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.caution import Caution
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.comparison import compare
 
 # With six samples the 95 % interval of the median is their whole range.

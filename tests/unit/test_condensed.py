@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
-from ridgepoint.documents import decode, encode, render
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import tables
-from ridgepoint.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.documents import decode, encode, render
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Measurement, Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.condensed import condensed
-from ridgepoint.report import report
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import for_terminal as tables
 
 # Most functions of a real program do next to nothing, and a few do nearly all.
 AMOUNTS = st.one_of(st.integers(0, 3), st.integers(0, 10**9))

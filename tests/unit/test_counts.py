@@ -6,7 +6,7 @@ from core_inputs import COUNTS, MEASUREMENT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import (
+from ridgepoint.core.counts import (
     Counts,
     FlopCount,
     FunctionCounts,
@@ -15,12 +15,12 @@ from ridgepoint.counts import (
     RegionCounts,
     Traffic,
 )
-from ridgepoint.documents import decode, encode, plain
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Alternative, Measurement, TimedRegion
+from ridgepoint.core.documents import decode, encode, plain
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Alternative, Measurement, TimedRegion
 from ridgepoint.models.analysis import analyse
-from ridgepoint.report import report
+from ridgepoint.show.report import report
 
 amounts = st.integers(0, 10**15)
 flop_counts = st.builds(

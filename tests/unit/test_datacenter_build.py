@@ -8,7 +8,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from ridgepoint.datacenter import (
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.host import System
+from ridgepoint.suites.datacenter import (
     VARIANTS,
     WORKLOADS,
     arguments,
@@ -17,8 +19,6 @@ from ridgepoint.datacenter import (
     find,
     host_flags,
 )
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.host import System
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ridgepoint.datacenter import measuring
-from ridgepoint.errors import CannotMeasure, Interrupted, ProgramFailed
+from ridgepoint.core.errors import CannotMeasure, Interrupted, ProgramFailed
+from ridgepoint.suites.datacenter import measuring
 
 
 @pytest.fixture

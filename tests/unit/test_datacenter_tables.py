@@ -7,13 +7,13 @@ import pytest
 from figure_inputs import MACHINE, measurement
 from rich.console import Console
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.documents import decode, encode
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.datacenter_points import datacenter_points
-from ridgepoint.figures.datacenter_tables import datacenter
-from ridgepoint.library import load
-from ridgepoint.reference import DatacenterCase, DatacenterResult, DatacenterRun
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.reference import DatacenterCase, DatacenterResult, DatacenterRun
+from ridgepoint.published.machines import load
+from ridgepoint.show.charts.datacenter_points import datacenter_points
+from ridgepoint.show.tables.datacenter_tables import datacenter
 
 SORT = DatacenterCase(
     workload="sort",

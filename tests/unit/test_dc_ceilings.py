@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.dc_ceilings import by_design, ceilings
-from ridgepoint.library import load
-from ridgepoint.machine import Ceiling
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling
+from ridgepoint.published.machines import load
+from ridgepoint.show.tables.dc_ceilings import by_design, ceilings
 
 
 def bop(name, rate, theoretical=None, threads=2):

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.dc_plane import WorkloadPoint
-from ridgepoint.figures.dc_roofline import dc_figure, dc_panel, published_points
-from ridgepoint.figures.dc_roofline_mpl import save
-from ridgepoint.library import load
-from ridgepoint.machine import Ceiling
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling
+from ridgepoint.published.machines import load
+from ridgepoint.show.charts.dc_plane import WorkloadPoint
+from ridgepoint.show.charts.dc_roofline import dc_figure, dc_panel, published_points
+from ridgepoint.show.charts.dc_roofline_mpl import save
 
 E5645 = load("e5645-prefetch")
 OF_BOP, OF_FLOP = published_points()

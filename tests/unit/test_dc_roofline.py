@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.library import load
+from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.models.dc_roofline import (
     DCRoofline,
     ceiling_bop_per_s,
@@ -12,6 +11,7 @@ from ridgepoint.models.dc_roofline import (
     intensity,
     peak_bop_per_s,
 )
+from ridgepoint.published.machines import load
 
 E5645 = DCRoofline(machine=load("e5645"))
 FLOP = DCRoofline(machine=load("e5645"), work="fp64")

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from ridgepoint.figures.dc_tables import published, published_tables
-from ridgepoint.published import Table, printed, publication, recomputed
+from ridgepoint.published.tables import Table, printed, publication, recomputed
+from ridgepoint.show.tables.dc_tables import published, published_tables
 
 TABLES = {one.number: one for one in published_tables()}
 

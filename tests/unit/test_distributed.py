@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.distributed import PROGRAMS, NodeRates, command, find, predicted, rates_of
-from ridgepoint.distributed.programs.job import bounds
-from ridgepoint.distributed.results import decoded
-from ridgepoint.distributed.running import _reason
-from ridgepoint.errors import InvalidDocument
-from ridgepoint.models.case_studies import matrix_product_1d, scalar_product
-from ridgepoint.models.training import TrainingStep
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.scaling.case_studies import matrix_product_1d, scalar_product
+from ridgepoint.suites.distributed import PROGRAMS, NodeRates, command, find, predicted, rates_of
+from ridgepoint.suites.distributed.programs.job import bounds
+from ridgepoint.suites.distributed.results import decoded
+from ridgepoint.suites.distributed.running import _reason
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # As a job of two ranks printed it, with round numbers.
@@ -61,7 +61,8 @@ def test_command_gives_the_size_by_the_option_of_the_program():
     words = command("mlp", size=7, threads=2, options=("--check",))
 
     assert words[1:] == [
-        "-m", "ridgepoint.distributed.programs.mlp", "--batch", "7", "--threads", "2", "--check",
+        "-m", "ridgepoint.suites.distributed.programs.mlp", "--batch", "7",
+        "--threads", "2", "--check",
     ]  # fmt: skip
 
 

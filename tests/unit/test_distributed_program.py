@@ -9,9 +9,9 @@ from rank_inputs import ScriptedRunner, counted_run, report_of, timed_run
 
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.interfaces import Passed
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.measurement import Measurement
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.distributed import (
     division,
     judge,

@@ -3,7 +3,7 @@
 import pytest
 
 from ridgepoint import doctor
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.compiling import compiler
 
 

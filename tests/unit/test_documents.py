@@ -5,15 +5,15 @@ from core_inputs import COUNTS, MACHINE, MEASUREMENT, machine_of, measured
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
-from ridgepoint.documents import decode, encode, render, to_fields
-from ridgepoint.errors import InvalidDocument
-from ridgepoint.estimate import Estimate
-from ridgepoint.identity import Identity
-from ridgepoint.machine import Cache, Ceiling, Host, Machine
-from ridgepoint.measurement import Context, Counted, Measurement, Timed, Timing
-from ridgepoint.resources import LEVELS, PRECISIONS, RESOURCES
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.documents import decode, encode, render, to_fields
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.identity import Identity
+from ridgepoint.core.machine import Cache, Ceiling, Host, Machine
+from ridgepoint.core.measurement import Context, Counted, Measurement, Timed, Timing
+from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 maybe_text = st.none() | text

@@ -4,9 +4,9 @@ import pytest
 from core_inputs import ceiling
 
 from ridgepoint.ceilings import doubts
+from ridgepoint.core.identity import Identity
+from ridgepoint.core.machine import Cache
 from ridgepoint.host import Activity, of_activity
-from ridgepoint.identity import Identity
-from ridgepoint.machine import Cache
 
 CACHES = (
     Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.building import header_folder, source_folder
 from ridgepoint.meters.compiling import first_complaint
 from ridgepoint.meters.engine.build import engine

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.estimate import Estimate
 
 samples = st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=40)
 

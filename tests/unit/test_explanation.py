@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from ridgepoint.ceilings.explain import named_task
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.plan import plan
-from ridgepoint.errors import RidgepointError
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.folded import folded
-from ridgepoint.figures.samples import render, samples_figure
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache
 from ridgepoint.kernels.isa import Isa
-from ridgepoint.machine import Cache
+from ridgepoint.show.charts.samples import render, samples_figure
+from ridgepoint.show.folded import folded
 
 L1 = Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8)
 L1_COPY = ceiling("l1", 1.0, name="copy")

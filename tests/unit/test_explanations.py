@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_advice import BENCH, counts, flop, moved, program
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.counts import FunctionCounts
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.verdict import verdict
-from ridgepoint.measurement import Sampled, TimedFunction
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.counts import FunctionCounts
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Sampled, TimedFunction
 from ridgepoint.models.advice.language import how_to, language_of
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.work import yardstick
+from ridgepoint.show.verdict import verdict
 
 MACHINE = replace(
     BENCH,

@@ -30,15 +30,15 @@ from figure_inputs import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import RidgepointError
-from ridgepoint.figures.canvas import Canvas
-from ridgepoint.figures.labels import Box, Room, along
-from ridgepoint.figures.mpl import draw, save
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.terminal import render
-from ridgepoint.figures.words import machine_title, printable, program_name
-from ridgepoint.identity import Identity
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.identity import Identity
 from ridgepoint.models.analysis import analyse
+from ridgepoint.show.charts.canvas import Canvas
+from ridgepoint.show.charts.labels import Box, Room, along
+from ridgepoint.show.charts.mpl import draw, save
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.words import machine_title, printable, program_name
 
 
 def figure_of(*measurements, machine=MACHINE):
@@ -507,7 +507,7 @@ def test_labels_of_diagonals_are_turned_with_them():
 @pytest.mark.parametrize("width_in", [3.5, 8.0])
 def test_no_label_lies_on_another(programs, width_in, tmp_path):
     """As drawn: upright and turned texts on the plane, by the corners of their rectangles."""
-    from ridgepoint.figures.mpl import _drawn
+    from ridgepoint.show.charts.mpl import _drawn
 
     axes = _drawn(figure_of(*programs), width_in=width_in)
     axes.figure.savefig(tmp_path / "any.png", dpi=100)
@@ -639,8 +639,8 @@ def test_an_unwritable_path_is_named_with_the_reason(tmp_path):
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from ridgepoint.errors import RidgepointError
-from ridgepoint.figures.files import replace_file
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.show.files import replace_file
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
@@ -676,7 +676,7 @@ def test_a_link_keeps_pointing_to_the_file(tmp_path):
 def test_importing_figures_does_not_import_matplotlib():
     """The command line must start fast."""
     code = (
-        "import sys, ridgepoint.figures.mpl, ridgepoint.figures.terminal; "
+        "import sys, ridgepoint.show.charts.mpl, ridgepoint.show.charts.terminal; "
         "print('matplotlib' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.models.case_studies import fft, matrix_product_1d, scalar_product
-from ridgepoint.models.fitting import CannotFit
-from ridgepoint.models.law_fits import fit_law
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.rates import ideal_machine
+from ridgepoint.core.runs import Run
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling_fits import fit_rates
-from ridgepoint.models.speed_up_laws import usl
-from ridgepoint.rates import ideal_machine
-from ridgepoint.runs import Run
+from ridgepoint.models.scaling.case_studies import fft, matrix_product_1d, scalar_product
+from ridgepoint.models.scaling.fits import fit_rates
+from ridgepoint.models.scaling.fitting import CannotFit
+from ridgepoint.models.scaling.law_fits import fit_law
+from ridgepoint.models.scaling.speed_up_laws import usl
 
 RATES = {"core rate": 8e9, "memory bandwidth": 16e9, "link bandwidth": 2e9}
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ridgepoint.errors import InvalidDocument
-from ridgepoint.runs import read_runs
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.runs import read_runs
 
 
 def written(folder, text):

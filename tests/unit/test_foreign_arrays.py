@@ -8,9 +8,9 @@ import fake_torch
 import numpy as np
 import pytest
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness import subject
-from ridgepoint.harness.packing import pack
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.profiling.calls import subject
+from ridgepoint.profiling.calls.packing import pack
 
 WHAT = "cannot measure 'f'"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ridgepoint.function_timing import _cpu_of
 from ridgepoint.meters import Run
 from ridgepoint.meters.sampling.function_clock import Stay
+from ridgepoint.profiling.function_timing import _cpu_of
 
 
 def stay(*, wall_s, cpu_s, system_s=0.0, user_s=None):

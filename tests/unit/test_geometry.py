@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.geometry import parse_geometry
+from ridgepoint.core.geometry import parse_geometry
 
 
 def test_three_levels_are_read_in_any_order():

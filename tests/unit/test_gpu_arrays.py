@@ -6,9 +6,9 @@ from types import ModuleType
 import pytest
 from fake_cupy import FakeCupy
 
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.gpu import smi
-from ridgepoint.gpu.arrays import open_arrays
+from ridgepoint.ceilings.gpu import smi
+from ridgepoint.ceilings.gpu.arrays import open_arrays
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 
 
 @pytest.fixture

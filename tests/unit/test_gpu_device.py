@@ -5,10 +5,10 @@ import sys
 import pytest
 from fake_cupy import FakeCupy, FakeRuntimeError
 
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.gpu import cupy_device, open_device, smi
-from ridgepoint.gpu.device import Sizes
-from ridgepoint.gpu.kernels import Chain, Product, Stream
+from ridgepoint.ceilings.gpu import cupy_device, open_device, smi
+from ridgepoint.ceilings.gpu.device import Sizes
+from ridgepoint.ceilings.gpu.kernels import Chain, Product, Stream
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 
 SIZES = Sizes(buffer_bytes=2 * 16384 * 2, passes=2, blocks=2, matrix=16)
 

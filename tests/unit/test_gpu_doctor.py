@@ -4,8 +4,8 @@ import pytest
 from scripted_gpu import ScriptedGpu
 
 from ridgepoint import doctor
-from ridgepoint.errors import MeterUnavailable
-from ridgepoint.gpu.driver import gpu_is_here
+from ridgepoint.ceilings.gpu.driver import gpu_is_here
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.ncu import NcuMeter
 
 
@@ -75,7 +75,7 @@ def test_gpu_that_is_found_is_named(monkeypatch, tmp_path, has_ncu):
 )
 def test_gpu_is_told_from_other_devices_of_the_bus(tmp_path, monkeypatch, vendor, kind, is_gpu):
     """By vendor and class."""
-    monkeypatch.setattr("ridgepoint.gpu.driver.driver_is_missing", lambda: True)
+    monkeypatch.setattr("ridgepoint.ceilings.gpu.driver.driver_is_missing", lambda: True)
     device(tmp_path / "0000:65:00.0", vendor=vendor, kind=kind)
 
     assert gpu_is_here(tmp_path) is is_gpu

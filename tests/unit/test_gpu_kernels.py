@@ -12,7 +12,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from ridgepoint.gpu.kernels import FORMATS, SOURCE, Chain, Product, Stream, pass_bytes
+from ridgepoint.ceilings.gpu.kernels import FORMATS, SOURCE, Chain, Product, Stream, pass_bytes
 
 # CUDA's names, for a CPU that is all threads in turn.
 ON_CPU = r"""

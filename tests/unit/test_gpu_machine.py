@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from scripted_gpu import FACTS, ScriptedGpu
 
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.gpu import characterize_gpu, gpu_fingerprint, measured_again
-from ridgepoint.gpu.plan import entries, sizes_for
-from ridgepoint.library import load
-from ridgepoint.machine import Machine
+from ridgepoint.ceilings.gpu import characterize_gpu, gpu_fingerprint, measured_again
+from ridgepoint.ceilings.gpu.plan import entries, sizes_for
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Machine
+from ridgepoint.published.machines import load
 
 
 def measured(**options):

@@ -8,11 +8,11 @@ import perf_host
 import pytest
 
 import ridgepoint
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.harness import measure_all, subject
-from ridgepoint.harness.hardware import choose
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.calibration import Known
+from ridgepoint.profiling.calls import measure_all, subject
+from ridgepoint.profiling.calls.hardware import choose
 
 # type and configuration word, by hand: umask in bits 8-15, event in bits 0-7
 PACKED_512_DOUBLE, INSTRUCTIONS = (4, 0x40C7), (4, 0x00C0)
@@ -78,7 +78,7 @@ def meter(tmp_path):
 @pytest.mark.parametrize("state", ["warm", "cold"])
 def test_counts_are_those_of_one_call(meter, state, monkeypatch):
     """However many were made; the traffic is read from both channels, on both sockets."""
-    monkeypatch.setattr("ridgepoint.harness.native.THRESHOLD_CYCLES", 1e6)
+    monkeypatch.setattr("ridgepoint.profiling.calls.native.THRESHOLD_CYCLES", 1e6)
     made = ridgepoint.measure(
         call, np.ones(1 << 17), state=state, meter=meter(), repetitions=6, memory_bytes=1 << 30
     )

@@ -9,29 +9,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import Counts, FlopCount, Traffic
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.estimate import Estimate
-from ridgepoint.harness import measure_all, native, subject
-from ridgepoint.harness.average import (
+from ridgepoint.core.counts import Counts, FlopCount, Traffic
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache
+from ridgepoint.host import Activity
+from ridgepoint.meters import Unavailable
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.native import NativeMeter
+from ridgepoint.profiling.calls import measure_all, native, subject
+from ridgepoint.profiling.calls.average import (
     average_counts,
     average_traffic,
     difference_of_counts,
     difference_of_traffic,
 )
-from ridgepoint.harness.counted import Conditions, calls_to_count
-from ridgepoint.harness.loops import (
+from ridgepoint.profiling.calls.counted import Conditions, calls_to_count
+from ridgepoint.profiling.calls.loops import (
     empty_loop,
     loop_over,
     time_calls,
     time_loop,
     without_garbage_collection,
 )
-from ridgepoint.host import Activity
-from ridgepoint.machine import Cache
-from ridgepoint.meters import Unavailable
-from ridgepoint.meters.engine import EngineMeter
-from ridgepoint.meters.native import NativeMeter
 
 CACHE = Cache(level=3, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=16, cores=1)
 

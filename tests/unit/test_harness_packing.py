@@ -8,9 +8,9 @@ from operator import methodcaller
 import numpy as np
 import pytest
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness import subject
-from ridgepoint.harness.packing import pack, pack_function, unpack_function
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.profiling.calls import subject
+from ridgepoint.profiling.calls.packing import pack, pack_function, unpack_function
 
 WHAT = "cannot measure 'f'"
 LIBC = ctypes.CDLL(None)
@@ -152,7 +152,7 @@ def test_function_of_a_closure_over_a_library_is_refused():
 
 HANDING_OVER = """
 import ctypes, pathlib, sys
-from ridgepoint.harness.packing import pack_function
+from ridgepoint.profiling.calls.packing import pack_function
 LIBC = ctypes.CDLL(None)
 FACTOR = 4
 def times(x): return FACTOR * x
@@ -162,7 +162,7 @@ if __name__ == "__main__":
 """
 TAKING = """
 import pathlib, sys
-from ridgepoint.harness.packing import unpack_function
+from ridgepoint.profiling.calls.packing import unpack_function
 print(unpack_function(pathlib.Path(sys.argv[1]).read_bytes())(-6))
 """
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness.replicas import plan
-from ridgepoint.machine import Cache
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
+from ridgepoint.profiling.calls.replicas import plan
 
 MIB = 1 << 20
 

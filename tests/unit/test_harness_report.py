@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ridgepoint.archive import Archive
-from ridgepoint.documents import decode, encode, render, to_fields
-from ridgepoint.figures import run_table
-from ridgepoint.measurement import Measurement, Protocol
+from ridgepoint.core.documents import decode, encode, render, to_fields
+from ridgepoint.core.measurement import Measurement, Protocol
+from ridgepoint.kept.archive import Archive
 from ridgepoint.models.analysis import analyse
-from ridgepoint.report import report
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import run_table
 
 COLD = Protocol(
     state="cold",

@@ -11,10 +11,10 @@ import pytest
 from core_inputs import MEASUREMENT
 
 import ridgepoint
-from ridgepoint.documents import encode
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness import watch
-from ridgepoint.harness.replay import Replay, replay_here
+from ridgepoint.core.documents import encode
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.profiling.calls import watch
+from ridgepoint.profiling.calls.replay import Replay, replay_here
 
 NAMES = (f"region {number}" for number in itertools.count())
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridgepoint.core.identity import Identity, Seen, first_processor, identify, seen_in
 from ridgepoint.host import System
-from ridgepoint.identity import Identity, Seen, first_processor, identify, seen_in
 from ridgepoint.meters.perf.catalogue import load_all
-from ridgepoint.processors import processors
+from ridgepoint.published.processors import processors
 
 CAPTURED = Path(__file__).parents[1] / "data" / "cpuinfo"
 TABLE = processors()

@@ -8,11 +8,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from ridgepoint.imaging.arrays import namespace, to_host
-from ridgepoint.imaging.clean import Minor, Stop, hogbom
-from ridgepoint.imaging.failures import Diverged
-from ridgepoint.imaging.msmfs import blob, msmfs, prepare
-from ridgepoint.imaging.restore import Beam, fit_beam, restore
+from ridgepoint.suites.imaging.arrays import namespace, to_host
+from ridgepoint.suites.imaging.clean import Minor, Stop, hogbom
+from ridgepoint.suites.imaging.failures import Diverged
+from ridgepoint.suites.imaging.msmfs import blob, msmfs, prepare
+from ridgepoint.suites.imaging.restore import Beam, fit_beam, restore
 
 SIZE = 32
 MIDDLE = SIZE // 2

@@ -5,15 +5,15 @@ import sys
 import numpy as np
 import pytest
 
-from ridgepoint.imaging import gridder
-from ridgepoint.imaging.clean import Minor
-from ridgepoint.imaging.continuum import Imager, Plan, image
-from ridgepoint.imaging.failures import CannotImage
-from ridgepoint.imaging.gridder import Geometry, gridding, invert, predict, uniform_weights
-from ridgepoint.imaging.sky import Source, seeded_sky, visibilities
-from ridgepoint.imaging.stages import scene
-from ridgepoint.imaging.telescope import Observation, observe, three_arms
-from ridgepoint.models.pipeline_formulas import major_cycles
+from ridgepoint.demands.pipeline_formulas import major_cycles
+from ridgepoint.suites.imaging import gridder
+from ridgepoint.suites.imaging.clean import Minor
+from ridgepoint.suites.imaging.continuum import Imager, Plan, image
+from ridgepoint.suites.imaging.failures import CannotImage
+from ridgepoint.suites.imaging.gridder import Geometry, gridding, invert, predict, uniform_weights
+from ridgepoint.suites.imaging.sky import Source, seeded_sky, visibilities
+from ridgepoint.suites.imaging.stages import scene
+from ridgepoint.suites.imaging.telescope import Observation, observe, three_arms
 
 pytest.importorskip("ducc0")
 SIZE = 128

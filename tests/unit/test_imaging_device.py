@@ -9,22 +9,22 @@ import psutil
 import pytest
 from nufft_by_sums import Sums
 
-from ridgepoint.archive import Archive
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.gpu.arrays import Arrays
-from ridgepoint.imaging.clean import Minor
-from ridgepoint.imaging.continuum import Plan, image
-from ridgepoint.imaging.described import described
-from ridgepoint.imaging.device import gridder_on, image_on, stages_on, time_stages
-from ridgepoint.imaging.failures import CannotImage
-from ridgepoint.imaging.gridder import Geometry
-from ridgepoint.imaging.measuring import taken_apart
-from ridgepoint.imaging.nufft import NufftGridder
-from ridgepoint.imaging.recovered import recovered
-from ridgepoint.imaging.sky import Source, visibilities
-from ridgepoint.imaging.stages import NAMES, scene
-from ridgepoint.imaging.telescope import observe, three_arms
-from ridgepoint.pipeline_file import read_pipeline
+from ridgepoint.ceilings.gpu.arrays import Arrays
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.kept.archive import Archive
+from ridgepoint.kept.pipeline_file import read_pipeline
+from ridgepoint.suites.imaging.clean import Minor
+from ridgepoint.suites.imaging.continuum import Plan, image
+from ridgepoint.suites.imaging.described import described
+from ridgepoint.suites.imaging.device import gridder_on, image_on, stages_on, time_stages
+from ridgepoint.suites.imaging.failures import CannotImage
+from ridgepoint.suites.imaging.gridder import Geometry
+from ridgepoint.suites.imaging.measuring import taken_apart
+from ridgepoint.suites.imaging.nufft import NufftGridder
+from ridgepoint.suites.imaging.recovered import recovered
+from ridgepoint.suites.imaging.sky import Source, visibilities
+from ridgepoint.suites.imaging.stages import NAMES, scene
+from ridgepoint.suites.imaging.telescope import observe, three_arms
 
 
 class Clock:

@@ -9,11 +9,11 @@ import pytest
 from nufft_by_sums import Sums
 from scipy.integrate import quad
 
-from ridgepoint.imaging import gridder
-from ridgepoint.imaging.gridder import Geometry
-from ridgepoint.imaging.nufft import NufftGridder
-from ridgepoint.imaging.telescope import Observation, observe, three_arms
-from ridgepoint.imaging.wplanes import planes_for, support_of
+from ridgepoint.suites.imaging import gridder
+from ridgepoint.suites.imaging.gridder import Geometry
+from ridgepoint.suites.imaging.nufft import NufftGridder
+from ridgepoint.suites.imaging.telescope import Observation, observe, three_arms
+from ridgepoint.suites.imaging.wplanes import planes_for, support_of
 
 SIZE = 32
 LIGHT_M_PER_S = 299792458.0

@@ -6,17 +6,17 @@ import numpy as np
 import psutil
 import pytest
 
-from ridgepoint.archive import Archive
-from ridgepoint.estimate import Estimate
-from ridgepoint.harness import measure_all, subject
-from ridgepoint.imaging import measuring
-from ridgepoint.imaging.clean import Minor
-from ridgepoint.imaging.continuum import Plan
-from ridgepoint.imaging.described import described, executions
-from ridgepoint.imaging.failures import CannotImage
-from ridgepoint.imaging.measuring import StageResult, measure_stages, split
-from ridgepoint.imaging.stages import NAMES, chosen, measured_cycles, scene, stages
-from ridgepoint.pipeline_file import read_pipeline
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.kept.archive import Archive
+from ridgepoint.kept.pipeline_file import read_pipeline
+from ridgepoint.profiling.calls import measure_all, subject
+from ridgepoint.suites.imaging import measuring
+from ridgepoint.suites.imaging.clean import Minor
+from ridgepoint.suites.imaging.continuum import Plan
+from ridgepoint.suites.imaging.described import described, executions
+from ridgepoint.suites.imaging.failures import CannotImage
+from ridgepoint.suites.imaging.measuring import StageResult, measure_stages, split
+from ridgepoint.suites.imaging.stages import NAMES, chosen, measured_cycles, scene, stages
 
 pytest.importorskip("ducc0")
 

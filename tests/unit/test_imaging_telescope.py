@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ridgepoint.imaging.sky import Source, seeded_sky, visibilities
-from ridgepoint.imaging.telescope import Observation, observe, three_arms
+from ridgepoint.suites.imaging.sky import Source, seeded_sky, visibilities
+from ridgepoint.suites.imaging.telescope import Observation, observe, three_arms
 
 
 def test_three_arms_of_nine_grow_by_the_known_power():

@@ -4,15 +4,15 @@ import pytest
 from figure_inputs import MACHINE
 from rich.console import Console
 
-from ridgepoint.cache_capacity import Capacity, LatencyCurve
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import RidgepointError
-from ridgepoint.figures import tables
-from ridgepoint.figures.latency import latency_figure
-from ridgepoint.figures.latency_mpl import save
-from ridgepoint.machine import Cache, Machine
-from ridgepoint.models.cache_capacity import caches_here
-from ridgepoint.models.capacity_fit import expected_latency
+from ridgepoint.core.cache_capacity import Capacity, LatencyCurve
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Cache, Machine
+from ridgepoint.models.caches.capacity import caches_here
+from ridgepoint.models.caches.capacity_fit import expected_latency
+from ridgepoint.show.charts.latency import latency_figure
+from ridgepoint.show.charts.latency_mpl import save
+from ridgepoint.show.tables import for_terminal as tables
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = tuple(int(24 * KIB * 2 ** (step / 2)) for step in range(30))

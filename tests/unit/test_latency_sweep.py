@@ -10,10 +10,10 @@ from ridgepoint.ceilings.latency import PER_OCTAVE, sizes_to_visit
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.trial import Windows
 from ridgepoint.ceilings.worker import Job
-from ridgepoint.jit import Function
+from ridgepoint.core.machine import Cache
 from ridgepoint.kernels.bandwidth import CACHE_PATTERNS, bandwidth
+from ridgepoint.kernels.jit import Function
 from ridgepoint.kernels.kernel import VECTOR_ALIGNMENT
-from ridgepoint.machine import Cache
 
 MIB = 1 << 20
 STATED = {

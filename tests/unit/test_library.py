@@ -3,9 +3,9 @@ from importlib.resources import files
 
 import pytest
 
-from ridgepoint.documents import encode
-from ridgepoint.errors import InvalidDocument, RidgepointError
-from ridgepoint.library import load, names, open_machine
+from ridgepoint.core.documents import encode
+from ridgepoint.core.errors import InvalidDocument, RidgepointError
+from ridgepoint.published.machines import load, names, open_machine
 
 PUBLISHED = ("cascade-lake", "csb", "d510", "e5310", "e5645", "e5645-prefetch", "xsb", "xw")
 

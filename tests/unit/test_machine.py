@@ -6,10 +6,10 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Cache, Ceiling, Host
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache, Ceiling, Host
 
 rates = st.floats(1.0, 1e13)
 some_threads = st.dictionaries(st.integers(1, 64), rates, min_size=1, max_size=5)

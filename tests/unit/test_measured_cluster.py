@@ -4,12 +4,11 @@ import pytest
 from cluster_inputs import CLUSTER, HOSTS
 from core_inputs import MACHINE, ceiling, machine_of
 
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import InvalidDocument
-from ridgepoint.estimate import Estimate
-from ridgepoint.library import open_machine
-from ridgepoint.machine import Machine
-from ridgepoint.measured_cluster import (
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import (
     Exchange,
     Link,
     Links,
@@ -18,6 +17,7 @@ from ridgepoint.measured_cluster import (
     Standing,
     slowest_machine,
 )
+from ridgepoint.published.machines import open_machine
 
 
 def exchange(pattern, *, ranks, nodes=None, size=1200, time_s=1e-3):

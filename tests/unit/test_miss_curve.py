@@ -10,10 +10,10 @@ from figure_inputs import CACHES, MACHINE, TRIAD, with_counted
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import MissCurve
-from ridgepoint.figures import miss_curve_mpl, miss_curve_text
-from ridgepoint.figures.miss_curve import curve_sentences, miss_curve_figure
-from ridgepoint.models.working_sets import WorkingSet, working_sets
+from ridgepoint.core.counts import MissCurve
+from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
+from ridgepoint.show.charts import miss_curve_mpl, miss_curve_text
+from ridgepoint.show.charts.miss_curve import curve_sentences, miss_curve_figure
 
 LINE = 64
 

@@ -12,7 +12,7 @@ from core_inputs import ceiling, machine_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import Counts, FlopCount
+from ridgepoint.core.counts import Counts, FlopCount
 from ridgepoint.models.mix import mix_bound, mix_of
 
 # Instructions per cycle, scalar fp64; of multiply-adds beside additions flop, in the better of two

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from native_files import BLOCK, ITERATIONS, MASK, ArenaFile, copy_file
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.doctor.selftest.elf import START, executable
 from ridgepoint.kernels.tiles import TileConfiguration
 from ridgepoint.meters.native import contents as events
 from ridgepoint.meters.native.arena import Arena
@@ -19,7 +20,6 @@ from ridgepoint.meters.native.history import history_of
 from ridgepoint.meters.native.profiles import profiles_of
 from ridgepoint.meters.object_file import CodeStore
 from ridgepoint.meters.profile.counts import count
-from ridgepoint.selftest.elf import START, executable
 
 FIRST = bytes.fromhex(
     "f20f58c1"  # addsd %xmm1,%xmm0

@@ -5,13 +5,13 @@ import struct
 
 import pytest
 
-from ridgepoint.errors import CannotMeasure, CannotStart
-from ridgepoint.measurement import Coverage, Uncounted
+from ridgepoint.core.errors import CannotMeasure, CannotStart
+from ridgepoint.core.measurement import Coverage, Uncounted
+from ridgepoint.doctor.selftest import programs
 from ridgepoint.meters.native import cautions, contents
 from ridgepoint.meters.native.contents import Event
 from ridgepoint.meters.native.history import LeftAlone, history_of
 from ridgepoint.meters.native.refusals import check_countable, preload
-from ridgepoint.selftest import programs
 
 PROGRAM = programs()[0]
 

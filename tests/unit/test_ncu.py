@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from ncu_inputs import PRODUCT, SAXPY, asked_for, install, table
 
-from ridgepoint.counts import Traffic
-from ridgepoint.errors import CannotMeasure, InvalidDocument
+from ridgepoint.core.counts import Traffic
+from ridgepoint.core.errors import CannotMeasure, InvalidDocument
 from ridgepoint.meters import Run
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.ncu.metrics import first_choice, without

@@ -1,8 +1,8 @@
 """Cautions of a network, from exchanges made by hand."""
 
 from ridgepoint.cluster.network_doubts import network_doubts
-from ridgepoint.estimate import Estimate
-from ridgepoint.measured_cluster import Exchange
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measured_cluster import Exchange
 
 
 def exchange(pattern, size, *, taken=0):

@@ -4,10 +4,11 @@ import pytest
 from cluster_inputs import CLUSTER
 from rich.console import Console
 
-from ridgepoint.errors import RidgepointError
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import network_mpl, network_table
-from ridgepoint.figures.network import network_figure
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.show.charts import network_mpl
+from ridgepoint.show.charts.network import network_figure
+from ridgepoint.show.tables import network_table
 
 
 def shown(cluster, *, width=80):

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.meters.callgrind.places import placed
 from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.object_file import (

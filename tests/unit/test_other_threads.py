@@ -8,13 +8,13 @@ import pytest
 from figure_inputs import MARKED
 
 from ridgepoint.cli.counting import meter_for
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import TimedRegion
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import TimedRegion
 from ridgepoint.meters import Run, Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.region_times import RegionTime
-from ridgepoint.program import _with_time_of
-from ridgepoint.timing import time_program
+from ridgepoint.profiling.program import _with_time_of
+from ridgepoint.profiling.timing import time_program
 
 # Main is inside for 2 s while it and others use 5 s of CPU time.
 SOLVE = TimedRegion(

@@ -11,14 +11,14 @@ import pytest
 from core_inputs import ceiling, machine_of, measured
 from rich.console import Console
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts, FlopCount, Traffic
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.run_table import run
-from ridgepoint.figures.terminal import render
-from ridgepoint.figures.verdict import verdict
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.report import report
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.report import report
+from ridgepoint.show.tables.run_table import run
+from ridgepoint.show.verdict import verdict
 
 RATES = {"fma": 16e9, "add": 8e9, "mul": 8e9, "mul+add": 8e9, "fma+add": 40e9 / 3}
 STREAM = (Traffic(level="dram", read_bytes=8_000_000, write_bytes=0),)

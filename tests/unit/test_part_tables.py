@@ -26,14 +26,14 @@ from figure_inputs import (
 )
 from rich.console import Console
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import FunctionCounts, LineCounts, MissCurve
-from ridgepoint.figures import tables
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.words import shown_symbol
-from ridgepoint.geometry import parse_geometry
-from ridgepoint.measurement import Alternative
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import FunctionCounts, LineCounts, MissCurve
+from ridgepoint.core.geometry import parse_geometry
+from ridgepoint.core.measurement import Alternative
 from ridgepoint.models.analysis import analyse
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.words import shown_symbol
 
 
 def run_text(program, machine=MACHINE, width=80):

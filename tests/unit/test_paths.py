@@ -8,9 +8,9 @@ import pytest
 from figure_inputs import MACHINE
 from suite_inputs import failed, result
 
-from ridgepoint.figures.key import colour
-from ridgepoint.figures.paths import paths_figure
-from ridgepoint.figures.paths_mpl import draw, save
+from ridgepoint.show.charts.key import colour
+from ridgepoint.show.charts.paths import paths_figure
+from ridgepoint.show.charts.paths_mpl import draw, save
 
 
 def figure_of(*results, machine=MACHINE, **options):
@@ -335,7 +335,7 @@ def test_every_name_and_roof_is_text_in_the_picture(tmp_path):
 
 def test_no_text_on_the_plane_lies_on_another(tmp_path):
     """Measured by what matplotlib draws, at the width of a column."""
-    from ridgepoint.figures.paths_mpl import _drawn
+    from ridgepoint.show.charts.paths_mpl import _drawn
 
     axes = _drawn(figure_of(*CROWD), width_in=3.5)
     axes.figure.canvas.draw()

@@ -7,7 +7,7 @@ from pathlib import Path
 import perf_host
 import pytest
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters.perf.catalogue import find, load_all
 from ridgepoint.meters.perf.host import Host, Identity
 from ridgepoint.meters.perf.sysfs import Pmu, energy_domains, numbers, pmus

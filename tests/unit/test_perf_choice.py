@@ -8,19 +8,19 @@ from core_inputs import MEASUREMENT
 from perf_host import ScriptedKernel
 from rich.console import Console
 
-from ridgepoint.counts import Counts, FlopCount, Traffic
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import MeterUnavailable
-from ridgepoint.figures.meter_comparison import compared, meters
-from ridgepoint.figures.run_table import run
-from ridgepoint.measurement import Counted, Measurement
+from ridgepoint.core.counts import Counts, FlopCount, Traffic
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.core.measurement import Counted, Measurement
 from ridgepoint.meters import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
 from ridgepoint.meters.scripted import ScriptedMeter
 from ridgepoint.models.analysis import analyse
-from ridgepoint.program import measure_program
-from ridgepoint.report import report
+from ridgepoint.profiling.program import measure_program
+from ridgepoint.show.report import report
+from ridgepoint.show.tables.meter_comparison import compared, meters
+from ridgepoint.show.tables.run_table import run
 
 COUNTED = MEASUREMENT.counted
 ENGINE = ScriptedMeter(COUNTED)

@@ -7,7 +7,7 @@ import pytest
 from perf_host import ScriptedKernel
 
 from ridgepoint import doctor
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.meters import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.calibration import Known, calibrate

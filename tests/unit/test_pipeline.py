@@ -6,9 +6,9 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.demand import Demand
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.pipeline import Pipeline, Stage, devices, series
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")

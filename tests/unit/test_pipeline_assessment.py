@@ -10,16 +10,16 @@ from core_inputs import COUNTS, ceiling, machine_of, measured
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import FlopCount, Traffic
-from ridgepoint.demand import Demand
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.counts import FlopCount, Traffic
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.pipeline import Pipeline, Stage
-from ridgepoint.models.pipeline_advice import KINDS, pipeline_advice
-from ridgepoint.models.pipeline_assessment import assess
-from ridgepoint.models.pipeline_devices import assign
-from ridgepoint.models.pipeline_observation import Observation, Share, rounded_up
-from ridgepoint.models.pipeline_sensitivity import sensitivity
-from ridgepoint.models.pipeline_uncertainty import draw
+from ridgepoint.models.pipeline.advice import KINDS, pipeline_advice
+from ridgepoint.models.pipeline.assessment import assess
+from ridgepoint.models.pipeline.devices import assign
+from ridgepoint.models.pipeline.observation import Observation, Share, rounded_up
+from ridgepoint.models.pipeline.sensitivity import sensitivity
+from ridgepoint.models.pipeline.uncertainty import draw
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")
 LOAD = 415105.57e9

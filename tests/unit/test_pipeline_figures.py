@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from core_inputs import ceiling, machine_of
 
-from ridgepoint.demand import Demand
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import pipeline_mpl
-from ridgepoint.figures.pipeline import (
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.models.pipeline import Pipeline, Stage
+from ridgepoint.models.pipeline.advice import pipeline_advice
+from ridgepoint.models.pipeline.assessment import assess
+from ridgepoint.models.pipeline.sensitivity import sensitivity
+from ridgepoint.show.charts import pipeline_mpl
+from ridgepoint.show.charts.pipeline import (
     advice_figure,
     devices_figure,
     pipeline_figure,
@@ -15,10 +19,6 @@ from ridgepoint.figures.pipeline import (
     shown_devices,
     time_figure,
 )
-from ridgepoint.models.pipeline import Pipeline, Stage
-from ridgepoint.models.pipeline_advice import pipeline_advice
-from ridgepoint.models.pipeline_assessment import assess
-from ridgepoint.models.pipeline_sensitivity import sensitivity
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.quantities import quantity
-from ridgepoint.toml_lines import line_of, lines_of
+from ridgepoint.kept.quantities import quantity
+from ridgepoint.kept.toml_lines import line_of, lines_of
 
 TEXT = '''\
 # a comment with [brackets] and x = 1

@@ -3,13 +3,13 @@ from dataclasses import replace
 import pytest
 from core_inputs import COUNTS, ceiling, machine_of, measured
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import FlopCount, Traffic
-from ridgepoint.library import load
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Alternative
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import FlopCount, Traffic
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Alternative
 from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import cores_that_apply
+from ridgepoint.published.machines import load
 
 
 def codes(placement):

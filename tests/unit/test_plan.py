@@ -6,9 +6,9 @@ import pytest
 
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.plan import buffer_bytes, plan
+from ridgepoint.core.machine import Cache
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD
 from ridgepoint.kernels.isa import Isa
-from ridgepoint.machine import Cache
 
 KIB, MIB = 1 << 10, 1 << 20
 

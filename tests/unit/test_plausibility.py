@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from core_inputs import COUNTS, MACHINE, measured
 
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Protocol, Timed
+from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Protocol, Timed
 from ridgepoint.meters.valgrind import cautions
 from ridgepoint.models.analysis import place
 from ridgepoint.models.plausibility import by_instructions_per_cycle, by_slowdown

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from ridgepoint.ceilings.verify import why_refused
-from ridgepoint.jit import Code, emit
 from ridgepoint.kernels.bandwidth import COPY, COPY_NT, LOAD, MIX, STORE, STORE_NT, TRIAD, bandwidth
 from ridgepoint.kernels.clock import clock
 from ridgepoint.kernels.integer import integer_peak
+from ridgepoint.kernels.jit import Code, emit
 from ridgepoint.kernels.kernel import ENTRY
 from ridgepoint.kernels.peak import chain, mix, peak
 from ridgepoint.kernels.random_access import chase

@@ -18,10 +18,10 @@ from figure_inputs import TRIAD, with_counted
 from matplotlib.figure import Figure
 
 import ridgepoint
-from ridgepoint.counts import FunctionCounts
-from ridgepoint.errors import ArchiveRefused
-from ridgepoint.measurement import Asked
-from ridgepoint.reference import SuiteRun
+from ridgepoint.core.counts import FunctionCounts
+from ridgepoint.core.errors import ArchiveRefused
+from ridgepoint.core.measurement import Asked
+from ridgepoint.core.reference import SuiteRun
 
 PLACED = ridgepoint.place(MEASUREMENT, MACHINE)
 MANY = with_counted(
@@ -269,7 +269,7 @@ def test_the_machine_here_is_measured_once(archive, monkeypatch):
         return replace(MACHINE, fingerprint="here", name=f"machine {len(asked)}")
 
     monkeypatch.setattr("ridgepoint.ceilings.characterize", characterize)
-    monkeypatch.setattr("ridgepoint.keeping.fingerprint", lambda *_, quick: "here")
+    monkeypatch.setattr("ridgepoint.ceilings.keeping.fingerprint", lambda *_, quick: "here")
     names = [
         ridgepoint.machine_here(quick=True).name,
         ridgepoint.machine_here(archive=archive).name,
@@ -284,7 +284,7 @@ def test_the_machine_here_is_measured_once(archive, monkeypatch):
 def test_measuring_loads_nothing_that_shows():
     """Neither rich nor matplotlib, until something is shown."""
     script = (
-        "import sys, ridgepoint, ridgepoint.models.placement, ridgepoint.machine\n"
+        "import sys, ridgepoint, ridgepoint.models.placement, ridgepoint.core.machine\n"
         "ridgepoint.open_machine('cascade-lake').headline\n"
         "print([name for name in ('rich', 'matplotlib', 'IPython') if name in sys.modules])"
     )

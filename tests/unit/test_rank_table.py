@@ -8,11 +8,11 @@ from rank_inputs import ScriptedRunner, report_of, timed_run
 from rich.console import Console
 
 from ridgepoint.cluster.driver import DistributedProgram, Plan
-from ridgepoint.figures.rank_table import ranks
+from ridgepoint.core.ranks import Call, Distributed, Rank, RankNode, imbalance
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.distributed import nodes_together
-from ridgepoint.ranks import Call, Distributed, Rank, RankNode, imbalance
-from ridgepoint.report import report
+from ridgepoint.show.report import report
+from ridgepoint.show.tables.rank_table import ranks
 
 NODE = machine_of(ceiling("fp64", 4e9), ceiling("dram", 2e9), ceiling("network", 1e4))
 

@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ridgepoint.caution import Caution
 from ridgepoint.cli.output import machine_fields
-from ridgepoint.counts import FlopCount
-from ridgepoint.documents import decode, render
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import tables
-from ridgepoint.machine import Machine
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import FlopCount
+from ridgepoint.core.documents import decode, render
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Machine
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.ranking import doubts_that_matter, matters
-from ridgepoint.report import report
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import for_terminal as tables
 
 PLACED = place(MEASUREMENT, MACHINE, cores=1)
 # 0.8 % of the roof: none explains its time.

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint import region, region_clock
-from ridgepoint.errors import CannotMeasure
+from ridgepoint import region
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters.region_times import read_times
+from ridgepoint.regions import clock as region_clock
 
 N_TICKS = 40
 

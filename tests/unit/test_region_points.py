@@ -27,13 +27,13 @@ from figure_inputs import (
 )
 from rich.console import Console
 
-from ridgepoint.figures import tables
-from ridgepoint.figures.mpl import draw, save
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.terminal import render
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.regions import region_alone
-from ridgepoint.report import report
+from ridgepoint.show.charts.mpl import draw, save
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import for_terminal as tables
 
 TIMES = (timed("solve", 0.008), timed("sweep", 0.004), timed("setup", 0.001))
 TIMED = replace(MARKED, timed_regions=TIMES)

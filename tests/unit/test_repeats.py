@@ -3,7 +3,7 @@
 import pytest
 
 from ridgepoint.meters import Run
-from ridgepoint.timing import _kernel_caution, wants_another
+from ridgepoint.profiling.timing import _kernel_caution, wants_another
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.demand import Demand
-from ridgepoint.resources import LEVELS, RESOURCES, resource_named
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.resources import LEVELS, RESOURCES, resource_named
 
 # Whole numbers, so that sums are exact and equality is meant as it is written.
 demands = st.dictionaries(

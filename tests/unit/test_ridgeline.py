@@ -8,13 +8,13 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.demand import Demand
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.library import load
-from ridgepoint.models.bound import bound
+from ridgepoint.core.bound import bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import Ridgeline, with_network
-from ridgepoint.models.training import TrainingStep
-from ridgepoint.models.trajectories import point_trajectory, training_trajectories
+from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
+from ridgepoint.published.machines import load
 
 CLX = load("cascade-lake")
 PAPER = Ridgeline(machines=(CLX,), work="fp32")

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from core_inputs import ceiling, machine_of
 
-from ridgepoint.errors import RidgepointError
-from ridgepoint.figures.ridgeline import ridgeline_chart, ridgeline_figure, times_chart
-from ridgepoint.figures.ridgeline_case import case_study
-from ridgepoint.figures.ridgeline_explained import explained
-from ridgepoint.figures.ridgeline_mpl import save
-from ridgepoint.figures.ridgeline_paper import save_all
-from ridgepoint.figures.ridgeline_plane import clipped, decade_ticks, decades, si_text
-from ridgepoint.figures.ridgeline_surface import surfaces
-from ridgepoint.figures.ridgeline_surface_mpl import save_surface
-from ridgepoint.figures.ridgeline_table import ridgeline_table
-from ridgepoint.library import load
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import Ridgeline
-from ridgepoint.models.training import TrainingStep
-from ridgepoint.models.trajectories import point_trajectory, training_trajectories
+from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
+from ridgepoint.published.machines import load
+from ridgepoint.show.charts.ridgeline import ridgeline_chart, ridgeline_figure, times_chart
+from ridgepoint.show.charts.ridgeline_case import case_study
+from ridgepoint.show.charts.ridgeline_explained import explained
+from ridgepoint.show.charts.ridgeline_mpl import save
+from ridgepoint.show.charts.ridgeline_paper import save_all
+from ridgepoint.show.charts.ridgeline_plane import clipped, decade_ticks, decades, si_text
+from ridgepoint.show.charts.ridgeline_surface import surfaces
+from ridgepoint.show.charts.ridgeline_surface_mpl import save_surface
+from ridgepoint.show.tables.ridgeline_table import ridgeline_table
 
 PAPER = Ridgeline(machines=(load("cascade-lake"),), work="fp32")
 LAYER = TrainingStep(layers=(4096, 4096))

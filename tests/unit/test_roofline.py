@@ -4,9 +4,9 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.library import load
+from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.models.roofline import Roofline
+from ridgepoint.published.machines import load
 
 HIERARCHY = machine_of(
     ceiling("fp64", 100e9),

@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from ridgepoint.counts import Counts, FunctionCounts
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Timed
+from ridgepoint.core.counts import Counts, FunctionCounts
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Timed
 from ridgepoint.meters import Run
 from ridgepoint.meters.code_made import parse_code_made, read_code_made
 from ridgepoint.meters.demangling import demangled

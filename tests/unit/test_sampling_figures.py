@@ -11,17 +11,17 @@ import pytest
 from figure_inputs import FUNCTIONS, MACHINE, PROFILED, SORT, UNTIMED, with_counted
 from rich.console import Console
 
-from ridgepoint.caution import Caution
-from ridgepoint.documents import decode, encode
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import tables
-from ridgepoint.figures.mpl import draw
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.terminal import render
-from ridgepoint.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Measurement, Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import function_alone
-from ridgepoint.report import report
+from ridgepoint.show.charts.mpl import draw
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import for_terminal as tables
 
 TRIAD, RESIZE = FUNCTIONS[:2]
 

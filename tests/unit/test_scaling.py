@@ -6,11 +6,11 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.library import load
-from ridgepoint.models.case_studies import matrix_product_1d
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.rates import Rates, ideal_machine
 from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.speed_up_laws import (
+from ridgepoint.models.scaling.case_studies import matrix_product_1d
+from ridgepoint.models.scaling.speed_up_laws import (
     amdahl,
     gustafson,
     most_cores,
@@ -19,7 +19,7 @@ from ridgepoint.models.speed_up_laws import (
     usl,
     usl_scaling,
 )
-from ridgepoint.rates import Rates, ideal_machine
+from ridgepoint.published.machines import load
 
 SLIDE_CORES = [1, 2, 4, 8, 16, 20, 32, 64, 128]
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.models.case_studies import fft
+from ridgepoint.core.runs import read_runs
 from ridgepoint.models.scaling import Problem
-from ridgepoint.models.scaling_fits import fit_rates
-from ridgepoint.runs import read_runs
+from ridgepoint.models.scaling.case_studies import fft
+from ridgepoint.models.scaling.fits import fit_rates
 
 DATA = Path(__file__).parents[1] / "data" / "scaling"
 

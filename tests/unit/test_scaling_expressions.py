@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ridgepoint.expressions import Expression
+from ridgepoint.kept.expressions import Expression
 
 
 @pytest.mark.parametrize(

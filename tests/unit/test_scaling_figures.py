@@ -2,8 +2,16 @@
 
 import pytest
 
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.scaling import (
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.rates import ideal_machine
+from ridgepoint.core.runs import Run
+from ridgepoint.models.scaling import Problem, Scaling
+from ridgepoint.models.scaling.case_studies import fft, matrix_product_1d
+from ridgepoint.models.scaling.fits import fit_rates
+from ridgepoint.models.scaling.law_fits import fit_law
+from ridgepoint.models.scaling.speed_up_laws import usl
+from ridgepoint.models.scaling.study import listed, scaling_study
+from ridgepoint.show.charts.scaling import (
     efficiency_over_cores,
     efficiency_surface,
     main_figure,
@@ -11,16 +19,8 @@ from ridgepoint.figures.scaling import (
     speed_up_over_nodes,
     study_figures,
 )
-from ridgepoint.figures.scaling_mpl import save
-from ridgepoint.figures.slurm import slurm_lines
-from ridgepoint.models.case_studies import fft, matrix_product_1d
-from ridgepoint.models.law_fits import fit_law
-from ridgepoint.models.scaling import Problem, Scaling
-from ridgepoint.models.scaling_fits import fit_rates
-from ridgepoint.models.scaling_study import listed, scaling_study
-from ridgepoint.models.speed_up_laws import usl
-from ridgepoint.rates import ideal_machine
-from ridgepoint.runs import Run
+from ridgepoint.show.charts.scaling_mpl import save
+from ridgepoint.show.slurm import slurm_lines
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)
 PRODUCT = scaling_study(

@@ -6,13 +6,13 @@ import tempfile
 
 import pytest
 
-from ridgepoint import scratch
-from ridgepoint.scratch import scratch_folder, sweep
+from ridgepoint.host import scratch
+from ridgepoint.host.scratch import scratch_folder, sweep
 
 HOLDER = """
 import sys, tempfile, time
 tempfile.tempdir = sys.argv[1]
-from ridgepoint.scratch import scratch_folder
+from ridgepoint.host.scratch import scratch_folder
 with scratch_folder() as name:
     print(name, flush=True)
     time.sleep(60)

@@ -1,7 +1,7 @@
 """The meter that tests are written with."""
 
-from ridgepoint.counts import Counts
-from ridgepoint.measurement import Counted
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Run
 from ridgepoint.meters.scripted import ScriptedMeter
 

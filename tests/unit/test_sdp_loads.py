@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from ridgepoint.errors import RidgepointError
-from ridgepoint.sdp_loads import product, products, source
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.published.sdp_loads import product, products, source
 
 
 def test_products_of_both_telescopes_are_there():

@@ -15,20 +15,20 @@ from brute_force_caches import FETCH, LOAD, NT_STORE, STORE, BruteForce, Geometr
 from elftools.elf.elffile import ELFFile
 from iced_x86 import Decoder, Formatter, FormatterSyntax, Mnemonic, OpKind, Register
 
-from ridgepoint.counts import Counts, Traffic
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.geometry import parse_geometry
-from ridgepoint.measurement import Counted
+from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.geometry import parse_geometry
+from ridgepoint.core.measurement import Counted
+from ridgepoint.doctor.selftest import CACHES, Check, programs, selftest
+from ridgepoint.doctor.selftest.arithmetic import arithmetic
+from ridgepoint.doctor.selftest.assembly import ARRAYS, DATA, Loop, assemble, listing
+from ridgepoint.doctor.selftest.conduct import expected_of
+from ridgepoint.doctor.selftest.elf import START, executable
+from ridgepoint.doctor.selftest.program import CONSTANTS
+from ridgepoint.doctor.selftest.streams import streams
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.decode import classify
 from ridgepoint.meters.scripted import ScriptedMeter
-from ridgepoint.selftest import CACHES, Check, programs, selftest
-from ridgepoint.selftest.arithmetic import arithmetic
-from ridgepoint.selftest.assembly import ARRAYS, DATA, Loop, assemble, listing
-from ridgepoint.selftest.conduct import expected_of
-from ridgepoint.selftest.elf import START, executable
-from ridgepoint.selftest.program import CONSTANTS
-from ridgepoint.selftest.streams import streams
 
 ALL = {program.name: program for program in programs()}
 SMALL = {
@@ -403,7 +403,9 @@ def test_meter_that_does_not_work_here_is_listed_with_its_lack():
 
 def test_program_that_the_cpu_cannot_run_is_left_out_by_name(monkeypatch):
     """Rather than failed."""
-    monkeypatch.setattr("ridgepoint.selftest.System", lambda: type("None", (), {"flags": ()}))
+    monkeypatch.setattr(
+        "ridgepoint.doctor.selftest.System", lambda: type("None", (), {"flags": ()})
+    )
     found = selftest([Truthful()], only=[ALL["fma"]])
 
     assert [(each.program, each.reason) for each in found.not_run] == [

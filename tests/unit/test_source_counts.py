@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.counts import add_up, total
 from ridgepoint.meters.source.slabs import read
 from ridgepoint.meters.source.table import LineWork, Site, SourceFunction, Table, digest

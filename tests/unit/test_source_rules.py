@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.rules import of_block, of_instruction
 
 ONE = {

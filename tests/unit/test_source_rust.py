@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import functions
 from ridgepoint.meters.source.locations import Locations
 from ridgepoint.meters.source.rust_patterns import Patterns, is_pattern

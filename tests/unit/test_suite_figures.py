@@ -6,13 +6,8 @@ import pytest
 from figure_inputs import CONTEXT, MACHINE
 from suite_inputs import failed, result
 
-from ridgepoint.figures.suite_figures import (
-    FIGURES,
-    absent_figures,
-    suite_cases,
-    suite_figures,
-)
-from ridgepoint.workloads import find
+from ridgepoint.show.charts.suite_figures import FIGURES, absent_figures, suite_cases, suite_figures
+from ridgepoint.suites.kernels import find
 
 NAMES = ["2a", "2b", "2c", "2d", "3", "4", "5a", "5b", "5c", "5d", "more"]
 LIBRARIES = ("daxpy.blas", "dgemv.blas", "dgemm.blas")

@@ -9,10 +9,10 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.library import load
-from ridgepoint.models.sweep import pareto, sweep
-from ridgepoint.models.training import TrainingStep
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.ridgeline.sweep import pareto, sweep
+from ridgepoint.published.machines import load
 
 CLX = load("cascade-lake")
 LAYERS = (64, 32, 8)

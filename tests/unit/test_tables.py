@@ -25,18 +25,18 @@ from figure_inputs import (
 )
 from rich.console import Console
 
-from ridgepoint.archive import Record
-from ridgepoint.caution import Caution
-from ridgepoint.counts import FlopCount, FunctionCounts
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures import tables
-from ridgepoint.figures.record_table import verdict_in_short
-from ridgepoint.figures.verdict import verdict
-from ridgepoint.figures.words import percent, shown_cores
-from ridgepoint.finding import Finding
-from ridgepoint.machine import Ceiling
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import FlopCount, FunctionCounts
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling
+from ridgepoint.doctor.finding import Finding
+from ridgepoint.kept.archive import Record
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.summary import Summary
+from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables.record_table import verdict_in_short
+from ridgepoint.show.verdict import verdict
+from ridgepoint.show.words import percent, shown_cores
 
 TITLE = "AMD EPYC 9R14 96-Core Processor (znver4), vm"
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import FlopCount
+from ridgepoint.core.counts import FlopCount
 from ridgepoint.meters.decode import decode
 from ridgepoint.meters.tally import Executed, Masked, distinct, grouped_sums, tally
 

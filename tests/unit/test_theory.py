@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import InvalidDocument, RidgepointError
-from ridgepoint.resources import RESOURCES
-from ridgepoint.theory import load_theory
-from ridgepoint.theory_file import FOLDER_VARIABLE
+from ridgepoint.core.errors import InvalidDocument, RidgepointError
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.published.theory import load_theory
+from ridgepoint.published.theory_file import FOLDER_VARIABLE
 
 SHIPPED = sorted(
     entry.name.removesuffix(".toml")

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgepoint.ceilings import reached
-from ridgepoint.identity import Identity
-from ridgepoint.theory import load_choices, load_theory
-from ridgepoint.theory_choice import settle, theory_choices
-from ridgepoint.theory_file import FOLDER_VARIABLE
+from ridgepoint.core.identity import Identity
+from ridgepoint.published.theory import load_choices, load_theory
+from ridgepoint.published.theory_choice import settle, theory_choices
+from ridgepoint.published.theory_file import FOLDER_VARIABLE
 
 FMA = ("fp64", "fma 512-bit")
 ADD = ("fp64", "add 512-bit")

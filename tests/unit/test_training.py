@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.models.training import CONVENTIONS, TrainingStep, all_reduce_bytes
-from ridgepoint.perceptrons import perceptron, perceptrons
+from ridgepoint.demands.training import CONVENTIONS, TrainingStep, all_reduce_bytes
+from ridgepoint.published.perceptrons import perceptron, perceptrons
 
 PAPER = TrainingStep(layers=(4096, 4096))
 W = 4096 * 4096

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.units import format_si, format_size, parse_si, parse_size
+from ridgepoint.core.units import format_si, format_size, parse_si, parse_size
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.counts import Counts, FunctionCounts
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Sampled, TimedFunction
+from ridgepoint.core.counts import Counts, FunctionCounts
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Sampled, TimedFunction
 from ridgepoint.meters.sampling.event import breakpoint_attribute
 from ridgepoint.meters.sampling.records import Ended, Sample, records
 from ridgepoint.meters.sampling.visits import Visit, Visits, samples_inside, spans, wall_s

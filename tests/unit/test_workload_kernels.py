@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ridgepoint.jit import emit
-from ridgepoint.workloads import all_workloads, find, native
+from ridgepoint.kernels.jit import emit
+from ridgepoint.suites.kernels import all_workloads, find, native
 
 HANDWRITTEN = tuple(one for one in all_workloads() if one.is_handwritten)
 BY_NAME = pytest.mark.parametrize("workload", HANDWRITTEN, ids=lambda one: one.name)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.harness.loops import loop_over
-from ridgepoint.workloads import Expected, all_workloads, find, missing
-from ridgepoint.workloads.mkl import _library, _path
-from ridgepoint.workloads.native import slices
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.profiling.calls.loops import loop_over
+from ridgepoint.suites.kernels import Expected, all_workloads, find, missing
+from ridgepoint.suites.kernels.mkl import _library, _path
+from ridgepoint.suites.kernels.native import slices
 
 HANDWRITTEN = tuple(one for one in all_workloads() if one.is_handwritten)
 LIBRARIES = tuple(one for one in all_workloads() if not one.is_handwritten)
@@ -286,7 +286,7 @@ sys.modules["scipy"] = None
 import importlib.util
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name: None if name == "scipy" else find_spec(name)
-from ridgepoint.workloads import all_workloads, find, missing
+from ridgepoint.suites.kernels import all_workloads, find, missing
 print(missing()["dgemm.blas"], "dgemm.blas" in [one.name for one in all_workloads()])
 try:
     find("fft.pocketfft")

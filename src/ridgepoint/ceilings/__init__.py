@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from ridgepoint import __version__
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings import doubts
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Pool
@@ -17,14 +16,15 @@ from ridgepoint.ceilings.rounds import QUICK, THOROUGH, Progress
 from ridgepoint.ceilings.session import Outcome, measure
 from ridgepoint.ceilings.survey import Survey, surveyed
 from ridgepoint.ceilings.trial import Trial
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache, Ceiling, Host, Machine
+from ridgepoint.core.resources import resource_named
+from ridgepoint.core.units import format_size
 from ridgepoint.host import System, fingerprint, hostname, of_activity, usable_cpus
-from ridgepoint.jit import Compiler
-from ridgepoint.machine import Cache, Ceiling, Host, Machine
-from ridgepoint.resources import resource_named
-from ridgepoint.theory import Theory
-from ridgepoint.theory_choice import settle, theory_choices
-from ridgepoint.units import format_size
+from ridgepoint.kernels.jit import Compiler
+from ridgepoint.published.theory import Theory
+from ridgepoint.published.theory_choice import settle, theory_choices
 
 
 def characterize(

@@ -6,10 +6,10 @@ import itertools
 import statistics
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.caution import Caution
-from ridgepoint.identity import Identity
-from ridgepoint.machine import CHASE, Cache, Ceiling
-from ridgepoint.resources import LEVELS
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.identity import Identity
+from ridgepoint.core.machine import CHASE, Cache, Ceiling
+from ridgepoint.core.resources import LEVELS
 
 HUGE = 0.9
 """Share of a buffer on huge pages from which on it counts as lying there."""

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from ridgepoint.ceilings.buffer import Buffer
 from ridgepoint.ceilings.samples import SHARED
-from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.clock import clock, cycles_of_addition, steady_clock
 from ridgepoint.kernels.integer import integer_peak
+from ridgepoint.kernels.jit import Compiler, Function
 from ridgepoint.kernels.kernel import ENTRY
 
 CLOCK = clock()

@@ -13,14 +13,14 @@ from ridgepoint.ceilings.samples import Sample
 from ridgepoint.ceilings.session import every_task, measure
 from ridgepoint.ceilings.trial import Contest
 from ridgepoint.ceilings.verify import loop_listing
-from ridgepoint.errors import RidgepointError
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Cache, Ceiling
+from ridgepoint.core.units import format_si
 from ridgepoint.host import System
-from ridgepoint.jit import Compiler
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.kernel import Kernel
-from ridgepoint.machine import Cache, Ceiling
-from ridgepoint.theory import Figure, Theory
-from ridgepoint.theory_choice import settle, theory_choices
-from ridgepoint.units import format_si
+from ridgepoint.published.theory import Figure, Theory
+from ridgepoint.published.theory_choice import settle, theory_choices
 
 _EFFORT = Effort(rounds=25, first_rounds=10, curve_rounds=3, sample_s=0.005, budget_s=15.0)
 _ALMOST = 0.95

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ridgepoint.cache_capacity import LatencyCurve
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.samples import MOST_WAITED
 from ridgepoint.ceilings.worker import Job
-from ridgepoint.jit import Function
+from ridgepoint.core.cache_capacity import LatencyCurve
+from ridgepoint.core.machine import Cache
+from ridgepoint.kernels.jit import Function
 from ridgepoint.kernels.latency import NO_MASK, PAGE_BYTES, UNROLL
-from ridgepoint.machine import Cache
 
 PER_OCTAVE = 4
 """Sizes, evenly in the logarithm."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ridgepoint.core.machine import Cache
 from ridgepoint.host import Topology
-from ridgepoint.machine import Cache
 
 _MOST_INSTEAD = 8
 

@@ -6,9 +6,11 @@ import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings.computing import computing, is_essential
 from ridgepoint.ceilings.places import Place
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import CHAIN, Cache
+from ridgepoint.core.units import format_size
 from ridgepoint.kernels import bandwidth as streams
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.isa import Isa
@@ -20,8 +22,6 @@ from ridgepoint.kernels.random_access import (
     gather_shares,
     gather_widths,
 )
-from ridgepoint.machine import CHAIN, Cache
-from ridgepoint.units import format_size
 
 DRAM_OVER_CACHES = 4
 """DRAM is measured with this many times the last cache, so that next to nothing stays in it."""

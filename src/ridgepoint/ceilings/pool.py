@@ -11,9 +11,9 @@ from typing import Self
 
 from ridgepoint.ceilings.driver import CLOCK, Driver, Issues, Span
 from ridgepoint.ceilings.worker import Job, Worker
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.jit import Compiler
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.kernels.chains import WORKING_BYTES
+from ridgepoint.kernels.jit import Compiler
 
 _LOOKS = 60
 

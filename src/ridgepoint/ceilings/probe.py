@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ridgepoint.jit import Function
+from ridgepoint.kernels.jit import Function
 from ridgepoint.kernels.kernel import Kernel
 from ridgepoint.kernels.peak import WORKING_BYTES
 

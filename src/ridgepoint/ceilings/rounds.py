@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.trial import READER, Codes, Contest, prepare
 from ridgepoint.ceilings.worker import Job
-from ridgepoint.theory import Theory
+from ridgepoint.core.caution import Caution
+from ridgepoint.published.theory import Theory
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, steps done, and steps in all."""

@@ -15,8 +15,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ridgepoint.caution import Caution
-from ridgepoint.estimate import Estimate
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
 
 MOST_WAITED = 0.01
 """Share of its wall time that a thread may have spent not running."""

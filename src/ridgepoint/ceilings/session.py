@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings.driver import CLOCK, PROBE, STEADY_CLOCK
 from ridgepoint.ceilings.latency import LONGEST_BYTES
 from ridgepoint.ceilings.places import Place, places
@@ -17,13 +16,14 @@ from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.rounds import Clock, Effort, Progress, Run
 from ridgepoint.ceilings.survey import Survey, Surveyor
 from ridgepoint.ceilings.trial import READER, Codes, Contest, Trial
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
 from ridgepoint.host import Activity, System, data_caches, usable_cpus
-from ridgepoint.jit import Compiler
 from ridgepoint.kernels.isa import Isa
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.latency import visit
-from ridgepoint.machine import Cache
-from ridgepoint.theory import Theory
+from ridgepoint.published.theory import Theory
 
 MEMORY_SHARE = 1 / 3
 """Of the memory that can be had: the rest is the program's, and everyone else's."""

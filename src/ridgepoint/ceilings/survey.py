@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ridgepoint.cache_capacity import Capacity, LatencyCurve
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings.latency import Sweep, chosen_places, sharers, sizes_to_visit
 from ridgepoint.ceilings.places import Place
 from ridgepoint.ceilings.pool import Pool
+from ridgepoint.core.cache_capacity import Capacity, LatencyCurve
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.host import data_caches
-from ridgepoint.jit import Function
-from ridgepoint.machine import Cache, Machine
-from ridgepoint.models.cache_capacity import are_given, caches_here, capacity_ends, contradictions
-from ridgepoint.models.capacity_fit import fit_capacities
+from ridgepoint.kernels.jit import Function
+from ridgepoint.models.caches.capacity import are_given, caches_here, capacity_ends, contradictions
+from ridgepoint.models.caches.capacity_fit import fit_capacities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

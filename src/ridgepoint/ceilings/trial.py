@@ -6,18 +6,18 @@ import mmap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings.plan import DRAM_OVER_CACHES, Task
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.probe import deadly
 from ridgepoint.ceilings.samples import Judged, Sample, judge
 from ridgepoint.ceilings.verify import why_refused
 from ridgepoint.ceilings.worker import Job
+from ridgepoint.core.caution import Caution
 from ridgepoint.host.tiles import why_no_tiles
-from ridgepoint.jit import Compiler, Function
 from ridgepoint.kernels.bandwidth import LOAD, bandwidth
+from ridgepoint.kernels.jit import Compiler, Function
 from ridgepoint.kernels.kernel import ENTRY, Kernel
-from ridgepoint.theory import Figure
+from ridgepoint.published.theory import Figure
 
 READER = bandwidth(LOAD, width_bits=128)
 """Brings data into a cache."""

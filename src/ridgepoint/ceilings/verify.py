@@ -19,11 +19,11 @@ from iced_x86 import (
 )
 
 from ridgepoint.ceilings import listing
-from ridgepoint.jit import Code
+from ridgepoint.core.resources import INTEGERS
 from ridgepoint.kernels.isa import instruction_pattern
+from ridgepoint.kernels.jit import Code
 from ridgepoint.kernels.kernel import Claim
 from ridgepoint.meters.decode import Operation, classify
-from ridgepoint.resources import INTEGERS
 
 # The loop's own counter and its end.
 _LOOP_KEEPING = 3

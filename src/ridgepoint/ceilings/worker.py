@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ridgepoint.ceilings.buffer import Buffer
 from ridgepoint.ceilings.driver import Core, Driver, Issues, Span
-from ridgepoint.jit import Function
+from ridgepoint.kernels.jit import Function
 
 # The kernel, or a sandbox, may keep a thread from choosing its CPU: it then runs where it may.
 _MAY_NOT_CHOOSE = (errno.EPERM, errno.EACCES, errno.ENOSYS)

@@ -15,7 +15,7 @@ from ridgepoint.cli import common
 from ridgepoint.cli.cc import say
 
 if TYPE_CHECKING:
-    from ridgepoint.measurement import Timed
+    from ridgepoint.core.measurement import Timed
     from ridgepoint.meters.source import SourceCounts
 
 
@@ -116,7 +116,7 @@ def _measure(
     from ridgepoint.meters.process import resolve, run
     from ridgepoint.meters.source import count
     from ridgepoint.meters.standard_input import own_standard_input
-    from ridgepoint.timing import Native, time_program
+    from ridgepoint.profiling.timing import Native, time_program
 
     found = resolve(command)
     with own_standard_input() as stdin, common.progress() as shown:
@@ -156,7 +156,7 @@ def _show(
     as_json: bool,
 ) -> None:
     from ridgepoint.cli.bops_report import document, tables
-    from ridgepoint.documents import render
+    from ridgepoint.core.documents import render
 
     if as_json:
         sys.stdout.write(render(document(command, counts, timed)))

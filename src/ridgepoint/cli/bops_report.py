@@ -9,13 +9,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.documents import SCHEMA, plain
-from ridgepoint.figures.layout import caution_list, plain_table
-from ridgepoint.figures.words import percent, printable, program_name, shown_symbol
-from ridgepoint.measurement import Timed
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.documents import SCHEMA, plain
+from ridgepoint.core.measurement import Timed
+from ridgepoint.core.units import format_si
 from ridgepoint.meters.source import LineOperations, SourceCounts
-from ridgepoint.units import format_si
+from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.words import percent, printable, program_name, shown_symbol
 
 _CLASSES = {
     "arithmetic": "integer arithmetic",

@@ -11,10 +11,10 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
-    from ridgepoint.archive import Archive
     from ridgepoint.cli.progress import Progress
-    from ridgepoint.machine import Machine
-    from ridgepoint.measurement import Measurement
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measurement import Measurement
+    from ridgepoint.kept.archive import Archive
 
 
 class Bounding:
@@ -35,7 +35,7 @@ class Bounding:
     """
 
     def __init__(self, archive: Archive, chosen: Machine | None, shown: Progress) -> None:
-        from ridgepoint.keeping import keep_once, machine_of_this_host_if_kept
+        from ridgepoint.ceilings.keeping import keep_once, machine_of_this_host_if_kept
 
         self._archive, self._shown = archive, shown
         self.id: int | None = None

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.errors import CannotMeasure, RidgepointError
+from ridgepoint.core.errors import CannotMeasure, RidgepointError
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.detect import Launched
     from ridgepoint.cluster.network import Report
     from ridgepoint.cluster.world import World
-    from ridgepoint.machine import Cache
-    from ridgepoint.measured_cluster import MeasuredCluster
+    from ridgepoint.core.machine import Cache
+    from ridgepoint.core.measured_cluster import MeasuredCluster
 
 
 def measure_cluster(
@@ -48,8 +48,8 @@ def measure_cluster(
     int
         The exit status.
     """
-    from ridgepoint.archive import Archive
     from ridgepoint.cluster.world import join
+    from ridgepoint.kept.archive import Archive
 
     world = join(launched)
     try:
@@ -79,7 +79,7 @@ def _agreed_caches(
     world: World, check: Callable[[], tuple[Cache, ...] | None], archive_path: Path | None
 ) -> tuple[Cache, ...] | None:
     """Refuse on rank 0 what cannot be done, before anything long begins, and tell the others."""
-    from ridgepoint.archive import Archive
+    from ridgepoint.kept.archive import Archive
 
     try:
         caches = check()

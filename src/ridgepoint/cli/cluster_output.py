@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ridgepoint.cli.common import console
-from ridgepoint.documents import render, to_fields
-from ridgepoint.figures import network_table
-from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.core.documents import render, to_fields
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.show.tables import network_table
 
 
 def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
@@ -24,8 +24,8 @@ def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
 def write_cluster(cluster: MeasuredCluster, outputs: Sequence[Path]) -> None:
     """Write bandwidth and time over the size of messages to each file."""
     if outputs:
-        from ridgepoint.figures import network_mpl
-        from ridgepoint.figures.network import network_figure
+        from ridgepoint.show.charts import network_mpl
+        from ridgepoint.show.charts.network import network_figure
 
         figure = network_figure(cluster)
         for path in outputs:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.console import Console
 
-from ridgepoint.archive import Archive
 from ridgepoint.cli.progress import Progress
-from ridgepoint.errors import RidgepointError
-from ridgepoint.machine import Cache, Machine
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Cache, Machine
+from ridgepoint.kept.archive import Archive
 
 if TYPE_CHECKING:
-    from ridgepoint.gpu.device import Device
+    from ridgepoint.ceilings.gpu.device import Device
 
 _WAITING = "waiting for another ridgepoint, which measures this machine now"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -93,8 +93,8 @@ def checked_label(label: str) -> str:
     click.BadParameter
         If it would be taken for something else.
     """
-    from ridgepoint.archive import require_label
-    from ridgepoint.library import names
+    from ridgepoint.kept.archive import require_label
+    from ridgepoint.published.machines import names
 
     try:
         require_label(label)
@@ -177,7 +177,7 @@ def machine_of_this_host(
     archive: Archive, shown: Progress, *, knowing: str | None = None
 ) -> tuple[int, Machine]:
     """Return this host's kept machine, or measure and keep it."""
-    from ridgepoint import keeping
+    from ridgepoint.ceilings import keeping
 
     return keeping.machine_of_this_host(
         archive,
@@ -200,8 +200,8 @@ def machine_of_gpu(
     archive: Archive, shown: Progress, device: Device, index: int
 ) -> tuple[int, Machine]:
     """Return a GPU's kept machine, or measure and keep it."""
-    from ridgepoint.gpu import characterize_gpu, gpu_fingerprint
-    from ridgepoint.keeping import gpu_name, kept_or_measured
+    from ridgepoint.ceilings.gpu import characterize_gpu, gpu_fingerprint
+    from ridgepoint.ceilings.keeping import gpu_name, kept_or_measured
 
     fingerprints = [gpu_fingerprint(device.facts, quick=quick) for quick in (False, True)]
     return kept_or_measured(
@@ -217,7 +217,7 @@ def machine_to_bound_by(
     """Return the machine that a user chose, kept now if it was not; None: this host's."""
     if chosen is None:
         return machine_of_this_host(archive, shown)
-    from ridgepoint.keeping import keep_once
+    from ridgepoint.ceilings.keeping import keep_once
 
     return keep_once(archive, chosen), chosen
 
@@ -230,7 +230,7 @@ def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
     click.BadParameter
         If the text describes none.
     """
-    from ridgepoint.geometry import parse_geometry
+    from ridgepoint.core.geometry import parse_geometry
     from ridgepoint.host import System, data_caches
 
     caches = System().caches

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.errors import RidgepointError
-from ridgepoint.machine import Cache, Machine, caches_of
-from ridgepoint.measurement import Counted
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Cache, Machine, caches_of
+from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Meter
 from ridgepoint.models.symbol_names import why_no_pattern
 from ridgepoint.models.work import Metric
@@ -62,7 +62,7 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
     from ridgepoint.meters.first_choice import FirstChoice
     from ridgepoint.meters.native import NativeMeter
     from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
-    from ridgepoint.models.cache_capacity import ends_of
+    from ridgepoint.models.caches.capacity import ends_of
 
     if isinstance(meter, AutoMeter | BothMeter):
         return replace(meter, engine=with_ends(meter.engine, machine, geometry))
@@ -246,7 +246,7 @@ def _with_hardware(name: str | None, engine: Meter, simulated: Sequence[str]) ->
 def show_meters(counted: Counted) -> None:
     """Print how the counts of two meters compare on standard error, if there are two."""
     if counted.also is not None:
-        from ridgepoint.figures.meter_comparison import meters
+        from ridgepoint.show.tables.meter_comparison import meters
 
         shown = common.console(stderr=True)
         shown.print()
@@ -257,7 +257,7 @@ def _other_caches(text: str) -> tuple[Cache, ...]:
     """Return the caches of a geometry, or of a machine."""
     if "=" in text:
         return common.caches_of_this_host(text)
-    from ridgepoint.library import open_machine
+    from ridgepoint.published.machines import open_machine
 
     machine = open_machine(text)
     if not machine.caches:

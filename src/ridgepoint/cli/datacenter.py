@@ -12,7 +12,7 @@ import click
 from ridgepoint.cli import common, results
 
 if TYPE_CHECKING:
-    from ridgepoint.reference import DatacenterCase, DatacenterRun
+    from ridgepoint.core.reference import DatacenterCase, DatacenterRun
 
 NAME = "datacenter"
 
@@ -31,11 +31,11 @@ def command(
     archive_path: Path | None,
 ) -> int:
     """Do what ``ridgepoint suite datacenter`` was asked for; return the exit status."""
-    from ridgepoint.reference import DatacenterRun
+    from ridgepoint.core.reference import DatacenterRun
 
     if published:
-        from ridgepoint.figures.dc_tables import published as shown_tables
-        from ridgepoint.figures.dc_tables import published_tables
+        from ridgepoint.show.tables.dc_tables import published as shown_tables
+        from ridgepoint.show.tables.dc_tables import published_tables
 
         common.console().print(shown_tables(published_tables()))
         return 0
@@ -63,11 +63,11 @@ def command(
 
 def _show(run: DatacenterRun, *, as_json: bool) -> None:
     if as_json:
-        from ridgepoint.documents import render, to_fields
+        from ridgepoint.core.documents import render, to_fields
 
         sys.stdout.write(render(to_fields(run)))
     else:
-        from ridgepoint.figures.datacenter_tables import datacenter
+        from ridgepoint.show.tables.datacenter_tables import datacenter
 
         common.console().print(datacenter(run))
 
@@ -75,9 +75,9 @@ def _show(run: DatacenterRun, *, as_json: bool) -> None:
 def _cases(
     names: Sequence[str], *, threads: Sequence[int], full: bool
 ) -> tuple[DatacenterCase, ...]:
-    from ridgepoint.datacenter import WORKLOADS
-    from ridgepoint.datacenter.measuring import cases
     from ridgepoint.host import usable_cpus
+    from ridgepoint.suites.datacenter import WORKLOADS
+    from ridgepoint.suites.datacenter.measuring import cases
 
     unknown = [name for name in names if name not in WORKLOADS]
     if unknown:
@@ -95,8 +95,8 @@ def _cases(
 
 
 def _list(cases: Sequence[DatacenterCase]) -> None:
-    from ridgepoint.datacenter import WORKLOADS
-    from ridgepoint.figures.layout import plain_table
+    from ridgepoint.show.tables.layout import plain_table
+    from ridgepoint.suites.datacenter import WORKLOADS
 
     table = plain_table("workload", "does", "steps", "size", right=("size",))
     for name in dict.fromkeys(case.workload for case in cases):
@@ -107,10 +107,10 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
 
 
 def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterRun:
-    from ridgepoint.archive import Archive
-    from ridgepoint.datacenter import require_buildable
-    from ridgepoint.datacenter.measuring import run_datacenter
-    from ridgepoint.reference import DatacenterRun
+    from ridgepoint.core.reference import DatacenterRun
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.suites.datacenter import require_buildable
+    from ridgepoint.suites.datacenter.measuring import run_datacenter
 
     require_buildable()
     with Archive(archive_path) as archive, common.progress() as shown:
@@ -120,9 +120,9 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
 
 def _draw(run: DatacenterRun, folder: Path) -> None:
     """Write the DC-Roofline and the roofline in flop, and the results themselves."""
-    from ridgepoint.figures.datacenter_points import datacenter_points
-    from ridgepoint.figures.dc_roofline import dc_figure
-    from ridgepoint.figures.dc_roofline_mpl import save
+    from ridgepoint.show.charts.datacenter_points import datacenter_points
+    from ridgepoint.show.charts.dc_roofline import dc_figure
+    from ridgepoint.show.charts.dc_roofline_mpl import save
 
     results.write(run, folder / results.FILE)
     points = datacenter_points(run.results)

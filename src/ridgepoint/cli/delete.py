@@ -23,9 +23,9 @@ def command(targets: tuple[str, ...], with_measurements: bool, archive_path: Pat
     No question is asked, and nothing brings a record back. A machine that bounds kept
     measurements is deleted only with them. The number of a deleted record is not given again.
     """
-    from ridgepoint.archive import Archive
-    from ridgepoint.errors import ArchiveRefused
-    from ridgepoint.figures.record_table import record_title
+    from ridgepoint.core.errors import ArchiveRefused
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.show.tables.record_table import record_title
 
     with Archive(archive_path) as archive:
         ids = [archive.require(target).id for target in targets]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.errors import RidgepointError
+from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
-    from ridgepoint.distributed import DistributedRun
+    from ridgepoint.suites.distributed import DistributedRun
 
 NAME = "distributed"
 
@@ -34,7 +34,7 @@ def command(
     """Do what ``ridgepoint suite distributed`` was asked for; return the exit status."""
     chosen = _chosen(names)
     if only_list:
-        from ridgepoint.figures.distributed_table import programs
+        from ridgepoint.show.tables.distributed_table import programs
 
         common.console().print(programs())
         return 0
@@ -56,13 +56,13 @@ def command(
         chosen, ranks=ranks, launcher=launcher, size=size, threads=threads[0] if threads else 1
     )
     if output is not None:
-        from ridgepoint.figures.files import replace_file
+        from ridgepoint.show.files import replace_file
 
         replace_file(output, _encoded(runs), what="the results")
     if as_json:
         sys.stdout.write(_encoded(runs).decode())
     elif runs:
-        from ridgepoint.figures.distributed_table import distributed
+        from ridgepoint.show.tables.distributed_table import distributed
 
         common.console().print(distributed(runs))
     for failure in failures:
@@ -71,7 +71,7 @@ def command(
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
-    from ridgepoint.distributed import PROGRAMS
+    from ridgepoint.suites.distributed import PROGRAMS
 
     unknown = [name for name in names if name not in PROGRAMS]
     if unknown:
@@ -85,8 +85,8 @@ def _measured(
     names: Sequence[str], *, ranks: int, launcher: str | None, size: int | None, threads: int
 ) -> tuple[list[DistributedRun], list[RidgepointError]]:
     """Run the programs; one that fails stops no other, unless none can be started."""
-    from ridgepoint.distributed import run_program
-    from ridgepoint.errors import CannotMeasure, CannotStart, ProgramFailed
+    from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed
+    from ridgepoint.suites.distributed import run_program
 
     runs: list[DistributedRun] = []
     failures: list[RidgepointError] = []

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ridgepoint.cli.progress import Progress
-    from ridgepoint.selftest import Check, Selftest, Trial
-    from ridgepoint.time_check import Explained
+    from ridgepoint.doctor.selftest import Check, Selftest, Trial
+    from ridgepoint.suites.kernels.time_check import Explained
 
 _WORDS = {
     "flop": "flop",
@@ -46,9 +46,9 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
     """
     if tests_meters:
         return _selftest(archive_path, as_json=as_json)
+    from ridgepoint.core.documents import SCHEMA, plain, render
     from ridgepoint.doctor import examine
-    from ridgepoint.documents import SCHEMA, plain, render
-    from ridgepoint.figures import tables
+    from ridgepoint.show.tables import for_terminal as tables
 
     findings = examine(archive_path)
     if as_json:
@@ -60,8 +60,8 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
 
 
 def _selftest(archive_path: Path | None, *, as_json: bool) -> int:
-    from ridgepoint.documents import render
-    from ridgepoint.selftest import selftest
+    from ridgepoint.core.documents import render
+    from ridgepoint.doctor.selftest import selftest
 
     with common.progress() as shown:
         found = selftest(progress=shown.step)
@@ -86,9 +86,9 @@ def _selftest(archive_path: Path | None, *, as_json: bool) -> int:
 
 def explained_times(archive_path: Path | None, shown: Progress) -> tuple[Explained, ...]:
     """Return how much of the time of known loops their traffic explains; nothing without engine."""
-    from ridgepoint.archive import Archive
-    from ridgepoint.errors import MeterUnavailable
-    from ridgepoint.time_check import FEW_AROUND, explain_times
+    from ridgepoint.core.errors import MeterUnavailable
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.suites.kernels.time_check import FEW_AROUND, explain_times
 
     with Archive(archive_path) as archive:
         _, machine = common.machine_of_this_host(archive, shown)
@@ -100,8 +100,8 @@ def explained_times(archive_path: Path | None, shown: Progress) -> tuple[Explain
 
 def _time_table(times: Sequence[Explained]) -> Table:
     """Return predicted and measured time of each loop."""
-    from ridgepoint.figures.layout import plain_table
-    from ridgepoint.units import format_si, format_size_roughly
+    from ridgepoint.core.units import format_si, format_size_roughly
+    from ridgepoint.show.tables.layout import plain_table
 
     heads = ("data", "measured", "by its traffic", "with what varies", "ratio")
     table = plain_table("loop", *heads, "by", right=heads)
@@ -136,7 +136,7 @@ def _of_times(times: Sequence[Explained]) -> str:
 
 
 def _document(found: Selftest, times: Sequence[Explained]) -> dict[str, Any]:
-    from ridgepoint.documents import SCHEMA, plain
+    from ridgepoint.core.documents import SCHEMA, plain
 
     trials = [
         plain(trial)
@@ -158,7 +158,7 @@ def _table(trials: Sequence[Trial]) -> Table:
     """Return measured over expected: a row per quantity, a column per meter."""
     from rich.text import Text
 
-    from ridgepoint.figures.layout import plain_table
+    from ridgepoint.show.tables.layout import plain_table
 
     meters = list(dict.fromkeys(trial.meter for trial in trials))
     table = plain_table("program", "quantity", "expected", *meters, right=("expected",))

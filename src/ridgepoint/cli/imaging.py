@@ -12,9 +12,9 @@ from ridgepoint.cli import common, results
 from ridgepoint.cli.imaging_output import show_image, write_json, write_pipeline
 
 if TYPE_CHECKING:
-    from ridgepoint.imaging.measuring import StageResult
-    from ridgepoint.imaging.stages import Scene
-    from ridgepoint.machine import Machine
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.suites.imaging.measuring import StageResult
+    from ridgepoint.suites.imaging.stages import Scene
 
 NAME = "imaging"
 
@@ -36,7 +36,7 @@ def command(
     archive_path: Path | None,
 ) -> int:
     """Do what ``ridgepoint suite imaging`` was asked for; return the exit status."""
-    from ridgepoint.imaging.gridder import require_ducc
+    from ridgepoint.suites.imaging.gridder import require_ducc
 
     _require_names(names, output)
     if device is not None:
@@ -48,8 +48,8 @@ def command(
         raise click.BadParameter(f"must be > 0 and at most 1, got {gain:g}", param_hint="'--gain'")
     size, gain = _SIZE if size is None else size, gain or 0.1
     if device is not None:
+        from ridgepoint.ceilings.gpu.arrays import open_arrays
         from ridgepoint.cli.imaging_device import on_device
-        from ridgepoint.gpu.arrays import open_arrays
 
         return on_device(
             open_arrays(device),
@@ -60,8 +60,8 @@ def command(
     require_ducc()
     seen = _scene(size, threads=number, gain=gain)
     if only_list:
-        from ridgepoint.figures.imaging_table import stages_table
-        from ridgepoint.imaging.stages import stages
+        from ridgepoint.show.tables.imaging_table import stages_table
+        from ridgepoint.suites.imaging.stages import stages
 
         common.console().print(stages_table(stages(seen)))
         return 0
@@ -79,7 +79,7 @@ def command(
 
 
 def _require_names(names: Sequence[str], output: Path | None) -> None:
-    from ridgepoint.imaging.stages import NAMES
+    from ridgepoint.suites.imaging.stages import NAMES
 
     unknown = [name for name in names if name not in NAMES]
     if unknown:
@@ -117,7 +117,7 @@ def _threads(threads: Sequence[int]) -> int:
 
 
 def _scene(size: int, *, threads: int, gain: float, on_host: bool = True) -> Scene:
-    from ridgepoint.imaging.stages import scene
+    from ridgepoint.suites.imaging.stages import scene
 
     try:
         return scene(size, threads=threads, gain=gain, on_host=on_host)
@@ -126,15 +126,15 @@ def _scene(size: int, *, threads: int, gain: float, on_host: bool = True) -> Sce
 
 
 def _machine(archive_path: Path | None) -> Machine:
-    from ridgepoint.archive import Archive
+    from ridgepoint.kept.archive import Archive
 
     with Archive(archive_path) as archive, common.progress() as shown:
         return common.machine_of_this_host(archive, shown)[1]
 
 
 def _measured(names: Sequence[str], seen: Scene, state: str) -> tuple[StageResult, ...]:
-    from ridgepoint.imaging.measuring import measure_stages
-    from ridgepoint.imaging.stages import chosen
+    from ridgepoint.suites.imaging.measuring import measure_stages
+    from ridgepoint.suites.imaging.stages import chosen
 
     states = ("cold", "warm") if state == "both" else (state,)
     with common.progress() as shown:
@@ -150,14 +150,14 @@ def _show(measured: Sequence[StageResult], seen: Scene, *, as_json: bool) -> Non
     if as_json:
         write_json(measured, seen)
         return
-    from ridgepoint.figures.imaging_table import stage_table
+    from ridgepoint.show.tables.imaging_table import stage_table
 
     common.console().print(stage_table(measured, seen))
 
 
 def _draw(seen: Scene, folder: Path) -> None:
     """Image the scene; draw what comes out, and print which sources were found."""
-    from ridgepoint.imaging.continuum import image
+    from ridgepoint.suites.imaging.continuum import image
 
     with common.progress() as shown:
         found = image(

@@ -10,9 +10,9 @@ from ridgepoint.cli import common, results
 from ridgepoint.cli.imaging_output import show_image, write_json, write_pipeline
 
 if TYPE_CHECKING:
-    from ridgepoint.gpu.arrays import Arrays
-    from ridgepoint.imaging.stages import Scene
-    from ridgepoint.machine import Machine
+    from ridgepoint.ceilings.gpu.arrays import Arrays
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.suites.imaging.stages import Scene
 
 
 def on_device(
@@ -27,8 +27,8 @@ def on_device(
     archive_path: Path | None,
 ) -> int:
     """Do what ``ridgepoint suite imaging --device gpu`` was asked for; return the exit status."""
-    from ridgepoint.figures.imaging_table import device_table, stages_table
-    from ridgepoint.imaging.device import gridder_on, image_on, stages_on, time_stages
+    from ridgepoint.show.tables.imaging_table import device_table, stages_table
+    from ridgepoint.suites.imaging.device import gridder_on, image_on, stages_on, time_stages
 
     seen = scene()
     gridder = gridder_on(device, seen)
@@ -58,7 +58,7 @@ def on_device(
 
 def _machine(device: Arrays, archive_path: Path | None) -> Machine:
     """Return this GPU as a machine: kept, or measured and kept now."""
-    from ridgepoint.archive import Archive
+    from ridgepoint.kept.archive import Archive
 
     with Archive(archive_path) as archive, common.progress() as shown:
         return common.machine_of_gpu(archive, shown, device.device, device.index)[1]

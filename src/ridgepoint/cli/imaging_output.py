@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
-    from ridgepoint.imaging.continuum import Imaged
-    from ridgepoint.imaging.gridder import Gridding
-    from ridgepoint.imaging.measuring import StageResult
-    from ridgepoint.imaging.stages import Scene
-    from ridgepoint.machine import Machine
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.suites.imaging.continuum import Imaged
+    from ridgepoint.suites.imaging.gridder import Gridding
+    from ridgepoint.suites.imaging.measuring import StageResult
+    from ridgepoint.suites.imaging.stages import Scene
 
 _PICTURE = "imaging.png"
 """In a folder of figures: pixels are no lines, so that a vector format has no use."""
@@ -23,7 +23,7 @@ _SCHEMA = 1
 
 def write_json(measured: Sequence[StageResult], seen: Scene, *, device: str | None = None) -> None:
     """Print one JSON object; it names the device, if it is another than this host's CPUs."""
-    from ridgepoint.documents import plain, render
+    from ridgepoint.core.documents import plain, render
 
     document = {
         "schema": _SCHEMA,
@@ -48,9 +48,9 @@ def write_pipeline(
 
     The number of a machine would mean another one in another archive.
     """
-    from ridgepoint.documents import render, to_fields
-    from ridgepoint.figures.files import replace_file
-    from ridgepoint.imaging.described import described
+    from ridgepoint.core.documents import render, to_fields
+    from ridgepoint.show.files import replace_file
+    from ridgepoint.suites.imaging.described import described
 
     beside = path.with_suffix(".machine.json")
     text = described(measured, seen, machine=beside.name, on_device=on_device)
@@ -62,10 +62,10 @@ def write_pipeline(
 
 def show_image(seen: Scene, found: Imaged, folder: Path | None) -> None:
     """Print which sources were found; draw what came out, if there is a folder."""
-    from ridgepoint.figures.imaging import imaging_figure
-    from ridgepoint.figures.imaging_mpl import save
-    from ridgepoint.figures.imaging_table import source_table
-    from ridgepoint.imaging.recovered import recovered
+    from ridgepoint.show.charts.imaging import imaging_figure
+    from ridgepoint.show.charts.imaging_mpl import save
+    from ridgepoint.show.tables.imaging_table import source_table
+    from ridgepoint.suites.imaging.recovered import recovered
 
     if folder is not None:
         save(imaging_figure(seen, found), folder / _PICTURE)

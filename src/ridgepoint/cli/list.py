@@ -15,9 +15,9 @@ from ridgepoint.cli import common
 @common.archive_option
 def command(as_json: bool, archive_path: Path | None) -> None:
     """List what was kept: machines, clusters and measurements, oldest first."""
-    from ridgepoint.archive import Archive
-    from ridgepoint.documents import SCHEMA, plain, render
-    from ridgepoint.figures import tables
+    from ridgepoint.core.documents import SCHEMA, plain, render
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.show.tables import for_terminal as tables
 
     with Archive(archive_path) as archive:
         records = archive.records()

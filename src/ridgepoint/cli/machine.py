@@ -11,7 +11,7 @@ from ridgepoint.cli import common
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
-    from ridgepoint.machine import Cache, Machine
+    from ridgepoint.core.machine import Cache, Machine
     from ridgepoint.models.comparison import Comparison
 
 
@@ -115,9 +115,9 @@ def command(
             raise click.UsageError("--explain keeps no record: --name and --note do not apply")
         return _explain(explained, caches, as_json=as_json, outputs=outputs)
 
-    from ridgepoint.archive import Archive
     from ridgepoint.cli.output import show_comparison, show_machine, write_machine
-    from ridgepoint.kept import named_machine
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import named_machine
     from ridgepoint.models.comparison import TOLERANCE, compare
 
     tolerance = _tolerance(tolerance_percent, TOLERANCE, checks=baseline_name is not None)
@@ -172,14 +172,14 @@ class _Gpu:
     """A GPU of this host, and how it is measured."""
 
     def __init__(self, shown: Progress, index: int) -> None:
-        from ridgepoint import gpu
+        from ridgepoint.ceilings import gpu
 
         self._shown, self._index, self._device = shown, index, gpu.open_device(index)
 
     def measured(self, *, quick: bool) -> Machine:
         """Return the machine."""
-        from ridgepoint.gpu import characterize_gpu
-        from ridgepoint.keeping import gpu_name
+        from ridgepoint.ceilings.gpu import characterize_gpu
+        from ridgepoint.ceilings.keeping import gpu_name
 
         return characterize_gpu(
             self._device,
@@ -190,7 +190,7 @@ class _Gpu:
 
     def measured_again(self, machine: Machine, names: set[tuple[str, str]]) -> Machine:
         """Return the machine with the better of two measurements of some ceilings."""
-        from ridgepoint.gpu import measured_again
+        from ridgepoint.ceilings.gpu import measured_again
 
         return measured_again(machine, names, self._device, progress=self._shown.fraction)
 

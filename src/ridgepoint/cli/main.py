@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 from ridgepoint import __version__
-from ridgepoint.errors import Interrupted, RidgepointError, reason_of, status_of
+from ridgepoint.core.errors import Interrupted, RidgepointError, reason_of, status_of
 
 # Name, module, help: known without importing any of them, for a fast --help.
 _COMMANDS = {

@@ -23,7 +23,7 @@ def command(target: str, label: str | None, archive_path: Path | None) -> None:
     A name may be given to several records: the one kept last is meant. An empty NAME takes the
     name away.
     """
-    from ridgepoint.archive import Archive
+    from ridgepoint.kept.archive import Archive
 
     with Archive(archive_path) as archive:
         record = archive.require(target)

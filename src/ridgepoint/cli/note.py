@@ -18,7 +18,7 @@ def command(target: str, text: str, archive_path: Path | None) -> None:
 
     'ridgepoint list' shows it. An empty TEXT takes the note away.
     """
-    from ridgepoint.archive import Archive
+    from ridgepoint.kept.archive import Archive
 
     with Archive(archive_path) as archive:
         record = archive.require(target)

@@ -6,7 +6,7 @@ import math
 
 import click
 
-from ridgepoint.units import parse_si
+from ridgepoint.core.units import parse_si
 
 _MOST = 2_000_000
 _BITS = 8.0

@@ -9,26 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console
-from ridgepoint.documents import SCHEMA, plain, render, to_fields
-from ridgepoint.errors import RidgepointError
-from ridgepoint.figures import explanation, miss_curve_text, run_table, tables, terminal
-from ridgepoint.figures.comparison_table import comparison as comparison_table
-from ridgepoint.figures.files import replace_file
-from ridgepoint.figures.latency import latency_figure
-from ridgepoint.figures.miss_curve import miss_curve_figure
-from ridgepoint.figures.roofline import roofline_figure, subject
-from ridgepoint.figures.samples import samples_figure
-from ridgepoint.figures.words import printable, program_name
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.core.documents import SCHEMA, plain, render, to_fields
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import doubts_that_matter
-from ridgepoint.report import report
+from ridgepoint.show import explanation
+from ridgepoint.show.charts import miss_curve_text, terminal
+from ridgepoint.show.charts.latency import latency_figure
+from ridgepoint.show.charts.miss_curve import miss_curve_figure
+from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.samples import samples_figure
+from ridgepoint.show.files import replace_file
+from ridgepoint.show.report import report
+from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import run_table
+from ridgepoint.show.tables.comparison_table import comparison as comparison_table
+from ridgepoint.show.words import printable, program_name
 
 if TYPE_CHECKING:
     from ridgepoint.ceilings.explain import Explanation
-    from ridgepoint.figures.plane import Plane, RooflineFigure
+    from ridgepoint.show.charts.plane import Plane, RooflineFigure
 
 _PLOT_COLUMNS = 78
 _PLOT_LINES = 22
@@ -128,7 +131,7 @@ def _explained(explanations: Sequence[Explanation]) -> dict[str, Any]:
 def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Path]) -> None:
     """Write the plot of all samples to each file."""
     if outputs:
-        from ridgepoint.figures import mpl
+        from ridgepoint.show.charts import mpl
 
         figures = [
             samples_figure(each.ceiling, [sample.rate for sample in each.samples])
@@ -173,7 +176,7 @@ def show_run(
     if machine is None:
         return
     if measurement.distributed is not None:
-        from ridgepoint.figures.rank_table import ranks
+        from ridgepoint.show.tables.rank_table import ranks
 
         shown.print()
         shown.print(ranks(analysis))
@@ -210,10 +213,10 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
     measurement, metric = analysis.measurement, analysis.metric
     if measurement.distributed is None:
         return False
-    from ridgepoint.figures.rank_table import ridgeline_notes
-    from ridgepoint.figures.ridgeline import ridgeline_figure
-    from ridgepoint.figures.ridgeline_mpl import save
     from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
+    from ridgepoint.show.charts.ridgeline import ridgeline_figure
+    from ridgepoint.show.charts.ridgeline_mpl import save
+    from ridgepoint.show.tables.rank_table import ridgeline_notes
 
     reason = why_no_ridgeline(measurement, machine, metric=metric)
     if reason is not None:
@@ -257,7 +260,7 @@ def write_miss_curve(measurement: Measurement, machine: Machine, path: Path) -> 
         If it has none, or the file cannot be written.
     """
     _require_miss_curve(measurement)
-    from ridgepoint.figures import miss_curve_mpl
+    from ridgepoint.show.charts import miss_curve_mpl
 
     miss_curve_mpl.save(miss_curve_figure(measurement, machine), path)
 
@@ -274,7 +277,7 @@ def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
     if not outputs:
         console().print(tables.latency(figure))
         return
-    from ridgepoint.figures import latency_mpl
+    from ridgepoint.show.charts import latency_mpl
 
     for path in outputs:
         latency_mpl.save(figure, path)
@@ -307,7 +310,7 @@ def save_figure(figure: RooflineFigure, outputs: Sequence[Path]) -> None:
     """Write a figure to each file, in the format of its ending."""
     if outputs:
         # Imported here: matplotlib takes a second.
-        from ridgepoint.figures.mpl import save
+        from ridgepoint.show.charts.mpl import save
 
         for path in outputs:
             save(figure, path)

@@ -12,10 +12,10 @@ from ridgepoint.cli import common
 
 if TYPE_CHECKING:
     from ridgepoint.cli.pipeline_report import Shown
-    from ridgepoint.models.pipeline_assessment import Assessment
-    from ridgepoint.models.pipeline_devices import Assignment
-    from ridgepoint.models.pipeline_observation import Observation
-    from ridgepoint.pipeline_file import Case, Cases
+    from ridgepoint.kept.pipeline_file import Case, Cases
+    from ridgepoint.models.pipeline.assessment import Assessment
+    from ridgepoint.models.pipeline.devices import Assignment
+    from ridgepoint.models.pipeline.observation import Observation
 
 _EXAMPLE = "imaging"
 
@@ -72,7 +72,7 @@ def command(
     gains most.
     """
     if example_name is not None:
-        from ridgepoint.pipeline_file import example
+        from ridgepoint.kept.pipeline_file import example
 
         sys.stdout.write(example(example_name))
         return 0
@@ -97,24 +97,24 @@ def command(
 
 
 def _cases(file: Path, machine_name: str | None, archive_path: Path | None) -> Cases:
-    from ridgepoint.archive import Archive
-    from ridgepoint.kept import machine_of
-    from ridgepoint.pipeline_file import read_pipeline
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import machine_of
+    from ridgepoint.kept.pipeline_file import read_pipeline
 
     machine = None if machine_name is None else machine_of(machine_name, archive_path)
     return read_pipeline(file, archive=Archive(archive_path), machine=machine)
 
 
 def _shown(case: Case, found: Assessment) -> Shown:
-    from ridgepoint.models.pipeline_advice import pipeline_advice
-    from ridgepoint.models.pipeline_sensitivity import sensitivity
+    from ridgepoint.models.pipeline.advice import pipeline_advice
+    from ridgepoint.models.pipeline.sensitivity import sensitivity
 
     gains = sensitivity(case.pipeline, case.machine, cores=case.cores)
     return found, gains, pipeline_advice(found), _assigned(case)
 
 
 def _assigned(case: Case) -> Assignment | None:
-    from ridgepoint.models.pipeline_devices import assign
+    from ridgepoint.models.pipeline.devices import assign
 
     if not case.others:
         return None
@@ -134,7 +134,7 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
     if not outputs and folder is None:
         return
     from ridgepoint.cli import results
-    from ridgepoint.figures import pipeline, pipeline_mpl
+    from ridgepoint.show.charts import pipeline, pipeline_mpl
 
     for path in outputs:
         pipeline_mpl.save(pipeline.pipeline_figure(shown[0][0]), path)
@@ -159,11 +159,11 @@ def _print(
 ) -> None:
     if as_json:
         from ridgepoint.cli.pipeline_report import report
-        from ridgepoint.documents import render
+        from ridgepoint.core.documents import render
 
         sys.stdout.write(render(report(shown, observation)))
         return
-    from ridgepoint.figures.pipeline_table import observation_table, pipeline_table
+    from ridgepoint.show.tables.pipeline_table import observation_table, pipeline_table
 
     console = common.console()
     for case, (found, gains, advised, assigned) in zip(cases.cases, shown, strict=True):
@@ -177,7 +177,7 @@ def _print(
 
 
 def _show_published() -> None:
-    from ridgepoint.figures.pipeline_table import loads_table
-    from ridgepoint.sdp_loads import products, source
+    from ridgepoint.published.sdp_loads import products, source
+    from ridgepoint.show.tables.pipeline_table import loads_table
 
     common.console().print(loads_table(products(), source()))

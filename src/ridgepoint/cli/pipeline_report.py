@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ridgepoint.documents import SCHEMA, estimate_fields, plain
-from ridgepoint.estimate import Estimate
-from ridgepoint.figures.pipeline import work_unit
-from ridgepoint.models.pipeline_advice import StageAdvice
-from ridgepoint.models.pipeline_assessment import Assessment, Composite, StageFigures
-from ridgepoint.models.pipeline_devices import Assignment
-from ridgepoint.models.pipeline_observation import Observation, rounded_up
-from ridgepoint.models.pipeline_sensitivity import Sensitivity
-from ridgepoint.models.pipeline_uncertainty import DRAWS, SEED
+from ridgepoint.core.documents import SCHEMA, estimate_fields, plain
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.models.pipeline.advice import StageAdvice
+from ridgepoint.models.pipeline.assessment import Assessment, Composite, StageFigures
+from ridgepoint.models.pipeline.devices import Assignment
+from ridgepoint.models.pipeline.observation import Observation, rounded_up
+from ridgepoint.models.pipeline.sensitivity import Sensitivity
+from ridgepoint.models.pipeline.uncertainty import DRAWS, SEED
+from ridgepoint.show.charts.pipeline import work_unit
 
 Shown = tuple[Assessment, Sensitivity, Sequence[StageAdvice], Assignment | None]
 """A pipeline and what follows from it."""

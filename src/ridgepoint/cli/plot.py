@@ -13,7 +13,7 @@ from ridgepoint.cli import common
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ridgepoint.measurement import Measurement
+    from ridgepoint.core.measurement import Measurement
     from ridgepoint.models.work import Metric
 
 
@@ -53,7 +53,6 @@ def command(
     Each is a number or a name of 'ridgepoint list'. On the terminal, or with -o to a file. A
     machine alone draws its roofs.
     """
-    from ridgepoint.archive import Archive
     from ridgepoint.cli.output import (
         save_figure,
         show_miss_curve,
@@ -61,9 +60,10 @@ def command(
         write_latency,
         write_miss_curve,
     )
-    from ridgepoint.figures.roofline import roofline_figure, subject
-    from ridgepoint.kept import kept_measurement, last_record, named_machine
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import kept_measurement, last_record, named_machine
     from ridgepoint.models.analysis import analyse
+    from ridgepoint.show.charts.roofline import roofline_figure, subject
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:

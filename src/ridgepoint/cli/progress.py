@@ -8,7 +8,7 @@ import time
 from rich.console import Console
 from rich.text import Text
 
-from ridgepoint.units import format_duration
+from ridgepoint.core.units import format_duration
 
 _BETWEEN_LINES_S = 2.0
 _LONG_S = 5.0

@@ -135,14 +135,14 @@ def run_ranks(
     int
         The program's status.
     """
-    from ridgepoint.archive import Archive
     from ridgepoint.cli.counting import caches_to_simulate
     from ridgepoint.cli.output import show_run, write_run
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
-    from ridgepoint.kept import kept_cluster, machine_of
-    from ridgepoint.measurement import Asked
+    from ridgepoint.core.measurement import Asked
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import kept_cluster, machine_of
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.analysis import analyse
     from ridgepoint.models.distributed import machine_for

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ridgepoint.errors import RidgepointError, reason_of
+from ridgepoint.core.errors import RidgepointError, reason_of
 
 if TYPE_CHECKING:
-    from ridgepoint.reference import DatacenterRun, SuiteRun
+    from ridgepoint.core.reference import DatacenterRun, SuiteRun
 
     Kept = TypeVar("Kept", SuiteRun, DatacenterRun)
 
@@ -24,7 +24,7 @@ def read(source: Path, kind: type[Kept]) -> Kept:
     RidgepointError
         If the file cannot be read, or holds something else.
     """
-    from ridgepoint.documents import decode
+    from ridgepoint.core.documents import decode
 
     try:
         content = source.read_bytes()
@@ -39,8 +39,8 @@ def read(source: Path, kind: type[Kept]) -> Kept:
 
 def write(run: SuiteRun | DatacenterRun, path: Path) -> None:
     """Write results to a file, whole or not at all."""
-    from ridgepoint.documents import encode
-    from ridgepoint.figures.files import replace_file
+    from ridgepoint.core.documents import encode
+    from ridgepoint.show.files import replace_file
 
     replace_file(path, encode(run), what="the results")
 

@@ -21,8 +21,8 @@ from ridgepoint.cli.ridgeline_inputs import (
 )
 
 if TYPE_CHECKING:
-    from ridgepoint.machine import Machine
-    from ridgepoint.models.bound import Overlap
+    from ridgepoint.core.bound import Overlap
+    from ridgepoint.core.machine import Machine
     from ridgepoint.models.ridgeline import Ridgeline
 
 _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
@@ -186,7 +186,7 @@ def _sweep(
     machines: tuple[Machine, ...], asked: Training, overlap: Overlap, *, as_json: bool
 ) -> int:
     """Print what is fastest for each number of nodes."""
-    from ridgepoint.models.sweep import sweep
+    from ridgepoint.models.ridgeline.sweep import sweep
 
     if asked.nodes is None:
         raise click.UsageError("--sweep needs the numbers of nodes to try: --nodes 1:1024")
@@ -200,11 +200,11 @@ def _sweep(
     )
     if as_json:
         from ridgepoint.cli.ridgeline_report import sweep_report
-        from ridgepoint.documents import render
+        from ridgepoint.core.documents import render
 
         sys.stdout.write(render(sweep_report(front, machines, asked.steps, asked.inputs, overlap)))
         return 0
-    from ridgepoint.figures.ridgeline_table import front_table
+    from ridgepoint.show.tables.ridgeline_table import front_table
 
     common.console().print(front_table(front, machines, asked.steps, asked.summary))
     return 0
@@ -234,7 +234,7 @@ def _require_sense(
 
 
 def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
-    from ridgepoint.models.trajectories import point_trajectory
+    from ridgepoint.models.ridgeline.trajectories import point_trajectory
 
     for name, amounts in points.items():
         if not any(amounts):
@@ -251,15 +251,15 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> No
     """Write the figures that were asked for."""
     if not outputs and folder is None:
         return
-    from ridgepoint.figures.ridgeline import ridgeline_figure
-    from ridgepoint.figures.ridgeline_mpl import save
+    from ridgepoint.show.charts.ridgeline import ridgeline_figure
+    from ridgepoint.show.charts.ridgeline_mpl import save
 
     figure = ridgeline_figure(shown.ridgeline, shown.trajectories, notes=shown.notes)
     for path in outputs:
         save(figure, path)
     if folder is not None:
         from ridgepoint.cli import results
-        from ridgepoint.figures.ridgeline_paper import save_all
+        from ridgepoint.show.charts.ridgeline_paper import save_all
 
         save_all(shown.ridgeline, shown.trajectories, shown.notes, results.folder(folder))
 
@@ -267,11 +267,11 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> No
 def _print(shown: Shown, *, as_json: bool) -> None:
     if as_json:
         from ridgepoint.cli.ridgeline_report import report
-        from ridgepoint.documents import render
+        from ridgepoint.core.documents import render
 
         sys.stdout.write(render(report(shown.ridgeline, shown.trajectories, shown.inputs)))
         return
-    from ridgepoint.figures.ridgeline_table import ridgeline_table
+    from ridgepoint.show.tables.ridgeline_table import ridgeline_table
 
     table = ridgeline_table(shown.ridgeline, shown.trajectories, shown.notes)
     common.console().print(table)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import numbers
-from ridgepoint.errors import RidgepointError, UnknownCeiling, reason_of
-from ridgepoint.units import format_si
+from ridgepoint.core.errors import RidgepointError, UnknownCeiling, reason_of
+from ridgepoint.core.units import format_si
 
 if TYPE_CHECKING:
-    from ridgepoint.machine import Machine
-    from ridgepoint.models.bound import Overlap
+    from ridgepoint.core.bound import Overlap
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.demands.training import TrainingStep
     from ridgepoint.models.ridgeline import Ridgeline
-    from ridgepoint.models.training import TrainingStep
-    from ridgepoint.models.trajectories import Trajectory
+    from ridgepoint.models.ridgeline.trajectories import Trajectory
 
 Amounts = tuple[float, float, float]
 """Work, memory bytes and network bytes of a node."""
@@ -43,7 +43,7 @@ def machines_of(
     click.ClickException
         If several networks are given for anything but a sweep, or one is no rate.
     """
-    from ridgepoint.kept import machine_of
+    from ridgepoint.kept.lookup import machine_of
     from ridgepoint.models.ridgeline import with_network
 
     machines = tuple(machine_of(name) for name in names or (_MACHINE,))
@@ -76,7 +76,7 @@ def overlap_of(text: str) -> Overlap:
     click.BadParameter
         If the text says it not.
     """
-    from ridgepoint.models.bound import exponent_of
+    from ridgepoint.core.bound import exponent_of
 
     try:
         value: Overlap = text if text in ("full", "none") else float(text)  # type: ignore[assignment]
@@ -200,7 +200,7 @@ class Training:
         RidgepointError
             If there is no such published perceptron.
         """
-        from ridgepoint.models.training import ALL_REDUCES
+        from ridgepoint.demands.training import ALL_REDUCES
 
         nodes = options["nodes"]
         if options["strong"] and nodes is None:
@@ -227,7 +227,7 @@ class Training:
         click.UsageError
             If they are several algorithms, too many points, or need a number of nodes.
         """
-        from ridgepoint.models.trajectories import training_trajectories
+        from ridgepoint.models.ridgeline.trajectories import training_trajectories
 
         if len(self.steps) > 1:
             raise click.UsageError("several algorithms of --all-reduce need --sweep")
@@ -255,7 +255,7 @@ class Training:
         ------
         click.UsageError
         """
-        from ridgepoint.models.training import all_reduce_bytes
+        from ridgepoint.demands.training import all_reduce_bytes
 
         for step in self.steps if self.nodes is None else ():
             try:
@@ -299,14 +299,14 @@ def _layers(options: Mapping[str, Any]) -> tuple[int, ...]:
     if layers is not None and model is not None:
         raise click.UsageError("--layers and --model both name a perceptron: give one of them")
     if model is not None:
-        from ridgepoint.perceptrons import perceptron
+        from ridgepoint.published.perceptrons import perceptron
 
         return perceptron(model).layers
     return numbers.sizes(layers or _LAYERS, "--layers")
 
 
 def _step(layers: tuple[int, ...], precision: str, algorithm: str, convention: str) -> TrainingStep:
-    from ridgepoint.models.training import TrainingStep
+    from ridgepoint.demands.training import TrainingStep
 
     try:
         return TrainingStep(

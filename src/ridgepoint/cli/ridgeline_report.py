@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ridgepoint.documents import SCHEMA
-from ridgepoint.machine import Machine
-from ridgepoint.models.bound import Overlap
+from ridgepoint.core.bound import Overlap
+from ridgepoint.core.documents import SCHEMA
+from ridgepoint.core.machine import Machine
+from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import REGIONS, Ridgeline
-from ridgepoint.models.sweep import Front
-from ridgepoint.models.training import TrainingStep
-from ridgepoint.models.trajectories import Trajectory
+from ridgepoint.models.ridgeline.sweep import Front
+from ridgepoint.models.ridgeline.trajectories import Trajectory
 
 
 def report(

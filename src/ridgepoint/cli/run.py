@@ -12,8 +12,8 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
-    from ridgepoint.machine import Cache
-    from ridgepoint.measurement import Timing
+    from ridgepoint.core.machine import Cache
+    from ridgepoint.core.measurement import Timing
     from ridgepoint.meters import Meter
     from ridgepoint.models.work import Metric
 
@@ -180,17 +180,17 @@ def _measure(
     archive_path: Path | None,
 ) -> int:
     """Measure a program on this machine."""
-    from ridgepoint.archive import Archive
     from ridgepoint.cli.bounding import Bounding
     from ridgepoint.cli.counting import caches_to_simulate, meter_for, with_ends
     from ridgepoint.cli.timings import end_without_counts
-    from ridgepoint.errors import ArchiveRefused, CannotMeasure
+    from ridgepoint.core.errors import ArchiveRefused, CannotMeasure
+    from ridgepoint.core.measurement import Asked
     from ridgepoint.host import usable_cpus
-    from ridgepoint.kept import machine_of
-    from ridgepoint.measurement import Asked
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import machine_of
     from ridgepoint.meters.process import resolve
     from ridgepoint.models.work import yardstick_on
-    from ridgepoint.program import measure_program
+    from ridgepoint.profiling.program import measure_program
 
     # What can be refused is refused before anything long begins.
     if functions:

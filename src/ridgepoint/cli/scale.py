@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.errors import RidgepointError
+from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
-    from ridgepoint.models.law_fits import Law
-    from ridgepoint.models.scaling_study import ScalingStudy
-    from ridgepoint.runs import Run
+    from ridgepoint.core.runs import Run
+    from ridgepoint.models.scaling.law_fits import Law
+    from ridgepoint.models.scaling.study import ScalingStudy
 
 _OF_MACHINES = (
     "size",
@@ -130,8 +130,8 @@ def command(
     common.require_figure_endings(outputs)
     study, law = _study(case, runs_file, options)
     if outputs:
-        from ridgepoint.figures.scaling import main_figure
-        from ridgepoint.figures.scaling_mpl import save
+        from ridgepoint.show.charts.scaling import main_figure
+        from ridgepoint.show.charts.scaling_mpl import save
 
         for path in outputs:
             save(main_figure(study, law=law), path)
@@ -146,7 +146,7 @@ def command(
     elif slurm:
         _show_slurm(study, law=law)
     else:
-        from ridgepoint.figures.scaling_table import scaling_table
+        from ridgepoint.show.tables.scaling_table import scaling_table
 
         common.console().print(scaling_table(study, law=law))
     return 0
@@ -157,7 +157,7 @@ def _study(
 ) -> tuple[ScalingStudy, bool]:
     """Return the study that is asked for, and whether it is of a law."""
     from ridgepoint.cli import scale_inputs as inputs
-    from ridgepoint.runs import read_runs
+    from ridgepoint.core.runs import read_runs
 
     efficiency = options["efficiency"]
     if efficiency is not None and not 0 < efficiency <= 1:  # not click's range: it lets NaN through
@@ -173,8 +173,8 @@ def _study(
 
 def _study_of_law(law: Law, runs: Sequence[Run] | None, options: Mapping[str, Any]) -> ScalingStudy:
     from ridgepoint.cli import scale_inputs as inputs
-    from ridgepoint.models.law_fits import fit_law
-    from ridgepoint.models.scaling_study import scaling_study
+    from ridgepoint.models.scaling.law_fits import fit_law
+    from ridgepoint.models.scaling.study import scaling_study
 
     useless = [f"--{name.replace('_', '-')}" for name in _OF_MACHINES if options[name] is not None]
     if useless:
@@ -198,7 +198,7 @@ def _study_of_problem(
     case: str | None, runs: Sequence[Run] | None, options: Mapping[str, Any]
 ) -> ScalingStudy:
     from ridgepoint.cli import scale_inputs as inputs
-    from ridgepoint.models.scaling_study import scaling_study
+    from ridgepoint.models.scaling.study import scaling_study
 
     make, needs_size = inputs.problem_of(
         case,
@@ -238,7 +238,7 @@ def _study_of_problem(
 
 
 def _show_slurm(study: ScalingStudy, *, law: bool) -> None:
-    from ridgepoint.figures.slurm import slurm_lines
+    from ridgepoint.show.slurm import slurm_lines
 
     if study.chosen is None:
         raise RidgepointError(

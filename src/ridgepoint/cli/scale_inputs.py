@@ -13,19 +13,19 @@ import numpy.typing as npt
 
 from ridgepoint.cli import numbers
 from ridgepoint.cli.ridgeline_inputs import overlap_of
-from ridgepoint.errors import RidgepointError
-from ridgepoint.expressions import Expression
-from ridgepoint.resources import RESOURCES
-from ridgepoint.units import parse_si
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import parse_si
+from ridgepoint.kept.expressions import Expression
 
 if TYPE_CHECKING:
-    from ridgepoint.machine import Machine
-    from ridgepoint.models.bound import Overlap
-    from ridgepoint.models.law_fits import Law
+    from ridgepoint.core.bound import Overlap
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.rates import Network
+    from ridgepoint.core.runs import Run
     from ridgepoint.models.scaling import Problem, Scaling
-    from ridgepoint.models.scaling_fits import Fit
-    from ridgepoint.rates import Network
-    from ridgepoint.runs import Run
+    from ridgepoint.models.scaling.fits import Fit
+    from ridgepoint.models.scaling.law_fits import Law
 
     MakesProblem = Callable[[npt.ArrayLike], Problem]
 
@@ -97,7 +97,7 @@ class Node:
         click.ClickException, RidgepointError
             If one is impossible, or a machine is given twice.
         """
-        from ridgepoint.kept import machine_of
+        from ridgepoint.kept.lookup import machine_of
 
         name = options["machine"]
         if name is not None and (options["core_rate"] or options["memory"]):
@@ -126,8 +126,8 @@ class Node:
         RidgepointError
             If neither a machine nor a core's rate is given.
         """
+        from ridgepoint.core.rates import ideal_machine
         from ridgepoint.models.scaling import Scaling
-        from ridgepoint.rates import ideal_machine
 
         machine = self.machine
         if machine is None:
@@ -160,7 +160,7 @@ class Node:
 
     def fit(self, runs: Sequence[Run], problem: MakesProblem, *, size: float, cores: int) -> Fit:
         """Return the rates that were not given, from runs."""
-        from ridgepoint.models.scaling_fits import fit_rates
+        from ridgepoint.models.scaling.fits import fit_rates
 
         return fit_rates(
             runs,
@@ -203,7 +203,7 @@ def problem_of(
         return _own_problem(operations, moved or "0", exchanged or "0", precision)
     if any(text is not None for text in own):
         raise click.UsageError("--op, --bytes and --exchanged are instead of a CASE: give one")
-    from ridgepoint.models.case_studies import CASE_STUDIES
+    from ridgepoint.models.scaling.case_studies import CASE_STUDIES
 
     study = CASE_STUDIES.get(case.lower())
     if study is None:

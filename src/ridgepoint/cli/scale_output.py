@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ridgepoint.documents import SCHEMA, estimate_fields, plain, render
-from ridgepoint.models.allocation import Allocation
-from ridgepoint.models.scaling_fits import Fit
-from ridgepoint.models.scaling_study import ScalingStudy
+from ridgepoint.core.documents import SCHEMA, estimate_fields, plain, render
+from ridgepoint.models.scaling.allocation import Allocation
+from ridgepoint.models.scaling.fits import Fit
+from ridgepoint.models.scaling.study import ScalingStudy
 
 
 def show_json(study: ScalingStudy, *, law: bool) -> None:
@@ -98,8 +98,8 @@ def _fit(fit: Fit) -> dict[str, Any]:
 def draw_figures(study: ScalingStudy, folder: Path, *, law: bool) -> None:
     """Write every figure of a study into a folder."""
     from ridgepoint.cli import results
-    from ridgepoint.figures.scaling import study_figures
-    from ridgepoint.figures.scaling_mpl import save
+    from ridgepoint.show.charts.scaling import study_figures
+    from ridgepoint.show.charts.scaling_mpl import save
 
     made = results.folder(folder)
     for name, figure in study_figures(study, law=law).items():

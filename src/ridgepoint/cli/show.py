@@ -11,7 +11,7 @@ import click
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
-    from ridgepoint.kept import Kept
+    from ridgepoint.kept.lookup import Kept
     from ridgepoint.models.work import Metric
 
 
@@ -38,9 +38,9 @@ def command(
     TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
     name of a published machine. What was measured with --cores or --work is shown so again.
     """
-    from ridgepoint.archive import Archive
-    from ridgepoint.documents import SCHEMA, render
-    from ridgepoint.kept import kept, kept_record, last_record
+    from ridgepoint.core.documents import SCHEMA, render
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import kept, kept_record, last_record
 
     with Archive(archive_path) as archive:
         found = [kept(archive, target) for target in targets]
@@ -61,11 +61,11 @@ def command(
 def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
     """Return what is printed as JSON."""
     from ridgepoint.cli.output import machine_fields
-    from ridgepoint.documents import to_fields
-    from ridgepoint.machine import Machine
-    from ridgepoint.measurement import Timing
+    from ridgepoint.core.documents import to_fields
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measurement import Timing
     from ridgepoint.models.analysis import analyse
-    from ridgepoint.report import report, timing_report
+    from ridgepoint.show.report import report, timing_report
 
     if isinstance(found, Timing):
         return timing_report(found)
@@ -81,8 +81,8 @@ def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
     from ridgepoint.cli.cluster_output import show_cluster
     from ridgepoint.cli.output import show_machine, show_run
     from ridgepoint.cli.timings import show_timing
-    from ridgepoint.measured_cluster import MeasuredCluster
-    from ridgepoint.measurement import Timing
+    from ridgepoint.core.measured_cluster import MeasuredCluster
+    from ridgepoint.core.measurement import Timing
     from ridgepoint.models.analysis import analyse
 
     if isinstance(found, Timing):

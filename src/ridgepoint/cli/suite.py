@@ -12,9 +12,9 @@ import click
 from ridgepoint.cli import common, datacenter, distributed, imaging, results
 
 if TYPE_CHECKING:
-    from ridgepoint.harness import MeterName
-    from ridgepoint.reference import Case, SuiteRun
-    from ridgepoint.workloads import Workload
+    from ridgepoint.core.reference import Case, SuiteRun
+    from ridgepoint.profiling.calls import MeterName
+    from ridgepoint.suites.kernels import Workload
 
 
 @click.command("suite")
@@ -144,8 +144,8 @@ def command(
     image of a known sky, draws it, and prints which sources were found. With --device gpu all of
     that runs on a GPU.
     """
-    from ridgepoint.reference import SuiteRun
-    from ridgepoint.workloads.validation import validate as compare
+    from ridgepoint.core.reference import SuiteRun
+    from ridgepoint.suites.kernels.validation import validate as compare
 
     if names and names[0] == imaging.NAME:
         others = {"--meter": meter, "--validate": validate, "--full": full,
@@ -222,15 +222,15 @@ def command(
     if folder is not None:
         _draw(run, folder, per_cycle=per_cycle)
     if as_json:
-        from ridgepoint.documents import render, to_fields
+        from ridgepoint.core.documents import render, to_fields
 
         sys.stdout.write(render(to_fields(run)))
     elif validate:
-        from ridgepoint.figures.suite_table import validation
+        from ridgepoint.show.tables.suite_table import validation
 
         common.console().print(validation(compare(run.results)))
     else:
-        from ridgepoint.figures.suite_table import suite
+        from ridgepoint.show.tables.suite_table import suite
 
         common.console().print(suite(run))
     return _status(run) if validate else 0
@@ -282,7 +282,7 @@ def _chosen(names: Sequence[str]) -> list[Workload]:
     CannotMeasure
         If there is none of that name, or it cannot run here.
     """
-    from ridgepoint.workloads import all_workloads, find
+    from ridgepoint.suites.kernels import all_workloads, find
 
     here = all_workloads()
     chosen: dict[str, Workload] = {}
@@ -293,8 +293,8 @@ def _chosen(names: Sequence[str]) -> list[Workload]:
 
 
 def _list(names: Sequence[str]) -> None:
-    from ridgepoint.figures.suite_table import workloads
-    from ridgepoint.workloads import missing
+    from ridgepoint.show.tables.suite_table import workloads
+    from ridgepoint.suites.kernels import missing
 
     common.console().print(workloads(_chosen(names), {} if names else missing()))
 
@@ -309,10 +309,10 @@ def _measured(
     folder: Path | None,
     archive_path: Path | None,
 ) -> SuiteRun:
-    from ridgepoint.archive import Archive
+    from ridgepoint.core.reference import SuiteRun
     from ridgepoint.host import usable_cpus
-    from ridgepoint.reference import SuiteRun
-    from ridgepoint.suite import run_suite
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.suites.kernels.measuring import run_suite
 
     every = len(usable_cpus())
     numbers = sorted(set(threads)) or sorted({1, every})
@@ -334,10 +334,10 @@ def _cases(
     folder: Path | None,
 ) -> tuple[Case, ...]:
     if folder is not None:
-        from ridgepoint.figures.suite_figures import suite_cases
+        from ridgepoint.show.charts.suite_figures import suite_cases
 
         return suite_cases(chosen, threads=threads)
-    from ridgepoint.suite import cases
+    from ridgepoint.suites.kernels.measuring import cases
 
     states = ("cold", "warm") if state == "both" else (state,)
     return cases(chosen, states=states, threads=threads, full=full)  # type: ignore[arg-type]
@@ -345,8 +345,8 @@ def _cases(
 
 def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
     """Write every figure for which there are results, and the results themselves."""
-    from ridgepoint.figures.paths_mpl import save
-    from ridgepoint.figures.suite_figures import absent_figures, suite_figures
+    from ridgepoint.show.charts.paths_mpl import save
+    from ridgepoint.show.charts.suite_figures import absent_figures, suite_figures
 
     results.write(run, results.folder(folder) / results.FILE)
     for name, figure in suite_figures(run.results, run.machine, in_cycles=per_cycle).items():
@@ -357,7 +357,7 @@ def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
 
 def _status(run: SuiteRun) -> int:
     """Return 1 if work that is known exactly was counted wrongly, or was not counted."""
-    from ridgepoint.workloads import all_workloads
+    from ridgepoint.suites.kernels import all_workloads
 
     # Ours can run anywhere; kept results may be of a library that is not here.
     ours = {each.name for each in all_workloads() if each.is_handwritten}

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ridgepoint.archive import Archive
-from ridgepoint.caution import Caution
 from ridgepoint.cli import common
-from ridgepoint.documents import render
-from ridgepoint.errors import Interrupted, RidgepointError, status_of
-from ridgepoint.figures.files import replace_file
-from ridgepoint.figures.timing_table import timing as timing_table
-from ridgepoint.figures.words import printable
-from ridgepoint.measurement import Timing
-from ridgepoint.report import timing_report
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.documents import render
+from ridgepoint.core.errors import Interrupted, RidgepointError, status_of
+from ridgepoint.core.measurement import Timing
+from ridgepoint.kept.archive import Archive
+from ridgepoint.show.files import replace_file
+from ridgepoint.show.report import timing_report
+from ridgepoint.show.tables.timing_table import timing as timing_table
+from ridgepoint.show.words import printable
 
 
 def show_timing(timing: Timing, *, as_json: bool, stderr: bool = False) -> None:

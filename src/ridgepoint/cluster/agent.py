@@ -29,9 +29,9 @@ from ridgepoint.cluster.detect import launched
 from ridgepoint.cluster.frames import send
 from ridgepoint.cluster.sharing import shared_caches
 from ridgepoint.cluster.task import Failure, Report, Task
-from ridgepoint.errors import ProgramFailed, RidgepointError
+from ridgepoint.core.errors import ProgramFailed, RidgepointError
+from ridgepoint.core.measurement import Counted
 from ridgepoint.host import System, hostname, usable_cpus
-from ridgepoint.measurement import Counted
 from ridgepoint.meters import Meter, Run
 from ridgepoint.meters.process import Output, resolve, run
 from ridgepoint.meters.region_times import read_times
@@ -224,7 +224,7 @@ def _count(task: Task, report: Report) -> Report:
 def _require_success(task: Task, status: int) -> None:
     if status:
         # Imported here, as the meters are: a rank that is only timed begins the sooner.
-        from ridgepoint.timing import require_success
+        from ridgepoint.profiling.timing import require_success
 
         require_success(task.command, status, ignore_status=task.ignore_status)
 

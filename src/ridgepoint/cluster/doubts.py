@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.caution import Caution
 from ridgepoint.cluster.task import Report
-from ridgepoint.ranks import Distributed
-from ridgepoint.units import format_si
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.ranks import Distributed
+from ridgepoint.core.units import format_si
 
 _ALIKE = 0.01
 _SHARED = 0.05

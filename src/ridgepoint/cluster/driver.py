@@ -10,17 +10,17 @@ from typing import Protocol
 import msgspec
 
 from ridgepoint import __version__
-from ridgepoint.caution import Caution
 from ridgepoint.cluster.doubts import doubts
 from ridgepoint.cluster.gathering import cpu_s, distributed, runtime_s, summed
 from ridgepoint.cluster.launcher import Launcher
 from ridgepoint.cluster.profiling import REGION
 from ridgepoint.cluster.task import MeterName, Mode, Report, Task
-from ridgepoint.context import context_here
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted, Measurement, Timed
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted, Measurement, Timed
+from ridgepoint.core.ranks import Distributed
 from ridgepoint.meters import Run
 from ridgepoint.meters.process import Output
 from ridgepoint.meters.standard_input import (
@@ -28,8 +28,8 @@ from ridgepoint.meters.standard_input import (
     no_standard_input,
     own_standard_input,
 )
-from ridgepoint.ranks import Distributed
-from ridgepoint.timing import TIME_BUDGET_S, Progress, time_cautions, wants_another
+from ridgepoint.profiling.context import context_here
+from ridgepoint.profiling.timing import TIME_BUDGET_S, Progress, time_cautions, wants_another
 
 _PREPARE_LIMIT_S = 180.0
 _IDLE_S = 0.5

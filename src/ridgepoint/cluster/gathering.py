@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ridgepoint.caution import Caution
 from ridgepoint.cluster.profiling import Profile
 from ridgepoint.cluster.task import Report
-from ridgepoint.counts import Counts, FunctionCounts, RegionCounts, Traffic
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Counted
-from ridgepoint.ranks import Call, Distributed, Peer, Rank, RankNode
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Counted
+from ridgepoint.core.ranks import Call, Distributed, Peer, Rank, RankNode
 
 _MOST_PEERS = 16
 """Of each rank are kept, those that it sent most to: all of them are as many as ranks squared."""

@@ -21,7 +21,7 @@ from ridgepoint import __version__
 from ridgepoint.cluster.frames import Receiver
 from ridgepoint.cluster.launcher import Launcher, clean_environment
 from ridgepoint.cluster.task import Report, Task
-from ridgepoint.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
+from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
 from ridgepoint.meters.process import Output, adopting_orphans
 from ridgepoint.meters.standard_input import StandardInput
 from ridgepoint.meters.watchdog import VARIABLE, watchdog

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotStart
+from ridgepoint.core.errors import CannotStart
 
 _PLACE = "{ranks}"
 _VERSION_LIMIT_S = 20.0

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 import msgspec
 
 from ridgepoint import __version__
-from ridgepoint.caution import Caution
 from ridgepoint.ceilings import characterize
 from ridgepoint.cluster.network import QUICK, THOROUGH, Report, measure_network
 from ridgepoint.cluster.network_doubts import network_doubts
 from ridgepoint.cluster.nodes import Roster, whole_node
 from ridgepoint.cluster.world import World
-from ridgepoint.documents import decode, encode
-from ridgepoint.errors import CannotMeasure, RidgepointError
-from ridgepoint.machine import Cache, Machine
-from ridgepoint.measured_cluster import MeasuredCluster
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.errors import CannotMeasure, RidgepointError
+from ridgepoint.core.machine import Cache, Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
 
 _CEILINGS_LIMIT_S = 240.0
 _MEETING_LIMIT_S = 60.0

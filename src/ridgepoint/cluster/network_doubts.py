@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.caution import Caution
-from ridgepoint.measured_cluster import Exchange, Links
-from ridgepoint.units import format_si
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.measured_cluster import Exchange, Links
+from ridgepoint.core.units import format_si
 
 _LARGE_BYTES = 1 << 15
 """Of a message that takes longer for its size than for the way, on most networks."""

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from ridgepoint.caution import Caution
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Machine
-from ridgepoint.measured_cluster import Node, Standing, slowest_machine
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import Node, Standing, slowest_machine
 
 MOST_KEPT = 64
 """Nodes whose machines are kept whole; of more only those that bound the cluster."""

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, MeterUnavailable, reason_of
-from ridgepoint.ranks import CALL_KINDS, Call, Peer
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable, reason_of
+from ridgepoint.core.ranks import CALL_KINDS, Call, Peer
 
 REGION = "MPI"
 """The region that the library marks: from the end of MPI_Init to the beginning of MPI_Finalize."""

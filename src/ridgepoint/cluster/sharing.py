@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ridgepoint.machine import Cache
+from ridgepoint.core.machine import Cache
 
 
 def shared_caches(caches: Sequence[Cache], *, ranks: int, cpus: int) -> tuple[Cache, ...]:

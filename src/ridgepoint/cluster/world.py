@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ridgepoint.cluster.detect import Launched
 from ridgepoint.cluster.watchdog import GRACE_S, Watchdog
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.host import hostname
 
 if TYPE_CHECKING:

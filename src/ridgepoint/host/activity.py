@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ridgepoint.caution import Caution
+from ridgepoint.core.caution import Caution
 from ridgepoint.host.files import Files
 
 # Fields of a cpu line in /proc/stat, proc(5): user nice system idle iowait irq softirq steal.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ridgepoint.core.machine import Cache
 from ridgepoint.host.files import Files, parse_cpu_list
-from ridgepoint.machine import Cache
 
 # A line size of 0 or none at all: 64 is every x86 and most Arm parts'.
 _LINE_BYTES = 64

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ridgepoint.core.identity import Identity, first_processor, identify, seen_in
+from ridgepoint.core.machine import Cache
 from ridgepoint.host.activity import Activity, activity
 from ridgepoint.host.caches import caches_in_sys, caches_in_sysconf
 from ridgepoint.host.files import Files
 from ridgepoint.host.limits import address_space_left, cpu_limit, memory_left
 from ridgepoint.host.topology import Topology, topology
-from ridgepoint.identity import Identity, first_processor, identify, seen_in
-from ridgepoint.machine import Cache
-from ridgepoint.processors import processors
+from ridgepoint.published.processors import processors
 
 
 @dataclass(frozen=True)

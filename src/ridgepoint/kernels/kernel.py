@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ridgepoint.core.machine import CHAIN
 from ridgepoint.kernels.isa import element_bits
-from ridgepoint.machine import CHAIN
 
 if TYPE_CHECKING:
     from ridgepoint.kernels.tiles import TileConfiguration

@@ -2,7 +2,7 @@
 
 Unlike the chase, which goes through all lines before it comes back to one, each line is drawn
 independently of those before, so that a cache of C bytes answers C / S of the accesses to a set of
-S bytes whatever it replaces first (see `ridgepoint.models.capacity_fit`):
+S bytes whatever it replaces first (see `ridgepoint.models.caches.capacity_fit`):
 
     for r in range(repeats):
         for u in range(UNROLL):

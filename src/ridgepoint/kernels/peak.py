@@ -30,10 +30,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from ridgepoint.core.machine import CHAIN
 from ridgepoint.kernels.chains import OPERANDS, WORKING_BYTES, chains_ir, value
 from ridgepoint.kernels.isa import FLOP_PER_LANE
 from ridgepoint.kernels.kernel import Claim, Kernel, lanes, vector_type, width_name
-from ridgepoint.machine import CHAIN
 
 __all__ = ["CHAINS", "MIXES", "UNROLL", "WORKING_BYTES", "chain", "mix", "peak"]
 

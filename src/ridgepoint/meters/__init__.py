@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 from iced_x86 import Code, Instruction, MemorySizeExt, OpKind, Register, RegisterExt
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 
 NOTHING = BasicOperations()
 ARITHMETIC = BasicOperations(arithmetic=1)

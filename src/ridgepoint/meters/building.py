@@ -24,8 +24,8 @@ from typing import Protocol
 
 import platformdirs
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import MeterUnavailable, reason_of
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import MeterUnavailable, reason_of
 from ridgepoint.meters.compiling import BuildFailed, first_complaint
 
 CACHE_VARIABLE = "RIDGEPOINT_CACHE"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from ridgepoint.errors import MeterUnavailable, reason_of
+from ridgepoint.core.errors import MeterUnavailable, reason_of
 
 _COMPILE_LIMIT_S, _LINK_LIMIT_S = 120.0, 60.0
 _COMPILERS = ("cc", "gcc", "clang")

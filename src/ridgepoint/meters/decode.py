@@ -57,7 +57,7 @@ from iced_x86 import (
     RegisterExt,
 )
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.bop_rules import NOTHING, basic_operations, form_of, gathered_elements
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ class Operation:
     fma : bool
         Whether multiply and add are fused.
     arithmetic : str
-        What it does to its lanes, one of `ridgepoint.counts.OPERATIONS`; ``other`` where no flop
-        are done.
+        What it does to its lanes, one of `ridgepoint.core.counts.OPERATIONS`; ``other`` where
+        no flop are done.
     masked : bool
         Whether an AVX-512 mask may switch lanes off.
     is_branch, is_load, is_store : bool

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure, CannotStart, RidgepointError, TimedOut
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure, CannotStart, RidgepointError, TimedOut
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.native import NativeMeter

@@ -13,7 +13,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from iced_x86 import Decoder, EncodingKind
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.meters.elf import Elf, NotReadable
 
 _EXECUTABLE = 1  # PF_X of the ELF specification

@@ -23,7 +23,7 @@ from typing import Literal
 
 import psutil
 
-from ridgepoint.errors import CannotStart, TimedOut
+from ridgepoint.core.errors import CannotStart, TimedOut
 from ridgepoint.meters import Run
 from ridgepoint.meters.standard_input import StandardInput
 from ridgepoint.meters.watchdog import VARIABLE, watchdog

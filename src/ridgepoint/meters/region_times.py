@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.region_clock import HEAD, MAGIC, RECORD, TABLE_BYTES
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.regions.clock import HEAD, MAGIC, RECORD, TABLE_BYTES
 
 _ANY_MAGIC = b"RIDGETI"
 

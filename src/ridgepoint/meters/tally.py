@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.counts import Counts, FlopCount
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.counts import Counts, FlopCount
 from ridgepoint.meters.decode import Operation
 
 Integers = npt.NDArray[np.int64]

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ridgepoint.counts import FunctionCounts
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement, TimedFunction
+from ridgepoint.core.bound import Bound, answerable, bound
+from ridgepoint.core.counts import FunctionCounts
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement, TimedFunction
 from ridgepoint.models.advice import (
     LEAST_PART,
     Advice,
@@ -17,14 +18,13 @@ from ridgepoint.models.advice import (
     advice,
     whole_subject,
 )
-from ridgepoint.models.bound import Bound, answerable, bound
+from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import Metric, demand_of
-from ridgepoint.models.working_sets import WorkingSet, working_sets
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ridgepoint.caution import Caution
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling, Machine
 
 Verdict = Literal["fell", "rose", "same", "unknown", "missing", "new"]
 

@@ -1,6 +1,6 @@
 """The DC-Roofline: the roofline in basic operations, for work that is not floating point.
 
-Its bound, Eq. (7), is the one equation of `ridgepoint.models.bound` with BOPs for work; what is
+Its bound, Eq. (7), is the one equation of `ridgepoint.core.bound` with BOPs for work; what is
 the paper's own stands here: the peak of Eq. (4), the ceilings of Eq. (8), the names of bottlenecks.
 """
 
@@ -12,12 +12,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.amounts import Amount, plain, positive
-from ridgepoint.demand import Demand
-from ridgepoint.errors import UnknownCeiling
-from ridgepoint.machine import Machine
-from ridgepoint.models.bound import bound
-from ridgepoint.rates import Rates
+from ridgepoint.core.amounts import Amount, plain, positive
+from ridgepoint.core.bound import bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.rates import Rates
 
 Bottleneck = Literal["calculation", "memory access"]
 _BOTTLENECKS: dict[str, Bottleneck] = {"compute": "calculation", "dram": "memory access"}
@@ -181,7 +181,7 @@ class DCRoofline:
 
     Examples
     --------
-    >>> from ridgepoint.library import load
+    >>> from ridgepoint.published.machines import load
     >>> dc = DCRoofline(machine=load("e5645"))
     >>> round(dc.attainable(1.2)), dc.bottleneck(1.2), round(dc.ridge, 4)
     (15840000000, 'memory access', 6.5455)

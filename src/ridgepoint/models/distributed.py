@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from ridgepoint.counts import Counts, Traffic
-from ridgepoint.demand import Demand
-from ridgepoint.machine import Ceiling, Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.models.bound import Bound, answerable, bound
+from ridgepoint.core.bound import Bound, answerable, bound
+from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.ranks import Distributed, RankNode
+from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.ridgeline import Ridgeline
-from ridgepoint.models.trajectories import Trajectory
+from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.models.work import Metric, work_by_resource
-from ridgepoint.ranks import Distributed, RankNode
-from ridgepoint.resources import RESOURCES
 
 Limit = Literal["compute", "memory", "network", "load imbalance", "waiting", "MPI", "ranks"]
 """``waiting``: for messages that take longer than the network needs for their bytes. ``MPI``: the

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ridgepoint.counts import Counts, FlopCount
-from ridgepoint.machine import CHAIN, CHASE, Machine
+from ridgepoint.core.counts import Counts, FlopCount
+from ridgepoint.core.machine import CHAIN, CHASE, Machine
 from ridgepoint.models.advice.memory import line_bytes_of, waiting_s
 from ridgepoint.models.advice.subject import Subject
 from ridgepoint.models.mix import DIVIDER

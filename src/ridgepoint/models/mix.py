@@ -61,8 +61,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ridgepoint.counts import Counts
-from ridgepoint.machine import Machine
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.machine import Machine
 
 Kind = tuple[str, int | None, str | None]
 """Precision, vector width in bit (0: scalar), operation; None: not known. ``single`` is an
@@ -169,8 +169,8 @@ def mix_bound(mix: Mix, machine: Machine, *, cores: float | None = None) -> MixB
 
     Examples
     --------
-    >>> from ridgepoint.estimate import Estimate
-    >>> from ridgepoint.machine import Ceiling, Host
+    >>> from ridgepoint.core.estimate import Estimate
+    >>> from ridgepoint.core.machine import Ceiling, Host
     >>> bench = Machine(
     ...     name="two pipes multiply, one of them adds, at 1 GHz",
     ...     host=Host(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts
-from ridgepoint.machine import Machine
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.machine import Machine
 from ridgepoint.models.mix import Mix, MixBound, mix_bound, mix_of
 
 ISSUE = "issue"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ridgepoint.counts import FunctionCounts, RegionCounts
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Measurement, Timed, TimedFunction
+from ridgepoint.core.counts import FunctionCounts, RegionCounts
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Measurement, Timed, TimedFunction
 
 CERTAIN = 0.20
 """A function has a point if the 95 % interval of its time is within this of its median.

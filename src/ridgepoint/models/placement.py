@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ridgepoint.caution import Caution
-from ridgepoint.demand import Demand
-from ridgepoint.estimate import Estimate
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.models.bound import Bound, answerable, bound
+from ridgepoint.core.bound import Bound, answerable, bound
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.presenting import Presentable, quoted
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_si
 from ridgepoint.models.own_roofs import (
     IssuePlace,
     MixPlace,
@@ -32,9 +35,6 @@ from ridgepoint.models.placement_doubts import (
 )
 from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
-from ridgepoint.presenting import Presentable, quoted
-from ridgepoint.resources import RESOURCES
-from ridgepoint.units import format_si
 
 # Relative change of the efficiency from which on it is said what another share of the caches does.
 _MATTERS = 0.05

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ridgepoint.amounts import Amount
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts
-from ridgepoint.demand import Demand
-from ridgepoint.machine import Cache, Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.models.bound import Bound
+from ridgepoint.core.amounts import Amount
+from ridgepoint.core.bound import Bound
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Cache, Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_size, format_size_roughly
 from ridgepoint.models.work import work_total
-from ridgepoint.resources import RESOURCES
-from ridgepoint.units import format_size, format_size_roughly
 
 SNAP_CORES = 0.05
 """CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this distance

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ridgepoint.caution import Caution
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Counted, Measurement, Timed
-from ridgepoint.units import format_si
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Counted, Measurement, Timed
+from ridgepoint.core.units import format_si
 
 MOST_PER_CYCLE = 8.0
 """Instructions that a core completes in a cycle at most: the widest x86-64 cores issue 8 (Zen 5,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ridgepoint.caution import Caution
-from ridgepoint.machine import Ceiling, Machine
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.placement_doubts import FAR_BELOW
-from ridgepoint.resources import RESOURCES
 
 LEAST_CHANGE = 0.05
 """Of the roof: a verdict is another one if the efficiency changes by as much, or the limiter."""

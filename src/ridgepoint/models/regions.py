@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ridgepoint.counts import RegionCounts
-from ridgepoint.measurement import Measurement, Timed
+from ridgepoint.core.counts import RegionCounts
+from ridgepoint.core.measurement import Measurement, Timed
 from ridgepoint.models.parts import part_alone
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy.typing as npt
 
-from ridgepoint.amounts import Amount, positive
-from ridgepoint.demand import Demand
-from ridgepoint.machine import Machine
-from ridgepoint.models.bound import bound
-from ridgepoint.presenting import Presentable, quoted
-from ridgepoint.resources import LEVELS, RESOURCES, Direction
-from ridgepoint.units import format_si
+from ridgepoint.core.amounts import Amount, positive
+from ridgepoint.core.bound import bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.presenting import Presentable, quoted
+from ridgepoint.core.resources import LEVELS, RESOURCES, Direction
+from ridgepoint.core.units import format_si
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement, Timing
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.analysis import place
 from ridgepoint.models.distributed import machine_for
 from ridgepoint.models.work import Metric
-from ridgepoint.resources import RESOURCES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Summary:
     work_by_resource : dict of str to float
         Of its demand, the work that is bounded.
     binding : str or None
-        What bounds it, as in `ridgepoint.models.bound.Bound`; None: not known.
+        What bounds it, as in `ridgepoint.core.bound.Bound`; None: not known.
     efficiency : float or None
         The bound's time over the runtime.
     selected : str or None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from ridgepoint.counts import Counts
-from ridgepoint.demand import Demand
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
-from ridgepoint.resources import RESOURCES
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.resources import RESOURCES
 
 Metric = Literal["flop", "bop"]
 """Floating-point operations; or basic operations, which are those of integers too."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
+from ridgepoint.core.units import format_si
 from ridgepoint.show.chart import Interval, Ticks
-from ridgepoint.units import format_si
 
 _LEAST_SI, _MOST_SI = 1e-15, 1e27
 # A hair: 1e-3 is 10 ** -3 in two ways.

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from ridgepoint.counts import Counts, Traffic
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
+from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.callgrind import cautions as doubts
 from ridgepoint.meters.callgrind.counts import count_functions, merged
@@ -24,7 +25,6 @@ from ridgepoint.meters.callgrind.refusals import check
 from ridgepoint.meters.simulated.cautions import apart
 from ridgepoint.meters.valgrind import cautions as valgrind_doubts
 from ridgepoint.meters.valgrind.host import check_startable, valgrind_version, why_unavailable
-from ridgepoint.scratch import scratch_folder
 
 # A forked child inherits the costs of its parent and would write them again; a process that
 # becomes another program by exec loses its own. Both are prevented by writing, and thereby

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ridgepoint.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.core.counts import Counts, FunctionCounts, Traffic
 from ridgepoint.meters.callgrind.geometry import Geometry
 from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.decode import Operation, decode_each

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, InvalidDocument
+from ridgepoint.core.errors import CannotMeasure, InvalidDocument
 from ridgepoint.meters.callgrind.counts import EVENTS
 from ridgepoint.meters.callgrind.places import placed
 from ridgepoint.meters.callgrind.profile import Profile, parse_profile

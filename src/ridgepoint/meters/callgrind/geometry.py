@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ridgepoint.caution import Caution
-from ridgepoint.machine import Cache
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters.simulated.wanted import changes, data_caches, instruction_cache
 
 _MOST_WAYS = 256  # callgrind searches the ways of a set one after the other

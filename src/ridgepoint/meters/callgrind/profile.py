@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument
 
 UNKNOWN_OBJECT = "???"
 

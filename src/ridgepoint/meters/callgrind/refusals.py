@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters import Run
 from ridgepoint.meters.callgrind.files import Written
 from ridgepoint.meters.object_file import ObjectFile

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
+from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Run, Unavailable
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.code_made import from_now_s
@@ -32,7 +33,6 @@ from ridgepoint.meters.valgrind.refusals import (
     check_supported,
     ended_by_signal,
 )
-from ridgepoint.scratch import scratch_folder
 
 _NO_LOG = "Cannot create log file"
 _MOST_LINES_FOLLOWED = 1 << 20  # 64 MiB of lines of 64 byte; beyond, the miss curve is sampled

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.caution import Caution
+from ridgepoint.core.caution import Caution
 from ridgepoint.meters.building import built, source_folder, why
 from ridgepoint.meters.engine.installation import installation, unavailable
 from ridgepoint.meters.engine.recipe import recipe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ridgepoint.caution import Caution
+from ridgepoint.core.caution import Caution
 
 
 def threads(most: int, *, cpus: int) -> Iterable[Caution]:

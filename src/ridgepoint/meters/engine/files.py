@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, InvalidDocument
+from ridgepoint.core.errors import CannotMeasure, InvalidDocument
 from ridgepoint.meters.engine.profile import read_profile
 from ridgepoint.meters.profile import Profile
 from ridgepoint.meters.valgrind.log import Log, parse_log

@@ -15,10 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure, MeterUnavailable, reason_of
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted, Coverage, TrafficEstimate
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable, reason_of
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted, Coverage, TrafficEstimate
+from ridgepoint.core.units import format_si
+from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Run, Unavailable
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.native import cautions as doubts
@@ -48,8 +50,6 @@ from ridgepoint.meters.profile.selected import selects
 from ridgepoint.meters.simulated.cautions import apart
 from ridgepoint.meters.simulated.geometry import Geometry
 from ridgepoint.regions import ARENA_VARIABLE
-from ridgepoint.scratch import scratch_folder
-from ridgepoint.units import format_si
 
 _SLOWEST_TICK_S, _LEAST_UNSEEN_S = 0.01, 0.5
 _MOST_LINES_FOLLOWED = 1 << 20  # beyond, the miss curve is sampled

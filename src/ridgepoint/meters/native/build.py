@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 
-from ridgepoint.caution import Caution
+from ridgepoint.core.caution import Caution
 from ridgepoint.meters.building import (
     built,
     check_machine,

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.measurement import TrafficEstimate, TrafficInterval
+from ridgepoint.core.measurement import TrafficEstimate, TrafficInterval
+from ridgepoint.core.resources import LEVELS
 from ridgepoint.meters.native.contents import Contents
 from ridgepoint.meters.native.copy_file import CopyFile, read_copy
 from ridgepoint.meters.native.traffic import Moved
-from ridgepoint.models import burst_estimate as model
-from ridgepoint.resources import LEVELS
+from ridgepoint.models.caches import burst_estimate as model
 
 _BYTES_PER_KIB = 1024
 _FULL = 0.8  # of a cache whose sets are not all as full as each other

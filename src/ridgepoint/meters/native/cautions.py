@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts, Traffic
-from ridgepoint.measurement import Coverage, TrafficEstimate
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.measurement import Coverage, TrafficEstimate
+from ridgepoint.core.units import format_si
 from ridgepoint.meters import Selection
 from ridgepoint.meters.native.coverage import uncounted_in_words
 from ridgepoint.meters.native.history import LeftAlone
-from ridgepoint.units import format_si
 
 LEAST_COVERAGE = 0.95
 """Share of the time of which less is refused, if it is surely less."""

@@ -8,8 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import reason_of
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import reason_of
 from ridgepoint.meters.building import cache_folder
 
 _COPIES = "copies"

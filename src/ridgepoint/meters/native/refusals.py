@@ -18,7 +18,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from ridgepoint.errors import CannotMeasure, CannotStart, InvalidDocument
+from ridgepoint.core.errors import CannotMeasure, CannotStart, InvalidDocument
 from ridgepoint.meters.object_file import foreign_architecture
 from ridgepoint.meters.process import resolve
 

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from ridgepoint.counts import Counts, Traffic
-from ridgepoint.errors import CannotMeasure, InvalidDocument
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.errors import CannotMeasure, InvalidDocument
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
+from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.ncu import cautions as doubts
 from ridgepoint.meters.ncu.counts import Amounts, amounts_of, functions_of
@@ -25,7 +26,6 @@ from ridgepoint.meters.ncu.metrics import QUANTITIES, Choice, asked, first_choic
 from ridgepoint.meters.ncu.refusals import check, missing_metrics, no_kernels
 from ridgepoint.meters.ncu.rows import Launch as KernelLaunch
 from ridgepoint.meters.ncu.rows import parse_launches
-from ridgepoint.scratch import scratch_folder
 
 _OPTIONS = (
     "--target-processes=all",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Traffic
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Traffic
+from ridgepoint.core.resources import PRECISIONS
+from ridgepoint.core.units import format_si
 from ridgepoint.meters.ncu.counts import Amounts, time_s
 from ridgepoint.meters.ncu.metrics import OPERATIONS, TENSOR, tensor_name
-from ridgepoint.resources import PRECISIONS
-from ridgepoint.units import format_si
 
 
 def kernels_alone(launches: Sequence[Amounts]) -> Iterator[Caution]:

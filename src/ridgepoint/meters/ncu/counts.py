@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from ridgepoint.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.resources import PRECISIONS
 from ridgepoint.meters.ncu.metrics import (
     DRAM_READ,
     DRAM_WRITE,
@@ -23,7 +24,6 @@ from ridgepoint.meters.ncu.metrics import (
     tensor_name,
 )
 from ridgepoint.meters.ncu.rows import Launch
-from ridgepoint.resources import PRECISIONS
 
 _SECTOR_BYTES = 32
 _OBJECT = "GPU"  # Nsight Compute does not tell the file that holds a kernel

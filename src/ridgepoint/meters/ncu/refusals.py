@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 
 _MISSING = re.compile(r"Failed to find metric\s+(?:regex:\^)?(\w+)")
 _ERROR = re.compile(r"==ERROR== (.+)")

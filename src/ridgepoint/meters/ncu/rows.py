@@ -11,7 +11,7 @@ import csv
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument
 
 _LAUNCH = ("Process ID", "ID", "Kernel Name")
 _METRIC = ("Metric Name", "Metric Unit", "Metric Value")

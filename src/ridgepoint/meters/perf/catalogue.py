@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.meters.perf.host import Identity
 
 _FOLDER = files("ridgepoint") / "data" / "counters"

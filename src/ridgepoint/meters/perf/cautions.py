@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Traffic
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Traffic
+from ridgepoint.core.units import format_si
 from ridgepoint.meters.perf.calibration import Calibration
 from ridgepoint.meters.perf.metrics import Amount, Amounts, Unknown
 from ridgepoint.meters.perf.plan import MIX, OTHER_MEMORIES, PRECISIONS, Plan
-from ridgepoint.units import format_si
 
 _SHORTEST_S = (
     0.1  # energy counters tick every millisecond or so, and bytes of others drown short runs

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.session import Session

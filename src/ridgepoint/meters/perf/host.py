@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.identity import first_processor, identify, seen_in
-from ridgepoint.processors import processors
+from ridgepoint.core.identity import first_processor, identify, seen_in
+from ridgepoint.published.processors import processors
 
 _MIDR = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1"
 

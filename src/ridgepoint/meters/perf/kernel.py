@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Protocol
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.perf.attributes import Attributes
 from ridgepoint.meters.perf.host import Host
 from ridgepoint.meters.perf.system_call import perf_event_open

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from ridgepoint.jit import Compiler
 from ridgepoint.kernels.chains import WORKING_BYTES
 from ridgepoint.kernels.isa import Isa
+from ridgepoint.kernels.jit import Compiler
 from ridgepoint.kernels.kernel import ENTRY, VECTOR_ALIGNMENT, Kernel
 from ridgepoint.kernels.peak import peak
 from ridgepoint.meters.perf.calibration import Known

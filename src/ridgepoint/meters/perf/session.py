@@ -7,7 +7,7 @@ import errno
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.perf.catalogue import Microarchitecture, find
 from ridgepoint.meters.perf.groups import Counter, Group
 from ridgepoint.meters.perf.host import Host

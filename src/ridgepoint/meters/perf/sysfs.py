@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters.perf.host import Host
 
 _DEVICES = "sys/bus/event_source/devices"

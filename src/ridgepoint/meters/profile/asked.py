@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure, InvalidDocument
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Counted
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure, InvalidDocument
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Selection
 from ridgepoint.meters.profile import Profile
 from ridgepoint.meters.profile.counts import Totals, count

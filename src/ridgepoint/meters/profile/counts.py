@@ -9,10 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.counts import Counts, FunctionCounts, LineCounts, MissCurve, RegionCounts, Traffic
-from ridgepoint.errors import InvalidDocument
-from ridgepoint.machine import Cache
-from ridgepoint.measurement import Alternative
+from ridgepoint.core.counts import (
+    Counts,
+    FunctionCounts,
+    LineCounts,
+    MissCurve,
+    RegionCounts,
+    Traffic,
+)
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Alternative
+from ridgepoint.core.resources import LEVELS
 from ridgepoint.meters.profile import Profile
 from ridgepoint.meters.profile.naming import Naming
 from ridgepoint.meters.profile.table import (
@@ -28,7 +36,6 @@ from ridgepoint.meters.profile.table import (
     table_of,
 )
 from ridgepoint.meters.tally import Integers, grouped_sums, roughly_done, tally
-from ridgepoint.resources import LEVELS
 
 Selects = Callable[[str], bool]
 """Whether the regions of a name are to be counted."""

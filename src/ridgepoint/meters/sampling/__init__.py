@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import FunctionCounts
-from ridgepoint.estimate import Estimate
-from ridgepoint.measurement import Sampled, Timed, TimedFunction
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import FunctionCounts
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Sampled, Timed, TimedFunction
 from ridgepoint.meters import Run
 from ridgepoint.meters.code_made import from_now_s, read_code_made
 from ridgepoint.meters.sampling.address_space import places

@@ -12,7 +12,7 @@ import struct
 import time
 from pathlib import Path
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.perf.system_call import perf_event_open
 
 # The first 96 byte of perf_event_attr (PERF_ATTR_SIZE_VER3): the kernel takes the rest for 0.

@@ -13,7 +13,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters import Run
 from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.sampling.address_space import places

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ridgepoint.counts import FunctionCounts
+from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.sampling.address_space import Place
 from ridgepoint.meters.symbols import Symbols, read_symbols

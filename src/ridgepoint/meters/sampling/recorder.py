@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.sampling.event import attribute, breakpoint_attribute, online_cpus
 from ridgepoint.meters.sampling.records import Record, records
 from ridgepoint.meters.sampling.ring import BESIDE_PAGES, DATA_PAGES, FEW_PAGES, Ring

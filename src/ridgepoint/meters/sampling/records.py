@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 
 _HEADER = struct.Struct("<IHH")  # type, misc, size
 _SAMPLE = struct.Struct("<QIIQ")  # ip, pid, tid, time

@@ -8,7 +8,7 @@ import os
 import struct
 from typing import Self
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.meters.sampling.event import open_event
 
 # 256 KiB of every CPU: at one sample in a millisecond, of 32 byte, eight seconds of them; beside

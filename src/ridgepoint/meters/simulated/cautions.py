@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Traffic
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Traffic
+from ridgepoint.core.units import format_si
 from ridgepoint.meters import Selection
-from ridgepoint.units import format_si
 
 _SHARE_THAT_MATTERS = 0.01
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.machine import Cache
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
 from ridgepoint.meters.profile import MOST_LEVELS
 from ridgepoint.meters.simulated.wanted import changes, data_caches, instruction_cache
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ridgepoint.errors import CannotMeasure
-from ridgepoint.machine import Cache
-from ridgepoint.units import format_size
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.units import format_size
 
 
 def data_caches(caches: Sequence[Cache]) -> list[Cache]:

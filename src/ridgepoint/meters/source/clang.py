@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable
 
 COMPILER_VARIABLE = "RIDGEPOINT_CLANG"
 """Environment variable that names the clang to use."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.meters.source.clang import Clang, call, find_clang, has_opaque_pointers
 from ridgepoint.meters.source.command_line import CommandLine, Input, parse
 from ridgepoint.meters.source.instrument import instrument

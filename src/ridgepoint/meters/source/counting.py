@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ridgepoint.caution import Caution
-from ridgepoint.errors import CannotMeasure
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Run
 from ridgepoint.meters.source.compiler import Say
 from ridgepoint.meters.source.counts import FunctionOperations, SourceCounts, add_up, total
 from ridgepoint.meters.source.front_ends import front_end
 from ridgepoint.meters.source.slabs import Left, read
-from ridgepoint.scratch import scratch_folder
 
 FOLDER_VARIABLE = "RIDGEPOINT_BOPS"
 """Environment variable that names the folder in which a program leaves its counters."""

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ridgepoint.basic_operations import BasicOperations
-from ridgepoint.caution import Caution
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.caution import Caution
 from ridgepoint.meters.source.table import SourceFunction, Table, as_operations
 
 

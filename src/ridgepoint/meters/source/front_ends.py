@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, reason_of
+from ridgepoint.core.errors import CannotMeasure, reason_of
 from ridgepoint.meters.source import compiler, fortran, rust
 from ridgepoint.meters.source.command_line import parse
 from ridgepoint.meters.source.compiler import Say

@@ -240,8 +240,8 @@ class _Writer:
         body = next(i for i in first.instructions if i.opcode != "alloca")
         edit.instead[first.line] = "ridgepoint.entry:"
         edit.before[body.first][:0] = [
-            f"  %ridgepoint.kept = load {slab}, {variable}, align 8{self.tags.pointer}",
-            f"  %ridgepoint.none = icmp eq {slab} %ridgepoint.kept, null",
+            f"  %ridgepoint.kept.lookup = load {slab}, {variable}, align 8{self.tags.pointer}",
+            f"  %ridgepoint.none = icmp eq {slab} %ridgepoint.kept.lookup, null",
             "  br i1 %ridgepoint.none, label %ridgepoint.fetch, "
             f'label %"{first.label}"{self.tags.unlikely}',
             "ridgepoint.fetch:",
@@ -249,7 +249,7 @@ class _Writer:
             f"  store {slab} %ridgepoint.new, {variable}, align 8{self.tags.pointer}",
             f'  br label %"{first.label}"',
             f'"{first.label}":',
-            f"  %ridgepoint.slab = phi {slab} [ %ridgepoint.kept, %ridgepoint.entry ], "
+            f"  %ridgepoint.slab = phi {slab} [ %ridgepoint.kept.lookup, %ridgepoint.entry ], "
             "[ %ridgepoint.new, %ridgepoint.fetch ]",
         ]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import Block, Function, Instruction
 from ridgepoint.meters.source.locations import Locations, Place
 from ridgepoint.meters.source.returning import comes_back

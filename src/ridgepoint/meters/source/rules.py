@@ -11,7 +11,7 @@ import re
 from collections.abc import Container
 from dataclasses import dataclass
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import Block, Function, Instruction
 from ridgepoint.meters.source.locations import Locations
 

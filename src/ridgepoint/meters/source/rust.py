@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.meters.source.clang import Clang, call, find_clang, has_opaque_pointers
 from ridgepoint.meters.source.compiler import Say
 from ridgepoint.meters.source.instrument import instrument

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.ir import Block, Function, Instruction
 from ridgepoint.meters.source.locations import Locations
 from ridgepoint.meters.source.pieces import Read

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ridgepoint.basic_operations import BasicOperations
+from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.meters.source.locations import Place
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ridgepoint.caution import Caution
-from ridgepoint.counts import Counts, FunctionCounts
-from ridgepoint.errors import InvalidDocument
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import Counts, FunctionCounts
+from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.meters.object_file import holds_avx512
 from ridgepoint.meters.valgrind.host import has_avx512, has_low_precision
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from ridgepoint.errors import CannotStart, InvalidDocument, MeterUnavailable
+from ridgepoint.core.errors import CannotStart, InvalidDocument, MeterUnavailable
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.object_file import foreign_architecture
 from ridgepoint.meters.process import resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Collection, Iterable
 
-from ridgepoint.errors import CannotMeasure, UnsupportedInstruction
+from ridgepoint.core.errors import CannotMeasure, UnsupportedInstruction
 from ridgepoint.meters import Run
 from ridgepoint.meters.decode import decode, disassemble
 from ridgepoint.meters.object_file import ObjectFile

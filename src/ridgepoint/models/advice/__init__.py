@@ -7,8 +7,8 @@ from dataclasses import replace
 from math import isfinite
 from pathlib import PurePath
 
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.advice.compute import on_instructions
 from ridgepoint.models.advice.memory import on_memory
 from ridgepoint.models.advice.subject import Advice, Subject

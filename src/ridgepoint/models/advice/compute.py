@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ridgepoint.counts import Counts
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.resources import PRECISIONS
+from ridgepoint.core.units import format_si
 from ridgepoint.models.advice.language import Goal, how_to, language_of
 from ridgepoint.models.advice.memory import waiting_s
 from ridgepoint.models.advice.mix import (
@@ -18,8 +20,6 @@ from ridgepoint.models.advice.mix import (
 )
 from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, percent
 from ridgepoint.models.mix import Mix
-from ridgepoint.resources import PRECISIONS
-from ridgepoint.units import format_si
 
 # A loop that computes does one floating-point instruction in ten; below, others take the time.
 _COMPUTES = 0.1

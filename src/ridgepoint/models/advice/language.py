@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Literal
 
-from ridgepoint.counts import FunctionCounts
+from ridgepoint.core.counts import FunctionCounts
 
 Language = Literal["c", "rust", "go", "made at run time", "interpreter", "library"]
 """C, C++, Fortran and whatever else GCC and LLVM compile with the same options; Rust; Go; code

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ridgepoint.counts import FunctionCounts, MissCurve
+from ridgepoint.core.counts import FunctionCounts, MissCurve
+from ridgepoint.core.resources import LEVELS, resource_named
+from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, moved, percent
-from ridgepoint.resources import LEVELS, resource_named
-from ridgepoint.units import format_si, format_size
 
 # Of the runtime; a level that needs less of it, even at its full rate, is not what is short.
 _EXPLAINS = 0.3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ridgepoint.counts import Counts
-from ridgepoint.machine import Machine
+from ridgepoint.core.counts import Counts
+from ridgepoint.core.machine import Machine
 from ridgepoint.models.mix import DIVIDER, SINGLE, Kind, Mix, mix_bound, mix_of, rates_of
 
 # Start-up code does a few flop of every kind; below this share a kind changes no time.

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ridgepoint.counts import Counts, FunctionCounts, Traffic
-from ridgepoint.demand import Demand
-from ridgepoint.machine import Machine
-from ridgepoint.measurement import Measurement
+from ridgepoint.core.bound import bound
+from ridgepoint.core.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.models.advice.mix import mix_time_s, used_mix
-from ridgepoint.models.bound import bound
 from ridgepoint.models.mix import Mix
 from ridgepoint.models.placement import Placement
-from ridgepoint.resources import LEVELS, RESOURCES
 
 LEAST_GAIN = 1.2
 """What gains less is within reach of noise and of the roofs' own doubts: not worth a change."""

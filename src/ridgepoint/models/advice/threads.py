@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ridgepoint.core.bound import bound
 from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject
-from ridgepoint.models.bound import bound
 
 # CPU time over wall time of a program of which one thread works at a time, noise included.
 _ONE_BUSY = 1.05

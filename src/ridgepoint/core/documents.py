@@ -1,0 +1,229 @@
+"""Values as versioned JSON, and back: the one door for everything kept in a file.
+
+A document is one JSON object: ``schema`` (this module's number), ``kind``, and the fields of the
+value. Unknown is ``null``; a document never holds NaN or infinity.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.reference import DatacenterRun, SuiteRun
+
+SCHEMA = 1
+_KINDS: dict[type, str] = {
+    Machine: "machine",
+    MeasuredCluster: "cluster",
+    Measurement: "measurement",
+    Timing: "timing",
+    SuiteRun: "suite",
+    DatacenterRun: "datacenter",
+}
+_A_RECORD = (
+    "the archive alone keeps one: give the number or the name of a record of 'ridgepoint list'"
+)
+_REMEDIES = {
+    "machine": "give a file written by 'ridgepoint machine --json'",
+    "cluster": "give a file written by 'mpirun -n P ridgepoint machine --json'",
+    # 'run --json' writes a report for other programs, which holds less than a record.
+    "measurement": _A_RECORD,
+    "timing": _A_RECORD,
+    "suite": "give a file written by 'ridgepoint suite -o FILE.json'",
+    "datacenter": "give a file written by 'ridgepoint suite datacenter -o FILE.json'",
+}
+
+# What msgspec raises besides its own error: text that is not UTF-8 (or a lone surrogate), and
+# objects nested deeper than the interpreter's stack.
+_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+
+Document = Machine | MeasuredCluster | Measurement | Timing | SuiteRun | DatacenterRun
+Value = TypeVar("Value", Machine, MeasuredCluster, Measurement, Timing, SuiteRun, DatacenterRun)
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    kind: str | None = None
+
+
+def estimate_fields(estimate: Estimate) -> dict[str, Any]:
+    """Return an estimate's statistics and samples, as they stand in every document."""
+    fields: dict[str, Any] = {
+        "median": estimate.median,
+        "q1": estimate.q1,
+        "q3": estimate.q3,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
+        "samples": list(estimate.samples),
+    }
+    if estimate.batches is not None:
+        fields["batches"] = estimate.batches
+    if estimate.interval is not None:
+        fields["interval"] = list(estimate.interval)
+    return fields
+
+
+def _encode_hook(value: object) -> object:
+    if isinstance(value, Estimate):
+        return estimate_fields(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def _decode_hook(kind: type, value: object) -> object:
+    if kind is not Estimate:
+        raise TypeError(f"a {kind.__name__} has no JSON form")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Estimate([_number(value)])
+    if not isinstance(value, dict):
+        raise ValueError("an estimate is a number or an object with `samples` or `median`")
+    if "samples" not in value:
+        if "median" not in value:
+            raise ValueError("an estimate lacks both `samples` and `median`")
+        return Estimate([_number(value["median"])])
+    samples = value["samples"]
+    if not isinstance(samples, list):
+        raise ValueError("`samples` must be a list of numbers")
+    batches = value.get("batches")
+    if batches is not None and (isinstance(batches, bool) or not isinstance(batches, int)):
+        raise ValueError(f"`batches` must be a whole number, got {batches!r}")
+    interval = value.get("interval")
+    if interval is not None and (not isinstance(interval, list) or len(interval) != 2):
+        raise ValueError(f"`interval` must be two numbers, got {interval!r}")
+    ends = None if interval is None else (_number(interval[0]), _number(interval[1]))
+    estimate = Estimate(map(_number, samples), batches=batches, interval=ends)
+    stated = value.get("median", estimate.median)
+    # Somebody who edits the median by hand must not be ignored silently.
+    if abs(_number(stated) - estimate.median) > 1e-9 * abs(estimate.median):
+        raise ValueError("`median` is not the median of `samples`: correct one, or leave one out")
+    return estimate
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"expected a number, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("a number is too large") from None
+
+
+def plain(value: object) -> Any:
+    """Return a value, or a sequence of values, as plain dicts, lists, numbers and strings."""
+    return msgspec.to_builtins(value, enc_hook=_encode_hook)
+
+
+def to_fields(value: Document) -> dict[str, Any]:
+    """Return a value as the fields of its document."""
+    return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value)}
+
+
+def encode(value: Document) -> bytes:
+    """Return a value as a JSON document, UTF-8."""
+    return _to_json(to_fields(value))
+
+
+def render(fields: dict[str, Any]) -> str:
+    """Return a document as indented JSON text, with a newline at its end."""
+    return msgspec.json.format(_to_json(fields), indent=2).decode() + "\n"
+
+
+def legible(text: str) -> str:
+    """Return a text with the bytes that were not UTF-8 escaped, as file names may hold them."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _to_json(fields: object) -> bytes:
+    try:
+        return msgspec.json.encode(fields)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_all_legible(fields))
+
+
+def _all_legible(value: object) -> object:
+    if isinstance(value, str):
+        return legible(value)
+    if isinstance(value, dict):
+        return {_all_legible(key): _all_legible(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_legible(part) for part in value]
+    return value
+
+
+def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
+    """Return the value that a JSON document holds.
+
+    Parameters
+    ----------
+    document : bytes or str
+    kind : type
+        `Machine`, `MeasuredCluster`, `Measurement`, `Timing`, `SuiteRun` or `DatacenterRun`.
+    origin : str
+        Where the document comes from, for messages.
+
+    Raises
+    ------
+    InvalidDocument
+        If it is not JSON, of another kind, of a newer schema, or a field is missing or
+        impossible; the message names the field.
+    """
+    what = f"cannot read {origin} as a {_KINDS[kind]}"
+    try:
+        header = msgspec.json.decode(document, type=_Header)
+    except _UNREADABLE as error:
+        raise InvalidDocument(what, reason=str(error), remedy=_REMEDIES[_KINDS[kind]]) from error
+    if header.schema > SCHEMA:
+        raise InvalidDocument(
+            what,
+            reason=f"its schema is {header.schema}, and this version knows up to {SCHEMA}",
+            remedy="use a newer Ridgepoint",
+        )
+    if header.schema < 1:
+        raise InvalidDocument(
+            what,
+            reason=f"its schema is {header.schema}, and there is none before 1",
+            remedy=_REMEDIES[_KINDS[kind]],
+        )
+    if header.kind not in (_KINDS[kind], None):
+        raise InvalidDocument(
+            what,
+            reason=f"it holds a document of kind {header.kind!r}",
+            remedy=_REMEDIES[_KINDS[kind]],
+        )
+    try:
+        return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)
+    except _UNREADABLE as error:
+        raise InvalidDocument(what, reason=str(error), remedy="correct that field") from error
+
+
+def kind_of(document: bytes | str) -> str | None:
+    """Return the kind that a JSON document says it is, or None if it does not."""
+    try:
+        return msgspec.json.decode(document, type=_Header).kind
+    except _UNREADABLE:
+        return None
+
+
+def decode_machine(document: bytes | str, *, origin: str) -> Machine:
+    """Return the machine that a JSON document holds, or of a measured cluster its slowest node.
+
+    Parameters
+    ----------
+    document : bytes or str
+    origin : str
+        Where the document comes from, for messages.
+
+    Raises
+    ------
+    InvalidDocument
+        If it holds neither.
+    """
+    if kind_of(document) == _KINDS[MeasuredCluster]:
+        return decode(document, MeasuredCluster, origin=origin).slowest()
+    return decode(document, Machine, origin=origin)

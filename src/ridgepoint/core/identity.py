@@ -1,0 +1,271 @@
+"""Which CPU this is: by its number, and by its features where they contradict the number.
+
+A hypervisor may hide a CPU's number behind another's, and may take features away; it cannot add
+vector units that are not there. So the number is believed as long as the processor that it names
+can have every feature shown. Otherwise the CPU is one of the processors that have all of these
+features, and only what holds for each of them is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.core.units import format_size
+
+_HYPERVISORS_OWN = re.compile(
+    r"\b(QEMU|KVM|kvm64|qemu64)\b"  # QEMU Virtual CPU version 2.5+, Common KVM processor
+    r"|\bAMD EPYC(-\w+)? Processor\b"  # AMD EPYC-Rome Processor; real ones have a number between
+    r"|\bIntel (Xeon|Core) Processor \("  # Intel Xeon Processor (Skylake, IBRS)
+    r"|\b(Nehalem|Westmere) ?[A-Z]?\w*/|\(Nehalem(-C| Class Core i7)\)"
+    r"|\bXeon E312xx|\bXeon E3-12xx v2"
+)
+"""Names of CPU models that QEMU makes up: they say what it pretends, not what is beneath."""
+
+_CACHES = ("L1 data cache", "L1 instruction cache", "L2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processor:
+    """One kind of processor, as the package's table describes it.
+
+    Parameters
+    ----------
+    title : str
+        What people call it.
+    name : str
+        As LLVM names it.
+    vendor : str
+        As /proc/cpuinfo prints it; on Arm the implementer.
+    numbers : tuple of tuple of int
+        x86: family, first and last model, perhaps first and last stepping. Arm: a part each.
+    year : int
+        Of the first product.
+    server : bool
+        Whether clouds rent it out.
+    features, early : frozenset of str
+        As the kernel names them: all that it can have, and what early ones had besides.
+    caches_kib : tuple of int
+        L1 of data, L1 of instructions, L2 of one core; empty: unknown, or not one for each core.
+    """
+
+    title: str
+    name: str
+    vendor: str
+    numbers: tuple[tuple[int, ...], ...]
+    year: int
+    server: bool
+    features: frozenset[str]
+    early: frozenset[str]
+    caches_kib: tuple[int, ...]
+
+    def has_number(self, number: tuple[int, ...]) -> bool:
+        """Return whether a family, model and stepping, or a part, is one of this processor's."""
+        return any(_is_within(number, row) for row in self.numbers)
+
+    def has_caches(self, caches_kib: tuple[int, ...]) -> bool:
+        """Return whether a core of this processor has these caches."""
+        return bool(caches_kib) and self.caches_kib == caches_kib
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a host tells of its CPU.
+
+    Parameters
+    ----------
+    model : str
+        The model's name.
+    vendor : str or None
+        As in `Processor`; None: not told.
+    number : tuple of int or None
+        x86: family, model, stepping. Arm: the part. None: not told.
+    features : frozenset of str
+    caches_kib : tuple of int
+        L1 of data, L1 of instructions, L2 of one core; empty: not told.
+    called : str or None
+        LLVM's name of it, which counts for numbers that the table does not have.
+    """
+
+    model: str
+    vendor: str | None = None
+    number: tuple[int, ...] | None = None
+    features: frozenset[str] = frozenset()
+    caches_kib: tuple[int, ...] = ()
+    called: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Which CPU this is, as far as it can be told.
+
+    Parameters
+    ----------
+    reported : str or None
+        What its number stands for; None: nothing that is known.
+    title : str or None
+        What it is called: ``Zen 4``; where it was inferred, ``Sapphire Rapids or later``. None:
+        it cannot be told.
+    names : tuple of str
+        The microarchitectures that it may be, as LLVM names them, oldest first.
+    inferred : bool
+        Whether it follows from features, since the number says another CPU, or none.
+    reasons : tuple of str
+        Why the number is not believed.
+    by_caches : str or None
+        The candidates whose caches match the ones shown; None: all match, none does, or the caches
+        are unknown.
+    """
+
+    reported: str | None
+    title: str | None
+    names: tuple[str, ...] = ()
+    inferred: bool = False
+    reasons: tuple[str, ...] = ()
+    by_caches: str | None = None
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        if not self.inferred:
+            return self.title or "unknown"
+        told = "its features do not tell which it is"
+        if self.title is not None:
+            told = f"its features are those of {self.title}"
+            if self.by_caches is not None:
+                told += f", its caches those of {self.by_caches}"
+        return told if self.reported is None else f"reported as {self.reported}; {told}"
+
+
+def first_processor(cpuinfo: str) -> dict[str, str]:
+    """Return the fields of the first processor in the text of /proc/cpuinfo."""
+    first = cpuinfo.split("\n\n", maxsplit=1)[0]
+    pairs = (line.split(":", 1) for line in first.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def seen_in(
+    fields: Mapping[str, str], *, caches_kib: tuple[int, ...] = (), called: str | None = None
+) -> Seen:
+    """Return what fields of /proc/cpuinfo tell of a CPU; the rest as for `Seen`."""
+    keys = ("cpu family", "model", "stepping") if "vendor_id" in fields else ("CPU part",)
+    return Seen(
+        model=fields.get("model name", ""),
+        vendor=fields.get("vendor_id", fields.get("CPU implementer")),
+        number=_numbers([fields.get(key) for key in keys]),
+        features=frozenset(fields.get("flags", fields.get("Features", "")).split()),
+        caches_kib=caches_kib,
+        called=called,
+    )
+
+
+def _numbers(texts: Sequence[str | None]) -> tuple[int, ...] | None:
+    """Return numbers as the kernel prints them, decimal or with 0x; None: not all are told."""
+    try:
+        return tuple(int(text or "", 0) for text in texts)
+    except ValueError:
+        return None
+
+
+def identify(seen: Seen, processors: Sequence[Processor]) -> Identity:
+    """Return which CPU this is.
+
+    Parameters
+    ----------
+    seen : Seen
+    processors : sequence of Processor
+        Those that are known.
+
+    Notes
+    -----
+    The number is believed if the processor that has it can have every feature that is seen, and
+    the model's name is not one that hypervisors make up. Otherwise the CPU is one of those of its
+    vendor that can have them all. It is called by the oldest of these that servers have, "or
+    later". Where even the oldest processor has every feature seen, they tell nothing.
+
+    Caches contradict nothing on their own, since hypervisors make them up too; they are said
+    beside features.
+    """
+    of_vendor = [one for one in processors if one.vendor == seen.vendor]
+    if not of_vendor:
+        return _as_called(seen.called)
+    told = seen.features & frozenset[str]().union(*(one.features for one in of_vendor))
+    reported = _reported(seen, of_vendor)
+    made_up = _HYPERVISORS_OWN.search(seen.model) is not None
+    if not made_up:
+        if reported is not None and told <= reported.features | reported.early:
+            return Identity(reported=reported.title, title=reported.title, names=(reported.name,))
+        if reported is None and seen.called is not None:
+            return _as_called(seen.called)
+    possible = sorted((one for one in of_vendor if told <= one.features), key=lambda one: one.year)
+    known = seen.model if made_up else (None if reported is None else reported.title)
+    reasons = tuple(_reasons(seen, told, reported, made_up=made_up))
+    if not possible or len(possible) == len(of_vendor):
+        return Identity(reported=known, title=None, inferred=True, reasons=reasons)
+    oldest = next((one for one in possible if one.server), possible[0])
+    return Identity(
+        reported=known,
+        title=f"{oldest.title} or later",
+        names=tuple(dict.fromkeys(one.name for one in possible)),
+        inferred=True,
+        reasons=reasons,
+        by_caches=_by_caches(seen, possible),
+    )
+
+
+def _as_called(called: str | None) -> Identity:
+    """Return what LLVM calls a CPU of which the table says nothing."""
+    return Identity(reported=called, title=called, names=() if called is None else (called,))
+
+
+def _reported(seen: Seen, processors: Sequence[Processor]) -> Processor | None:
+    """Return the processor that has the number; without one, the one that LLVM takes it for."""
+    if seen.number is not None:
+        for one in processors:
+            if one.has_number(seen.number):
+                return one
+    return next((one for one in processors if one.name == seen.called), None)
+
+
+def _is_within(number: tuple[int, ...], row: tuple[int, ...]) -> bool:
+    """Return whether a number is one of a row of the table."""
+    if len(row) == 1:
+        return number == row
+    if len(number) != 3:
+        return False
+    family, model, stepping = number
+    first_stepping, last_stepping = row[3:] or (stepping, stepping)
+    return (
+        family == row[0]
+        and row[1] <= model <= row[2]
+        and first_stepping <= stepping <= last_stepping
+    )
+
+
+def _reasons(
+    seen: Seen, told: frozenset[str], reported: Processor | None, *, made_up: bool
+) -> list[str]:
+    """Return why a number is not believed, a clause each."""
+    if made_up:
+        return ["that model is one that hypervisors make up"]
+    if reported is None:
+        return ["its number is not known"]
+    more = sorted(told - reported.features - reported.early)
+    caches = zip(_CACHES, seen.caches_kib, reported.caches_kib, strict=False)
+    return [
+        f"{reported.title} has no {', '.join(more)}",
+        *(
+            f"the {name} has {format_size(kib * 1024)} and {reported.title}'s has "
+            f"{format_size(usual * 1024)}"
+            for name, kib, usual in caches
+            if kib != usual
+        ),
+    ]
+
+
+def _by_caches(seen: Seen, possible: Sequence[Processor]) -> str | None:
+    """Return which of several processors have the caches that are seen, if that tells more."""
+    alike = [one for one in possible if one.has_caches(seen.caches_kib)]
+    if not alike or len(alike) == len(possible):
+        return None
+    return " or ".join(dict.fromkeys(one.title for one in alike))

@@ -1,0 +1,424 @@
+"""A cluster as it was measured: its nodes' machines, its network, and what stands out by name."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.presenting import Presentable, amount, quoted
+from ridgepoint.core.resources import RESOURCES
+
+Pattern = Literal[
+    "ping-pong",
+    "stream",
+    "both directions",
+    "all pairs",
+    "all-reduce",
+    "all-gather",
+    "all-to-all",
+]
+"""``ping-pong``: one message there, one back. ``stream``: many one way, one after the other.
+``both directions``: two streams against each other. ``all pairs``: every rank to one on another
+node, and from one, all at once, the partners in turn. The others are MPI's."""
+
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+
+SLOW = 0.7
+"""A link that carries less than this share of what links here carry is named."""
+
+_LARGE = 1 << 16
+"""Byte: with smaller messages all pairs do not say what a link carries."""
+
+_SLOWER = 0.95
+"""A node's ceiling is named if its interval ends below this share of the nodes' median."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One node of a cluster.
+
+    Parameters
+    ----------
+    host : str
+        Its name, which no other node of the cluster has.
+    ranks : int
+        Of MPI, on this node.
+    machine : Machine or None
+        Its ceilings; None: not kept, since there are many nodes and it bounds nothing.
+    """
+
+    host: str
+    ranks: int
+    machine: Machine | None
+
+    def __post_init__(self) -> None:
+        if self.ranks < 1:
+            raise ValueError(f"ranks must be > 0, got {self.ranks!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One ceiling over all nodes.
+
+    Parameters
+    ----------
+    resource, name, unit : str
+    threads : int
+        As of the ceiling.
+    nodes : int
+        That have it.
+    median : float
+        Of the nodes' medians, in `unit`.
+    slowest, fastest : str
+        Hosts.
+    slowest_rate, fastest_rate : Estimate
+        In `unit`.
+    """
+
+    resource: str
+    name: str
+    unit: str
+    threads: int
+    nodes: int
+    median: float
+    slowest: str
+    slowest_rate: Estimate
+    fastest: str
+    fastest_rate: Estimate
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the slowest node is slower than the others by more than its interval.
+
+        With fewer samples than have an interval nobody can tell.
+        """
+        end = self.slowest_rate.high
+        return self.nodes > 1 and end is not None and end < _SLOWER * self.median
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One pattern of communication with messages of one size.
+
+    Parameters
+    ----------
+    pattern : str
+        One of `PATTERNS`.
+    ranks, nodes : int
+        That took part; one node: no network was crossed.
+    size_bytes : int
+        Of one message; of an all-reduce the buffer of each rank, of an all-gather what each rank
+        has in the end, of an all-to-all what each rank sends to all together.
+    time_s : Estimate
+        Of one message one way, or of one operation; that of the slowest rank.
+    hosts : tuple of str
+        Of the two ranks of a pair, sender first; empty: of all.
+    disturbed_s : tuple of float
+        Samples left out of `time_s`: another process took a rank's core meanwhile.
+
+    Notes
+    -----
+    Algorithm and bus bandwidth as NCCL's tests define them [1]_: size over time, and that times
+    2(n - 1)/n for an all-reduce, (n - 1)/n for an all-gather and an all-to-all of n ranks, so that
+    it can be compared with what a link carries.
+
+    References
+    ----------
+    .. [1] NVIDIA/nccl-tests, doc/PERFORMANCE.md.
+
+    Examples
+    --------
+    >>> e = Exchange(pattern="all-reduce", ranks=4, nodes=4, size_bytes=8000,
+    ...              time_s=Estimate([1e-3]))
+    >>> e.algorithm_bytes_per_s.median, e.bus_bytes_per_s.median
+    (8000000.0, 12000000.0)
+    """
+
+    pattern: Pattern
+    ranks: int
+    nodes: int
+    size_bytes: int
+    time_s: Estimate
+    hosts: tuple[str, ...] = ()
+    disturbed_s: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.ranks < 2:
+            raise ValueError(f"ranks must be at least 2, got {self.ranks!r}")
+        if not 1 <= self.nodes <= self.ranks:
+            raise ValueError(f"nodes must be in [1, {self.ranks}], got {self.nodes!r}")
+        if self.size_bytes < 0:
+            raise ValueError(f"size_bytes must be >= 0, got {self.size_bytes!r}")
+        if min(self.time_s.samples) <= 0:
+            raise ValueError(f"time_s must be > 0, got {min(self.time_s.samples)!r}")
+
+    @property
+    def nominal_bytes(self) -> int:
+        """The power of two that the size stands for: parts of a message are whole."""
+        return 1 << (self.size_bytes.bit_length() - 1) if self.size_bytes else 0
+
+    @property
+    def algorithm_bytes_per_s(self) -> Estimate | None:
+        """Size over time, byte/s; None for messages without bytes."""
+        if not self.size_bytes:
+            return None
+        return self.time_s.map(lambda time_s: self.size_bytes / time_s)
+
+    @property
+    def bus_bytes_per_s(self) -> Estimate | None:
+        """Algorithm bandwidth times the pattern's share on a link, byte/s."""
+        n = self.ranks
+        shares = {"all-reduce": 2 * (n - 1) / n, "all-gather": (n - 1) / n}
+        share = shares.get(self.pattern, shares["all-gather"] if self.is_collective else 1.0)
+        rate = self.algorithm_bytes_per_s
+        return None if rate is None else rate.map(lambda value: value * share)
+
+    @property
+    def node_bytes_per_s(self) -> Estimate | None:
+        """What each node sends to others, byte/s; None if this pattern does not say so.
+
+        Of all pairs, all ranks of a node send at once.
+        """
+        rate = self.algorithm_bytes_per_s
+        if rate is None or self.is_collective or self.pattern == "ping-pong" or self.nodes < 2:
+            return None
+        return rate.map(lambda value: value * self.ranks / self.nodes)
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether it is one operation of all ranks."""
+        return self.pattern in ("all-reduce", "all-gather", "all-to-all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What one node sends to another, nobody else sending.
+
+    Parameters
+    ----------
+    sender, receiver : str
+        Hosts.
+    rate : Estimate
+        Of a stream of large messages, byte/s.
+    """
+
+    sender: str
+    receiver: str
+    rate: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What one node sends and receives, over all its partners.
+
+    Parameters
+    ----------
+    host : str
+    sends, receives : tuple of float
+        Least and most, byte/s: medians of links.
+    """
+
+    host: str
+    sends: tuple[float, float]
+    receives: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """The links between the nodes, each measured by itself.
+
+    Parameters
+    ----------
+    measured, directed : int
+        Links that were measured, of so many: each direction of a pair is one.
+    slowest : tuple of Link
+        Slowest first; of many nodes only so many as a report needs.
+    reaches : tuple of Reach
+        Of every node that was measured.
+    """
+
+    measured: int
+    directed: int
+    slowest: tuple[Link, ...]
+    reaches: tuple[Reach, ...]
+
+    @property
+    def usual_bytes_per_s(self) -> float:
+        """What a node here sends to the partner that it reaches best: their median."""
+        # The better one of two nodes, not the mean of a good and a bad one.
+        return statistics.median_high(reach.sends[1] for reach in self.reaches)
+
+    def slow(self) -> tuple[tuple[str, float], ...]:
+        """Return what is slow by name, with its rate in byte/s, slowest first.
+
+        A node all of whose links are slow is named once, and its links are not.
+        """
+        limit = SLOW * self.usual_bytes_per_s
+        sends = {r.host: r.sends[1] for r in self.reaches if r.sends[1] < limit}
+        receives = {r.host: r.receives[1] for r in self.reaches if r.receives[1] < limit}
+        if len(self.reaches) < 3:  # of two nodes nobody can tell whose link it is
+            sends, receives = {}, {}
+        named = [
+            (f"the link of {host}", max(sends[host], receives[host]))
+            for host in sends
+            if host in receives
+        ]
+        named += [
+            (f"what {host} sends", rate) for host, rate in sends.items() if host not in receives
+        ]
+        named += [
+            (f"what {host} receives", rate) for host, rate in receives.items() if host not in sends
+        ]
+        named += [
+            (f"the link from {link.sender} to {link.receiver}", link.rate.median)
+            for link in self.slowest
+            if link.sender not in sends and link.receiver not in receives and _is_below(link, limit)
+        ]
+        return tuple(sorted(named, key=lambda pair: pair[1]))
+
+
+def _is_below(link: Link, limit: float) -> bool:
+    high = link.rate.high
+    return (link.rate.median if high is None else high) < limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MeasuredCluster(Presentable):
+    """What a cluster gives, as it was measured.
+
+    Parameters
+    ----------
+    name : str
+    nodes : tuple of Node
+        In the order of their first ranks.
+    slowest_node : Machine
+        The machine that bounds what all nodes do together: see `slowest`.
+    standings : tuple of Standing
+        Every ceiling over the nodes.
+    network : tuple of Exchange
+    links : Links or None
+        None: there is one node.
+    mpi : str
+        The library, and what launched the ranks.
+    call_s : float or None
+        Of a send and a receive to nobody: what our own calls add to every message.
+    cautions : tuple of Caution
+    created : str or None
+        ISO 8601, UTC.
+    elapsed_s : float or None
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    slowest_node: Machine
+    standings: tuple[Standing, ...]
+    network: tuple[Exchange, ...]
+    links: Links | None
+    mpi: str
+    call_s: float | None = None
+    cautions: tuple[Caution, ...] = ()
+    created: str | None = None
+    elapsed_s: float | None = None
+
+    def __post_init__(self) -> None:
+        hosts = [node.host for node in self.nodes]
+        if not hosts or len(set(hosts)) != len(hosts):
+            raise ValueError(f"nodes must have names of their own, got {hosts!r}")
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        return (
+            f"{quoted(self.name)}: {amount(len(self.nodes), 'node')}, "
+            f"{amount(self.ranks, 'rank')}, {self.mpi}"
+        )
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of all nodes."""
+        return sum(node.ranks for node in self.nodes)
+
+    def slowest(self) -> Machine:
+        """Return the machine that bounds nodes which work in step, with the network's ceilings.
+
+        Notes
+        -----
+        For each resource it has the ceilings of the node that serves it slowest: nodes that wait
+        for each other take as long as the slowest one, whichever the resource is. The ceiling
+        ``network`` is what one node sends, byte/s.
+        """
+        known = self.slowest_node
+        return replace(known, ceilings=(*known.ceilings, *network_ceilings(self)))
+
+
+def slowest_machine(machines: dict[str, Machine], name: str) -> tuple[Machine, tuple[str, ...]]:
+    """Return the machine that bounds nodes which work in step, and the hosts whose ceilings it has.
+
+    Parameters
+    ----------
+    machines : dict of str to Machine
+        By host.
+    name : str
+        Of the result.
+    """
+    chosen: dict[str, str] = {}
+    for resource in RESOURCES:
+        rates = {}
+        for host, machine in machines.items():
+            if not any(ceiling.resource == resource for ceiling in machine.ceilings):
+                continue
+            try:
+                rates[host] = float(machine.rate(resource))
+            except UnknownCeiling:
+                continue
+        if rates:
+            chosen[resource] = min(rates, key=lambda host: rates[host])
+    hosts = tuple(dict.fromkeys(chosen.values())) or tuple(machines)[:1]
+    # Most resources slowest: its description stands for all.
+    counted = list(chosen.values())
+    base = machines[max(hosts, key=counted.count)]
+    ceilings = tuple(
+        ceiling
+        for resource, host in chosen.items()
+        for ceiling in machines[host].ceilings
+        if ceiling.resource == resource
+    )
+    return replace(base, name=name, ceilings=ceilings, fingerprint=None), hosts
+
+
+def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
+    """Return the ceilings of a node's link, each with the largest messages.
+
+    Smaller ones may be faster than the link in the long run: what shapes traffic lets a burst pass.
+    """
+    found = []
+    links = cluster.links
+    if links is not None and links.slowest:
+        slowest = links.slowest[0]
+        where = f"{slowest.sender} to {slowest.receiver}"
+        found.append(_network("slowest link", slowest.rate, threads=1, detail=where))
+    for threads in sorted({e.ranks // e.nodes for e in cluster.network if e.nodes > 1}):
+        rates = [
+            (rate, exchange.size_bytes)
+            for exchange in cluster.network
+            if exchange.pattern == "all pairs" and exchange.ranks // exchange.nodes == threads
+            if exchange.size_bytes >= _LARGE
+            if (rate := exchange.node_bytes_per_s) is not None
+        ]
+        if rates:
+            rate, size = max(rates, key=lambda pair: pair[1])
+            found.append(
+                _network("all pairs", rate, threads=threads, detail=f"messages of {size} byte")
+            )
+    return tuple(found)
+
+
+def _network(name: str, rate: Estimate, *, threads: int, detail: str) -> Ceiling:
+    return Ceiling(
+        resource="network", name=name, threads=threads, unit="byte/s", rate=rate, detail=detail
+    )

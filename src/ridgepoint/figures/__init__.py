@@ -1,1 +1,0 @@
-"""Figure values, and what draws them."""

@@ -1,0 +1,421 @@
+"""What was kept: machines, clusters and measurements in one SQLite file.
+
+The file is made whole or not at all, every record is one transaction, and a record that was
+reported as kept survives the end of the process at any moment. A file that is not a sound
+archive of this version is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import shlex
+import zlib
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import msgspec
+import platformdirs
+
+from ridgepoint.core.documents import Value, decode, encode, kind_of, legible
+from ridgepoint.core.errors import ArchiveRefused, InvalidDocument
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.kept.archive_connection import ArchiveConnection
+from ridgepoint.kept.archive_file import require_writable
+from ridgepoint.kept.archive_record import LISTED, MACHINES, Kind, Record, record_of, require_label
+from ridgepoint.models.condensed import condensed
+from ridgepoint.models.summary import summary_of
+
+__all__ = ["Archive", "Record", "default_path", "require_label"]
+
+_Facts = tuple[Kind, str, str | None, int | None]
+"""Kind, name, fingerprint, and the record of the machine."""
+
+_MOST_DIGITS = 100
+"""More are no number of a record, and int() refuses far longer numbers."""
+
+_PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins otherwise
+
+
+def default_path() -> Path:
+    """Return where the archive is: ``RIDGEPOINT_ARCHIVE``, or the user's data directory."""
+    chosen = os.environ.get("RIDGEPOINT_ARCHIVE")
+    if chosen:
+        return Path(chosen)
+    return Path(platformdirs.user_data_dir("ridgepoint")) / "archive.sqlite3"
+
+
+class Archive:
+    """One archive file; a context manager that closes it.
+
+    An archive that does not exist yet reads as empty and is made by the first record kept. One
+    that exists is checked at once, so that a refusal comes before any work is done.
+
+    Parameters
+    ----------
+    path : Path or str or None
+        None: `default_path`.
+    patience_s : float
+        How long to wait for another process that writes.
+
+    Raises
+    ------
+    ArchiveRefused
+        By every method, if the file is damaged, newer, not an archive, locked for longer than
+        `patience_s`, or not permitted. The file is then as it was.
+    """
+
+    def __init__(self, path: Path | str | None = None, *, patience_s: float = 10.0) -> None:
+        self.path = (default_path() if path is None else Path(path)).absolute()
+        self._file = ArchiveConnection(self.path, patience_s=patience_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; every method opens it again."""
+        self._file.close()
+
+    def require_writable(self) -> None:
+        """Refuse now what keeping something would refuse later, as far as that can be told.
+
+        Raises
+        ------
+        ArchiveRefused
+            If the file, or the folder that it is to be made in, may not be written.
+        """
+        require_writable(self.path)
+
+    def keep_machine(
+        self, machine: Machine, *, label: str | None = None, note: str | None = None
+    ) -> int:
+        """Keep a machine and return its id: once this returns, it is on the disk."""
+        facts: _Facts = ("machine", machine.name, machine.fingerprint, None)
+        return self._keep(facts, encode(machine), label, note)
+
+    def keep_cluster(
+        self, cluster: MeasuredCluster, *, label: str | None = None, note: str | None = None
+    ) -> int:
+        """Keep a measured cluster and return its id: once this returns, it is on the disk."""
+        return self._keep(("cluster", cluster.name, None, None), encode(cluster), label, note)
+
+    def keep_measurement(
+        self,
+        measurement: Measurement | Timing,
+        machine_id: int | None,
+        *,
+        label: str | None = None,
+        note: str | None = None,
+    ) -> int:
+        """Keep a measurement and return its id: once this returns, it is on the disk.
+
+        Functions that hardly did anything are kept as one remainder.
+
+        Parameters
+        ----------
+        measurement : Measurement or Timing
+        machine_id : int or None
+            The kept machine, or cluster, that bounded it; None: none did.
+        label, note : str or None
+            What to call it, and what to say about it.
+        """
+        name = legible(shlex.join(measurement.command))
+        summary = None
+        # A damaged machine costs the summary and not the measurement.
+        with suppress(InvalidDocument):
+            machine = None if machine_id is None else self.machine(machine_id)
+            summary = msgspec.json.encode(summary_of(measurement, machine)).decode()
+        facts: _Facts = ("measurement", name, None, machine_id)
+        if isinstance(measurement, Measurement):
+            measurement = condensed(measurement)
+        return self._keep(facts, encode(measurement), label, note, summary)
+
+    def set_label(self, id: int, label: str | None) -> None:
+        """Call a record by another name; None: by none."""
+        self._say(id, "label", None if label is None else require_label(label))
+
+    def set_note(self, id: int, note: str | None) -> None:
+        """Say something else about a record; None: nothing."""
+        self._say(id, "note", None if note is None else legible(note))
+
+    def delete(self, ids: Collection[int], *, with_measurements: bool = False) -> list[Record]:
+        """Delete records, all of them or none, and return what was said of them.
+
+        Their numbers are not given again. The file is not smaller before `shrink`.
+
+        Parameters
+        ----------
+        ids : collection of int
+        with_measurements : bool
+            Whether to delete the measurements that a machine among them bounded, too.
+
+        Raises
+        ------
+        ArchiveRefused
+            If a record is not there, or bounded measurements that are to stay.
+        """
+        chosen = set(ids)
+        for id in chosen:
+            self.record(id)
+        with self._file.writing() as connection:
+            # Within the transaction, lest a measurement is kept meanwhile.
+            every = [record_of(row) for row in connection.execute(LISTED[True]).fetchall()]
+            bounded = {one.id for one in every if one.machine_id in chosen}
+            if bounded - chosen and not with_measurements:
+                raise self._bounds_others(chosen, sorted(bounded - chosen))
+            gone = [one for one in every if one.id in chosen | bounded]
+            for record in gone:
+                connection.execute("DELETE FROM record WHERE id = ?", (record.id,))
+                connection.execute("INSERT OR REPLACE INTO about (id) VALUES (?)", (record.id,))
+        return gone
+
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk, which needs as much meanwhile."""
+        self._file.shrink()
+
+    def records(self, kind: Kind | None = None) -> list[Record]:
+        """Return what is kept, oldest first; nothing if there is no archive yet."""
+        rows = self._listed("?1 IS NULL OR kind = ?1 ORDER BY record.id", kind)
+        return [record_of(row) for row in rows]
+
+    def record(self, id: int) -> Record:
+        """Return what the archive says of one record.
+
+        Raises
+        ------
+        ArchiveRefused
+            If there is no such record.
+        """
+        # Beyond 64 bits SQLite has no number to compare with.
+        rows = self._listed("record.id = ?", id) if 0 < id < 1 << 63 else []
+        if not rows:
+            raise self._nothing("record", id)
+        return record_of(rows[0])
+
+    def find(self, text: str, kinds: Sequence[Kind] = ()) -> Record | None:
+        """Return the record that a user means by a number or a name; None: none is called so.
+
+        Parameters
+        ----------
+        text : str
+            A number is always that of a record; of several records with one name the last is
+            meant.
+        kinds : sequence of {"machine", "measurement", "cluster"}
+            Of which kind it must be, if it is named; none: any.
+
+        Raises
+        ------
+        ArchiveRefused
+            If there is no record of this number.
+        """
+        if text.isdecimal():
+            if len(text) > _MOST_DIGITS:
+                raise self._nothing("record", f"{text[:_MOST_DIGITS]}…")
+            return self.record(int(text))
+        named = [one for one in self.records() if one.label == text]
+        return next((one for one in reversed(named) if not kinds or one.kind in kinds), None)
+
+    def require(self, text: str, kinds: Sequence[Kind] = ()) -> Record:
+        """Return the record that a user means by a number or a name, as `find`.
+
+        Raises
+        ------
+        ArchiveRefused
+            If there is none.
+        """
+        record = self.find(text, kinds)
+        if record is not None:
+            return record
+        labels = [one.label for one in self.records() if one.label is not None]
+        near = difflib.get_close_matches(text, labels, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        what = " or ".join(kinds) or "record"
+        raise ArchiveRefused(
+            f"cannot find {what} {text!r} in the archive {self.path}",
+            reason="none has this name",
+            remedy=f"{hint}see 'ridgepoint list'",
+        )
+
+    def machine(self, id: int) -> Machine:
+        """Return a kept machine, or of a kept cluster its slowest node.
+
+        Raises
+        ------
+        ArchiveRefused
+            If no machine and no cluster has this id.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        if self.record(id).kind == "cluster":
+            return self.cluster(id).slowest()
+        return self._value("machine", Machine, id)
+
+    def cluster(self, id: int) -> MeasuredCluster:
+        """Return a kept cluster.
+
+        Raises
+        ------
+        ArchiveRefused
+            If no cluster has this id.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        return self._value("cluster", MeasuredCluster, id)
+
+    def measurement(self, id: int) -> Measurement:
+        """Return a kept measurement.
+
+        Raises
+        ------
+        ArchiveRefused
+            If no measurement has this id.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        measured = self.measured(id)
+        if isinstance(measured, Measurement):
+            return measured
+        why = "" if measured.uncounted is None else f": {measured.uncounted.seen}"
+        raise ArchiveRefused(
+            f"cannot take record {id} of {self.path} for a whole measurement",
+            reason=f"its work and traffic are unknown{why}",
+            remedy=f"'ridgepoint show {id}' shows its times; for more, measure it again",
+        )
+
+    def measured(self, id: int) -> Measurement | Timing:
+        """Return a kept measurement, or the times of a program that was not counted.
+
+        Raises
+        ------
+        ArchiveRefused
+            If no measurement has this id.
+        InvalidDocument
+            If this record is damaged, or of a newer schema.
+        """
+        document, origin = self._document("measurement", id)
+        if kind_of(document) == "timing":
+            return decode(document, Timing, origin=origin)
+        return decode(document, Measurement, origin=origin)
+
+    def latest_machine(self, fingerprint: str) -> tuple[int, Machine] | None:
+        """Return the machine kept last under a fingerprint, with its id; None if there is none.
+
+        Raises
+        ------
+        InvalidDocument
+            If that record is damaged, or of a newer schema.
+        """
+        rows = self._file.rows(
+            "SELECT id FROM record WHERE kind = 'machine' AND fingerprint = ?"
+            " ORDER BY id DESC LIMIT 1",
+            fingerprint,
+        )
+        return (rows[0][0], self.machine(rows[0][0])) if rows else None
+
+    def _keep(
+        self,
+        facts: _Facts,
+        document: bytes,
+        label: str | None,
+        note: str | None,
+        summary: str | None = None,
+    ) -> int:
+        kind, name, fingerprint, machine_id = facts
+        if label is not None:
+            require_label(label)
+        if machine_id is not None and self.record(machine_id).kind not in MACHINES:
+            raise self._nothing("machine", machine_id)
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        written = (kind, created, name, fingerprint, machine_id)
+        content = min(document, zlib.compress(document), key=len)
+        with self._file.writing() as connection:
+            ((last,),) = connection.execute(
+                "SELECT max(id) FROM (SELECT id FROM record UNION SELECT id FROM about)"
+            ).fetchall()
+            id = (last or 0) + 1
+            connection.execute(
+                "INSERT INTO record"
+                " (id, kind, created, name, fingerprint, machine_id, document, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (id, *written, content, _digest(written, content)),
+            )
+            said = None if note is None else legible(note)
+            if (label, said, summary) != (None, None, None):
+                connection.execute(
+                    "INSERT INTO about (id, label, note, summary) VALUES (?, ?, ?, ?)",
+                    (id, label, said, summary),
+                )
+        return id
+
+    def _say(self, id: int, column: Literal["label", "note"], text: str | None) -> None:
+        self.record(id)
+        with self._file.writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO about (id) VALUES (?)", (id,))
+            connection.execute(f"UPDATE about SET {column} = ? WHERE id = ?", (text, id))
+
+    def _value(self, kind: Kind, value: type[Value], id: int) -> Value:
+        document, origin = self._document(kind, id)
+        return decode(document, value, origin=origin)
+
+    def _document(self, kind: Kind, id: int) -> tuple[bytes, str]:
+        """Return the document of a record, and where it stands, for messages."""
+        if self.record(id).kind != kind:
+            raise self._nothing(kind, id)
+        ((*facts, content, digest),) = self._file.rows(
+            "SELECT kind, created, name, fingerprint, machine_id, document, digest"
+            " FROM record WHERE id = ?",
+            id,
+        )
+        origin = f"record {id} of {self.path}"
+        if digest != _digest(tuple(facts), content):
+            raise InvalidDocument(
+                f"cannot read {origin} as a {kind}",
+                reason="its bytes have changed since it was kept",
+                remedy="measure it again, or restore a copy of the archive",
+            )
+        is_plain = content.startswith(_PLAIN)
+        return content if is_plain else zlib.decompress(content), origin
+
+    def _listed(self, condition: str, argument: object) -> list[tuple[Any, ...]]:
+        says_more = (self._file.schema() or 0) >= 3
+        return self._file.rows(f"{LISTED[says_more]} WHERE {condition}", argument)
+
+    def _nothing(self, kind: str, id: object) -> ArchiveRefused:
+        kept = len(self.records())
+        if not kept:
+            reason, remedy = "nothing is kept there yet", "use 'ridgepoint machine' or 'run' first"
+        else:
+            reason, remedy = f"it keeps {kept} records and no such {kind}", "see 'ridgepoint list'"
+        what = f"cannot find {kind} {id} in the archive {self.path}"
+        return ArchiveRefused(what, reason=reason, remedy=remedy)
+
+    def _bounds_others(self, chosen: Collection[int], others: Sequence[int]) -> ArchiveRefused:
+        machines = " and ".join(
+            str(one.id) for one in self.records() if one.id in chosen and one.kind in MACHINES
+        )
+        listed = ", ".join(map(str, others))
+        return ArchiveRefused(
+            f"cannot delete {machines} from the archive {self.path}",
+            reason=f"the measurements {listed} are bounded by it",
+            remedy="add --with-measurements to delete them too",
+        )
+
+
+def _digest(facts: tuple[object, ...], document: bytes) -> bytes:
+    """Return what tells whether a record is as it was kept: SQLite has no checksums."""
+    return hashlib.sha256(repr(facts).encode() + document).digest()

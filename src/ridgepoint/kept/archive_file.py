@@ -1,0 +1,173 @@
+"""The file of an archive: its tables, whether there is one, in plain words why it cannot be used.
+
+Schema 2 keeps clusters too. Schema 3 keeps what is said about records (names, notes, what came of
+them) and compressed documents. An older archive is read as it is, and brought up to date, within
+the same transaction, when something is written to it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ridgepoint.core.errors import ArchiveRefused, reason_of
+
+SCHEMA = 3
+"""Of the tables; a document inside has a schema of its own."""
+
+_TWO_KINDS = "'machine', 'measurement'"
+_KINDS = f"{_TWO_KINDS}, 'cluster'"
+
+
+def _records(kinds: str) -> tuple[str, str]:
+    """Return the table of records of these kinds, and its index."""
+    # typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
+    return (
+        f"""CREATE TABLE record (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ({kinds})),
+    created TEXT NOT NULL CHECK (typeof(created) = 'text'),
+    name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+    fingerprint TEXT CHECK (typeof(fingerprint) IN ('text', 'null')),
+    machine_id INTEGER REFERENCES record (id) CHECK (typeof(machine_id) IN ('integer', 'null')),
+    document BLOB NOT NULL CHECK (typeof(document) = 'blob'),
+    digest BLOB NOT NULL CHECK (typeof(digest) = 'blob')
+)""",
+        "CREATE INDEX record_by_fingerprint ON record (fingerprint, id)",
+    )
+
+
+# What is said of a record may change; the record may not. A row without a record is what is left
+# of one that was deleted: its number is not given again.
+_ABOUT = """CREATE TABLE about (
+    id INTEGER PRIMARY KEY,
+    label TEXT CHECK (typeof(label) IN ('text', 'null')),
+    note TEXT CHECK (typeof(note) IN ('text', 'null')),
+    summary TEXT CHECK (typeof(summary) IN ('text', 'null'))
+)"""
+
+TABLES = {
+    1: _records(_TWO_KINDS),
+    2: _records(_KINDS),
+    3: (*_records(_KINDS), _ABOUT),
+}
+"""By schema."""
+
+MIGRATIONS = {
+    2: (
+        "DROP INDEX record_by_fingerprint",
+        "ALTER TABLE record RENAME TO record_1",
+        TABLES[2][0],
+        "INSERT INTO record SELECT * FROM record_1",
+        "DROP TABLE record_1",
+        TABLES[2][1],
+        "PRAGMA user_version = 2",
+    ),
+    3: (_ABOUT, "PRAGMA user_version = 3"),
+}
+"""What makes an archive of the schema before one of this, within one transaction."""
+
+_LEAST_FREE_BYTES = 1 << 20
+"""A record takes less, but for large programs; a journal beside it too."""
+
+_LEAST_BYTES = 512  # SQLite's smallest page
+
+ELSEWHERE = "keep it elsewhere with RIDGEPOINT_ARCHIVE"
+SET_ASIDE = f"restore a copy, move it away to begin a new one, or {ELSEWHERE}"
+
+# By the name of SQLite's result code, or its beginning: why, and what to do.
+_REFUSALS = {
+    "SQLITE_BUSY": ("another process has kept it locked", "try again when that one has ended"),
+    "SQLITE_FULL": ("the disk is full", f"make room, or {ELSEWHERE}"),
+    "SQLITE_READONLY_ROLLBACK": (
+        "a write was interrupted, and undoing it needs permission to write",
+        "open it once as a user who may write it",
+    ),
+    "SQLITE_READONLY_DBMOVED": ("it was moved or removed meanwhile", "try again"),
+    "SQLITE_READONLY_DIRECTORY": (
+        "its folder may not be written, and a journal must stand beside it",
+        f"permit writing the folder, or {ELSEWHERE}",
+    ),
+    "SQLITE_READONLY": ("it may not be written", f"permit writing, or {ELSEWHERE}"),
+    "SQLITE_PERM": ("it may not be opened", f"permit it, or {ELSEWHERE}"),
+    "SQLITE_CANTOPEN": (
+        "it, or the journal beside it, cannot be opened",
+        f"permit reading the file and writing its folder, or {ELSEWHERE}",
+    ),
+    "SQLITE_NOTADB": ("it is no SQLite file, or its beginning is damaged", SET_ASIDE),
+    "SQLITE_CORRUPT": ("it is damaged", SET_ASIDE),
+    "SQLITE_IOERR": (
+        "the system failed to read or write it",
+        f"look at the disk and its quota, or {ELSEWHERE}",
+    ),
+}
+
+
+def explain(name: str, text: str) -> tuple[str, str]:
+    """Return why SQLite failed and what to do.
+
+    Parameters
+    ----------
+    name : str
+        SQLite's result code, for example ``SQLITE_IOERR_WRITE``.
+    text : str
+        What SQLite says, for codes that are not known here: these come from damaged tables.
+    """
+    for beginning, explained in _REFUSALS.items():
+        if name.startswith(beginning):
+            return explained
+    return f"it is damaged ({text})", SET_ASIDE
+
+
+def refused(path: Path, reason: str, remedy: str) -> ArchiveRefused:
+    """Return the error for an archive that cannot be used."""
+    return ArchiveRefused(f"cannot use the archive {path}", reason=reason, remedy=remedy)
+
+
+def require_writable(path: Path) -> None:
+    """Refuse an archive that may not be written, or a folder that it cannot be made in.
+
+    Raises
+    ------
+    ArchiveRefused
+    """
+    target = path
+    while not target.exists():
+        target = target.parent
+    # SQLite makes its journal beside the file.
+    for needed in {target, target if target.is_dir() else target.parent}:
+        if not os.access(needed, os.W_OK):
+            raise refused(
+                path, f"{needed} cannot be written", f"permit writing there, or {ELSEWHERE}"
+            )
+    disk = os.statvfs(target)
+    free = disk.f_bavail if os.geteuid() else disk.f_bfree
+    # Some file systems do not tell their size.
+    if disk.f_blocks and free * disk.f_frsize < _LEAST_FREE_BYTES:
+        raise refused(path, "the disk is full", f"make room, or {ELSEWHERE}")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file.
+
+    Raises
+    ------
+    ArchiveRefused
+        If it cannot be an archive, whatever it holds: a folder, a device, too short; or if the
+        path leads nowhere.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise refused(path, reason_of(error), f"correct the path, or {ELSEWHERE}") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise refused(path, "it is a directory", "name a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise refused(path, "it is not a regular file", "name a regular file")
+    if status.st_size < _LEAST_BYTES:  # SQLite would take it for a new, empty database
+        seen = f"its {status.st_size} byte are too few" if status.st_size else "it is empty"
+        raise refused(path, seen, SET_ASIDE)
+    return True

@@ -1,0 +1,104 @@
+"""What the archive says of something it keeps, and what it can be called."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.models.summary import Summary
+
+Kind = Literal["machine", "measurement", "cluster"]
+
+MACHINES: tuple[Kind, ...] = ("machine", "cluster")
+"""Kinds that bound a measurement: of a cluster its slowest node does."""
+
+_FIELDS = "record.id, kind, created, name, machine_id"
+LISTED = {
+    False: f"SELECT {_FIELDS}, NULL, NULL, NULL FROM record",
+    True: f"SELECT {_FIELDS}, label, note, summary FROM record LEFT JOIN about USING (id)",
+}
+"""By whether there is a table of what is said about records."""
+
+_LONGEST_LABEL = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the archive says of something it keeps, without the thing itself.
+
+    Parameters
+    ----------
+    id : int
+    kind : {"machine", "measurement", "cluster"}
+    created : str
+        When it was kept, ISO 8601, UTC.
+    name : str
+        The machine's or the cluster's name, or the command as a shell takes it.
+    machine_id : int or None
+        Of a measurement, the record of the machine that bounded it.
+    label : str or None
+        What a user calls it.
+    note : str or None
+        What a user has to say about it.
+    summary : Summary or None
+        Of a measurement, what came of it; None: an earlier version kept it.
+    """
+
+    id: int
+    kind: Kind
+    created: str
+    name: str
+    machine_id: int | None
+    label: str | None = None
+    note: str | None = None
+    summary: Summary | None = None
+
+
+def require_label(label: str) -> str:
+    """Return a name for a record, if it can be one.
+
+    Raises
+    ------
+    RidgepointError
+        If it is empty or too long, or would be taken for something else wherever it is used: for
+        a number, an option or a file.
+    """
+    reason = None
+    if not label.strip() or label != label.strip():
+        reason = "it is empty, or begins or ends with a blank"
+    elif len(label) > _LONGEST_LABEL or not label.isprintable():
+        reason = f"it is longer than {_LONGEST_LABEL} characters, or holds one that is not printed"
+    elif label.isdecimal():
+        reason = "it reads as the number of a record"
+    elif label.startswith("-"):
+        reason = "it reads as an option"
+    elif "/" in label or label.lower().endswith((".json", ".toml")):
+        reason = "it reads as a file"
+    if reason is not None:
+        raise RidgepointError(
+            f"cannot name a record {label!r}", reason=reason, remedy="choose another name"
+        )
+    return label
+
+
+def record_of(row: tuple[Any, ...]) -> Record:
+    """Return the record of a row of `LISTED`."""
+    id, kind, created, name, machine_id, label, note, summary = row
+    known = None
+    if summary is not None:
+        with suppress(msgspec.DecodeError):  # a newer version's, or damaged: less is said of it
+            known = msgspec.json.decode(summary, type=Summary)
+    return Record(
+        id=id,
+        kind=kind,
+        created=created,
+        name=name,
+        machine_id=machine_id,
+        label=label,
+        note=note,
+        summary=known,
+    )

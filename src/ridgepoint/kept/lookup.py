@@ -1,0 +1,157 @@
+"""Finds in the archive what a user means."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from ridgepoint.core.errors import ArchiveRefused, RidgepointError
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.kept.archive import Archive, Record
+from ridgepoint.published.machines import names, open_cluster, open_machine
+
+Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
+"""What can be shown; a measurement with the machine that bounds it, if there is one."""
+
+
+def last_record(archive: Archive, kind: str | None = None) -> Record:
+    """Return what was kept last, of one kind or of any.
+
+    Raises
+    ------
+    ArchiveRefused
+        If nothing is kept.
+    """
+    records = [record for record in archive.records() if kind in (None, record.kind)]
+    if not records:
+        raise ArchiveRefused(
+            f"cannot show anything of the archive {archive.path}",
+            reason=f"no {kind or 'record'} is kept there yet",
+            remedy="measure a program first: ridgepoint run -- ./program",
+        )
+    return records[-1]
+
+
+def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Machine]:
+    """Return a kept measurement with the machine that bounded it, or all nodes together.
+
+    Raises
+    ------
+    ArchiveRefused
+        If the record is no measurement, or was kept without a machine.
+    """
+    measurement = archive.measurement(record.id)
+    if record.machine_id is None:
+        raise ArchiveRefused(
+            f"cannot bound measurement {record.id}",
+            reason="it was kept without a machine",
+            remedy="measure the program again with 'ridgepoint run', without --counts-only",
+        )
+    from ridgepoint.models.distributed import machine_for
+
+    return measurement, machine_for(measurement, archive.machine(record.machine_id))
+
+
+def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine] | None:
+    """Return the slowest node of the cluster that was measured last on all these hosts, and its id.
+
+    Parameters
+    ----------
+    archive : Archive
+    hosts : collection of str
+
+    Returns
+    -------
+    tuple of int and Machine, or None
+        None: there is none.
+    """
+    for record in reversed(archive.records("cluster")):
+        cluster = archive.cluster(record.id)
+        if set(hosts) <= {node.host for node in cluster.nodes}:
+            return record.id, cluster.slowest()
+    return None
+
+
+def kept(archive: Archive, text: str) -> Kept:
+    """Return what a user names: a record by number or name, a file, a published machine.
+
+    Raises
+    ------
+    RidgepointError
+        If there is nothing of this name, or it cannot be read.
+    """
+    record = _named(archive, text)
+    if record is not None:
+        return kept_record(archive, record)
+    return open_cluster(text) or _opened(text)
+
+
+def kept_record(archive: Archive, record: Record) -> Kept:
+    """Return what a record holds; a measurement with the machine that bounded it."""
+    if record.kind == "machine":
+        return archive.machine(record.id)
+    if record.kind == "cluster":
+        return archive.cluster(record.id)
+    measured = archive.measured(record.id)
+    if isinstance(measured, Timing):
+        return measured
+    return (measured, None) if record.machine_id is None else kept_measurement(archive, record)
+
+
+def named_machine(archive: Archive, text: str) -> Machine:
+    """Return the machine that a user names: a record by number or name, a file, a published one.
+
+    Raises
+    ------
+    RidgepointError
+        If it is not there, damaged, or no machine.
+    """
+    record = _named(archive, text)
+    return _opened(text) if record is None else archive.machine(record.id)
+
+
+def machine_of(text: str, archive_path: Path | None = None) -> Machine:
+    """Return the machine that a user names, from an archive if it is a number or a name there.
+
+    Parameters
+    ----------
+    text : str
+    archive_path : Path or None
+        None: the archive in use.
+
+    Raises
+    ------
+    RidgepointError
+        As `named_machine`.
+    """
+    if _is_path(text) or text.lower() in names():
+        return open_machine(text)
+    with Archive(archive_path) as archive:
+        return named_machine(archive, text)
+
+
+def _named(archive: Archive, text: str) -> Record | None:
+    """Return the record that a text names; a path, or a published machine, names none."""
+    if _is_path(text) or text.lower() in names():
+        return None
+    return archive.find(text)
+
+
+def _is_path(text: str) -> bool:
+    return "/" in text or text.lower().endswith(".json")
+
+
+def _opened(text: str) -> Machine:
+    """Return a machine that is not in the archive."""
+    try:
+        return open_machine(text)
+    except RidgepointError as error:
+        if _is_path(text) or Path(text).exists():
+            raise
+        raise RidgepointError(
+            f"cannot find {text!r}",
+            reason=f"no kept record has this name, and {error.reason}",
+            remedy=f"see 'ridgepoint list', or {error.remedy}",
+        ) from error

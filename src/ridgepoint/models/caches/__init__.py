@@ -1,0 +1,1 @@
+"""What caches keep: their capacity, and what programs reuse."""

@@ -1,0 +1,327 @@
+"""A pipeline: stages in series, whose times add up; its composite intensities and efficiencies.
+
+It divides nothing by a capacity itself: the least time of every stage is that of
+`ridgepoint.core.bound`, and the pipeline's is their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ridgepoint.core.amounts import Amount, Array, plain, positive, ratio
+from ridgepoint.core.bound import bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.rates import Rates
+from ridgepoint.core.resources import RESOURCES
+
+Rule = Literal["by bytes", "by time", "capped", "exact"]
+
+EQUATIONS: Mapping[Rule, str] = {
+    "by bytes": "Eq. (5)",
+    "by time": "Eq. (7)",
+    "capped": "Eq. (8)",
+    "exact": "series sum",
+}
+"""The memo's three composite intensities, and the bound of stages in series."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One algorithm of a pipeline.
+
+    Parameters
+    ----------
+    name : str
+    demand : Demand
+        Of one execution: compute of one metric, and ``dram`` (or its directions).
+    time_s : Estimate or None
+        Measured runtime of one execution; None: not measured.
+    efficiency : Estimate or None
+        In place of a time: the share of the roof that it reaches, in (0, 1] (its programming
+        efficiency). None, and no time: it is taken at its roof.
+    repeat : float
+        Executions in a run of the pipeline, > 0.
+    output_bytes : float or None
+        Bytes that one execution hands to the next stage; None: not known.
+    origin : str
+        Where its figures come from.
+    measurement : Measurement or None
+        That it was taken from, for advice.
+
+    Raises
+    ------
+    ValueError
+        If it asks for nothing, its demand has no place on a roofline of memory, or a figure is
+        impossible.
+    """
+
+    name: str
+    demand: Demand
+    time_s: Estimate | None = None
+    efficiency: Estimate | None = None
+    repeat: float = 1.0
+    output_bytes: float | None = None
+    origin: str = ""
+    measurement: Measurement | None = None
+
+    def __post_init__(self) -> None:
+        strange = [n for n in self.demand.amounts if RESOURCES[n].path not in ("compute", "dram")]
+        if strange:
+            raise ValueError(f"a stage has no place for {strange[0]!r}: its memory is 'dram'")
+        if any(np.ndim(amount) for amount in self.demand.amounts.values()):
+            raise ValueError("the demand of a stage must be single amounts, not arrays")
+        if not any(self.demand.amounts.values()):
+            raise ValueError("a stage must do something: it has neither work nor traffic")
+        if self.time_s is not None and self.efficiency is not None:
+            raise ValueError("a stage has a time or an efficiency, not both")
+        if self.time_s is not None and min(self.time_s.samples) <= 0:
+            raise ValueError(f"time_s must be > 0, got {min(self.time_s.samples)!r}")
+        if self.efficiency is not None and not (
+            min(self.efficiency.samples) > 0 and max(self.efficiency.samples) <= 1
+        ):
+            raise ValueError(f"efficiency must be in (0, 1], got {self.efficiency.median!r}")
+        if not (np.isfinite(self.repeat) and self.repeat > 0):
+            raise ValueError(f"repeat must be finite and > 0, got {self.repeat!r}")
+        if self.output_bytes is not None and not 0 <= self.output_bytes < np.inf:
+            raise ValueError(f"output_bytes must be finite and >= 0, got {self.output_bytes!r}")
+
+    @property
+    def work(self) -> float:
+        """CL_i: flop (or BOP) of all executions."""
+        return self._amount("compute")
+
+    @property
+    def bytes(self) -> float:
+        """ML_i: DRAM bytes of all executions."""
+        return self._amount("dram")
+
+    def _amount(self, path: str) -> float:
+        amounts = self.demand.amounts.items()
+        return self.repeat * float(sum(v for n, v in amounts if RESOURCES[n].path == path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """Stages in series.
+
+    Parameters
+    ----------
+    name : str
+    stages : tuple of Stage
+        At least one, of different names; together they do some work.
+    host_time_s : Estimate or None
+        T_c of Eq. (11): host code that no stage holds; None: not known.
+
+    References
+    ----------
+    .. [1] SDP memo 54, rev. 1.1: equations (3) to (12).
+    """
+
+    name: str
+    stages: tuple[Stage, ...]
+    host_time_s: Estimate | None = None
+
+    def __post_init__(self) -> None:
+        names = [stage.name for stage in self.stages]
+        if not names:
+            raise ValueError("stages must name at least one")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"two stages are called {twice!r}")
+        if not any(stage.work for stage in self.stages):
+            raise ValueError("a pipeline of copies alone has no work: no efficiency follows")
+        if self.host_time_s is not None and min(self.host_time_s.samples) < 0:
+            raise ValueError(f"host_time_s must be >= 0, got {min(self.host_time_s.samples)!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Times and amounts of every stage, all executions together; shape (stages, ...).
+
+    Parameters
+    ----------
+    work, moved_bytes : ndarray
+        CL_i in flop, ML_i in byte.
+    compute_s, memory_s : ndarray
+        Least seconds of each path.
+    bound_s : ndarray
+        The larger of both: the time at the roof.
+    time_s : ndarray
+        T_i: measured, or the bound over the efficiency.
+    limiters : tuple of str
+        ``compute`` or ``dram``, by stage; of many variants, of the first.
+    bandwidth : ndarray or float
+        beta of the machine, byte/s.
+    """
+
+    work: Array
+    moved_bytes: Array
+    compute_s: Array
+    memory_s: Array
+    bound_s: Array
+    time_s: Array
+    limiters: tuple[str, ...]
+    bandwidth: Amount
+
+    @property
+    def intensity(self) -> Array:
+        """OI_i, flop/byte; infinite without traffic."""
+        return np.asarray(ratio(self.work, self.moved_bytes))
+
+    @property
+    def weight(self) -> Array:
+        """W_i of Eq. (6): shares of the measured time."""
+        return np.asarray(self.time_s / self.time_s.sum(axis=0))
+
+    @property
+    def roof_weight(self) -> Array:
+        """Shares of the time at the roofs."""
+        return np.asarray(self.bound_s / self.bound_s.sum(axis=0))
+
+    @property
+    def peak(self) -> Array:
+        """Peak pi, flop/s; of several precisions that of their mix."""
+        return np.asarray(self.work.sum(axis=0) / self.compute_s.sum(axis=0))
+
+    @property
+    def ridge(self) -> Array:
+        """OI_r of the pipeline's peak, flop/byte."""
+        return np.asarray(self.peak / self.bandwidth)
+
+    @property
+    def roofline_efficiency(self) -> Array:
+        """RE_i: attainable over peak; 0 of a pure copy."""
+        return np.asarray(self.compute_s / self.bound_s)
+
+    @property
+    def programming_efficiency(self) -> Array:
+        """PE_i: measured over attainable performance, which is bound over time."""
+        return np.asarray(self.bound_s / self.time_s)
+
+    @property
+    def compute_efficiency(self) -> Array:
+        """CE of the pipeline: sum CL_i / (pi sum T_i)."""
+        return np.asarray(self.compute_s.sum(axis=0) / self.time_s.sum(axis=0))
+
+    def composite(self, rule: Rule) -> tuple[Array, Array]:
+        """Return a composite intensity in flop/byte, and its roofline efficiency, not clipped.
+
+        Notes
+        -----
+        ``by bytes`` is ``sum CL / sum ML``: of stages that were mixed so well that one computes
+        while another moves. ``by time`` is ``sum W_i OI_i``, which has no upper limit. ``capped``
+        is ``sum W_i min(OI_i, OI_r)``, and so ``RE = sum W_i R_i / pi`` with R_i the attainable
+        performance: the roofs, averaged over the *measured* time. ``exact`` is
+        ``sum CL / (pi sum t_i)`` with t_i the time at the roof: the roofs of stages in series.
+        """
+        ridge = self.ridge
+        if rule == "by bytes":
+            moved = self.moved_bytes.sum(axis=0)
+            intensity = np.asarray(ratio(self.work.sum(axis=0), moved))
+            return intensity, np.minimum(intensity / ridge, 1.0)  # the entity has a flat roof, too
+        if rule == "by time":
+            intensity = (self.weight * self.intensity).sum(axis=0)
+            return intensity, intensity / ridge
+        if rule == "capped":
+            efficiency = (self.weight * self.roofline_efficiency).sum(axis=0)
+        else:
+            efficiency = self.compute_s.sum(axis=0) / self.bound_s.sum(axis=0)
+        return np.asarray(efficiency * ridge), np.asarray(efficiency)
+
+
+def series(
+    pipeline: Pipeline,
+    machine: Machine,
+    *,
+    cores: float | None = None,
+    compute: Amount = 1.0,
+    bandwidth: Amount = 1.0,
+    times_s: Mapping[str, Amount] | None = None,
+    efficiencies: Mapping[str, Amount] | None = None,
+) -> Series:
+    """Return times and amounts of a pipeline on a machine.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+    machine : Machine
+    cores : float or None
+        Kept busy; None: all.
+    compute, bandwidth : float or ndarray, shape (...,)
+        How many times faster the machine computes, and moves bytes, than it is.
+    times_s, efficiencies : mapping of str to float or ndarray, shape (...,)
+        By stage, in place of the medians.
+
+    Raises
+    ------
+    UnknownCeiling
+        If the machine has no ceiling for what a stage asks for.
+    """
+    measured, reached = times_s or {}, efficiencies or {}
+    shape = np.broadcast_shapes(
+        np.shape(compute), np.shape(bandwidth), *map(np.shape, measured.values()),
+        *map(np.shape, reached.values()),
+    )  # fmt: skip
+    rates = Rates(machine=machine, cores=cores, faster={"compute": compute, "dram": bandwidth})
+    rows: dict[str, list[Array]] = {name: [] for name in ("compute", "dram", "bound", "time")}
+    limiters = []
+    for stage in pipeline.stages:
+        least = bound(stage.demand * stage.repeat, rates)
+        found: dict[str, Amount] = {path: least.times_s.get(path, 0.0) for path in rates.faster}
+        found["bound"] = least.time_s
+        found["time"] = _time_of(stage, least.time_s, measured, reached)
+        for name, values in rows.items():
+            values.append(np.broadcast_to(found[name], shape).astype(np.float64))
+        limiters.append(str(np.ravel(least.limiter)[0]))
+    ones = (-1, *(1 for _ in shape))
+    return Series(
+        work=np.array([stage.work for stage in pipeline.stages]).reshape(ones),
+        moved_bytes=np.array([stage.bytes for stage in pipeline.stages]).reshape(ones),
+        compute_s=np.stack(rows["compute"]),
+        memory_s=np.stack(rows["dram"]),
+        bound_s=np.stack(rows["bound"]),
+        time_s=np.stack(rows["time"]),
+        limiters=tuple(limiters),
+        bandwidth=rates.rate("dram"),
+    )
+
+
+def _time_of(
+    stage: Stage, bound_s: Amount, times_s: Mapping[str, Amount], reached: Mapping[str, Amount]
+) -> Amount:
+    """Return T_i of all executions."""
+    if stage.name in times_s:
+        return stage.repeat * times_s[stage.name]
+    if stage.name in reached:
+        return bound_s / reached[stage.name]
+    if stage.time_s is not None:
+        return stage.repeat * stage.time_s.median
+    return bound_s if stage.efficiency is None else bound_s / stage.efficiency.median
+
+
+def devices(load_per_s: Amount, *, peak: Amount, compute_efficiency: Amount) -> Amount:
+    """Return N of Eq. (10): devices that a load needs, not rounded.
+
+    Parameters
+    ----------
+    load_per_s : float or ndarray
+        CL, a *rate* in flop/s: what has to be done while an observation goes on.
+    peak : float or ndarray
+        CC of one device, flop/s.
+    compute_efficiency : float or ndarray
+        CE, > 0.
+
+    Examples
+    --------
+    >>> devices(415105.57e9, peak=4000e9, compute_efficiency=0.5)
+    207.552785
+    """
+    positive("load_per_s", load_per_s)
+    return plain(load_per_s / np.multiply(peak, compute_efficiency))

@@ -1,0 +1,232 @@
+"""What to do about each stage: the memo's six kinds of action, and what they gain the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ridgepoint.models.analysis import analyse
+from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
+
+Kind = Literal[
+    "more-work-per-byte",
+    "fewer-bytes",
+    "parallelism",
+    "multiply-add",
+    "affinity",
+    "prefetch",
+]
+
+KINDS: Mapping[Kind, str] = {
+    "more-work-per-byte": "raise intensity: more work per byte",
+    "fewer-bytes": "raise intensity: fewer bytes",
+    "parallelism": "climb: instruction parallelism and vectors",
+    "multiply-add": "climb: multiply-add",
+    "affinity": "climb: memory affinity",
+    "prefetch": "climb: prefetch",
+}
+"""The six of section 3.2, in its order; the first two move a stage right, the others up."""
+
+LEAST_GAIN = 1.02
+"""What gains the pipeline less is not worth a change."""
+
+_MOST_BY_FMA = 2.0
+_NEAR_ROOF = 0.9
+_FAR_BELOW = 0.05  # caches, which have no roof here, may bound what is so far below
+# Codes of the advice on a measured program, by the memo's kind.
+_KIND_OF: Mapping[str, Kind] = {
+    "fewer-bytes": "fewer-bytes",
+    "part-of-lines": "fewer-bytes",
+    "write-allocate": "fewer-bytes",
+    "latency": "prefetch",
+    "scalar": "parallelism",
+    "narrow-vectors": "parallelism",
+    "dependent": "parallelism",
+    "overhead": "parallelism",
+    "imbalance": "parallelism",
+    "no-fma": "multiply-add",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageAdvice:
+    """One action on one stage.
+
+    Parameters
+    ----------
+    stage : str
+    kind : str
+        One of `KINDS`.
+    seen : str
+        The evidence, in numbers.
+    what : str
+        What to do.
+    gain : float
+        Times as fast as now that the stage becomes at most.
+    pipeline_gain : float
+        The same of the pipeline (Amdahl's law over its share of the time).
+    is_measured : bool
+        Whether what the stage executes was counted; else it follows from its place alone, and
+        which of several actions it is cannot be told.
+    """
+
+    stage: str
+    kind: Kind
+    seen: str
+    what: str
+    gain: float
+    pipeline_gain: float
+    is_measured: bool
+
+
+def pipeline_advice(found: Assessment) -> tuple[StageAdvice, ...]:
+    """Return what to do, what gains the pipeline most first; empty where nothing gains.
+
+    Notes
+    -----
+    Gains are at most: a stage that moves fewer bytes, or does more with them, is no faster than
+    its compute roof allows at the same programming efficiency; one that climbs is no faster than
+    its roof. Of a stage that was measured, what it executes tells the kinds of climbing apart;
+    else its place does, as far as it can.
+    """
+    given = [one for stage in found.stages for one in _of_stage(found, stage)]
+    given += _fusions(found)
+    kept = [one for one in given if one.pipeline_gain >= LEAST_GAIN]
+    return tuple(sorted(kept, key=lambda one: -one.pipeline_gain))
+
+
+def _whole_s(found: Assessment) -> float:
+    return (found.total_s or found.time_s).median
+
+
+def _advice(
+    found: Assessment,
+    one: StageFigures,
+    kind: Kind,
+    gain: float,
+    *,
+    seen: str,
+    what: str,
+    is_measured: bool = False,
+) -> StageAdvice:
+    whole = _whole_s(found)
+    return StageAdvice(
+        stage=one.stage.name,
+        kind=kind,
+        seen=seen,
+        what=what,
+        gain=gain,
+        pipeline_gain=whole / (whole - one.time_s + one.time_s / gain),
+        is_measured=is_measured,
+    )
+
+
+def _of_stage(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
+    counted = tuple(_counted(found, one))
+    yield from counted
+    kinds = {each.kind for each in counted}
+    if one.limiter == "dram" and one.work and "fewer-bytes" not in kinds:
+        gain = 1 / one.roofline_efficiency
+        yield _advice(
+            found, one, "fewer-bytes", gain,
+            seen=f"{_flop_per_byte(one)} flop/byte are left of the ridge at {found.ridge:.3g}",
+            what="keep its data in caches (block, reorder), store it smaller, write it once",
+        )  # fmt: skip
+    if one.programming_efficiency < _NEAR_ROOF and not kinds - {"fewer-bytes"}:
+        yield from _climbs(found, one)
+
+
+def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
+    """Yield what may lift a stage to its roof, as far as its place tells."""
+    gain = 1 / one.programming_efficiency
+    reached = f"{100 * one.programming_efficiency:.0f} % of its"
+    if one.limiter == "dram":
+        seen = f"{reached} bandwidth roof"
+        yield _advice(
+            found, one, "prefetch", gain, seen=seen,
+            what="ask for data before it is needed: prefetch, more loads under way, longer runs",
+        )  # fmt: skip
+        if any(ceiling.part is not None for ceiling in found.machine.ceilings):
+            yield _advice(
+                found, one, "affinity", gain, seen=f"{seen}, on a machine of several nodes",
+                what="keep each thread's data on its own node: pin threads, touch first",
+            )  # fmt: skip
+        return
+    seen = f"{reached} compute roof"
+    yield _advice(
+        found, one, "parallelism", gain, seen=seen,
+        what="vectorise, unroll with several accumulators, keep all lanes and pipes busy"
+        + ("" if one.programming_efficiency >= _FAR_BELOW else
+           "; if it passes over data in caches again and again, fuse the passes"),
+    )  # fmt: skip
+    yield _advice(
+        found, one, "multiply-add", min(gain, _MOST_BY_FMA), seen=seen,
+        what="let products and additions fuse, as far as it has pairs of them",
+    )  # fmt: skip
+
+
+def _counted(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
+    """Yield what the counts of a measured stage say."""
+    measured = one.stage.measurement
+    if measured is None:
+        return
+    analysis = analyse(measured, found.machine, cores=found.cores, metric="flop")
+    best: dict[Kind, StageAdvice] = {}
+    for said in analysis.advice:
+        kind = _KIND_OF.get(said.code)
+        if kind is None or said.gain is None:
+            continue
+        given = _advice(
+            found, one, kind, said.gain, seen=f"{said.about}: {said.seen}", what=said.what,
+            is_measured=True,
+        )  # fmt: skip
+        if kind not in best or given.gain > best[kind].gain:
+            best[kind] = given
+    yield from best.values()
+
+
+def _fusions(found: Assessment) -> Iterator[StageAdvice]:
+    """Yield memory-bound stages that could do a neighbour's work on the bytes that they move.
+
+    More work for the sake of intensity gains nothing; work that is taken from a neighbour does.
+    """
+    for index, one in enumerate(found.stages):
+        if one.limiter != "dram":
+            continue
+        around = (*found.stages[max(index - 1, 0) : index], *found.stages[index + 1 : index + 2])
+        other = max(
+            (each for each in around if each.limiter == "compute"),
+            key=lambda each: each.time_s,
+            default=None,
+        )
+        if other is None:
+            continue
+        saved = _overlapped(one, other)
+        whole = _whole_s(found)
+        both = one.time_s + other.time_s
+        yield StageAdvice(
+            stage=one.stage.name,
+            kind="more-work-per-byte",
+            seen=f"it moves data while nothing computes, {other.stage.name} beside it computes",
+            what=f"do both in one pass, so that one computes while the other moves "
+            f"(with {other.stage.name})",
+            gain=both / (both - saved),
+            pipeline_gain=whole / (whole - saved),
+            is_measured=False,
+        )
+
+
+def _overlapped(one: StageFigures, other: StageFigures) -> float:
+    """Return the seconds that two stages save at most if they run as one.
+
+    Each path keeps the share of its roof that its stage reaches now; the bytes that would no
+    longer be handed on are not counted.
+    """
+    compute = one.compute_s / one.programming_efficiency + other.time_s
+    memory = one.time_s + other.memory_s / other.programming_efficiency
+    return one.time_s + other.time_s - max(compute, memory)
+
+
+def _flop_per_byte(one: StageFigures) -> str:
+    return "infinitely many" if one.intensity is None else f"{one.intensity:.3g}"

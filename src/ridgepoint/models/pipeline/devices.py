@@ -1,0 +1,168 @@
+"""Machines that differ: each stage where it runs best, with what it takes to move its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgepoint.core.amounts import Array
+from ridgepoint.core.bound import bound
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.machine import Machine
+from ridgepoint.models.pipeline import Pipeline, Stage, series
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A stage on the machine that was chosen for it.
+
+    Parameters
+    ----------
+    name : str
+    machine : str
+    time_s : float
+    transfer_s : float
+        For its data to arrive from the machine of the stage before.
+    """
+
+    name: str
+    machine: str
+    time_s: float
+    transfer_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Stages on machines.
+
+    Parameters
+    ----------
+    stages : tuple of Placed
+    time_s : float
+        Of all stages in series, transfers included.
+    alone_s : tuple of (str, float or None)
+        Each machine's name, and the time if it did everything; None: it cannot.
+    has_transfers : bool
+        Whether transfers were counted.
+    """
+
+    stages: tuple[Placed, ...]
+    time_s: float
+    alone_s: tuple[tuple[str, float | None], ...]
+    has_transfers: bool
+
+    @property
+    def shares(self) -> tuple[tuple[str, float], ...]:
+        """Seconds of work of each machine that is used: in this proportion they are needed."""
+        found: dict[str, float] = {}
+        for one in self.stages:
+            found[one.machine] = found.get(one.machine, 0.0) + one.time_s
+        return tuple(found.items())
+
+
+def assign(
+    pipeline: Pipeline,
+    machines: Sequence[Machine],
+    *,
+    cores: float | None = None,
+    link_bytes_per_s: float | None = None,
+) -> Assignment:
+    """Assign every stage to a machine so that the whole takes least time.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+    machines : sequence of Machine
+        At least one, of different names. Times that were measured are of the first, with as many
+        `cores`; elsewhere a stage reaches the same share of its roof.
+    cores : float or None
+        Of the first machine; None: all.
+    link_bytes_per_s : float or None
+        What carries data between machines; None: transfers are not counted.
+
+    Raises
+    ------
+    ValueError
+        If no machine can run a stage, or it is not known what a stage hands on.
+
+    Notes
+    -----
+    A shortest path through stages and machines, and so the best of all ``machines ** stages``.
+    """
+    if not machines or len({one.name for one in machines}) < len(machines):
+        raise ValueError("machines must be at least one, of different names")
+    reached = series(pipeline, machines[0], cores=cores).programming_efficiency
+    times = np.array(
+        [
+            [
+                _least(stage, machine, None if place else cores) / reached[index]
+                for place, machine in enumerate(machines)
+            ]
+            for index, stage in enumerate(pipeline.stages)
+        ]
+    )
+    moves = _transfers(pipeline, len(machines), link_bytes_per_s)
+    chosen = _shortest(times, moves)
+    names = [machine.name for machine in machines]
+    stages = []
+    for index, place in enumerate(chosen):
+        moved = index > 0 and chosen[index - 1] != place
+        stages.append(
+            Placed(
+                name=pipeline.stages[index].name,
+                machine=names[place],
+                time_s=float(times[index, place]),
+                transfer_s=moves[index - 1] if moved else 0.0,
+            )
+        )
+    alone = times.sum(axis=0)
+    return Assignment(
+        stages=tuple(stages),
+        time_s=sum(one.time_s + one.transfer_s for one in stages),
+        alone_s=tuple(
+            (name, float(seconds) if np.isfinite(seconds) else None)
+            for name, seconds in zip(names, alone, strict=True)
+        ),
+        has_transfers=link_bytes_per_s is not None,
+    )
+
+
+def _least(stage: Stage, machine: Machine, cores: float | None) -> float:
+    """Return the bound of a stage on a machine; infinite where it cannot run."""
+    try:
+        return float(np.asarray(bound(stage.demand * stage.repeat, machine, cores=cores).time_s))
+    except UnknownCeiling:
+        return np.inf
+
+
+def _transfers(pipeline: Pipeline, machines: int, link: float | None) -> list[float]:
+    """Return the seconds from each stage to the next, were they on different machines."""
+    between = pipeline.stages[:-1]
+    if link is None or machines == 1:
+        return [0.0 for _ in between]
+    if not 0 < link < np.inf:
+        raise ValueError(f"link_bytes_per_s must be finite and > 0, got {link!r}")
+    found = []
+    for stage in between:
+        if stage.output_bytes is None:
+            raise ValueError(f"it is not known how many bytes {stage.name!r} hands on")
+        found.append(stage.repeat * stage.output_bytes / link)
+    return found
+
+
+def _shortest(times: Array, moves: Sequence[float]) -> list[int]:
+    """Return the machine of every stage on the shortest path."""
+    count = times.shape[1]
+    reach, before = times[0], []
+    for index in range(1, len(times)):
+        step = reach[:, None] + moves[index - 1] * (1 - np.eye(count))
+        before.append(np.argmin(step, axis=0))
+        reach = step.min(axis=0) + times[index]
+    if not np.isfinite(reach.min()):
+        raise ValueError("there is a stage that none of the machines has the ceilings for")
+    path = [int(np.argmin(reach))]
+    for came in reversed(before):
+        path.append(int(came[path[-1]]))
+    return path[::-1]

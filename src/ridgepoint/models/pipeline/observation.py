@@ -1,0 +1,139 @@
+"""Several pipelines that share an observation, each with its weight: Eq. (12) and its legroom."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.models.pipeline.assessment import Assessment
+
+LEGROOM = (0.8, 0.9)
+"""Shares of the observation that the memo leaves to pipelines; it calls them arbitrary."""
+
+_WHOLE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A pipeline's part of an observation.
+
+    Parameters
+    ----------
+    assessment : Assessment
+    weight : float
+        W_j, in (0, 1].
+    """
+
+    assessment: Assessment
+    weight: float
+
+    @property
+    def time_s(self) -> Estimate:
+        """T_j: host time included where it is known."""
+        return self.assessment.total_s or self.assessment.time_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """Pipelines in series that use all devices, each in its turn.
+
+    Parameters
+    ----------
+    shares : tuple of Share
+        At least one; their weights add up to 1.
+    period_s : float or None
+        The observation; None: not given.
+    is_of_a_second : bool
+        Whether stages are what has to be done in each second of it; else in all of it.
+    legroom : tuple of float
+        Shares of the period that pipelines may take, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If weights do not add up, or a figure is impossible.
+    """
+
+    shares: tuple[Share, ...]
+    period_s: float | None = None
+    is_of_a_second: bool = False
+    legroom: tuple[float, ...] = LEGROOM
+
+    def __post_init__(self) -> None:
+        if not self.shares:
+            raise ValueError("shares must name at least one pipeline")
+        require_weights([one.weight for one in self.shares])
+        if self.period_s is not None and not 0 < self.period_s < math.inf:
+            raise ValueError(f"period_s must be finite and > 0, got {self.period_s!r}")
+        if not self.legroom or not all(0 < share <= 1 for share in self.legroom):
+            raise ValueError(f"legroom must be in (0, 1], got {self.legroom!r}")
+
+    @property
+    def time_s(self) -> Estimate:
+        """T_sdp of Eq. (12): the weighted time of one device, for the period or for a second."""
+        times = (self.period_s or 1.0) if self.is_of_a_second else 1.0
+        return _sum([(times * one.weight, one.time_s) for one in self.shares])
+
+    @property
+    def load_per_s(self) -> float | None:
+        """Weighted load, flop/s; None: a pipeline has none."""
+        loads = [(one.weight, one.assessment.load_per_s) for one in self.shares]
+        known = [weight * load for weight, load in loads if load is not None]
+        return sum(known) if len(known) == len(loads) else None
+
+    @property
+    def devices(self) -> Estimate | None:
+        """Devices that the weighted load keeps busy; None: not known."""
+        each = self._each()
+        if each is None:
+            return None
+        weights = [one.weight for one in self.shares]
+        return _sum(list(zip(weights, each, strict=True)))
+
+    @property
+    def most_devices(self) -> Estimate | None:
+        """Devices of the pipeline that needs most: what keeps up at every moment."""
+        each = self._each()
+        return None if each is None else max(each, key=lambda one: one.median)
+
+    def devices_to_fit(self, legroom: float) -> Estimate | None:
+        """Return the devices with which the stages end in a share of the period; None: unknown."""
+        period = self.period_s or (1.0 if self.is_of_a_second else None)
+        if period is None:
+            return None
+        return self.time_s.map(lambda seconds: seconds / (legroom * period))
+
+    def _each(self) -> list[Estimate] | None:
+        needed = [one.assessment.devices for one in self.shares]
+        known = [one for one in needed if one is not None]
+        return known if len(known) == len(needed) else None
+
+
+def _sum(parts: list[tuple[float, Estimate]]) -> Estimate:
+    """Return a weighted sum; of independent parts, the ends of intervals add up in squares."""
+    point = math.fsum(weight * part.median for weight, part in parts)
+    below = [weight * (part.median - part.low) for weight, part in parts if part.low is not None]
+    above = [weight * (part.high - part.median) for weight, part in parts if part.high is not None]
+    if not below:
+        return Estimate([point])
+    return Estimate([point], interval=(point - math.hypot(*below), point + math.hypot(*above)))
+
+
+def require_weights(weights: list[float]) -> None:
+    """Refuse weights that are no shares of one whole.
+
+    Raises
+    ------
+    ValueError
+    """
+    for weight in weights:
+        if not 0 < weight <= 1:
+            raise ValueError(f"a weight must be in (0, 1], got {weight!r}")
+    if abs(math.fsum(weights) - 1) > _WHOLE:
+        raise ValueError(f"weights must add up to 1, got {math.fsum(weights):.6g}")
+
+
+def rounded_up(devices: float) -> int:
+    """Return whole devices; what rounding alone puts above a whole number does not count."""
+    return math.ceil(devices * (1 - 1e-12))

@@ -1,0 +1,110 @@
+"""What gains a pipeline most: which stage, and which figure of the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.models.pipeline import Pipeline, series
+
+STEP = 0.1
+"""By which everything is improved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageGain:
+    """What an improvement of one stage gains the pipeline: times as fast as before.
+
+    Parameters
+    ----------
+    name : str
+    time, flop, moved_bytes : float
+        If it took a tenth less time, did a tenth less work, moved a tenth fewer bytes; of the
+        last two at the same programming efficiency.
+    """
+
+    name: str
+    time: float
+    flop: float
+    moved_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceGain:
+    """What a machine that is better by a tenth gains, every stage as well programmed as before.
+
+    Parameters
+    ----------
+    compute, bandwidth, both : float
+        Times as fast as before.
+    """
+
+    compute: float
+    bandwidth: float
+    both: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """What gains a pipeline most.
+
+    Parameters
+    ----------
+    stages : tuple of StageGain
+        What gains most first.
+    device : DeviceGain
+    """
+
+    stages: tuple[StageGain, ...]
+    device: DeviceGain
+
+
+def sensitivity(
+    pipeline: Pipeline, machine: Machine, *, cores: float | None = None, step: float = STEP
+) -> Sensitivity:
+    """Return what an improvement by a share gains a pipeline.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Its host time counts as time that nothing here improves; unknown, it counts as none.
+    machine : Machine
+    cores : float or None
+    step : float
+        In (0, 1).
+    """
+    if not 0 < step < 1:
+        raise ValueError(f"step must be in (0, 1), got {step!r}")
+    now = series(pipeline, machine, cores=cores)
+    reached = now.programming_efficiency
+    host = 0.0 if pipeline.host_time_s is None else pipeline.host_time_s.median
+    whole = float(now.time_s.sum()) + host
+    left = 1 - step
+    fewer_flop = np.maximum(now.compute_s * left, now.memory_s)
+    fewer_bytes = series(pipeline, machine, cores=cores, bandwidth=1 / left).bound_s
+    saved_by_flop = (now.bound_s - fewer_flop) / reached
+    saved_by_bytes = (now.bound_s - fewer_bytes) / reached
+    stages = [
+        StageGain(
+            name=stage.name,
+            time=float(whole / (whole - step * now.time_s[index])),
+            flop=float(whole / (whole - saved_by_flop[index])),
+            moved_bytes=float(whole / (whole - saved_by_bytes[index])),
+        )
+        for index, stage in enumerate(pipeline.stages)
+    ]
+    more = 1 + step
+    better = series(
+        pipeline,
+        machine,
+        cores=cores,
+        compute=np.array([more, 1.0, more]),
+        bandwidth=np.array([1.0, more, more]),
+    ).bound_s
+    gains = whole / ((better / reached[:, None]).sum(axis=0) + host)
+    return Sensitivity(
+        stages=tuple(sorted(stages, key=lambda one: -one.time)),
+        device=DeviceGain(compute=float(gains[0]), bandwidth=float(gains[1]), both=float(gains[2])),
+    )

@@ -1,0 +1,362 @@
+"""The Ridgeline: the one equation seen on the plane of two intensities, with a network.
+
+It divides nothing by a capacity itself: times are those of `ridgepoint.core.bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.core.amounts import Amount, plain, ratio
+from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, slowest
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.resources import RESOURCES
+
+Region = Literal["compute", "memory", "network"]
+
+REGIONS: dict[Region, str] = {"compute": "compute", "memory": "dram", "network": "network"}
+"""Regions of the plane, each with the path of the bound that takes most of the time there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RidgePoint:
+    """Where the three regions meet.
+
+    Parameters
+    ----------
+    arithmetic_intensity : float
+        I_A*, flop (or BOP) per byte of memory: peak over memory bandwidth.
+    memory_intensity : float
+        I_M*, bytes of memory per byte over the network: memory over network bandwidth.
+    network_intensity : float
+        I_N* = I_A* I_M*, flop per byte over the network: the k of the ridge ``x y = k``.
+    """
+
+    arithmetic_intensity: float
+    memory_intensity: float
+    network_intensity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Units of work on the plane, and what bounds them there; shape (...,) or single.
+
+    Parameters
+    ----------
+    work, memory_bytes, network_bytes : float or ndarray
+        F in flop or BOP, B_M and B_N in byte, of one node.
+    times_s : mapping of str to float or ndarray
+        Seconds that ``compute``, ``memory`` and ``network`` need, each on the machine that is
+        slowest at it.
+    time_s : float or ndarray
+        Those times combined: the lower bound of the runtime.
+    limiter : str or ndarray
+        Which of the three needs most; of equals the first, compute first.
+    roofline_limiter : str or ndarray
+        What the roofline says, which knows no network: ``compute`` or ``memory``.
+    slowest : int or ndarray
+        Which of the machines bounds: the one whose own bound is the largest.
+    """
+
+    work: Amount
+    memory_bytes: Amount
+    network_bytes: Amount
+    times_s: Mapping[Region, Amount]
+    time_s: Amount
+    limiter: str | npt.NDArray[np.str_]
+    roofline_limiter: str | npt.NDArray[np.str_]
+    slowest: int | npt.NDArray[np.intp]
+
+    @property
+    def memory_intensity(self) -> Amount:
+        """I_M = B_M / B_N; infinite without network bytes, NaN with neither."""
+        return ratio(self.memory_bytes, self.network_bytes)
+
+    @property
+    def arithmetic_intensity(self) -> Amount:
+        """I_A = F / B_M; infinite without memory bytes, NaN with neither."""
+        return ratio(self.work, self.memory_bytes)
+
+    @property
+    def network_intensity(self) -> Amount:
+        """I_N = F / B_N; infinite without network bytes, NaN with neither."""
+        return ratio(self.work, self.network_bytes)
+
+    @property
+    def performance(self) -> Amount:
+        """Attainable flop/s or BOP/s of one node."""
+        return ratio(self.work, self.time_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ridgeline:
+    """The Ridgeline of a machine, or of nodes that differ: every one does the same work.
+
+    Parameters
+    ----------
+    machines : tuple of Machine
+        At least one. Of several the slowest bounds, point by point; what limits is the resource
+        for which any of them needs the most time.
+    work : str
+        ``fp64``, ``fp32``, ..., or ``bop``.
+    overlap : {"full", "none"} or float
+        As in `ridgepoint.core.bound.bound`. The paper's is ``full``.
+    cores : float or None
+        Cores of every node that are kept busy; None: all.
+
+    References
+    ----------
+    .. [1] F. Checconi, J. J. Tithi, F. Petrini, "Ridgeline: a 2D roofline model for distributed
+       systems", :arxiv:`2209.01368`.
+
+    Examples
+    --------
+    >>> from ridgepoint.published.machines import load
+    >>> ridgeline = Ridgeline(machines=(load("cascade-lake"),), work="fp32")
+    >>> ridgeline.ridge
+    RidgePoint(arithmetic_intensity=40.0, memory_intensity=8.75, network_intensity=350.0)
+    >>> step = ridgeline.place(work=5.15e10, memory_bytes=8.39e7, network_bytes=1.34e8)
+    >>> step.limiter, round(step.network_intensity)
+    ('compute', 384)
+    """
+
+    machines: tuple[Machine, ...]
+    work: str = "fp64"
+    overlap: Overlap = "full"
+    cores: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.machines:
+            raise ValueError("machines must name at least one")
+        if self.work not in RESOURCES or RESOURCES[self.work].path != "compute":
+            known = ", ".join(name for name, each in RESOURCES.items() if each.path == "compute")
+            raise ValueError(f"work must be one of {known}, got {self.work!r}")
+        exponent_of(self.overlap)
+
+    @property
+    def unit(self) -> str:
+        """Unit of the work: ``flop``, ``op`` or ``BOP``."""
+        return RESOURCES[self.work].unit
+
+    def rate(self, resource: str) -> float:
+        """Return the capacity of the machine that has least of a resource, per second.
+
+        Raises
+        ------
+        UnknownCeiling
+            If a machine has no such ceiling.
+        """
+        return min(float(one.rate(resource, cores=self.cores)) for one in self.machines)
+
+    @property
+    def peak(self) -> float:
+        """Peak performance pi, flop/s or BOP/s, of the machine that has least."""
+        return self.rate(self.work)
+
+    @property
+    def ridge(self) -> RidgePoint:
+        """Where the regions meet."""
+        memory, network = self.rate("dram"), self.rate("network")
+        return RidgePoint(
+            arithmetic_intensity=self.peak / memory,
+            memory_intensity=memory / network,
+            network_intensity=self.peak / network,
+        )
+
+    def place(
+        self,
+        *,
+        work: npt.ArrayLike,
+        memory_bytes: npt.ArrayLike,
+        network_bytes: npt.ArrayLike,
+    ) -> Placed:
+        """Return where units of work are on the plane, and what bounds them.
+
+        Parameters
+        ----------
+        work, memory_bytes, network_bytes : array_like, shape (...,)
+            F in flop or BOP, B_M and B_N in byte, of one node; finite and >= 0.
+
+        Raises
+        ------
+        UnknownCeiling
+            If a machine lacks a ceiling.
+        ValueError
+            If an amount is negative or not finite, or a unit of work asks for nothing at all.
+        """
+        amounts = {self.work: work, "dram": memory_bytes, "network": network_bytes}
+        return self.place_demand(Demand(amounts))
+
+    def place_demand(self, demand: Demand) -> Placed:
+        """Return where a demand is on the plane; as `place`.
+
+        Parameters
+        ----------
+        demand : Demand
+            Of compute (of one metric, in any precisions), ``dram`` (or its directions) and
+            ``network``; what it does not name is 0.
+
+        Raises
+        ------
+        ValueError
+            If it names another level of memory, too.
+        """
+        strange = [n for n in demand.amounts if RESOURCES[n].path not in REGIONS.values()]
+        if strange:
+            raise ValueError(f"the plane has no place for {strange[0]!r}: its memory is 'dram'")
+        work, memory, network = (_amount(demand, path) for path in REGIONS.values())
+        shape = np.broadcast_shapes(*(np.shape(amount) for amount in demand.amounts.values()))
+        if not (np.broadcast_to(work, shape) + memory + network > 0).all():
+            raise ValueError("work, memory_bytes and network_bytes must not all be 0")
+        bounds = self._bounds(demand)
+        asked = slowest(bounds)
+        node = {n: a for n, a in demand.amounts.items() if n != "network"}
+        alone = slowest(self._bounds(Demand(node))).limiter if node else "compute"
+        totals = [np.broadcast_to(one.time_s, shape) for one in bounds]
+        most = np.argmax(np.stack(totals), axis=0)
+        return Placed(
+            work=_shaped(work, shape),
+            memory_bytes=_shaped(memory, shape),
+            network_bytes=_shaped(network, shape),
+            times_s={
+                region: _shaped(asked.times_s.get(path, 0.0), shape)
+                for region, path in REGIONS.items()
+            },
+            time_s=_shaped(asked.time_s, shape),
+            limiter=_region(asked.limiter),
+            roofline_limiter=_region(alone),
+            slowest=int(most) if most.ndim == 0 else most,
+        )
+
+    def attainable(
+        self, memory_intensity: npt.ArrayLike, arithmetic_intensity: npt.ArrayLike
+    ) -> Amount:
+        """Return the attainable performance at places of the plane.
+
+        Parameters
+        ----------
+        memory_intensity : array_like, shape (...,)
+            I_M, byte/byte; > 0, infinite: no network bytes.
+        arithmetic_intensity : array_like, shape (...,)
+            I_A, flop/byte; finite, > 0.
+
+        Returns
+        -------
+        float or ndarray, shape (...,)
+            flop/s or BOP/s.
+        """
+        y = np.asarray(arithmetic_intensity, dtype=np.float64)
+        demand = {self.work: y, **_bytes_of(memory_intensity)}
+        return self.place_demand(Demand(demand)).performance
+
+    def attainable_by_network(self, network_intensity: npt.ArrayLike) -> Amount:
+        """Return the compute-network roofline: attainable flop/s over I_N, flop/byte.
+
+        Memory is taken as no limit; with one, see `attainable` at (I_N / I_A, I_A).
+        """
+        i = np.asarray(network_intensity, dtype=np.float64)
+        return self.place_demand(Demand({self.work: i, "network": 1.0})).performance
+
+    def iso_performance(self, rate: float, memory_intensity: npt.ArrayLike) -> Amount:
+        """Return the line of the plane on which the attainable performance is `rate`.
+
+        Parameters
+        ----------
+        rate : float
+            flop/s or BOP/s; > 0 and at most the peak.
+        memory_intensity : array_like, shape (...,)
+            I_M, byte/byte; > 0.
+
+        Returns
+        -------
+        float or ndarray, shape (...,)
+            I_A, flop/byte; infinite where that performance is out of reach. At the peak and with
+            full overlap: the edge of the compute-bound region, which is the ridge ``x y = k``
+            left of the ridge point.
+
+        Raises
+        ------
+        ValueError
+            If `rate` is not within (0, peak].
+
+        Notes
+        -----
+        With t the time of the bytes of one memory byte and k the overlap's exponent,
+        ``(t^k + (I_A/pi)^k)^(1/k) = I_A/P`` has ``I_A = P t / (1 - (P/pi)^k)^(1/k)``.
+        """
+        if not 0 < rate <= self.peak:
+            raise ValueError(f"rate must be > 0 and at most the peak {self.peak:g}, got {rate!r}")
+        bytes_alone, k = Demand(_bytes_of(memory_intensity)), exponent_of(self.overlap)
+        lines = []
+        for machine, least in zip(self.machines, self._bounds(bytes_alone), strict=True):
+            own_peak = float(machine.rate(self.work, cores=self.cores))
+            # With full overlap k is infinite, and (P/pi)^k is 0 up to the peak, and there too.
+            left = 1.0 if np.isinf(k) else 1.0 - (rate / own_peak) ** k
+            lines.append(ratio(rate * np.asarray(least.time_s), left ** (1 / k)))
+        return plain(np.maximum.reduce(np.broadcast_arrays(*lines)))
+
+    def _bounds(self, demand: Demand) -> list[Bound]:
+        """Return the bound of each machine; of equal times the first region limits."""
+        paths = list(REGIONS.values())
+        names = sorted(demand.amounts, key=lambda name: paths.index(RESOURCES[name].path))
+        asked = Demand({name: demand.amounts[name] for name in names})
+        return [
+            bound(asked, machine, overlap=self.overlap, cores=self.cores)
+            for machine in self.machines
+        ]
+
+
+def with_network(machine: Machine, bytes_per_s: float) -> Machine:
+    """Return a machine with a given network in place of its own.
+
+    Parameters
+    ----------
+    machine : Machine
+    bytes_per_s : float
+        What a node's link carries each way; > 0.
+    """
+    given = Ceiling(
+        resource="network",
+        name="given",
+        threads=machine.cores,
+        unit="byte/s",
+        rate=Estimate([bytes_per_s]),
+        source="given",
+    )
+    others = (one for one in machine.ceilings if one.resource != "network")
+    return replace(machine, ceilings=(*others, given))
+
+
+def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
+    """Return the bytes that go with one byte of memory at a memory intensity."""
+    x = np.asarray(memory_intensity, dtype=np.float64)
+    if not (x > 0).all():
+        raise ValueError(f"memory_intensity must be > 0, got {memory_intensity!r}")
+    return {"dram": 1.0, "network": 1.0 / x}
+
+
+def _amount(demand: Demand, path: str) -> Amount:
+    """Return all that a demand asks of one path."""
+    total: Amount = 0.0
+    for name, amount in demand.amounts.items():
+        if RESOURCES[name].path == path:
+            total = total + amount
+    return total
+
+
+def _region(limiter: str | npt.NDArray[np.str_]) -> str | npt.NDArray[np.str_]:
+    """Return the region of the plane in which a path is the limiter."""
+    if isinstance(limiter, str):
+        return "memory" if limiter == "dram" else limiter
+    return np.where(limiter == "dram", "memory", limiter)
+
+
+def _shaped(amount: Amount, shape: tuple[int, ...]) -> Amount:
+    return plain(np.broadcast_to(amount, shape))

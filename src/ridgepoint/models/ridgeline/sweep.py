@@ -1,0 +1,296 @@
+"""Sweeps over designs: machines, nodes, batches and all-reduces, and the best of them.
+
+All designs go through `ridgepoint.core.bound`, in blocks, so that memory does not grow with
+their number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.core.amounts import Amount
+from ridgepoint.core.bound import Overlap, bound
+from ridgepoint.core.machine import Machine
+from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.ridgeline import Ridgeline
+
+BLOCK = 1 << 15
+"""Designs of a block: a few arrays of so many numbers stay in a core's L2 cache."""
+
+_SAME = 1e-12
+"""Times that differ by less are equal: rounding must not choose between designs."""
+
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """The Pareto front of time against nodes: no other design has fewer nodes and is as fast.
+
+    Parameters
+    ----------
+    designs : int
+        How many were tried.
+    nodes : ndarray of int, shape (n,)
+        Rising.
+    time_per_sample_s : ndarray, shape (n,)
+        Falling: the step's time over the samples of all nodes together.
+    step_s : ndarray, shape (n,)
+    batch : ndarray of int, shape (n,)
+        As it was given: of each node, or of all together.
+    machine, step : ndarray of int, shape (n,)
+        Which of the machines, and of the steps.
+    limiter : ndarray of str, shape (n,)
+        ``compute``, ``memory`` or ``network``.
+    """
+
+    designs: int
+    nodes: npt.NDArray[np.int64]
+    time_per_sample_s: npt.NDArray[np.float64]
+    step_s: npt.NDArray[np.float64]
+    batch: npt.NDArray[np.int64]
+    machine: Indices
+    step: Indices
+    limiter: npt.NDArray[np.str_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fleet:
+    """The rates of several machines as an axis of the designs: capacities for `bound`.
+
+    A rate that all machines share is a single one: most machines of a sweep differ in one.
+    """
+
+    rates: Mapping[str, npt.NDArray[np.float64]]
+
+    @classmethod
+    def of(
+        cls, machines: Sequence[Machine], resources: Sequence[str], cores: float | None
+    ) -> _Fleet:
+        """Return the rates of machines; `cores` are taken into account once."""
+        rates = {}
+        for name in resources:
+            each = np.array([float(one.rate(name, cores=cores)) for one in machines])
+            rates[name] = (each[:1] if (each == each[0]).all() else each)[:, None]
+        return cls(rates=rates)
+
+    def part(self, kinds: slice) -> _Fleet:
+        """Return some of the machines."""
+        return _Fleet(
+            rates={name: r if len(r) == 1 else r[kinds] for name, r in self.rates.items()}
+        )
+
+    def knows(self, resource: str) -> bool:
+        """Return whether the machines have a ceiling for a resource."""
+        return resource in self.rates
+
+    def rate(self, resource: str, *, cores: npt.ArrayLike | None = None) -> Amount:
+        """Return each machine's capacity."""
+        return self.rates[resource]
+
+
+def sweep(
+    machines: Sequence[Machine],
+    steps: Sequence[TrainingStep],
+    *,
+    nodes: npt.ArrayLike,
+    batch: npt.ArrayLike,
+    strong: bool = False,
+    overlap: Overlap = "full",
+    cores: float | None = None,
+    block: int = BLOCK,
+) -> Front:
+    """Try every machine with every step, number of nodes and batch; keep what is best.
+
+    Parameters
+    ----------
+    machines : sequence of Machine
+        Alternatives: every node of a design is of one kind.
+    steps : sequence of TrainingStep
+        Alternatives, which differ in their all-reduce, say. All of one precision.
+    nodes : array_like of int, shape (n,)
+        Whole numbers > 0.
+    batch : array_like of int, shape (b,)
+        Samples of each node, or with `strong` of all together; whole numbers > 0.
+    strong : bool
+        As in `ridgepoint.demands.training.TrainingStep.demand`.
+    overlap, cores
+        As in `ridgepoint.core.bound.bound`.
+    block : int
+        Designs that are bounded in one call, about.
+
+    Returns
+    -------
+    Front
+        Of ``len(machines) * len(steps) * n * b`` designs; of equally fast ones that with the
+        first machine, step and batch.
+
+    Raises
+    ------
+    UnknownCeiling
+        If a machine lacks a ceiling.
+    ValueError
+        If there is nothing to try, a number is not whole and > 0, or steps have several
+        precisions.
+
+    Examples
+    --------
+    >>> from ridgepoint.published.machines import load
+    >>> step = TrainingStep(layers=(4096, 4096))
+    >>> front = sweep([load("cascade-lake")], [step], nodes=[1, 2, 4, 8], batch=[2048], strong=True)
+    >>> front.nodes.tolist(), front.limiter.tolist()
+    ([1, 2, 4, 8], ['compute', 'compute', 'compute', 'network'])
+    """
+    count, samples = _flat("nodes", nodes), _flat("batch", batch)
+    if not machines or not steps:
+        raise ValueError("machines and steps must name at least one each")
+    if len({step.precision for step in steps}) > 1:
+        raise ValueError("steps must be of one precision: their work is compared")
+    fleet = _Fleet.of(machines, (steps[0].precision, "dram", "network"), cores)
+    best = _Best.of(len(count))
+    for index, step in enumerate(steps):
+        for rows, kinds, columns in _blocks((len(count), len(machines), len(samples)), block):
+            p, b = count[rows, None, None], samples[columns]
+            demand = step.demand(batch=b, nodes=p, strong=strong)
+            seconds = bound(demand, fleet.part(kinds), overlap=overlap).time_s
+            # Of all nodes together; with strong scaling the batch is that already.
+            seconds = seconds / (b if strong else b * p)
+            shape = (len(p), len(machines[kinds]), len(b))
+            best.take(np.broadcast_to(seconds, shape), rows, kinds.start, columns.start, index)
+    designs = len(steps) * len(count) * len(machines) * len(samples)
+    return _front(
+        best,
+        designs=designs,
+        machines=machines,
+        steps=steps,
+        count=count,
+        samples=samples,
+        strong=strong,
+        overlap=overlap,
+        cores=cores,
+    )
+
+
+def pareto(cost: npt.ArrayLike, time: npt.ArrayLike) -> Indices:
+    """Return which designs are on the Pareto front, cheapest first.
+
+    Parameters
+    ----------
+    cost, time : array_like, shape (n,)
+        Both are better when smaller; finite or infinite, not NaN.
+
+    Returns
+    -------
+    ndarray of int
+        Designs that are faster than every one of their cost or less; of equal ones the first.
+
+    Examples
+    --------
+    >>> pareto([4, 1, 2, 2], [3.0, 9.0, 5.0, 4.0]).tolist()
+    [1, 3, 0]
+    """
+    costs, times = np.asarray(cost, dtype=np.float64), np.asarray(time, dtype=np.float64)
+    order = np.lexsort((np.arange(costs.size), times, costs))
+    least = np.minimum.accumulate(times[order])
+    before = np.concatenate(([np.inf], least[:-1]))
+    return order[times[order] < before]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Best:
+    """The fastest design of each number of nodes so far."""
+
+    seconds: npt.NDArray[np.float64]
+    machine: Indices
+    batch: Indices
+    step: Indices
+
+    @classmethod
+    def of(cls, size: int) -> _Best:
+        """Return what is known before the first design."""
+        none = np.zeros((3, size), dtype=np.intp)
+        return cls(seconds=np.full(size, np.inf), machine=none[0], batch=none[1], step=none[2])
+
+    def take(
+        self,
+        seconds: npt.NDArray[np.float64],
+        rows: slice,
+        first_machine: int,
+        first_batch: int,
+        step: int,
+    ) -> None:
+        """Take the fastest designs of a block of shape (nodes, machines, batches)."""
+        flat = seconds.reshape(len(seconds), -1)
+        enough = flat.min(axis=1) * (1 + _SAME)
+        chosen = np.argmax(flat <= enough[:, None], axis=1)
+        fastest = flat[np.arange(len(flat)), chosen]
+        better = np.flatnonzero(fastest < self.seconds[rows] * (1 - _SAME))
+        machine, batch = np.divmod(chosen[better], seconds.shape[-1])
+        at = better + rows.start
+        self.seconds[at] = fastest[better]
+        self.machine[at], self.batch[at] = machine + first_machine, batch + first_batch
+        self.step[at] = step
+
+
+def _blocks(shape: tuple[int, int, int], block: int) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield slices that cover an array, about `block` elements each, the last axis whole first."""
+    if block < 1:
+        raise ValueError(f"block must be > 0, got {block!r}")
+    sizes, left = [], block
+    for size in reversed(shape):
+        sizes.append(min(size, max(left, 1)))
+        left //= sizes[-1]
+    starts = (range(0, size, own) for size, own in zip(shape, reversed(sizes), strict=True))
+    for corner in itertools.product(*starts):
+        rows, kinds, columns = (
+            slice(start, start + own) for start, own in zip(corner, reversed(sizes), strict=True)
+        )
+        yield rows, kinds, columns
+
+
+def _front(
+    best: _Best,
+    *,
+    designs: int,
+    machines: Sequence[Machine],
+    steps: Sequence[TrainingStep],
+    count: npt.NDArray[np.int64],
+    samples: npt.NDArray[np.int64],
+    strong: bool,
+    overlap: Overlap,
+    cores: float | None,
+) -> Front:
+    """Return the front of the fastest designs, and what bounds each."""
+    on = pareto(count, best.seconds)
+    p, b = count[on], samples[best.batch[on]]
+    limiter = np.empty(len(on), dtype="<U7")
+    pairs = zip(best.machine[on].tolist(), best.step[on].tolist(), strict=True)
+    for machine, step in sorted(set(pairs)):
+        same = (best.machine[on] == machine) & (best.step[on] == step)
+        ridgeline = Ridgeline(
+            machines=(machines[machine],), work=steps[step].precision, overlap=overlap, cores=cores
+        )
+        demand = steps[step].demand(batch=b[same], nodes=p[same], strong=strong)
+        limiter[same] = ridgeline.place_demand(demand).limiter
+    return Front(
+        designs=designs,
+        nodes=p,
+        time_per_sample_s=best.seconds[on],
+        step_s=best.seconds[on] * (b if strong else b * p),
+        batch=b,
+        machine=best.machine[on],
+        step=best.step[on],
+        limiter=limiter,
+    )
+
+
+def _flat(name: str, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if array.ndim != 1 or not array.size or not ((array >= 1) & (array == np.floor(array))).all():
+        raise ValueError(f"{name} must be whole numbers > 0 in a row, got {values!r}")
+    return array.astype(np.int64)

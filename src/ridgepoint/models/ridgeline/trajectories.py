@@ -1,0 +1,126 @@
+"""Units of work in a row on the Ridgeline's plane: over the batch, over the nodes, or as named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.ridgeline import Placed, Ridgeline
+
+Variable = Literal["batch", "nodes", "point"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """Units of work that belong together, in order.
+
+    Parameters
+    ----------
+    name : str
+        What they share; empty: there is only one trajectory.
+    variable : {"batch", "nodes", "point"}
+        What changes from one to the next; ``point``: they are single, and only have names.
+    labels : tuple of str
+        The value of that variable, or the name, of each.
+    placed : Placed
+        Arrays of shape (n,).
+    batch, nodes : tuple of (int or None), or None
+        Number of nodes of each point; None: no training steps, or the limit of many nodes.
+    """
+
+    name: str
+    variable: Variable
+    labels: tuple[str, ...]
+    placed: Placed
+    batch: tuple[int, ...] | None = None
+    nodes: tuple[int, ...] | None = None
+
+
+def training_trajectories(
+    ridgeline: Ridgeline,
+    step: TrainingStep,
+    *,
+    batch: Sequence[int],
+    nodes: Sequence[int] | None = None,
+    strong: bool = False,
+) -> tuple[Trajectory, ...]:
+    """Return training steps on the plane: over the batch, for every number of nodes.
+
+    Parameters
+    ----------
+    ridgeline : Ridgeline
+    step : TrainingStep
+    batch : sequence of int
+        At least one. With one alone, there is one trajectory, over the nodes.
+    nodes : sequence of int or None
+        None: the limit of many nodes.
+    strong : bool
+        Whether the batch is divided over the nodes.
+
+    Raises
+    ------
+    UnknownCeiling
+        If a machine lacks a ceiling.
+    ValueError
+        If a number is not whole and > 0.
+    """
+    if len(batch) == 1 and nodes is not None:
+        count = np.array(nodes)
+        demand = step.demand(batch=np.full(count.shape, batch[0]), nodes=count, strong=strong)
+        return (
+            Trajectory(
+                name="",
+                variable="nodes",
+                labels=tuple(map(str, nodes)),
+                placed=ridgeline.place_demand(demand),
+                batch=tuple(batch) * len(nodes),
+                nodes=tuple(nodes),
+            ),
+        )
+    several = nodes is not None and len(nodes) > 1
+    return tuple(
+        Trajectory(
+            name=f"{count} node{'s' * (count != 1)}" if several else "",
+            variable="batch",
+            labels=tuple(map(str, batch)),
+            placed=ridgeline.place_demand(
+                step.demand(batch=np.array(batch), nodes=count, strong=strong)
+            ),
+            batch=tuple(batch),
+            nodes=None if count is None else (count,) * len(batch),
+        )
+        for count in ([None] if nodes is None else nodes)
+    )
+
+
+def point_trajectory(
+    ridgeline: Ridgeline, points: Mapping[str, tuple[float, float, float]]
+) -> Trajectory:
+    """Return single units of work on the plane.
+
+    Parameters
+    ----------
+    ridgeline : Ridgeline
+    points : mapping of str to (float, float, float)
+        By name: work, memory bytes and network bytes of a node.
+
+    Raises
+    ------
+    UnknownCeiling
+        If a machine lacks a ceiling.
+    ValueError
+        If there is no point, or an amount is none.
+    """
+    if not points:
+        raise ValueError("points must name at least one")
+    work, memory, network = np.array(list(points.values()), dtype=np.float64).T
+    return Trajectory(
+        name="",
+        variable="point",
+        labels=tuple(points),
+        placed=ridgeline.place(work=work, memory_bytes=memory, network_bytes=network),
+    )

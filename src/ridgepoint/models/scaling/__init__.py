@@ -1,0 +1,257 @@
+"""Speed-up and efficiency over cores and nodes: the one equation, seen as what is gained by more.
+
+The hierarchical model of Kredel, Kruse and Richling: cores of a node share its memory, nodes share
+or own their links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.core.amounts import Amount, plain
+from ridgepoint.core.bound import Bound, Overlap, bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.rates import Network, Rates
+from ridgepoint.core.resources import resource_named
+
+Exchange = Callable[[npt.NDArray[np.float64]], npt.ArrayLike]
+"""From a number of nodes to the bytes that all of them together exchange."""
+
+_ALIKE = 0.999
+"""Share of what all cores would compute at one core's rate, from which on they compute alike."""
+
+
+def nothing(nodes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return 0 byte: no node asks anything of another."""
+    return np.zeros_like(nodes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Problem:
+    """What a problem asks for, however many nodes solve it.
+
+    Parameters
+    ----------
+    name : str
+    operations : array_like
+        #op, in the unit of `work`; > 0. Arrays are many problems, and broadcast against nodes.
+    dram_bytes : array_like
+        #b, moved between memory and caches in all.
+    exchanged_bytes : callable
+        #x: from a number of nodes, an array, to the bytes that they exchange in all.
+    work : str
+        The resource of which `operations` are: ``fp64``, ``fp32``, ``bop``, ...
+
+    Raises
+    ------
+    ValueError
+        If an amount is negative or not finite, or `operations` is 0.
+    """
+
+    name: str
+    operations: npt.ArrayLike
+    dram_bytes: npt.ArrayLike = 0.0
+    exchanged_bytes: Exchange = nothing
+    work: str = "fp64"
+
+    def __post_init__(self) -> None:
+        if resource_named(self.work).path != "compute":
+            raise ValueError(f"work must be a resource of computing, got {self.work!r}")
+        for name in ("operations", "dram_bytes"):
+            array = np.asarray(getattr(self, name), dtype=np.float64)
+            if not (np.isfinite(array) & (array >= 0)).all():
+                raise ValueError(f"{name} must be finite and >= 0, got {getattr(self, name)!r}")
+        if not np.all(np.asarray(self.operations) > 0):
+            raise ValueError(f"operations must be > 0, got {self.operations!r}")
+
+    def demand(self, nodes: npt.ArrayLike) -> Demand:
+        """Return what so many nodes ask for in all; what nobody asks for is left out."""
+        count = np.asarray(nodes, dtype=np.float64)
+        amounts = {
+            self.work: self.operations,
+            "dram": self.dram_bytes,
+            "network": self.exchanged_bytes(count),
+        }
+        return Demand(
+            {name: amount for name, amount in amounts.items() if np.any(np.asarray(amount) != 0)}
+        )
+
+    @property
+    def on_one_node(self) -> Problem:
+        """The same problem where no node exchanges anything."""
+        return replace(self, exchanged_bytes=nothing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scaled:
+    """What a problem can reach with some cores and nodes; all arrays have one shape, or none.
+
+    Parameters
+    ----------
+    cores, nodes : float or ndarray
+        Cores of each node, and nodes.
+    bound : Bound
+        The least time, and what limits it.
+    performance : float or ndarray
+        l = #op / t, operations per second.
+    speed_up : float or ndarray
+        S = l / l_c, over the rate at which one core computes.
+    peak_efficiency : float or ndarray
+        l / (q p l_c): which share of what all cores could compute is used.
+    parallel_efficiency : float or ndarray
+        l / (q p l(1, 1)): the same against what one core alone reaches.
+    """
+
+    cores: Amount
+    nodes: Amount
+    bound: Bound
+    performance: Amount
+    speed_up: Amount
+    peak_efficiency: Amount
+    parallel_efficiency: Amount
+
+    @property
+    def time_s(self) -> Amount:
+        """The least time."""
+        return self.bound.time_s
+
+    @property
+    def relative_speed_up(self) -> Amount:
+        """How many times as fast as one core alone, l / l(1, 1)."""
+        return self.parallel_efficiency * self.cores * self.nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scaling:
+    """A problem on more and more cores and nodes.
+
+    Parameters
+    ----------
+    problem : Problem
+    machine : Machine
+        One node.
+    network : {"shared", "parallel"}
+        Whether all nodes share one link, or each has its own.
+    link_bytes_per_s : float or None
+        b_cl; None: the machine's own ceiling.
+    overlap : {"none", "full"} or float
+        How computing, memory and network combine: as in `ridgepoint.core.bound.bound`. ``none``
+        is Hockney's sum, a number k >= 1 lies between.
+
+    Notes
+    -----
+    With one link for all (kappa = 1) or one for each node (kappa = 1/p), and no overlap,
+    ``t = #op/(p q l_c) + #b/(p b_m) + kappa #x(p)/b_cl``. It assumes that work and traffic are
+    spread evenly, and that exchanging costs no latency. The talk defines b_cl as the bandwidth
+    between two nodes and leaves open who shares it: kappa is our reading.
+
+    References
+    ----------
+    .. [1] H. Kredel, H.-G. Kruse, S. Richling, "A Hierarchical Model for the Analysis of
+       Efficiency and Speed-Up of Multi-core Cluster-Computers", 3PGCIC 2015,
+       :doi:`10.1109/3PGCIC.2015.49`.
+
+    Examples
+    --------
+    The slides' cores: 0.5 GFLOP/s each, and x = 20.
+
+    >>> from ridgepoint.core.rates import ideal_machine
+    >>> node = ideal_machine(core_rate=5e8, memory_bytes_per_s=5e8, cores=128)
+    >>> slides = Scaling(problem=Problem(name="x = 20", operations=20e9, dram_bytes=1e9),
+    ...                  machine=node)
+    >>> slides.at(cores=[1, 20, 64], nodes=1).parallel_efficiency
+    array([1.   , 0.525, 0.25 ])
+    """
+
+    problem: Problem
+    machine: Machine
+    network: Network = "shared"
+    link_bytes_per_s: float | None = None
+    overlap: Overlap = "none"
+
+    def at(self, *, cores: npt.ArrayLike, nodes: npt.ArrayLike) -> Scaled:
+        """Return what is reached at best.
+
+        Parameters
+        ----------
+        cores, nodes : array_like
+            Cores of each node, and nodes; shapes broadcast.
+
+        Raises
+        ------
+        UnknownCeiling
+            If the machine lacks a ceiling for what the problem asks for.
+        ValueError
+            If a node has not so many cores, or a number is not finite and positive.
+        """
+        found = self.bound_at(cores, nodes)
+        performance = self.performance_in(found.time_s)
+        alone = self.performance_in(self.bound_at(1, 1).time_s)
+        busy = np.multiply(cores, nodes, dtype=np.float64)
+        q, p, performance, busy = np.broadcast_arrays(
+            np.asarray(cores, dtype=np.float64), np.asarray(nodes, dtype=np.float64),
+            performance, busy,
+        )  # fmt: skip
+        return Scaled(
+            cores=plain(q),
+            nodes=plain(p),
+            bound=found,
+            performance=plain(performance),
+            speed_up=plain(performance / self.core_rate),
+            peak_efficiency=plain(performance / (busy * self.core_rate)),
+            parallel_efficiency=plain(performance / (busy * alone)),
+        )
+
+    def bound_at(self, cores: npt.ArrayLike, nodes: npt.ArrayLike) -> Bound:
+        """Return the least time and its parts, in seconds."""
+        cluster = Rates(
+            machine=self.machine,
+            cores=cores,
+            nodes=nodes,
+            network=self.network,
+            link_bytes_per_s=self.link_bytes_per_s,
+        )
+        return bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
+
+    def performance_in(self, time_s: npt.ArrayLike) -> Amount:
+        """Return the operations per second of a run that takes so long."""
+        return plain(np.divide(self.problem.operations, time_s))
+
+    def speed_up_in(self, time_s: npt.ArrayLike) -> Amount:
+        """Return the speed-up, over the rate of one core, of a run that takes so long."""
+        return plain(self.performance_in(time_s) / self.core_rate)
+
+    @property
+    def core_rate(self) -> float:
+        """l_c, operations per second: what one core computes when it waits for nothing."""
+        return float(self.machine.rate(self.problem.work, cores=1))
+
+    @property
+    def intensity(self) -> Amount | None:
+        """The problem's operational intensity over the machine's; None: it has no memory traffic.
+
+        ``x = (#op / #b) / (l_c / b_m)``: so many cores use up the bandwidth of a node's memory.
+        """
+        if not np.all(np.asarray(self.problem.dram_bytes) > 0):
+            return None
+        per_byte = np.divide(self.problem.operations, self.problem.dram_bytes)
+        return plain(per_byte * self.machine.rate("dram") / self.core_rate)
+
+    @property
+    def memory_limit(self) -> Amount | None:
+        """Operations per second that the memory of one node can feed; None: as `intensity`."""
+        return None if self.intensity is None else plain(self.intensity * self.core_rate)
+
+    @property
+    def cores_compute_alike(self) -> bool:
+        """Whether all cores of a node compute as fast as one alone, so that x is where they stop.
+
+        Of a measured machine they need not: busy cores share power.
+        """
+        together = float(self.machine.rate(self.problem.work))
+        return together >= _ALIKE * self.core_rate * self.machine.cores

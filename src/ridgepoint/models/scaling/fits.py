@@ -1,0 +1,304 @@
+"""The rates of the scaling model, fitted to measured runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.core.amounts import Array
+from ridgepoint.core.bound import Overlap
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.rates import Network, ideal_machine
+from ridgepoint.core.runs import Run
+from ridgepoint.core.units import format_si
+from ridgepoint.models.scaling import Problem, Scaling, nothing
+from ridgepoint.models.scaling.fit_intervals import profile_interval
+from ridgepoint.models.scaling.fitting import (
+    ROUNDING,
+    CannotFit,
+    Parameter,
+    Solution,
+    doubts,
+    require_enough,
+    settings,
+    solve,
+)
+
+_NAMES: Mapping[str, tuple[str, str, str]] = {
+    # Path of a bound: name of the parameter, unit, option of the command line.
+    "compute": ("core rate", "flop/s", "--core-rate"),
+    "dram": ("memory bandwidth", "byte/s", "--memory"),
+    "network": ("link bandwidth", "byte/s", "--link"),
+}
+# Of a run's time: less is not seen in it.
+_UNSEEN = 1e-4
+# Columns of the normalised demands nearer to each other than this are one.
+_ALIKE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """A model that was fitted.
+
+    Parameters
+    ----------
+    model : str
+        In words.
+    parameters : tuple of Parameter
+        That were fitted; those that were given are not among them.
+    scaling : callable
+        From a problem's size to its scaling, by the fitted values.
+    solution : Solution
+        Residuals, covariance, predictions with their interval.
+    cautions : tuple of Caution
+        Why the model may not hold, or not say what it seems to.
+    """
+
+    model: str
+    parameters: tuple[Parameter, ...]
+    scaling: Callable[[float], Scaling]
+    solution: Solution
+    cautions: tuple[Caution, ...]
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a fitted parameter.
+
+        Raises
+        ------
+        KeyError
+            If none has this name.
+        """
+        for one in self.parameters:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rates:
+    """What is known of the rates that are fitted, and how they make a scaling."""
+
+    problem: Callable[[npt.ArrayLike], Problem]
+    machine: Machine | None
+    given: Mapping[str, float | None]
+    free: tuple[str, ...]
+    cores: int
+    network: Network
+    overlap: Overlap
+
+    def scaling(self, seconds: Array, size: npt.ArrayLike) -> Scaling:
+        """Return the scaling for seconds per operation or byte of what is free."""
+        rates = dict(self.given)
+        for path, value in zip(self.free, seconds, strict=True):
+            rates[path] = 1 / max(float(value), 1e-300)
+        problem = self.problem(size)
+        machine = self.machine
+        if machine is None:
+            machine = ideal_machine(
+                core_rate=rates["compute"] or 1.0,
+                memory_bytes_per_s=rates["dram"],
+                cores=self.cores,
+                work=problem.work,
+            )
+        return Scaling(
+            problem=problem,
+            machine=machine,
+            network=self.network,
+            link_bytes_per_s=rates["network"],
+            overlap=self.overlap,
+        )
+
+    def times(self, seconds: Array, cores: Array, nodes: Array, sizes: Array) -> Array:
+        found = self.scaling(seconds, sizes).bound_at(cores, nodes)
+        return np.asarray(found.time_s, dtype=np.float64) + np.zeros_like(cores)
+
+    def amounts(self, runs: Sequence[Run], size: float) -> tuple[Array, Array]:
+        """Return seconds of each run at 1/s of what is free, by path, and of all that is given."""
+        q, p, n = settings(runs, size)
+        parts = self.scaling(np.ones(len(self.free)), n).bound_at(q, p).times_s
+        columns = [np.asarray(parts.get(path, 0.0)) + np.zeros_like(q) for path in self.free]
+        rest = [np.asarray(part) for path, part in parts.items() if path not in self.free]
+        return np.stack(columns, axis=1), np.sum([*rest, np.zeros_like(q)], axis=0)
+
+
+def fit_rates(
+    runs: Sequence[Run],
+    problem: Callable[[npt.ArrayLike], Problem],
+    *,
+    size: float = 1.0,
+    core_rate: float | None = None,
+    memory_bytes_per_s: float | None = None,
+    link_bytes_per_s: float | None = None,
+    machine: Machine | None = None,
+    cores: int | None = None,
+    network: Network = "shared",
+    overlap: Overlap = "none",
+) -> Fit:
+    """Fit the rates of a machine to measured runs.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    problem : callable
+        From sizes, an array, to the problem, such as
+        `ridgepoint.models.scaling.case_studies.matrix_product_1d`.
+    size : float
+        Of runs that name none.
+    core_rate, memory_bytes_per_s, link_bytes_per_s : float or None
+        l_c, b_m, b_cl: given; None: fitted, if the problem needs it.
+    machine : Machine or None
+        A node whose ceilings are known; then the link alone is fitted.
+    cores : int or None
+        Of a node; None: the most that a run uses.
+    network : {"shared", "parallel"}
+    overlap : {"none", "full"} or float
+
+    Raises
+    ------
+    CannotFit
+        If all is given, the machine has fewer cores than a run, or the runs are too few, or
+        cannot tell two rates apart.
+
+    Notes
+    -----
+    Fitted are seconds per operation and per byte, in which the model without overlap is linear.
+    Their intervals are turned over; with overlap they follow from the profile of the squares. A
+    rate of whose seconds the interval reaches 0 has no upper end: the runs say only how fast it
+    is at least.
+    """
+    probe = problem(np.asarray([size]))
+    given = {"compute": core_rate, "dram": memory_bytes_per_s, "network": link_bytes_per_s}
+    needed = {
+        "compute": machine is None,
+        "dram": machine is None and bool(np.any(np.asarray(probe.dram_bytes) > 0)),
+        "network": probe.exchanged_bytes is not nothing,
+    }
+    free = tuple(path for path in given if needed[path] and given[path] is None)
+    if not free:
+        raise CannotFit(
+            "cannot fit the machine to the runs",
+            reason="no rate is left to fit",
+            remedy="leave out "
+            + " or ".join(option for path, (_, _, option) in _NAMES.items() if needed[path]),
+        )
+    most = max(run.cores for run in runs)
+    if machine is not None and most > machine.cores:
+        raise CannotFit(
+            "cannot fit the network to the runs",
+            reason=f"they use up to {most} cores of a node, and {machine.name} has {machine.cores}",
+            remedy="give the machine on which they ran, or leave it out to fit its rates too",
+        )
+    rates = _Rates(
+        problem=problem,
+        machine=machine,
+        given=given,
+        free=free,
+        cores=max(cores or 1, most),
+        network=network,
+        overlap=overlap,
+    )
+    require_enough(runs, len(free))
+    columns, rest = rates.amounts(runs, size)
+    measured = np.array([run.time_s.median for run in runs])
+    _require_apart(columns / measured[:, None], free)
+    scale = np.array([np.median(measured[c > 0] / c[c > 0]) for c in columns.T])
+    starts = _starts(columns * scale / measured[:, None], 1 - rest / measured)
+    solution = solve(rates.times, runs, size=size, starts=starts, scale=scale)
+    solution, parameters, cautions = _rates_of(solution, rates, columns, size)
+    return Fit(
+        model="cores, memory and network",
+        parameters=parameters,
+        scaling=lambda n: rates.scaling(solution.values, n),
+        solution=solution,
+        cautions=(*doubts(solution), *cautions),
+    )
+
+
+def _require_apart(columns: Array, free: Sequence[str]) -> None:
+    """Refuse runs in which a rate plays no part, or two always the same."""
+    for path, column in zip(free, columns.T, strict=True):
+        name, _, option = _NAMES[path]
+        if not column.any():
+            raise CannotFit(
+                f"cannot fit the {name}",
+                reason="nothing of it is used by any run",
+                remedy=f"measure runs on several nodes, or give it ({option})",
+            )
+    unit = columns / np.linalg.norm(columns, axis=0)
+    strengths, directions = np.linalg.svd(unit)[1:]
+    if strengths[-1] > _ALIKE:
+        return
+    alike = [path for path, part in zip(free, directions[-1], strict=True) if abs(part) > 0.1]
+    names = " and ".join(_NAMES[path][0] for path in alike)
+    vary = "nodes and cores" if "network" in alike else "cores of a node"
+    raise CannotFit(
+        f"cannot fit {names} together",
+        reason="their shares are alike in all runs, so that nothing tells them apart",
+        remedy=f"measure several numbers of {vary}, or give one of them "
+        f"({' or '.join(_NAMES[path][2] for path in alike)})",
+    )
+
+
+def _starts(columns: Array, target: Array) -> list[Array]:
+    """Return where to begin: all shares alike, one alone, and the best without overlap."""
+    from scipy.optimize import nnls
+
+    k = columns.shape[1]
+    alone = [np.where(np.arange(k) == index, 1.0, 1e-3) for index in range(k)]
+    best = nnls(columns, np.maximum(target, 0.0))[0]
+    return [np.maximum(best, 1e-6), np.full(k, 1 / k), *alone]
+
+
+def _rates_of(
+    solution: Solution, rates: _Rates, columns: Array, size: float
+) -> tuple[Solution, tuple[Parameter, ...], tuple[Caution, ...]]:
+    """Return rates with their intervals, and the solution with a value for what has none."""
+    values = solution.values.copy()
+    parameters, cautions = [], []
+    for index, path in enumerate(rates.free):
+        name, unit, option = _NAMES[path]
+        parameter = _rate(solution, index, columns[:, index], rates.overlap, size)
+        parameters.append(replace(parameter, name=name, unit=unit))
+        if parameter.value is None and parameter.low is not None:
+            values[index] = 1 / parameter.low
+        if parameter.high is None:
+            cautions.append(
+                Caution(
+                    code="undetermined",
+                    seen=f"the runs do not determine the {name}: they only say that it is at "
+                    f"least {format_si(parameter.low or 0.0, unit.replace('byte', 'B'), digits=3)}",
+                    remedy=f"measure runs that it limits, or give it ({option})",
+                )
+            )
+    return replace(solution, values=values), tuple(parameters), tuple(cautions)
+
+
+def _rate(
+    solution: Solution, index: int, column: Array, overlap: Overlap, size: float
+) -> Parameter:
+    """Return one rate, from the seconds that were fitted, and its interval; not named yet."""
+    seconds, error = float(solution.values[index]), float(solution.standard_errors[index])
+    predicted = np.asarray(solution.predicted_s)
+    if not solution.moves[index]:
+        # It limits no run: it may be as slow as makes it limit one.
+        used = column > 0
+        low = float((column[used] / predicted[used]).max())
+        return Parameter(name="", unit="", value=None, standard_error=None, low=low, high=None)
+    if overlap == "none" or solution.relative_error < ROUNDING:
+        half = solution.quantile * error
+        least, most = max(seconds - half, 0.0), seconds + half
+    else:
+        least, most = profile_interval(solution, index, size=size)
+    is_seen = bool((seconds * column / predicted).max() > _UNSEEN)
+    return Parameter(
+        name="",
+        unit="",
+        value=1 / seconds if is_seen else None,
+        standard_error=error / seconds**2 if is_seen and least > 0 else None,
+        low=1 / most,
+        high=1 / least if is_seen and least > 0 else None,
+    )

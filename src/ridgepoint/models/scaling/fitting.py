@@ -1,0 +1,369 @@
+"""Models fitted to measured runs by least squares, with their uncertainty, and whether they hold.
+
+Residuals are relative, t_model/t - 1, since timings err by a share of themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgepoint.core.amounts import Array
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.runs import Run
+
+Times = Callable[[Array, Array, Array, Array], Array]
+"""From a model's values, and cores, nodes and sizes of runs, to their times in seconds."""
+
+_LIKELY = 0.975
+"""Quantile of the upper end of a 95 % interval."""
+# A model is doubted if what is seen would come about once in a hundred times if it held.
+_DOUBT = 0.01
+_FEWEST_FOR_TREND = 6
+_SHUFFLES = 9999
+# Relative deviations below are rounding, and say nothing.
+ROUNDING = 1e-6
+# The median of many normal samples scatters more than their mean.
+_MEDIAN_VARIANCE = math.pi / 2
+# Median of the magnitude of normal noise, over its standard deviation.
+_NORMAL_MEDIAN = 0.6745
+# Of Shamos' estimator against the standard deviation, for normal noise.
+_EFFICIENCY = 0.86
+_MOST_PAIRED = 200
+
+
+class CannotFit(RidgepointError):
+    """Measured runs do not suffice for what is to be fitted to them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """What a fit says of one parameter.
+
+    Parameters
+    ----------
+    name : str
+    unit : str
+        Empty: none.
+    value : float or None
+        None: the runs only say between which ends it lies.
+    standard_error : float or None
+    low, high : float or None
+        Its 95 % interval; None: no such end.
+    """
+
+    name: str
+    unit: str
+    value: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """Times by a fitted model: the best, and the ends of the 95 % interval of the mean; seconds."""
+
+    time_s: Array
+    low_s: Array
+    high_s: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Solution:
+    """Values at which a model is nearest to some runs.
+
+    Parameters
+    ----------
+    times : callable
+        The model.
+    values : ndarray, shape (k,)
+    scale : ndarray, shape (k,)
+        Their typical sizes.
+    covariance : ndarray, shape (k, k)
+        Of the values; those of a value that moves nothing are 0.
+    moves : ndarray of bool, shape (k,)
+        Whether a small change of a value changes any time.
+    degrees : int
+        Of freedom: runs less values.
+    runs : tuple of Run
+    predicted_s : tuple of float
+    relative_error : float
+        Of a single timing about the model, root mean square over the degrees of freedom.
+    noise : float or None
+        Of a single timing about its run's median; None: no run was repeated.
+    """
+
+    times: Times
+    values: Array
+    scale: Array
+    covariance: Array
+    moves: npt.NDArray[np.bool_]
+    degrees: int
+    runs: tuple[Run, ...]
+    predicted_s: tuple[float, ...]
+    relative_error: float
+    noise: float | None
+
+    @property
+    def residuals(self) -> Array:
+        """Model over measured, less 1; by run."""
+        return np.asarray(self.predicted_s) / _medians(self.runs) - 1
+
+    @property
+    def deviation(self) -> float:
+        """Of the runs' medians from the model, root mean square over the degrees of freedom."""
+        return math.sqrt(float((self.residuals**2).sum()) / self.degrees)
+
+    @property
+    def chi_square(self) -> float | None:
+        """Reduced chi-square, about 1 if the model holds; None: the noise is not known."""
+        return None if self.noise is None else (self.relative_error / self.noise) ** 2
+
+    @property
+    def quantile(self) -> float:
+        """Standard errors from the middle to an end of a 95 % interval, by Student's t."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.degrees, _LIKELY))
+
+    @property
+    def standard_errors(self) -> Array:
+        """Of the values."""
+        return np.sqrt(np.diag(self.covariance))
+
+    def predict(
+        self, cores: npt.ArrayLike, nodes: npt.ArrayLike, sizes: npt.ArrayLike
+    ) -> Prediction:
+        """Return times with their 95 % interval, which says nothing of whether the model holds."""
+        q, p, n = np.broadcast_arrays(
+            *(np.asarray(a, dtype=np.float64) for a in (cores, nodes, sizes))
+        )
+        best = self.times(self.values, q, p, n)
+        slopes = []
+        for index, value in enumerate(self.values):
+            step = np.zeros_like(self.values)
+            step[index] = 1e-6 * (value or 1.0)
+            slopes.append((self.times(self.values + step, q, p, n) - best) / step[index])
+        gradient = np.stack(slopes, axis=-1)
+        variance = np.einsum("...i,ij,...j->...", gradient, self.covariance, gradient)
+        half = self.quantile * np.sqrt(np.maximum(variance, 0.0))
+        return Prediction(time_s=best, low_s=np.maximum(best - half, 0.0), high_s=best + half)
+
+
+def solve(
+    times: Times,
+    runs: Sequence[Run],
+    *,
+    size: float,
+    starts: Sequence[Array],
+    scale: Array,
+    upper: Array | None = None,
+) -> Solution:
+    """Return the values, none negative, at which a model is nearest to some runs.
+
+    Parameters
+    ----------
+    times : callable
+    runs : sequence of Run
+    size : float
+        Of runs that name none.
+    starts : sequence of ndarray
+        Values to begin from, over `scale`; the best end is taken.
+    scale : ndarray
+        Typical sizes of the values.
+    upper : ndarray or None
+        The largest that they may be, over `scale`.
+
+    Raises
+    ------
+    CannotFit
+        If there are no more runs of different settings than values.
+    """
+    from scipy.optimize import least_squares
+
+    k = scale.size
+    require_enough(runs, k)
+    residuals = relative_residuals(times, runs, size)
+    least = np.zeros(k)
+    most = np.full(k, np.inf) if upper is None else upper
+    found = [
+        least_squares(
+            lambda scaled: residuals(scaled * scale),
+            np.clip(start, 1e-9, most * (1 - 1e-9)), bounds=(least, most),
+            xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=1000,
+        )
+        for start in starts
+    ]  # fmt: skip
+    best = min(found, key=lambda one: float(one.cost))
+    degrees = len(runs) - k
+    variance = 2 * float(best.cost) / degrees
+    inverse, moves = _inverse(np.asarray(best.jac))
+    values = np.asarray(best.x) * scale
+    return Solution(
+        times=times,
+        values=values,
+        scale=scale,
+        covariance=variance * inverse * np.outer(scale, scale),
+        moves=moves,
+        degrees=degrees,
+        runs=tuple(runs),
+        predicted_s=tuple(times(values, *settings(runs, size)).tolist()),
+        relative_error=math.sqrt(variance),
+        noise=_noise(runs),
+    )
+
+
+def relative_residuals(times: Times, runs: Sequence[Run], size: float) -> Callable[[Array], Array]:
+    """Return what says, for values, by how much every run deviates, weighted by its repeats."""
+    q, p, n = settings(runs, size)
+    measured, weights = _medians(runs), np.sqrt(_effective(runs))
+
+    def residuals(values: Array) -> Array:
+        deviation: Array = (times(values, q, p, n) / measured - 1) * weights
+        return deviation
+
+    return residuals
+
+
+def require_enough(runs: Sequence[Run], parameters: int) -> None:
+    """Refuse runs that are too few for so many parameters and a doubt about them.
+
+    Raises
+    ------
+    CannotFit
+        If there are no more runs of different settings than parameters.
+    """
+    different = len({(run.cores, run.nodes, run.size) for run in runs})
+    if different <= parameters:
+        raise CannotFit(
+            f"cannot fit {parameters} parameter{'s' * (parameters > 1)}",
+            reason=f"there are runs of {different} different settings, and at least "
+            f"{parameters + 1} are needed to see whether the model holds",
+            remedy="measure more numbers of cores, nodes or sizes, or give some of the parameters",
+        )
+
+
+def settings(runs: Sequence[Run], size: float) -> tuple[Array, Array, Array]:
+    """Return cores, nodes and sizes of runs; `size` where a run names none."""
+    return (
+        np.array([run.cores for run in runs], dtype=np.float64),
+        np.array([run.nodes for run in runs], dtype=np.float64),
+        np.array([size if run.size is None else run.size for run in runs], dtype=np.float64),
+    )
+
+
+def doubts(solution: Solution) -> tuple[Caution, ...]:
+    """Return why the model may not hold: beyond noise, or in a systematic way."""
+    found = [_beyond_noise(solution), _trend(solution)]
+    if solution.noise is None:
+        found.append(
+            Caution(
+                code="no-repeats",
+                seen="no run was repeated, so that nothing tells noise from a model that is wrong",
+                remedy="repeat runs: rows alike in all but the time",
+            )
+        )
+    return tuple(one for one in found if one is not None)
+
+
+def _beyond_noise(solution: Solution) -> Caution | None:
+    """Compare the scatter about the model with that of repeats: the F test of lack of fit."""
+    from scipy.special import fdtrc
+
+    error, noise, ratio = solution.relative_error, solution.noise, solution.chi_square
+    if noise is None or ratio is None or error < ROUNDING:
+        return None
+    repeats = _EFFICIENCY * sum(run.time_s.n - 1 for run in solution.runs)
+    if fdtrc(solution.degrees, repeats, ratio) >= _DOUBT:
+        return None
+    return Caution(
+        code="model-does-not-hold",
+        seen=f"runs differ from the model by more than repeats do: reduced chi-square {ratio:.3g} "
+        f"(about 1 is expected), largest deviation {_worst(solution):.1%}",
+        remedy="try another model (overlap, network, law), check the counts of work and bytes, and "
+        "do not trust it beyond the runs",
+    )
+
+
+def _trend(solution: Solution) -> Caution | None:
+    """Test whether neighbours deviate alike, by shuffling (von Neumann's ratio)."""
+    residuals = solution.residuals
+    if residuals.size < _FEWEST_FOR_TREND or np.abs(residuals).max() < ROUNDING:
+        return None
+    order = sorted(
+        range(residuals.size),
+        key=lambda i: (
+            solution.runs[i].nodes, solution.runs[i].cores, solution.runs[i].size or 0.0
+        ),
+    )  # fmt: skip
+    ordered = residuals[order]
+    shuffled = np.random.default_rng(0).permuted(np.tile(ordered, (_SHUFFLES, 1)), axis=1)
+    own, others = _roughness(ordered), _roughness(shuffled)
+    if (np.count_nonzero(others <= own) + 1) / (_SHUFFLES + 1) >= _DOUBT:
+        return None
+    return Caution(
+        code="systematic-residuals",
+        seen="runs next to each other deviate alike from the model, "
+        f"by up to {_worst(solution):.1%}, as noise does not",
+        remedy="try another model (overlap, network, law); the intervals are too narrow",
+    )
+
+
+def _roughness(values: Array) -> Array:
+    return np.asarray((np.diff(values, axis=-1) ** 2).sum(axis=-1))
+
+
+def _worst(solution: Solution) -> float:
+    return float(np.abs(solution.residuals).max())
+
+
+def _inverse(jacobian: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Return (J^T J)^-1, with 0 for a value that changes no time, and which values do."""
+    lengths = np.linalg.norm(jacobian, axis=0)
+    moves = lengths > 1e-9 * max(float(lengths.max()), 1e-300)
+    inverse = np.zeros((lengths.size, lengths.size))
+    unit = jacobian[:, moves] / lengths[moves]
+    inverse[np.ix_(moves, moves)] = np.linalg.pinv(unit.T @ unit) / np.outer(
+        lengths[moves], lengths[moves]
+    )
+    return inverse, moves
+
+
+def _medians(runs: Sequence[Run]) -> Array:
+    return np.array([run.time_s.median for run in runs])
+
+
+def _effective(runs: Sequence[Run]) -> Array:
+    """Return how many single timings a run's median is worth."""
+    return np.array(
+        [run.time_s.n / (_MEDIAN_VARIANCE if run.time_s.n > 2 else 1.0) for run in runs]
+    )
+
+
+def _noise(runs: Sequence[Run]) -> float | None:
+    """Return how repeats scatter, as a share of their median: by Shamos' estimator.
+
+    Of all pairs of repeats the median distance: one repeat that something disturbed counts little.
+    """
+    distances = [
+        abs(one - other) / run.time_s.median
+        for run in runs
+        for one, other in itertools.combinations(_some(run.time_s.samples), 2)
+    ]
+    if not distances:
+        return None
+    # Repeats that are alike to the last digit were not measured finely enough to show noise.
+    return statistics.median(distances) / (math.sqrt(2) * _NORMAL_MEDIAN) or None
+
+
+def _some(samples: Sequence[float]) -> Sequence[float]:
+    """Return samples, or of many some throughout: their pairs grow with the square."""
+    return samples[:: math.ceil(len(samples) / _MOST_PAIRED)]

@@ -1,0 +1,154 @@
+"""One problem over cores and nodes: what is reached where, and how many are worth allocating."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.models.scaling import Scaling
+from ridgepoint.models.scaling.allocation import (
+    Against,
+    Allocation,
+    Optimum,
+    allocations,
+    best_allocation,
+    largest_allocation,
+    optimal_nodes,
+)
+from ridgepoint.models.scaling.fits import Fit
+
+# More numbers than these are not listed one by one.
+_MOST_LISTED = 12
+# Beyond the most processors of any run, times this, a fit is a guess.
+_FAR = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScalingStudy:
+    """What a problem reaches over cores and nodes.
+
+    Parameters
+    ----------
+    scaling : Scaling
+    size : float or None
+        Of the problem; None: it has none.
+    cores, nodes : sequence of int
+        Between which was chosen.
+    points : tuple of Allocation
+        Of many numbers those that are powers of 2, and the ends.
+    best : Allocation
+        With the highest performance.
+    optimum : Optimum or None
+        Over all numbers of nodes, with the best's cores; None: more are always faster.
+    largest : Allocation or None
+        Of those that keep `efficiency`; None: none does, or none was asked for.
+    efficiency : float or None
+    against : {"core", "peak"}
+    fit : Fit or None
+        Where the rates are fitted.
+    cautions : tuple of Caution
+    """
+
+    scaling: Scaling
+    size: float | None
+    cores: Sequence[int]
+    nodes: Sequence[int]
+    points: tuple[Allocation, ...]
+    best: Allocation
+    optimum: Optimum | None
+    largest: Allocation | None
+    efficiency: float | None
+    against: Against
+    fit: Fit | None
+    cautions: tuple[Caution, ...]
+
+    @property
+    def chosen(self) -> Allocation | None:
+        """What to allocate: the largest that keeps the efficiency, or else the best."""
+        return self.best if self.efficiency is None else self.largest
+
+
+def scaling_study(
+    scaling: Scaling,
+    *,
+    cores: Sequence[int],
+    nodes: Sequence[int],
+    size: float | None = None,
+    efficiency: float | None = None,
+    against: Against = "core",
+    fit: Fit | None = None,
+) -> ScalingStudy:
+    """Return what a problem reaches over cores and nodes.
+
+    Parameters
+    ----------
+    scaling : Scaling
+        Of one problem.
+    cores, nodes : sequence of int
+        Cores of each node, and nodes, to choose from; ascending.
+    size : float or None
+        Of the problem, to be shown.
+    efficiency : float or None
+        That the largest allocation is to keep, in (0, 1].
+    against : {"core", "peak"}
+        What that efficiency is measured against.
+    fit : Fit or None
+        From which the scaling comes.
+
+    Raises
+    ------
+    UnknownCeiling
+        If the machine lacks a ceiling.
+    ValueError
+        If a number is impossible.
+    """
+    best = best_allocation(scaling, cores=cores, nodes=nodes)
+    # A node alone needs no network, and may have none.
+    has_network = scaling.link_bytes_per_s is not None or scaling.machine.knows("network")
+    return ScalingStudy(
+        scaling=scaling,
+        size=size,
+        cores=cores,
+        nodes=nodes,
+        points=allocations(scaling, cores=listed(cores), nodes=listed(nodes)),
+        best=best,
+        optimum=optimal_nodes(scaling, cores=best.cores) if has_network else None,
+        largest=None
+        if efficiency is None
+        else largest_allocation(
+            scaling, cores=cores, nodes=nodes, efficiency=efficiency, against=against
+        ),
+        efficiency=efficiency,
+        against=against,
+        fit=fit,
+        cautions=() if fit is None else (*fit.cautions, *_far(fit, cores, nodes)),
+    )
+
+
+def listed(numbers: Sequence[int]) -> list[int]:
+    """Return numbers to list: of many the ends, and the powers of 2.
+
+    Examples
+    --------
+    >>> listed(range(3, 40))
+    [3, 4, 8, 16, 32, 39]
+    """
+    if len(numbers) <= _MOST_LISTED:
+        return list(numbers)
+    ends = (numbers[0], numbers[-1])
+    return [one for one in numbers if one in ends or one & (one - 1) == 0]
+
+
+def _far(fit: Fit, cores: Sequence[int], nodes: Sequence[int]) -> tuple[Caution, ...]:
+    measured = max(run.processors for run in fit.solution.runs)
+    asked = max(cores) * max(nodes)
+    if asked <= _FAR * measured:
+        return ()
+    return (
+        Caution(
+            code="extrapolated",
+            seen=f"the runs use up to {measured} cores in all, and up to {asked} are predicted",
+            remedy="measure a larger run, or trust the far end less",
+        ),
+    )

@@ -1,0 +1,283 @@
+"""Measure calls of a function: their time here, their work and traffic in a process of their own.
+
+The protocol is that of Ofenbeck et al., "Applying the Roofline Model", ISPASS 2014: a loop so long
+that the clock and the loop vanish in it, repeated for a median and quartiles; for cold caches the
+calls use replicas of the data in turn, more than the last-level cache holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ridgepoint.core.errors import CannotMeasure, RidgepointError
+from ridgepoint.core.machine import Cache, Machine, caches_of
+from ridgepoint.core.measurement import Context, Counted, Measurement, Protocol
+from ridgepoint.core.reference import State
+from ridgepoint.host import System
+from ridgepoint.profiling.calls.apart import Found, count_apart
+from ridgepoint.profiling.calls.child import is_counted
+from ridgepoint.profiling.calls.counted import Conditions
+from ridgepoint.profiling.calls.hardware import Choice, MeterName, choose, count_here
+from ridgepoint.profiling.calls.native import Native, time_natively
+from ridgepoint.profiling.calls.packing import Function
+from ridgepoint.profiling.calls.subject import Subject, subject
+from ridgepoint.profiling.context import context_here
+
+if TYPE_CHECKING:
+    from ridgepoint.meters.perf import PerfMeter
+
+__all__ = ["REPETITIONS", "MeterName", "Subject", "measure", "measure_all", "subject"]
+
+REPETITIONS = 20
+COUNTED_S = 0.1
+_UNDER_WAY = threading.Lock()
+
+
+def measure(
+    function: Function,
+    *arguments: object,
+    state: State = "warm",
+    name: str | None = None,
+    repetitions: int = REPETITIONS,
+    threads: int | None = None,
+    meter: MeterName | PerfMeter | None = None,
+    machine: Machine | None = None,
+    caches: Sequence[Cache] | None = None,
+    memory_bytes: int | None = None,
+    limit_s: float = 60.0,
+    timeout_s: float | None = None,
+) -> Measurement:
+    """Measure a call: runtime, work and traffic of ``function(*arguments)``.
+
+    Parameters
+    ----------
+    function : callable
+        Of NumPy, PyTorch, Numba, ctypes, or plain Python. It is called many times, so it must do
+        the same every time; what it returns is thrown away. It must be possible to hand it to
+        another process: defined in a module or script, or by itself.
+    *arguments : object
+        Its data as arrays (of NumPy, of libraries that follow the array API standard, tensors of
+        PyTorch), and whatever else can be pickled. Parameters of a PyTorch module are data too, if
+        the module is an argument or is what is called.
+    state : {"warm", "cold"}
+        Of the caches: the same data again and again, or a replica of them for each call, so many
+        that none is in a cache any more when its turn comes.
+    name : str or None
+        As it is to be called in tables and figures; None: the function's own.
+    repetitions : int
+        Samples of the runtime.
+    threads : int or None
+        That BLAS and OpenMP may use; None: as they choose.
+    meter : {"native", "engine", "perf", "auto"} or PerfMeter or None
+        What counts: the copying engine, which runs AVX-512 and AMX too; Valgrind's; the CPU's own
+        counters, in this process, after kernels of known work have verified them; or these if
+        they tell all that a roofline needs. None: the copying engine, and Valgrind's what that
+        one refuses or does not cover.
+    machine : Machine or None
+        That is to bound it: its caches are simulated, if they are known and `caches` is None.
+    caches : sequence of Cache or None
+        To be simulated; None: the machine's, or else this host's.
+    memory_bytes : int or None
+        What replicas may take together; None: a quarter of what is available.
+    limit_s : float
+        What all samples together may take: fewer are taken if need be.
+    timeout_s : float or None
+        Limit of the process that counts.
+
+    Returns
+    -------
+    Measurement
+        Of one call, on average. Its `protocol` tells how it was made.
+
+    Raises
+    ------
+    CannotMeasure
+        If the function raises or exits; if one call takes longer than `limit_s`; if its data
+        cannot be replicated, or not as often as cold caches need; if it cannot be counted; if
+        another measurement is under way in this process.
+    MeterUnavailable
+        If the meter does not work here.
+    ValueError
+        If an option is impossible.
+
+    Notes
+    -----
+    One sample is the mean of so many calls that it takes 1e8 cycles at least. What the loop itself
+    takes is measured with an empty function, and stated, not subtracted. For cold caches
+    ``bytes of data * replicas >= size * associativity`` of the last-level cache, as far as the
+    memory allows.
+
+    Work and traffic are those of calls on copies of the same data in another process, warm, or in
+    caches that were emptied before and after: what several calls do more than one does, divided by
+    how many more they are. So what surrounds the calls, and what they do once only, drops out.
+
+    References
+    ----------
+    .. [1] G. Ofenbeck, R. Steinmann, V. Caparros, D. G. Spampinato, M. Pueschel, "Applying the
+       Roofline Model", ISPASS 2014, section III.
+    """
+    one = subject(function, *arguments, state=state, name=name, threads=threads)
+    (result,) = measure_all(
+        [one],
+        repetitions=repetitions,
+        meter=meter,
+        caches=caches_of(machine) if caches is None else caches,
+        memory_bytes=memory_bytes,
+        limit_s=limit_s,
+        timeout_s=timeout_s,
+    )
+    if isinstance(result, RidgepointError):
+        raise result
+    return result
+
+
+def measure_all(
+    subjects: Sequence[Subject],
+    *,
+    repetitions: int = REPETITIONS,
+    meter: MeterName | PerfMeter | None = None,
+    caches: Sequence[Cache] | None = None,
+    memory_bytes: int | None = None,
+    limit_s: float = 60.0,
+    timeout_s: float | None = None,
+    counted_s: float = COUNTED_S,
+    report: Callable[[str], None] = lambda what: None,
+) -> list[Measurement | RidgepointError]:
+    """Measure many calls; see `measure`.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        Those with the same threads are counted in one process, which saves its start; their
+        functions are not told apart then.
+    counted_s : float
+        What the calls of one subject that are counted may take, natively: counting takes up to
+        100 times as long.
+    report : callable
+        Called with what begins now.
+
+    Returns
+    -------
+    list of Measurement or RidgepointError
+        One for each subject; the error of one does not stop the others.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the meter does not work here.
+    """
+    for what, value in (
+        ("repetitions", repetitions),
+        ("limit_s", limit_s),
+        ("timeout_s", timeout_s),
+        ("memory_bytes", memory_bytes),
+    ):
+        if value is not None and not value > 0:
+            raise ValueError(f"{what} must be > 0, got {value!r}")
+    if is_counted():
+        raise CannotMeasure(
+            "cannot measure in a process that counts",
+            reason="it was started to count what the script measures, imported the script for "
+            "that, and came to measure again",
+            remedy="put what measures below if __name__ == '__main__':",
+        )
+    with _alone():
+        choice = choose(meter)
+        context = context_here()
+        results: dict[int, Measurement | RidgepointError] = {}
+        timed: dict[int, Native] = {}
+        for index, each in enumerate(subjects):
+            report(f"timing {each.name}")
+            try:
+                timed[index] = time_natively(
+                    each, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
+                )
+            except CannotMeasure as error:
+                results[index] = error
+        counted = (
+            count_apart(
+                subjects,
+                timed,
+                Conditions(
+                    caches=tuple(System().caches if caches is None else caches),
+                    threads=None,
+                    timeout_s=timeout_s,
+                    engine=choice.engine,
+                ),
+                counted_s=counted_s,
+                report=report,
+            )
+            if choice.perf is None
+            else _count_here(subjects, timed, choice.perf, report=report)
+        )
+        for index, found in counted.items():
+            results[index] = (
+                found
+                if isinstance(found, RidgepointError)
+                else _measurement(subjects[index], timed[index], found, choice, context)
+            )
+    return [results[index] for index in range(len(subjects))]
+
+
+def _count_here(
+    subjects: Sequence[Subject],
+    timed: Mapping[int, Native],
+    perf: PerfMeter,
+    *,
+    report: Callable[[str], None],
+) -> dict[int, Found]:
+    counted: dict[int, Found] = {}
+    for index, native in timed.items():
+        report(f"counting {subjects[index].name}")
+        try:
+            counted[index] = count_here(subjects[index], native, perf)
+        except CannotMeasure as error:
+            counted[index] = error
+    return counted
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Let one measurement be made at a time: others would be in its times.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if not _UNDER_WAY.acquire(blocking=False):
+        raise CannotMeasure(
+            "cannot measure now",
+            reason="another measurement is under way in this process: of a function that measures "
+            "itself, or in another thread",
+            remedy="make one after the other",
+        )
+    try:
+        yield
+    finally:
+        _UNDER_WAY.release()
+
+
+def _measurement(
+    one: Subject, native: Native, found: tuple[Counted, int], choice: Choice, context: Context
+) -> Measurement:
+    counted, counted_calls = found
+    return Measurement(
+        command=(one.name,),
+        counted=replace(counted, cautions=(*choice.cautions, *counted.cautions)),
+        timed=native.timed,
+        context=context,
+        cautions=native.cautions,
+        protocol=Protocol(
+            state=one.state,
+            calls=native.times.calls,
+            replicas=native.replicas,
+            data_bytes=one.arguments.nbytes or None,
+            overhead_s=native.overhead_s,
+            counted_calls=counted_calls,
+            threads=one.threads,
+        ),
+    )

@@ -1,0 +1,148 @@
+"""Count what was timed, with an engine: in a process for each number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
+from ridgepoint.core.measurement import Counted
+from ridgepoint.meters.first_choice import other_engine
+from ridgepoint.profiling.calls.child import Task
+from ridgepoint.profiling.calls.counted import Conditions, calls_to_count, count_calls
+from ridgepoint.profiling.calls.native import Native
+from ridgepoint.profiling.calls.subject import Subject
+
+Found = tuple[Counted, int] | CannotMeasure
+"""What one call did on average, and of how many calls; or why it could not be counted."""
+
+_Results = dict[str, Counted | CannotMeasure]
+
+_LEAST_INSTRUCTIONS_PER_S = 1e7  # a chain of misses to memory has 3e7
+
+
+def count_apart(
+    subjects: Sequence[Subject],
+    timed: Mapping[int, Native],
+    conditions: Conditions,
+    *,
+    counted_s: float,
+    report: Callable[[str], None],
+) -> dict[int, Found]:
+    """Count subjects that were timed, each with its own number of threads.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+    timed : mapping of int to Native
+        By the subject's place.
+    conditions : Conditions
+        But for the threads.
+    counted_s : float
+        What the counted calls of one may take, natively.
+    report : callable
+        Is told what begins.
+    """
+    found: dict[int, Found] = {}
+    order = sorted(timed, key=lambda index: subjects[index].threads or 0)
+    for threads, group in groupby(order, key=lambda index: subjects[index].threads):
+        indices = list(group)
+        here = replace(conditions, threads=threads)
+        tasks = [
+            _task(subjects[i], timed[i], here, counted_s=counted_s, name=f"call {i}")
+            for i in indices
+        ]
+        report(f"counting {len(indices)} of {len(subjects)}")
+        times = {task.name: timed[i] for i, task in zip(indices, tasks, strict=True)}
+        counted = _counted_enough(tasks, _count(tasks, here), times, here)
+        for index, task in zip(indices, tasks, strict=True):
+            one = counted[task.name]
+            found[index] = one if isinstance(one, CannotMeasure) else (one, task.calls)
+    return found
+
+
+def _task(
+    one: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
+) -> Task:
+    calls = calls_to_count(
+        native.timed.runtime_s.median,
+        data_bytes=one.arguments.nbytes,
+        replicas=native.replicas,
+        cold=one.state == "cold",
+        counted_s=counted_s,
+        conditions=conditions,
+    )
+    return Task(
+        name=name,
+        function=one.handed_over,
+        arguments=one.arguments,
+        cold=one.state == "cold",
+        calls=calls,
+    )
+
+
+def _count(tasks: Sequence[Task], conditions: Conditions) -> _Results:
+    """Count all tasks together, or each by itself where one of them ends the process.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counting engine does not work here.
+    """
+    try:
+        return count_calls(tasks, conditions)
+    except MeterUnavailable:
+        raise
+    except CannotMeasure as error:
+        if len(tasks) == 1:
+            return {tasks[0].name: error}
+        return {task.name: _count([task], conditions)[task.name] for task in tasks}
+
+
+# ---- code that is not copied counts nothing ----
+
+
+def _counted_enough(
+    tasks: Sequence[Task], counted: _Results, times: Mapping[str, Native], conditions: Conditions
+) -> _Results:
+    """Return the results, but those of Valgrind's engine where the copying engine saw too little.
+
+    Where only the copying engine is to count they are refused.
+    """
+    refused = {
+        task.name: _too_few(one)
+        for task in tasks
+        if isinstance(one := counted[task.name], Counted) and _is_too_few(one, times[task.name])
+    }
+    if not refused or conditions.engine is not None:
+        return {**counted, **refused}
+    left = [task for task in tasks if task.name in refused]
+    others = _count(left, replace(conditions, engine="engine"))
+    return {
+        **counted,
+        **{
+            name: replace(one, cautions=(other_engine(refused[name].reason), *one.cautions))
+            if isinstance(one, Counted)
+            else one
+            for name, one in others.items()
+        },
+    }
+
+
+def _is_too_few(counted: Counted, timed: Native) -> bool:
+    """Return whether the copying engine saw too few instructions to explain the time of a call."""
+    if not counted.meter.startswith("native"):
+        return False
+    per_s = counted.counts.instructions / timed.timed.runtime_s.median
+    return per_s < _LEAST_INSTRUCTIONS_PER_S
+
+
+def _too_few(counted: Counted) -> CannotMeasure:
+    return CannotMeasure(
+        "cannot count the calls with the copying engine",
+        reason=f"it saw {counted.counts.instructions} instructions of one call, which is not what "
+        "keeps a CPU busy for so long: most of the call is waiting, or in code that was not "
+        "copied, such as code made at run time",
+        remedy="count with meter='engine'",
+    )

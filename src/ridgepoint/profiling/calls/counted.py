@@ -1,0 +1,260 @@
+"""Count what calls do, in a process of its own: the same code, data and size."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.counts import RegionCounts
+from ridgepoint.core.errors import CannotMeasure, TimedOut
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Counted
+from ridgepoint.host import usable_cpus
+from ridgepoint.host.scratch import scratch_folder
+from ridgepoint.meters import Meter, Run
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
+from ridgepoint.meters.native import NativeMeter
+from ridgepoint.meters.process import run
+from ridgepoint.meters.standard_input import no_standard_input
+from ridgepoint.profiling.calls.average import (
+    average_counts,
+    average_functions,
+    average_traffic,
+    difference_of_counts,
+    difference_of_traffic,
+)
+from ridgepoint.profiling.calls.child import FEW, REGION, TASKS, Ending, Task, environment
+
+EngineName = Literal["engine", "native"]
+
+MOST_CALLS = 1000
+_WHAT = "cannot count the calls"
+_BY_SIGNAL = 128
+_USUAL_CALLS = 16  # enough for what is not the same around all calls to vanish
+_SHORT_S = 1e-3  # or so many that they take this long, where that needs no replicas
+_SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """Under which calls are counted.
+
+    Parameters
+    ----------
+    caches : tuple of Cache
+        To be simulated.
+    threads : int or None
+        That libraries of linear algebra may use; None: as they choose.
+    timeout_s : float or None
+    engine : {"native", "engine"} or None
+        Which engine counts; None: the copying engine, or the other one where that cannot.
+    """
+
+    caches: tuple[Cache, ...]
+    threads: int | None
+    timeout_s: float | None
+    engine: EngineName | None = None
+
+
+def calls_to_count(
+    call_s: float,
+    *,
+    data_bytes: int,
+    replicas: int,
+    cold: bool,
+    counted_s: float,
+    conditions: Conditions,
+) -> int:
+    """Return how many calls are counted: many of short ones, so that what surrounds them vanishes.
+
+    Parameters
+    ----------
+    call_s : float
+        What one takes natively.
+    data_bytes : int
+        Of one call.
+    replicas : int
+        Of the data, made natively: there is memory for as many, and maybe not for more.
+    cold : bool
+    counted_s : float
+        What the counted calls may take, natively.
+    conditions : Conditions
+    """
+    call_s = max(call_s, 1e-9)
+    affordable = int(counted_s / call_s)
+    sizes = (cache.size_bytes for cache in conditions.caches if cache.kind != "instruction")
+    share = max(sizes, default=0) // _SHARE_OF_CACHE // max(data_bytes, 1)
+    useful = max(_USUAL_CALLS, share if cold else int(_SHORT_S / call_s))
+    calls = min(affordable, useful, MOST_CALLS, replicas if cold else MOST_CALLS)
+    return max(1, calls)
+
+
+def run_to_count(
+    command: Sequence[str], *, timeout_s: float | None, environment: Mapping[str, str]
+) -> Run:
+    """Run what a meter wrapped, without input and output.
+
+    Raises
+    ------
+    TimedOut
+        If it takes too long.
+    """
+    stdin = no_standard_input()
+    try:
+        return run(
+            command, stdin=stdin, output="discard", timeout_s=timeout_s, environment=environment
+        )
+    except TimedOut as error:
+        raise TimedOut(
+            _WHAT,
+            reason=f"counting takes longer than {timeout_s:g} s",
+            remedy="give one call less to do, or more time: timeout_s=",
+        ) from error
+
+
+def count_calls(
+    tasks: Sequence[Task], conditions: Conditions
+) -> dict[str, Counted | CannotMeasure]:
+    """Return what one call of each task did on average, or why it could not be counted.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        Of different names. They are counted in one process, one after the other, since starting
+        one takes long; functions are told where there is one task only.
+    conditions : Conditions
+
+    Raises
+    ------
+    MeterUnavailable
+        If the counting engine does not work here.
+    CannotMeasure
+        If the process ends early, or takes too long.
+    """
+    meter = _meter(conditions)
+    with scratch_folder() as name:
+        folder = Path(name)
+        with (folder / TASKS).open("wb") as file:
+            pickle.dump(tuple(tasks), file, protocol=5)
+
+        exits: list[int] = []
+
+        def launch(command: Sequence[str]) -> Run:
+            if exits:  # with the other engine
+                _begin_anew(tasks, folder)
+            done = run_to_count(
+                command, timeout_s=conditions.timeout_s, environment=environment(conditions.threads)
+            )
+            exits.append(done.exit_status)
+            return done
+
+        command = (sys.executable, "-m", "ridgepoint.profiling.calls.child", name)
+        try:
+            counted = meter.count(command, launch=launch, caches=conditions.caches)
+        except CannotMeasure as error:
+            failures = _failures(tasks, folder)
+            if len(failures) == len(tasks):  # and so nothing was counted
+                return dict(failures)
+            if exits and type(error) is CannotMeasure:
+                _require_all_tried(tasks, folder, exits[-1])
+            raise
+        _require_all_tried(tasks, folder, exits[-1])
+        failures = _failures(tasks, folder)
+    inside = {region.name: region for region in counted.regions}
+    return {
+        task.name: failures.get(task.name)
+        or _of_one_call(counted, task, inside, is_alone=len(tasks) == 1)
+        for task in tasks
+    }
+
+
+def _meter(conditions: Conditions) -> Meter:
+    asked: dict[str, Any] = {
+        "cpus": conditions.threads or len(usable_cpus()),
+        "simulate": True,
+        "region": REGION,
+        "all_threads": True,
+        "cold": True,
+    }
+    if conditions.engine is None:
+        return first_choice(**asked)
+    return NativeMeter(**asked) if conditions.engine == "native" else EngineMeter(**asked)
+
+
+def _begin_anew(tasks: Sequence[Task], folder: Path) -> None:
+    """Forget how calls ended in the run before; no other is of use if all of them failed.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    failures = _failures(tasks, folder)
+    if len(failures) == len(tasks):
+        raise failures[tasks[0].name]
+    for task in tasks:
+        Ending.forget(folder, task)
+
+
+def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:
+    """Return why tasks failed where they were counted."""
+    endings = {task.name: Ending.read(folder, task) for task in tasks}
+    return {
+        name: CannotMeasure(_WHAT, reason=ending.reason, remedy=ending.remedy or "")
+        for name, ending in endings.items()
+        if ending is not None and ending.reason is not None
+    }
+
+
+def _require_all_tried(tasks: Sequence[Task], folder: Path, status: int) -> None:
+    """Refuse a process that ended by itself before it had tried all tasks.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    if status < _BY_SIGNAL and any(Ending.read(folder, task) is None for task in tasks):
+        raise CannotMeasure(
+            _WHAT,
+            reason=f"they ended the process that counts them, with status {status}",
+            remedy="let the function return: it may not call os._exit",
+        )
+
+
+def _of_one_call(
+    counted: Counted, task: Task, inside: Mapping[str, RegionCounts], *, is_alone: bool
+) -> Counted:
+    few, many = inside[task.few], inside[task.many]
+    counts = difference_of_counts(many.counts, few.counts)
+    all_calls = 2 * FEW + task.calls
+    return replace(
+        counted,
+        counts=average_counts(counts, task.calls),
+        traffic=average_traffic(difference_of_traffic(many.traffic, few.traffic), task.calls),
+        functions=average_functions(counted.functions, all_calls) if is_alone else (),
+        regions=(),
+        selected=None,
+        cautions=(
+            *counted.cautions,
+            *_varying(few.counts.work_flop / FEW, counts.work_flop / task.calls),
+        ),
+    )
+
+
+def _varying(first: float, later: float) -> tuple[Caution, ...]:
+    """Doubt work that is not the same in the first call and in later ones."""
+    if first == later:
+        return ()
+    return (
+        Caution(
+            "work-varies",
+            f"one call did {first:.10g} flop, and others {later:.10g} on average: the time may be "
+            "that of other work",
+            "measure calls that all do the same",
+        ),
+    )

@@ -1,0 +1,178 @@
+"""The loops that make calls, how often they go round, and what they take."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, cycle, islice, pairwise, repeat
+
+from ridgepoint.profiling.calls.packing import Function
+
+Arguments = tuple[object, ...]
+
+Loop = Callable[[int], None]
+"""Calls a function on each of several replicas of its arguments, so many rounds."""
+
+THRESHOLD_CYCLES = 1e8
+"""What one sample takes at least (Ofenbeck et al., section III.A): what the clock and the loop add
+to it then vanishes."""
+
+_MOST_GROWTH = 100.0
+_MARGIN = 1.1  # the next attempt shall be long enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """What calls took, one sample per repetition.
+
+    Parameters
+    ----------
+    wall_s, cpu_s : tuple of float
+        Of one call: the mean of `calls`. CPU time is that of all threads of this process.
+    calls : int
+        Of one sample; of some it may be one more.
+    """
+
+    wall_s: tuple[float, ...]
+    cpu_s: tuple[float, ...]
+    calls: int
+
+
+def loop_over(function: Function, replicas: Sequence[Arguments]) -> Loop:
+    """Return the loop of calls on these replicas.
+
+    A function may bring a faster one than Python's: by a method ``loop`` of the replicas.
+    """
+    own = getattr(function, "loop", None)
+    if callable(own):
+        loop: Loop = own(replicas)
+        return loop
+    calls = [partial(function, *arguments) for arguments in replicas]
+
+    def in_python(rounds: int) -> None:
+        for call in chain.from_iterable(repeat(calls, rounds)):
+            call()
+
+    return in_python
+
+
+def empty_loop(function: Function, replicas: Sequence[Arguments]) -> Loop:
+    """Return what a loop costs itself: one of an empty function, or one that calls nothing."""
+    if callable(getattr(function, "loop", None)):
+        loop = loop_over(function, replicas)
+        return lambda rounds: loop(0)
+    return loop_over(_empty, replicas)
+
+
+def _empty(*_: object) -> None:
+    """Do nothing."""
+
+
+def time_calls(
+    function: Function,
+    replicas: Sequence[Arguments],
+    *,
+    call_s: float,
+    repetitions: int,
+    threshold_s: float,
+    limit_s: float,
+) -> Times:
+    """Time calls on replicas in turn, again and again.
+
+    A sample is some rounds of them all; or, where calls take long, a part of them, the next one
+    each time: either way a replica comes up again after all the others only.
+
+    Parameters
+    ----------
+    function : callable
+    replicas : sequence of tuple
+        One, and its data are warm; or so many that the first one's are in no cache any more
+        after the last one's.
+    call_s : float
+        What a call takes, as far as it is known.
+    repetitions, threshold_s, limit_s
+        See `time_loop`.
+    """
+    n_parts = min(len(replicas), int(len(replicas) * call_s / (_MARGIN * threshold_s)))
+    while n_parts > 1:
+        bounds = [len(replicas) * i // n_parts for i in range(n_parts + 1)]
+        sizes = [end - start for start, end in pairwise(bounds)]
+        loops = [loop_over(function, replicas[start:end]) for start, end in pairwise(bounds)]
+        wall_s, _ = time_rounds(loops[0], 1)
+        if wall_s >= threshold_s:
+            n = _affordable(repetitions, wall_s, limit_s)
+            turn = islice(cycle(zip(loops, sizes, strict=True)), 1, 1 + n)
+            return _times([(*time_rounds(loop, 1), calls) for loop, calls in turn])
+        n_parts = int(n_parts * wall_s / (_MARGIN * threshold_s))
+    return time_loop(
+        loop_over(function, replicas),
+        replicas=len(replicas),
+        repetitions=repetitions,
+        threshold_s=threshold_s,
+        limit_s=limit_s,
+    )
+
+
+def time_loop(
+    loop: Loop, *, replicas: int, repetitions: int, threshold_s: float, limit_s: float
+) -> Times:
+    """Time a loop again and again.
+
+    Parameters
+    ----------
+    loop : callable
+    replicas : int
+        That one round of it calls.
+    repetitions : int
+        Samples; fewer, but three, if they would take longer than `limit_s`.
+    threshold_s : float
+        What a sample takes at least.
+    limit_s : float
+    """
+    rounds, (wall_s, _) = 1, time_rounds(loop, 1)
+    while wall_s < threshold_s:
+        growth = min(_MOST_GROWTH, _MARGIN * threshold_s / max(wall_s, 1e-9))
+        rounds = max(rounds + 1, math.ceil(rounds * growth))
+        wall_s, _ = time_rounds(loop, rounds)
+    n = _affordable(repetitions, wall_s, limit_s)
+    return _times([(*time_rounds(loop, rounds), rounds * replicas) for _ in range(n)])
+
+
+def _affordable(repetitions: int, sample_s: float, limit_s: float) -> int:
+    return min(repetitions, max(3, int(limit_s / sample_s)))
+
+
+def _times(samples: Sequence[tuple[float, float, int]]) -> Times:
+    """Return the times of a call, from wall-clock time, CPU time and calls of each sample."""
+    return Times(
+        wall_s=tuple(wall_s / calls for wall_s, _, calls in samples),
+        cpu_s=tuple(cpu_s / calls for _, cpu_s, calls in samples),
+        calls=min(calls for _, _, calls in samples),
+    )
+
+
+def time_rounds(loop: Loop, rounds: int) -> tuple[float, float]:
+    """Return wall-clock and CPU time of so many rounds, s."""
+    with without_garbage_collection():
+        cpu_ns, wall_ns = time.process_time_ns(), time.perf_counter_ns()
+        loop(rounds)
+        wall_ns = time.perf_counter_ns() - wall_ns
+        cpu_ns = time.process_time_ns() - cpu_ns
+    return wall_ns / 1e9, cpu_ns / 1e9
+
+
+@contextlib.contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Let nothing collect garbage between calls."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,197 @@
+"""Time calls in this process, warm or cold."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure, RidgepointError
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Timed
+from ridgepoint.core.units import format_si
+from ridgepoint.host import System, of_activity
+from ridgepoint.profiling.calls.doubts import Words, time_cautions
+from ridgepoint.profiling.calls.loops import (
+    THRESHOLD_CYCLES,
+    Times,
+    empty_loop,
+    loop_over,
+    time_calls,
+    time_rounds,
+)
+from ridgepoint.profiling.calls.packing import Packed
+from ridgepoint.profiling.calls.replicas import plan
+from ridgepoint.profiling.calls.subject import Subject, limited_threads
+
+_MEMORY_SHARE = 4  # of what is available, what replicas may take
+_USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
+_IDLE_SAMPLES = 3
+_WORDS = Words(
+    one="a call",
+    around="calling it from Python is",
+    more="take 6 samples at least, and time enough for them: repetitions=, limit_s=",
+)
+_COPIES = 3  # of the data of warm calls: that to copy from, here and in the other process
+_FAILURES = (Exception, SystemExit)  # all but the user's interrupt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """What was found natively.
+
+    Parameters
+    ----------
+    times : Times
+    overhead_s : float
+        What calling an empty function takes in the same loop.
+    replicas : int
+        Of the data; 1 where the caches are warm.
+    cautions : tuple of Caution
+    """
+
+    times: Times
+    overhead_s: float
+    replicas: int
+    cautions: tuple[Caution, ...]
+
+    @property
+    def timed(self) -> Timed:
+        """The times of one call."""
+        runtime = Estimate(self.times.wall_s)
+        return Timed(
+            runtime_s=runtime,
+            cpu_s=Estimate(self.times.cpu_s),
+            cautions=tuple(time_cautions(runtime, overhead_s=self.overhead_s, words=_WORDS)),
+        )
+
+
+def time_natively(
+    subject: Subject, *, repetitions: int, limit_s: float, memory_bytes: int | None
+) -> Native:
+    """Time calls.
+
+    Parameters
+    ----------
+    subject : Subject
+    repetitions : int
+        Samples.
+    limit_s : float
+        What all of them together may take.
+    memory_bytes : int or None
+        What replicas may take together; None: a quarter of what is available.
+
+    Raises
+    ------
+    CannotMeasure
+        If there are no replicas to be had, or the function raises, or takes too long.
+    """
+    system = System()
+    replicas, cautions = 1, _data_cautions(subject.arguments)
+    threshold_s = THRESHOLD_CYCLES / (system.reported_frequency_hz or _USUAL_HZ)
+    available_bytes = system.available_bytes or 0
+    _require_memory(subject, available_bytes)
+    with limited_threads(subject.threads):
+        call_s = _try(subject, limit_s=limit_s)
+        if subject.state == "cold":
+            planned = plan(
+                subject.what,
+                subject.arguments.nbytes,
+                caches=system.caches,
+                memory_bytes=min(memory_bytes or available_bytes // _MEMORY_SHARE, available_bytes),
+                calls_affordable=limit_s / repetitions / call_s,
+            )
+            replicas, cautions = planned.replicas, (*cautions, *planned.cautions)
+        copies = [subject.arguments.unpack() for _ in range(replicas)]
+        before = system.activity()
+        with refusing_failures(subject.what, "when it was called again"):
+            times = time_calls(
+                subject.function,
+                copies,
+                call_s=call_s,
+                repetitions=repetitions,
+                threshold_s=threshold_s,
+                limit_s=limit_s,
+            )
+        cautions = (*cautions, *of_activity(before, system.activity()))
+    some = copies[: times.calls]
+    nothing, rounds = empty_loop(subject.function, some), times.calls // len(some)
+    idle = Estimate(time_rounds(nothing, rounds)[0] for _ in range(_IDLE_SAMPLES))
+    return Native(
+        times=times,
+        overhead_s=idle.median / times.calls,
+        replicas=replicas,
+        cautions=cautions,
+    )
+
+
+@contextlib.contextmanager
+def refusing_failures(what: str, when: str) -> Iterator[None]:
+    """Refuse a function that returned before, and raises now.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    try:
+        yield
+    except RidgepointError:
+        raise
+    except _FAILURES as error:
+        raise CannotMeasure(
+            what,
+            reason=f"it raised {type(error).__name__} {when}: {error}",
+            remedy="let it do the same every time: it is called again and again",
+        ) from error
+
+
+def _require_memory(subject: Subject, available_bytes: int) -> None:
+    """Refuse data whose copies would drive the system out of memory.
+
+    Raises
+    ------
+    CannotMeasure
+    """
+    needed_bytes = _COPIES * subject.arguments.nbytes
+    if needed_bytes > available_bytes:
+        raise CannotMeasure(
+            subject.what,
+            reason=f"copies of its data need {format_si(needed_bytes, 'B')} of memory, and "
+            f"{format_si(available_bytes, 'B')} are available",
+            remedy="use less data",
+        )
+
+
+def _try(subject: Subject, *, limit_s: float) -> float:
+    """Return what a second call takes, s: what only a first one does is not measured."""
+    try:
+        loop = loop_over(subject.function, [subject.arguments.unpack()])
+        loop(1)
+        took_s, _ = time_rounds(loop, 1)
+    except _FAILURES as error:
+        raise CannotMeasure(
+            subject.what,
+            reason=f"it raised {type(error).__name__}: {error}",
+            remedy="mend it first; nothing was measured",
+        ) from error
+    if took_s > limit_s:
+        raise CannotMeasure(
+            subject.what,
+            reason=f"one call takes {took_s:.3g} s, and all together may take {limit_s:g} s",
+            remedy="give it less to do, or more time: limit_s=",
+        )
+    return took_s
+
+
+def _data_cautions(arguments: Packed) -> tuple[Caution, ...]:
+    if not arguments.holds_zeros_only:
+        return ()
+    return (
+        Caution(
+            "zeros",
+            "one of its arrays holds zeros alone, which memory and arithmetic may treat as less "
+            "than other numbers",
+            "fill it with numbers as they occur",
+        ),
+    )

@@ -1,0 +1,123 @@
+"""How many replicas of the data make every call find them in no cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.units import format_si
+
+MOST_REPLICAS = 1 << 17
+"""Python objects for more take longer to make than the measurement."""
+
+_ASSUMED_WAYS = 16
+_LEAST_FILLS = 2  # of the last-level cache, where it drops what was used least recently
+_SURE_FILLS = 4  # where it drops anything, less than 2 % of the lines stay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Replicas to be made.
+
+    Parameters
+    ----------
+    replicas : int
+    cautions : tuple of Caution
+    """
+
+    replicas: int
+    cautions: tuple[Caution, ...] = ()
+
+
+def plan(
+    what: str,
+    data_bytes: int,
+    *,
+    caches: Sequence[Cache],
+    memory_bytes: int,
+    calls_affordable: float,
+) -> Plan:
+    """Return how many replicas of the data are to be used in turn.
+
+    Parameters
+    ----------
+    what : str
+        "cannot measure ...", for messages.
+    data_bytes : int
+        Of one replica.
+    caches : sequence of Cache
+        Of this host.
+    memory_bytes : int
+        What all replicas together may take.
+    calls_affordable : float
+        Calls for which there is time within one sample: no more replicas than that, but as many
+        as fill the last-level cache four times.
+
+    Raises
+    ------
+    CannotMeasure
+        If there are no data, no known cache, or no memory for replicas that fill the last-level
+        cache.
+
+    Notes
+    -----
+    ``data_bytes * replicas >= size * associativity`` of the last-level cache (Ofenbeck et al.,
+    section III.A). A cache that evicts at random keeps a line through one filling of itself with
+    a probability of 0.35, and through as many as it has ways with less than 2e-4.
+    """
+    last = max(
+        (cache for cache in caches if cache.kind != "instruction"),
+        key=lambda cache: cache.level,
+        default=None,
+    )
+    if last is None:
+        raise CannotMeasure(
+            what,
+            reason="the caches of this host are unknown, so what leaves them cold is too",
+            remedy="measure it warm",
+        )
+    if not data_bytes:
+        raise CannotMeasure(
+            what,
+            reason="its arguments hold no arrays, and only these are replicated",
+            remedy="pass its data as arguments (arrays, tensors), or measure it warm",
+        )
+    fillings = max(last.ways or _ASSUMED_WAYS, _LEAST_FILLS)
+    wanted = -(-last.size_bytes * fillings // data_bytes)
+    affordable = memory_bytes // data_bytes
+    needed = max(2, -(-_LEAST_FILLS * last.size_bytes // data_bytes))
+    if affordable < needed:
+        raise CannotMeasure(
+            what,
+            reason=f"{needed} replicas of {format_si(data_bytes, 'B')} need "
+            f"{format_si(needed * data_bytes, 'B')} of memory, and "
+            f"{format_si(memory_bytes, 'B')} may be used",
+            remedy="use less data, or give it more: memory_bytes=",
+        )
+    if needed > MOST_REPLICAS:
+        raise CannotMeasure(
+            what,
+            reason=f"{MOST_REPLICAS} replicas of {format_si(data_bytes, 'B')}, which is as many as "
+            "are made, do not fill the last-level cache twice",
+            remedy="pass more data, or measure it warm",
+        )
+    in_time = max(int(calls_affordable), needed * _SURE_FILLS // _LEAST_FILLS)
+    replicas = max(2, min(wanted, affordable, MOST_REPLICAS, in_time))
+    fills = replicas * data_bytes / last.size_bytes
+    if replicas >= wanted or fills >= _SURE_FILLS:
+        return Plan(replicas=replicas)
+    return Plan(
+        replicas=replicas,
+        cautions=(
+            Caution(
+                "few-replicas",
+                f"{replicas} replicas of {format_si(data_bytes, 'B')} fill the last-level cache "
+                f"{fills:.2g} times; {fillings} times would make sure that "
+                "no line stays",
+                "if it is faster than memory allows, take more memory or more data",
+            ),
+        ),
+    )

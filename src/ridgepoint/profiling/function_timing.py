@@ -1,0 +1,130 @@
+"""Time the part of a program that a function is, by native runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Timed
+from ridgepoint.core.units import format_si
+from ridgepoint.meters import Run, Selection
+from ridgepoint.meters.sampling.function_clock import HIT_S, FunctionClock, Stay
+from ridgepoint.profiling.timing import OTHERS, Native, time_cautions, wants_another
+
+# Of a function's time: what stops there may add.
+_MOST_ADDED, _NOTICED = 0.10, 0.01
+
+
+def time_function(native: Native, selection: Selection) -> tuple[Timed, Timed]:
+    """Return how long native runs are in a function and in what it calls, and in all.
+
+    Parameters
+    ----------
+    native : Native
+        Its output was shown before.
+    selection : Selection
+        Of a function.
+
+    Raises
+    ------
+    MeterUnavailable
+        If breakpoints cannot tell.
+    """
+    clock = FunctionClock(pattern=selection.name, all_threads=selection.all_threads)
+
+    def launch() -> Run:
+        return native.once("discard")[0]
+
+    native.report(f"finding {selection}", False)
+    clock.prepare(launch)
+    native.report(f"timing {selection}, and its CPU time", False)
+    sampled = clock.time(launch, sample=True)
+    stays: list[Stay] = []
+    elapsed_s = sampled.run.wall_s
+    while wants_another([stay.wall_s for stay in stays], elapsed_s=elapsed_s, repeat=native.repeat):
+        limit = f" of {native.repeat}" if native.repeat else ""
+        native.report(f"timing {selection}, run {len(stays) + 1}{limit}", False)
+        stays.append(clock.time(launch))
+        elapsed_s += stays[-1].run.wall_s
+    runtime = Estimate(stay.wall_s for stay in stays)
+    entries = max(stay.entries for stay in stays)
+    if entries * HIT_S > _MOST_ADDED * runtime.median:
+        raise MeterUnavailable(
+            f"cannot time {selection}",
+            reason=f"it is entered {entries} times and takes {format_si(runtime.median, 's')}: too "
+            "short to stop at",
+            remedy="name the function that holds the loop around it",
+        )
+    cpu_s, system_s = _cpu_of(sampled, stays)
+    part = Timed(
+        runtime_s=runtime,
+        cpu_s=Estimate([cpu_s]),
+        exit_status=stays[0].run.exit_status,
+        cautions=_stay_cautions(selection, runtime, stays, sampled),
+        system_s=Estimate([system_s]),
+        entries=entries,
+    )
+    return part, whole_of([stay.run for stay in stays])
+
+
+def whole_of(runs: Sequence[Run]) -> Timed:
+    """Return the time of the whole program in runs in which a part of it was timed."""
+    return Timed(
+        runtime_s=Estimate(run.wall_s for run in runs),
+        cpu_s=Estimate(run.cpu_s for run in runs),
+        exit_status=runs[0].exit_status,
+        system_s=Estimate(run.system_s for run in runs),
+    )
+
+
+def _cpu_of(sampled: Stay, stays: Sequence[Stay]) -> tuple[float, float]:
+    """Return CPU time and the kernel's part of it inside, of one run on average.
+
+    The sampled run tells which part of the CPU time is inside: neighbours change the wall-clock
+    time, not that. Of the kernel's time it is not known when it was: as much of it is taken to be
+    inside as of the rest.
+    """
+    inside_s, run = sampled.user_s or 0.0, sampled.run
+    user_s = max(run.cpu_s - run.system_s, inside_s)
+    share = inside_s / user_s if user_s else 0.0
+    cpu_s = share * sum(stay.run.cpu_s for stay in stays) / len(stays)
+    return cpu_s, share * sum(stay.run.system_s for stay in stays) / len(stays)
+
+
+def _stay_cautions(
+    selection: Selection, runtime: Estimate, stays: Sequence[Stay], sampled: Stay
+) -> tuple[Caution, ...]:
+    cautions = list(time_cautions(runtime, [stay.run for stay in stays]))
+    counts = sorted({stay.entries for stay in stays})
+    if len(counts) > 1:
+        cautions.append(
+            Caution(
+                "function-entries-differ",
+                f"{selection} was entered {counts[0]} to {counts[-1]} times in different runs",
+                "its runs are not alike: do not trust its time",
+            )
+        )
+    if sampled.others_s > OTHERS * (sampled.user_s or 0.0):
+        cautions.append(
+            Caution(
+                "function-other-threads",
+                f"other threads used {format_si(sampled.others_s, 's')} of CPU time while "
+                f"{selection} was active: what they did is not counted in it",
+                f"count it too, if they worked for it: --function {shlex.quote(selection.name)} "
+                "--all-threads",
+            )
+        )
+    added = counts[-1] * HIT_S / runtime.median if runtime.median else 0.0
+    if added > _NOTICED:
+        cautions.append(
+            Caution(
+                "function-short",
+                f"{selection} was entered {counts[-1]} times, and each stop of the processor there "
+                f"may take {format_si(HIT_S, 's')}: up to {added:.1%} of its time is not its own",
+                "name the function that holds the loop around it",
+            )
+        )
+    return tuple(cautions)

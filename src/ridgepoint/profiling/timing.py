@@ -1,0 +1,395 @@
+"""Time a program by native runs, and the regions that it marks."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import ProgramFailed, TimedOut
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Timed, TimedRegion
+from ridgepoint.core.units import format_si
+from ridgepoint.host import System, of_activity
+from ridgepoint.host.scratch import scratch_folder
+from ridgepoint.meters import Run
+from ridgepoint.meters.process import Output, run
+from ridgepoint.meters.region_times import RegionTime, read_times
+from ridgepoint.meters.sampling import Sampler
+from ridgepoint.meters.standard_input import StandardInput
+from ridgepoint.regions import TIMES_VARIABLE
+
+TIME_BUDGET_S = 30.0
+"""Native runs are repeated for this long at most, but for the first, which is as long as it is."""
+
+MAX_RUNS = 30
+_ENOUGH_SAMPLES = 5000  # of a function with a fiftieth of the time there are a hundred then
+_SAMPLING_BUDGET_S = 10.0
+_TIGHT_RUNS = 10
+_TIGHT = 0.02
+_NOISY = 0.10
+_SHORT_S = 0.01
+_IN_KERNEL = 0.2
+_SHORT_ENTRY_S = 300e-6  # of which marks of Python take less than 1 %
+OTHERS = 0.10
+"""Of the CPU time of those inside: less of other threads' is not worth a caution."""
+
+_CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
+_REPEATS = "let it do the same every time: remove what it leaves behind, or have it overwrite that"
+
+Progress = Callable[[str, bool], None]
+"""Called with what begins now, and whether the program's own output is shown meanwhile."""
+
+
+def wants_another(samples: Sequence[float], *, elapsed_s: float, repeat: int | None) -> bool:
+    """Return whether another native run is worth its time.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        Runtimes so far, s.
+    elapsed_s : float
+        Time spent on native runs so far, the first one's included.
+    repeat : int or None
+        Runs asked for; None: as many as the interval needs.
+    """
+    if repeat is not None:
+        return len(samples) < repeat
+    if not samples:
+        return True
+    estimate = Estimate(samples)
+    if elapsed_s + estimate.median > TIME_BUDGET_S or estimate.n >= MAX_RUNS:
+        return False
+    spread = estimate.relative_spread
+    return estimate.n < _TIGHT_RUNS or spread is None or spread > _TIGHT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """How a program is run natively.
+
+    Parameters
+    ----------
+    command : tuple of str
+        As `ridgepoint.meters.process.resolve` returns it.
+    stdin : StandardInput
+    repeat : int or None
+        Runs that count; None: as many as the interval needs.
+    timeout_s : float or None
+        Limit of each single run.
+    ignore_status : bool
+        Whether a status other than 0 is no failure.
+    output : {"own", "stderr", "discard"}
+        Where the program's output goes in the one run that shows it.
+    report : callable
+    """
+
+    command: tuple[str, ...]
+    stdin: StandardInput
+    repeat: int | None
+    timeout_s: float | None
+    ignore_status: bool
+    output: Output
+    report: Progress
+
+    def once(self, output: Output) -> tuple[Run, dict[str, RegionTime]]:
+        """Run the program once, and return how long it was in the regions that it marks.
+
+        Raises
+        ------
+        ProgramFailed
+            If it exits with a status other than 0 (and that is not ignored), or a signal ends it.
+        TimedOut
+            If it takes too long.
+        """
+        with scratch_folder() as name:
+            try:
+                done = run(
+                    self.command,
+                    stdin=self.stdin,
+                    output=output,
+                    timeout_s=self.timeout_s,
+                    environment={TIMES_VARIABLE: name},
+                )
+            except TimedOut as error:
+                raise TimedOut(
+                    error.what, reason=f"natively, {error.reason}", remedy=error.remedy
+                ) from error
+            require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
+            return done, read_times(Path(name))
+
+    def again(self) -> tuple[Run, dict[str, RegionTime]]:
+        """Run the program once more, after it has done well, without showing its output.
+
+        Raises
+        ------
+        ProgramFailed
+            If it fails now; the message says what is not as it was.
+        TimedOut
+            If it takes too long.
+        """
+        try:
+            return self.once("discard")
+        except ProgramFailed as error:
+            reason, remedy = f"its first run went well, and in a later one {error.reason}", _REPEATS
+            if self.output == "own" and os.isatty(1):
+                reason = (
+                    f"its first run, on the terminal, went well, and in a later one, whose output "
+                    f"goes to a pipe, {error.reason}"
+                )
+                remedy = f"tell it to do without a terminal, or, if that is not why, {_REPEATS}"
+            raise ProgramFailed(
+                error.what, reason=reason, remedy=remedy, exit_status=error.exit_status
+            ) from error
+
+
+def time_program(
+    native: Native, *, all_threads: bool = False
+) -> tuple[Timed, tuple[TimedRegion, ...]]:
+    """Return the runtime of a program, and of the regions that it marks, from native runs.
+
+    The first run finds cold files: it counts only where there is no time for others.
+
+    Parameters
+    ----------
+    native : Native
+    all_threads : bool
+        Whether what any thread does while one is in a region counts there: else a caution says
+        where other threads worked meanwhile.
+    """
+    native.report("running the program", True)
+    before = System().activity()
+    first, times = native.once(native.output)
+    is_alone = native.repeat == 1 or 3 * first.wall_s > TIME_BUDGET_S
+    runs, regions = ([first], [times]) if is_alone else ([], [])
+    seen = [first]
+    elapsed_s = first.wall_s
+    before = before if is_alone else System().activity()
+    while wants_another([r.wall_s for r in runs], elapsed_s=elapsed_s, repeat=native.repeat):
+        limit = f" of {native.repeat}" if native.repeat else ""
+        native.report(f"timing run {len(runs) + 1}{limit}", False)
+        again, times = native.again()
+        runs.append(again)
+        regions.append(times)
+        seen.append(again)
+        elapsed_s += again.wall_s
+    runtime = Estimate(r.wall_s for r in runs)
+    timed = Timed(
+        runtime_s=runtime,
+        cpu_s=Estimate(r.cpu_s for r in runs),
+        system_s=Estimate(r.system_s for r in runs),
+        exit_status=first.exit_status,
+        cautions=(
+            *time_cautions(runtime, seen),
+            *of_activity(before, System().activity()),
+            *_kernel_caution(runs),
+        ),
+    )
+    names = [name for name in regions[0] if all(name in times for times in regions)]
+    return timed, tuple(
+        _timed_region(name, [times[name] for times in regions], all_threads=all_threads)
+        for name in names
+    )
+
+
+def sample_program(native: Native, timed: Timed) -> Sampler:
+    """Return samples of where a program is, from native runs beside those that were timed.
+
+    Parameters
+    ----------
+    native : Native
+    timed : Timed
+        The runs that were timed: a program that is short is run until there are samples enough.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the kernel allows no sampling.
+    """
+    sampler = Sampler(cpu_s=timed.cpu_s.median)
+    elapsed_s = 0.0
+    while not sampler.runs or (
+        sampler.samples < _ENOUGH_SAMPLES
+        and len(sampler.runs) < (native.repeat or MAX_RUNS)
+        and elapsed_s + timed.runtime_s.median < _SAMPLING_BUDGET_S
+    ):
+        native.report(f"sampling run {len(sampler.runs) + 1}", False)
+        sampler.sample(lambda: native.again()[0])
+        elapsed_s += sampler.runs[-1].wall_s
+    return sampler
+
+
+def _timed_region(name: str, times: Sequence[RegionTime], *, all_threads: bool) -> TimedRegion:
+    return TimedRegion(
+        name=name,
+        entries=times[0].entries,
+        runtime_s=_estimate([time.wall_s for time in times]),
+        busy_s=Estimate(time.busy_s for time in times),
+        cpu_s=_estimate([time.cpu_s for time in times]),
+        cautions=(
+            *_region_cautions(name, times),
+            *(() if all_threads else _other_threads_caution(name, times)),
+        ),
+    )
+
+
+def _estimate(times_s: Sequence[float | None]) -> Estimate | None:
+    """Return the estimate of times that are all known."""
+    known = [time_s for time_s in times_s if time_s is not None]
+    return Estimate(known) if len(known) == len(times_s) else None
+
+
+def _other_threads_caution(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
+    """Doubt a region while which other threads worked: it holds what its own threads do."""
+    others_s = _estimate([None if t.cpu_s is None else t.cpu_s - t.busy_s for t in times])
+    if others_s is None:
+        return ()
+    busy_s = Estimate(time.busy_s for time in times).median
+    if others_s.median <= max(OTHERS * busy_s, _CPU_CLOCK_S * times[0].entries):
+        return ()
+    return (
+        Caution(
+            "region-other-threads",
+            f"other threads used at least {format_si(others_s.median, 's')} of CPU time while "
+            f"region {name!r} was active, beside the {format_si(busy_s, 's')} of those inside: "
+            "what they did is not counted in it",
+            f"count it too, if they worked for it: --region {shlex.quote(name)} --all-threads",
+        ),
+    )
+
+
+def _region_cautions(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
+    cautions = []
+    if len({time.entries for time in times}) > 1:
+        counts = sorted({time.entries for time in times})
+        cautions.append(
+            Caution(
+                "region-entries-differ",
+                f"region {name!r} was entered {counts[0]} to {counts[-1]} times in different runs",
+                "its runs are not alike: do not trust its time",
+            )
+        )
+    per_entry_s = min(time.busy_s / max(1, time.entries) for time in times)
+    if per_entry_s < _SHORT_ENTRY_S:
+        cautions.append(
+            Caution(
+                "region-short",
+                f"an entry of region {name!r} takes {per_entry_s * 1e6:.2g} us, of which its marks "
+                "take 0.05 us (C) to 2 us (Python) while it is timed, and each pair of marks "
+                "within it 1 us to 5 us",
+                "mark what takes longer: the loop and not its body",
+            )
+        )
+    if any(time.wall_s is None for time in times):
+        cautions.append(
+            Caution(
+                "region-time-unknown",
+                f"the time of region {name!r} is not known exactly: processes overlapped in it, "
+                "or one ended inside",
+                "mark it in one process, and let it end",
+            )
+        )
+    return tuple(cautions)
+
+
+def require_success(command: Sequence[str], status: int, *, ignore_status: bool) -> None:
+    """Refuse a program that failed.
+
+    Raises
+    ------
+    ProgramFailed
+        If a signal ended it, or its status is not 0 and that is not ignored.
+    """
+    what = f"cannot measure {command[0]!r}"
+    if status > 128 and status - 128 in set(signal.Signals):
+        raise ProgramFailed(
+            what,
+            reason=f"{signal.Signals(status - 128).name} ended it",
+            remedy="mend the program first; nothing was measured",
+            exit_status=status,
+        )
+    if status and not ignore_status:
+        raise ProgramFailed(
+            what,
+            reason=f"it exited with status {status}",
+            remedy="see what it says itself; to measure it all the same, add --ignore-status",
+            exit_status=status,
+        )
+
+
+def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]:
+    """Return what to doubt in the runtime of a program.
+
+    Parameters
+    ----------
+    runtime : Estimate
+    runs : sequence of Run
+        Those that it is of, and others whose status matters.
+    """
+    cautions = []
+    statuses = {run.exit_status for run in runs}
+    left_behind = max(run.left_behind for run in runs)
+    spread = runtime.relative_spread
+    if spread is None:
+        cautions.append(
+            Caution(
+                "few-samples",
+                f"the runtime was measured {runtime.n} time(s): too few for a 95 % interval",
+                "ask for at least 6: --repeat 6",
+            )
+        )
+    elif spread > _NOISY:
+        cautions.append(
+            Caution(
+                "noisy",
+                f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
+                "quiet the machine, give the program more to do, or ask for more runs: --repeat",
+                effect=spread / 2,
+                on="time",
+            )
+        )
+    if runtime.median < _SHORT_S:
+        cautions.append(
+            Caution(
+                "short",
+                f"it runs for {runtime.median * 1e3:.2g} ms: starting a process is much of that",
+                "give it more to do",
+            )
+        )
+    if len(statuses) > 1:
+        cautions.append(
+            Caution(
+                "status-changes",
+                f"its runs ended with different statuses: {sorted(statuses)}",
+                "its runs are not alike: look for what it leaves behind from one to the next",
+            )
+        )
+    if left_behind:
+        cautions.append(
+            Caution(
+                "left-behind",
+                f"{left_behind} of its processes outlived it and were ended; their work is not in "
+                "the runtime",
+                "let the program wait for what it starts",
+            )
+        )
+    return tuple(cautions)
+
+
+def _kernel_caution(runs: Sequence[Run]) -> tuple[Caution, ...]:
+    """Doubt the counts of a program that lets the kernel work: no meter sees that from outside."""
+    cpu_s, system_s = sum(r.cpu_s for r in runs), sum(r.system_s for r in runs)
+    if cpu_s < _SHORT_S * len(runs) or system_s < _IN_KERNEL * cpu_s:
+        return ()
+    return (
+        Caution(
+            "kernel-time",
+            f"{system_s / cpu_s:.0%} of its CPU time was spent in the kernel, whose instructions "
+            "and traffic are not counted",
+            "look at its system calls and page faults: the bound holds, but is low",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Documents that we ship: machines, tables of papers, peaks by microarchitecture, loads."""

@@ -1,0 +1,123 @@
+"""Machines: published ones by name, measured ones from a file.
+
+The published machines are documents of this package, one file each, kept by hand: every figure
+names the paper and the table or equation from which it comes, and what a paper does not give
+is left out.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib.resources import files
+from pathlib import Path
+
+from ridgepoint.core.documents import decode, decode_machine, kind_of
+from ridgepoint.core.errors import InvalidDocument, RidgepointError, reason_of
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+
+_MACHINES = files("ridgepoint") / "data" / "machines"
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the published machines, sorted.
+
+    Examples
+    --------
+    >>> "cascade-lake" in names()
+    True
+    """
+    return tuple(
+        sorted(
+            entry.name.removesuffix(".json")
+            for entry in _MACHINES.iterdir()
+            if entry.name.endswith(".json")
+        )
+    )
+
+
+def load(name: str) -> Machine:
+    """Return a published machine.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`; upper and lower case are alike.
+
+    Raises
+    ------
+    RidgepointError
+        If the library has no such machine; the message lists those it has.
+
+    Examples
+    --------
+    >>> load("e5645").rate("bop")
+    86400000000.0
+    """
+    known = names()
+    if name.lower() not in known:
+        near = difflib.get_close_matches(name.lower(), known, n=2)
+        suggestion = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+        raise RidgepointError(
+            f"cannot load the machine {name!r}",
+            reason=f"the library has only {', '.join(known)}",
+            remedy=f"{suggestion}give one of these names, or the path of a machine's JSON file",
+        )
+    file = _MACHINES / f"{name.lower()}.json"
+    return decode(file.read_bytes(), Machine, origin=f"the library's {name.lower()}")
+
+
+def open_machine(text: str) -> Machine:
+    """Return the machine that a user names: by a file, or by its name in the library.
+
+    Of a measured cluster it is the machine of the slowest node, with its link to the others.
+
+    Parameters
+    ----------
+    text : str
+        A path, if it exists or looks like one (ends in ``.json`` or holds a ``/``); else a
+        name of `names`.
+
+    Raises
+    ------
+    RidgepointError
+        If the library has no machine of this name.
+    InvalidDocument
+        If the file cannot be read, or does not hold a machine.
+    """
+    path = Path(text)
+    looks_like_a_path = "/" in text or text.lower().endswith(".json")
+    try:
+        # A folder that happens to be called like a published machine does not hide it.
+        if (
+            not looks_like_a_path
+            and not path.is_file()
+            and (text.lower() in names() or not path.exists())
+        ):
+            return load(text)
+        document = path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise InvalidDocument(
+            f"cannot read {text!r} as a machine",
+            reason=reason_of(error),
+            remedy="give a file written by 'ridgepoint machine --json', or a published machine: "
+            + ", ".join(names()),
+        ) from error
+    return decode_machine(document, origin=text)
+
+
+def open_cluster(text: str) -> MeasuredCluster | None:
+    """Return the measured cluster in the file that a user names; None: it holds something else.
+
+    Raises
+    ------
+    InvalidDocument
+        If the file is one of a cluster, and is damaged.
+    """
+    try:
+        document = Path(text).read_bytes()
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return None
+    if kind_of(document) != "cluster":
+        return None
+    return decode(document, MeasuredCluster, origin=text)

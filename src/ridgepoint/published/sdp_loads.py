@@ -1,0 +1,105 @@
+"""Published compute loads of the SKA1 Science Data Processor, by product and stage."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from importlib.resources import files
+
+import msgspec
+
+from ridgepoint.core.errors import RidgepointError
+
+_FILE = files("ridgepoint") / "data" / "published" / "sdp.toml"
+_PETA = 1e15
+
+DECONVOLVE = ("identify", "subtract")
+"""The two parts of the published deconvolution, which is one stage of the memo."""
+
+
+class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Loads of one product, Pflop/s.
+
+    Parameters
+    ----------
+    title : str
+    total : float
+        Of all its parts.
+    stages : dict of str to float
+        Of the continuum imaging pipeline's parts.
+    others : dict of str to float
+        The largest of the rest.
+    """
+
+    title: str
+    total: float
+    stages: dict[str, float]
+    others: dict[str, float]
+
+    @property
+    def total_flop_per_s(self) -> float:
+        """Load of the whole product, flop/s."""
+        return self.total * _PETA
+
+    @property
+    def stage_flop_per_s(self) -> dict[str, float]:
+        """Loads of the memo's five stages, flop/s, in their order."""
+        parts = {name: load * _PETA for name, load in self.stages.items()}
+        clean = sum(parts[name] for name in DECONVOLVE)
+        return {
+            "grid": parts["grid"],
+            "ifft": parts["ifft"],
+            "deconvolve": clean,
+            "fft": parts["fft"],
+            "degrid": parts["degrid"],
+        }
+
+    @property
+    def imaging_share(self) -> float:
+        """Share of those five in the whole."""
+        return sum(self.stage_flop_per_s.values()) / self.total_flop_per_s
+
+
+class _Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    source: str
+    products: dict[str, Product]
+
+
+def products() -> dict[str, Product]:
+    """Return the published products, by name.
+
+    Examples
+    --------
+    >>> round(products()["low-dprepa"].imaging_share, 3)
+    0.175
+    """
+    return _read().products
+
+
+def source() -> str:
+    """Return where the loads come from."""
+    return _read().source
+
+
+def product(name: str) -> Product:
+    """Return a product.
+
+    Raises
+    ------
+    RidgepointError
+        If there is none of this name; the message lists those there are.
+    """
+    known = products()
+    if name.lower() not in known:
+        near = difflib.get_close_matches(name.lower(), known, n=1)
+        suggestion = f"did you mean {near[0]!r}? " if near else ""
+        raise RidgepointError(
+            f"cannot take the loads of {name!r}",
+            reason=f"published here are only {', '.join(known)}",
+            remedy=f"{suggestion}give one of these names, or the load of each stage",
+        )
+    return known[name.lower()]
+
+
+def _read() -> _Published:
+    return msgspec.convert(tomllib.loads(_FILE.read_text(encoding="utf-8")), _Published)

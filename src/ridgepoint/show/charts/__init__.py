@@ -1,0 +1,1 @@
+"""A maker for each picture."""

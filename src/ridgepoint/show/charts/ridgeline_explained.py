@@ -1,0 +1,199 @@
+"""The figures with which the paper explains the Ridgeline: Figs. 2a to 2e."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.show.charts.plane import Coordinates
+from ridgepoint.show.charts.ridgeline import (
+    X_LABEL,
+    edges,
+    frame_corners,
+    machines_line,
+    region_areas,
+    y_label,
+)
+from ridgepoint.show.charts.ridgeline_plane import (
+    Area,
+    Chart,
+    ChartsFigure,
+    Line,
+    clipped,
+    decade_ticks,
+    decades,
+    si_text,
+)
+from ridgepoint.show.words import shown_intensity
+
+_AROUND = 30.0
+_ROOM = 1.6
+_K_STEPS = (0.01, 0.1, 1.0, 10.0)
+"""Of the ridge's own k, for lines of equal network intensity."""
+
+
+def explained(ridgeline: Ridgeline) -> dict[str, ChartsFigure]:
+    """Return Figs. 2a to 2e, by name: how two rooflines make the plane, with full overlap."""
+    full = replace(ridgeline, overlap="full")
+    plane, limits = _plane(full)
+    x_limits, y_limits = limits
+    ridge = full.ridge
+    upright = Line(
+        style="network", places=((ridge.memory_intensity, y_limits[0]),
+                                 (ridge.memory_intensity, y_limits[1])),
+        label=f"I_M* = {shown_intensity(ridge.memory_intensity)}",
+    )  # fmt: skip
+    level = Line(
+        style="compute", places=((x_limits[0], ridge.arithmetic_intensity),
+                                 (x_limits[1], ridge.arithmetic_intensity)),
+        label=f"I_A* = {shown_intensity(ridge.arithmetic_intensity)} {full.unit}/byte",
+    )  # fmt: skip
+    halves = _halves(full, limits)
+    figures = {
+        "2a": (
+            replace(plane, title="The roofline divides the plane", areas=halves[:2],
+                    lines=(level,)),
+            _roofline_beside(full, y_limits),
+        ),
+        "2b": (
+            replace(plane, title="So does the memory-network roofline", areas=halves[2:],
+                    lines=(upright,)),
+            _memory_network_roofline(full, x_limits),
+        ),
+        "2c": (
+            replace(plane, title="Together: four quadrants", areas=_quadrants(full, limits),
+                    lines=(level, upright)),
+        ),
+        "2d": (
+            replace(plane, title="x y = I_N, flop per byte of network",
+                    lines=(*_equal_k(full, limits), level, upright)),
+        ),
+        "2e": (
+            replace(plane, title="The regions", areas=region_areas(full, limits),
+                    lines=edges(full, limits)),
+        ),
+    }  # fmt: skip
+    return {name: ChartsFigure(charts=charts) for name, charts in figures.items()}
+
+
+def _plane(ridgeline: Ridgeline) -> tuple[Chart, tuple[Coordinates, Coordinates]]:
+    """Return the empty plane around the ridge point, and its limits."""
+    ridge = ridgeline.ridge
+    limits = [
+        decades([value / _AROUND, value * _AROUND])
+        for value in (ridge.memory_intensity, ridge.arithmetic_intensity)
+    ]
+    chart = Chart(
+        title="",
+        subtitle=machines_line(ridgeline),
+        x_label=X_LABEL,
+        y_label=y_label(ridgeline),
+        x_limits=limits[0],
+        y_limits=limits[1],
+        x_ticks=decade_ticks(limits[0], shown_intensity),
+        y_ticks=decade_ticks(limits[1], shown_intensity),
+    )
+    return chart, (limits[0], limits[1])
+
+
+def _halves(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Area, ...]:
+    """Return above and below I_A*, then left and right of I_M*."""
+    up = math.log10(ridgeline.ridge.arithmetic_intensity)
+    right = math.log10(ridgeline.ridge.memory_intensity)
+    corners = frame_corners(limits)
+    return (
+        Area(region="compute", corners=clipped(corners, [lambda x, y: y - up]),
+             label="compute-bound"),
+        Area(region="memory", corners=clipped(corners, [lambda x, y: up - y]),
+             label="memory-bound"),
+        Area(region="network", corners=clipped(corners, [lambda x, y: right - x]),
+             label="network-bound"),
+        Area(region="memory", corners=clipped(corners, [lambda x, y: x - right]),
+             label="memory-bound"),
+    )  # fmt: skip
+
+
+def _quadrants(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Area, ...]:
+    """Return what both rooflines say of each quadrant."""
+    (left, right), (bottom, top) = limits
+    x, y = ridgeline.ridge.memory_intensity, ridgeline.ridge.arithmetic_intensity
+    return (
+        Area(region="network", corners=frame_corners(((left, x), (bottom, y))),
+             label="roofline: memory\nmemory-network: network\nso network-bound"),
+        Area(region="memory", corners=frame_corners(((x, right), (bottom, y))),
+             label="both: memory\nso memory-bound"),
+        Area(region="compute", corners=frame_corners(((x, right), (y, top))),
+             label="roofline: compute\nmemory-network: memory\nso compute-bound"),
+        Area(region=None, corners=frame_corners(((left, x), (y, top))),
+             label="roofline: compute\nmemory-network: network\nwhich of the two?"),
+    )  # fmt: skip
+
+
+def _equal_k(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Line, ...]:
+    """Return lines on which performance depends on the network alone."""
+    left, right = limits[0]
+    lines = []
+    for step in _K_STEPS:
+        k = ridgeline.ridge.network_intensity * step
+        bound_by = float(ridgeline.attainable_by_network(k))
+        said = ", the ridge" if step == 1 else ""
+        lines.append(
+            Line(
+                style="ridge" if step == 1 else "balance",
+                places=((left, k / left), (right, k / right)),
+                label=f"k = {shown_intensity(k)}{said}: "
+                f"at most {si_text(bound_by, f'{ridgeline.unit}/s', digits=3)}",
+            )
+        )
+    return tuple(lines)
+
+
+def _roofline_beside(ridgeline: Ridgeline, y_limits: Coordinates) -> Chart:
+    """Return the roofline that stands on the plane's vertical axis, turned to share it."""
+    y = np.array([y_limits[0], ridgeline.ridge.arithmetic_intensity, y_limits[1]])
+    rates = ridgeline.attainable(math.inf, y)
+    places = tuple(zip(np.atleast_1d(rates).tolist(), y.tolist(), strict=True))
+    limits = decades([rate for rate, _ in places], room=_ROOM)
+    ticks = decade_ticks(limits, lambda value: si_text(value, f"{ridgeline.unit}/s"))
+    return Chart(
+        title="Roofline, on the same vertical axis",
+        subtitle="below its knee memory limits, above it compute",
+        x_label=f"Performance [{ridgeline.unit}/s]",
+        y_label=y_label(ridgeline),
+        x_limits=limits,
+        y_limits=y_limits,
+        x_ticks=ticks[:-1],  # the last would stick out
+        y_ticks=decade_ticks(y_limits, shown_intensity),
+        lines=(
+            Line(style="roof", places=places),
+            Line(style="compute", places=((limits[0], y[1]), (limits[1], y[1])),
+                 label=f"I_A* = {shown_intensity(y[1])}"),
+        ),
+    )  # fmt: skip
+
+
+def _memory_network_roofline(ridgeline: Ridgeline, x_limits: Coordinates) -> Chart:
+    """Return the memory bandwidth that the network allows, over the memory intensity."""
+    x = ridgeline.ridge.memory_intensity
+    at = (x_limits[0], x, x_limits[1])
+    seconds = ridgeline.place(work=0.0, memory_bytes=1.0, network_bytes=1 / np.array(at)).time_s
+    places = tuple(zip(at, (1 / np.atleast_1d(seconds)).tolist(), strict=True))
+    y_limits = decades([rate for _, rate in places], room=_ROOM)
+    return Chart(
+        title="Memory-network roofline, on the same horizontal axis",
+        subtitle="left of its knee the network limits, right of it memory",
+        x_label=X_LABEL,
+        y_label="Memory bandwidth [byte/s]",
+        x_limits=x_limits,
+        y_limits=y_limits,
+        x_ticks=decade_ticks(x_limits, shown_intensity),
+        y_ticks=decade_ticks(y_limits, lambda value: si_text(value, "B/s")),
+        lines=(
+            Line(style="roof", places=places),
+            Line(style="network", places=((x, y_limits[0]), (x, y_limits[1])),
+                 label=f"I_M* = {shown_intensity(x)}"),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""All figures of the Ridgeline paper, drawn to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ridgepoint.models.ridgeline import REGIONS, Placed, Ridgeline
+from ridgepoint.models.ridgeline.trajectories import Trajectory
+from ridgepoint.show.charts.ridgeline import ridgeline_figure
+from ridgepoint.show.charts.ridgeline_case import case_study
+from ridgepoint.show.charts.ridgeline_explained import explained
+from ridgepoint.show.charts.ridgeline_mpl import save
+from ridgepoint.show.charts.ridgeline_surface import surfaces
+from ridgepoint.show.charts.ridgeline_surface_mpl import save_surface
+
+_FIRST_BATCH = 256
+"""From which on the paper's Fig. 6 shows the case study."""
+_LEAST = 3
+
+
+def save_all(
+    ridgeline: Ridgeline,
+    trajectories: Sequence[Trajectory],
+    notes: Sequence[str],
+    folder: Path,
+) -> None:
+    """Write Figs. 1, 2a to 2e, 3, 4a to 4c, 6a and 6b, both in one, and one that it only describes.
+
+    Parameters
+    ----------
+    ridgeline : Ridgeline
+    trajectories : sequence of Trajectory
+        The last is the case study of Fig. 4.
+    notes : sequence of str
+        Below Fig. 6.
+    folder : Path
+        Files are called ``1.svg``, ``2a.svg``, ..., and ``network.svg``: the compute-network
+        roofline.
+    """
+    for name, surface in surfaces(ridgeline).items():
+        save_surface(surface, folder / f"{name}.svg")
+    last = trajectories[-1]
+    for name, figure in (explained(ridgeline) | case_study(ridgeline, last)).items():
+        save(figure, folder / f"{name}.svg")
+    both = ridgeline_figure(ridgeline, [_larger(one) for one in trajectories], notes=notes)
+    save(both, folder / "6.svg")
+    for name, chart in zip(("6a", "6b"), both.charts, strict=True):
+        save(replace(both, charts=(chart,)), folder / f"{name}.svg")
+
+
+def _larger(one: Trajectory) -> Trajectory:
+    """Return the part that Fig. 6 shows: batches from 256 on, if there are several."""
+    if one.variable != "batch" or one.batch is None:
+        return one
+    kept = [index for index, batch in enumerate(one.batch) if batch >= _FIRST_BATCH]
+    if len(kept) < _LEAST:
+        return one
+    return replace(
+        one,
+        labels=tuple(one.labels[index] for index in kept),
+        placed=_of(one.placed, kept),
+        batch=tuple(one.batch[index] for index in kept),
+        nodes=None if one.nodes is None else tuple(one.nodes[index] for index in kept),
+    )
+
+
+def _of(placed: Placed, kept: list[int]) -> Placed:
+    """Return some of the units of work."""
+    return Placed(
+        work=np.atleast_1d(placed.work)[kept],
+        memory_bytes=np.atleast_1d(placed.memory_bytes)[kept],
+        network_bytes=np.atleast_1d(placed.network_bytes)[kept],
+        times_s={region: np.atleast_1d(placed.times_s[region])[kept] for region in REGIONS},
+        time_s=np.atleast_1d(placed.time_s)[kept],
+        limiter=np.atleast_1d(placed.limiter)[kept],
+        roofline_limiter=np.atleast_1d(placed.roofline_limiter)[kept],
+        slowest=np.atleast_1d(placed.slowest)[kept],
+    )

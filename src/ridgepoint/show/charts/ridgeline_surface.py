@@ -1,0 +1,143 @@
+"""Performance as a surface over two intensities: Figs. 1 and 3 of the Ridgeline paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from ridgepoint.models.ridgeline import Region, Ridgeline
+from ridgepoint.show.charts.plane import Coordinates
+from ridgepoint.show.charts.ridgeline import X_LABEL, machines_line, region_areas, y_label
+from ridgepoint.show.charts.ridgeline_plane import (
+    Cut,
+    Face,
+    SurfaceFigure,
+    Ticks,
+    clipped,
+    decade_ticks,
+    decades,
+    si_text,
+)
+from ridgepoint.show.words import shown_intensity
+
+_AROUND = 30.0
+_BELOW_RIDGE = 5.0
+_EVERY_OTHER = 2
+
+
+def surfaces(ridgeline: Ridgeline) -> dict[str, SurfaceFigure]:
+    """Return Figs. 1 and 3, by name, with full overlap: their faces are flat then.
+
+    Parameters
+    ----------
+    ridgeline : Ridgeline
+    """
+    full = replace(ridgeline, overlap="full")
+    return {"1": _over_both_bytes(full), "3": _over_the_plane(full)}
+
+
+def _over_both_bytes(ridgeline: Ridgeline) -> SurfaceFigure:
+    """Return performance over flop per memory byte and flop per network byte."""
+    ridge = ridgeline.ridge
+    limits = (_around(ridge.arithmetic_intensity), _around(ridge.network_intensity))
+    up, out = (math.log10(v) for v in (ridge.arithmetic_intensity, ridge.network_intensity))
+    bounds: dict[Region, tuple[Callable[[float, float], float], ...]] = {
+        "compute": (lambda x, y: x - up, lambda x, y: y - out),
+        "memory": (lambda x, y: up - x, lambda x, y: (y - out) - (x - up)),
+        "network": (lambda x, y: out - y, lambda x, y: (x - up) - (y - out)),
+    }
+    (left, right), (bottom, top) = limits
+    corners = ((left, bottom), (right, bottom), (right, top), (left, top))
+    faces = {region: clipped(corners, keeps) for region, keeps in bounds.items()}
+
+    def height(i_a: float, i_n: float) -> float:
+        return float(ridgeline.attainable(i_n / i_a, i_a))
+
+    return _surface(
+        ridgeline,
+        title="Roofline in three dimensions",
+        labels=(y_label(ridgeline), f"Network intensity I_N [{ridgeline.unit}/byte]"),
+        limits=limits,
+        faces=faces,
+        height=height,
+    )
+
+
+def _over_the_plane(ridgeline: Ridgeline) -> SurfaceFigure:
+    """Return performance over the Ridgeline's plane, with a roofline of each kind on it."""
+    ridge = ridgeline.ridge
+    limits = (_around(ridge.memory_intensity), _around(ridge.arithmetic_intensity))
+    areas = region_areas(ridgeline, limits, named=False)
+    faces = {area.region: area.corners for area in areas if area.region is not None}
+
+    def height(i_m: float, i_a: float) -> float:
+        return float(ridgeline.attainable(i_m, i_a))
+
+    # Through the network-bound region, each line has a knee where it meets the next one.
+    x, y = ridge.memory_intensity * _BELOW_RIDGE, ridge.arithmetic_intensity * _BELOW_RIDGE
+    (left, right), (bottom, top) = limits
+    red = [(x, value) for value in (bottom, ridge.arithmetic_intensity, top)]
+    blue = [(value, y) for value in (left, ridge.network_intensity / y, right)]
+    cuts = (
+        Cut(
+            style="memory",
+            places=tuple((*at, height(*at)) for at in red),
+            name=f"roofline at I_M = {shown_intensity(x)}",
+        ),
+        Cut(
+            style="network",
+            places=tuple((*at, height(*at)) for at in blue),
+            name=f"compute-network roofline at I_A = {shown_intensity(y)}",
+        ),
+    )
+    flat = _surface(
+        ridgeline,
+        title="Performance over the plane",
+        labels=(X_LABEL, y_label(ridgeline)),
+        limits=limits,
+        faces=faces,
+        height=height,
+    )
+    return replace(flat, cuts=cuts)
+
+
+def _surface(
+    ridgeline: Ridgeline,
+    *,
+    title: str,
+    labels: tuple[str, str],
+    limits: tuple[Coordinates, Coordinates],
+    faces: dict[Region, tuple[Coordinates, ...]],
+    height: Callable[[float, float], float],
+) -> SurfaceFigure:
+    """Return a surface of these faces; heights come from the model."""
+    solid = tuple(
+        Face(region=region, corners=tuple((x, y, height(x, y)) for x, y in corners))
+        for region, corners in faces.items()
+    )
+    z_limits = decades([z for face in solid for _, _, z in face.corners])
+    return SurfaceFigure(
+        title=title,
+        subtitle=machines_line(ridgeline),
+        x_label=labels[0],
+        y_label=labels[1],
+        z_label=f"Attainable performance [{ridgeline.unit}/s]",
+        x_limits=limits[0],
+        y_limits=limits[1],
+        z_limits=z_limits,
+        x_ticks=_sparse(limits[0], shown_intensity),
+        y_ticks=_sparse(limits[1], shown_intensity),
+        z_ticks=_sparse(z_limits, lambda value: si_text(value, f"{ridgeline.unit}/s")),
+        faces=solid,
+    )
+
+
+def _around(value: float) -> Coordinates:
+    return decades([value / _AROUND, value * _AROUND])
+
+
+def _sparse(limits: Coordinates, shown: Callable[[float], str]) -> Ticks:
+    """Return few ticks: three axes have little room."""
+    ticks = decade_ticks(limits, shown)
+    return ticks[::_EVERY_OTHER] if len(ticks) > 4 else ticks

@@ -1,0 +1,261 @@
+"""Shows results in Python and in notebooks: the command line's reports and figures.
+
+`ridgepoint.core.presenting` says how results find this module.
+"""
+
+from __future__ import annotations
+
+import base64
+import html as markup
+import io
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.ceilings.keeping import kept_machine_here
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.presenting import Presentable
+from ridgepoint.core.reference import DatacenterRun, SuiteRun
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_si
+from ridgepoint.models.analysis import Analysis, analyse, place
+from ridgepoint.models.placement import Placement
+from ridgepoint.models.roofline import Roofline
+from ridgepoint.models.work import Metric
+from ridgepoint.show.charts.roofline import Subject, roofline_figure, subject
+from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import network_table, run_table
+from ridgepoint.show.tables.datacenter_tables import datacenter
+from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.suite_table import suite
+from ridgepoint.show.words import machine_title, shown_intensity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS = 100
+_PAGE = (
+    '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;'
+    "font-family:Menlo,'DejaVu Sans Mono',Consolas,monospace\">{code}</pre>"
+)
+
+
+def summary(value: Presentable, /, **options: Any) -> str:
+    """Return a result as the command line prints it, 100 columns wide and without colours.
+
+    Parameters
+    ----------
+    value : Machine, Measurement, Placement, Roofline, MeasuredCluster, SuiteRun, DatacenterRun
+    **options
+        Of a measurement, the ``machine`` that bounds it.
+    """
+    console = _console()
+    console.print(_report(_placed(value, **options)))
+    return "\n".join(line.rstrip() for line in console.export_text().splitlines())
+
+
+def html(value: Presentable, /) -> str:
+    """Return a result as HTML: its figure, if it has one, above the command line's report."""
+    console = _console()
+    console.print(_report(value))
+    report = console.export_html(code_format=_PAGE, inline_styles=True)
+    if not _has_figure(value):
+        return f"<div>{report}</div>"
+    from ridgepoint.show.charts.mpl import picture
+
+    svg = base64.b64encode(picture(value.plot, "svg")).decode()
+    # An image of its own, since elements of pictures in one page must not have the same names.
+    return (
+        f'<div><img style="max-width:100%" alt="{markup.escape(value.headline)}" '
+        f'src="data:image/svg+xml;base64,{svg}">{report}</div>'
+    )
+
+
+def plot(
+    *results: Machine | Measurement | Placement | Roofline | MeasuredCluster | SuiteRun,
+    machine: Machine | None = None,
+    metric: Metric | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw results together on a machine's roofline.
+
+    Parameters
+    ----------
+    *results : Machine, Measurement, Placement, Roofline, MeasuredCluster or SuiteRun
+        Programs are drawn as points; a machine alone with its roofs; of a cluster its network.
+        A machine among programs is the one that they are drawn on.
+    machine : Machine or None
+        Whose roofs are drawn. None: that of the first placement; else the one kept of this host.
+    metric : {"flop", "bop"} or None
+        What work is counted in; None: as it was asked for when programs were measured or placed.
+    ax : matplotlib.axes.Axes or None
+        Axes of their final size to draw on, with room for a key below; None: new ones.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Nothing is shown or saved: a notebook shows it where it is the value of a cell, and
+        `savefig` writes it. No window and no display is needed.
+
+    Raises
+    ------
+    RidgepointError
+        If no machine is given, and none of this host is kept.
+    TypeError
+        If there is nothing to draw, or a result is of another kind.
+    ValueError
+        If two machines are given, or the work of programs is not counted alike.
+    """
+    for each in results:
+        if not isinstance(each, Presentable) or isinstance(each, DatacenterRun):
+            raise TypeError(f"cannot draw a {type(each).__name__}: {_DRAWN}")
+    if not results and machine is None:
+        raise TypeError(f"there is nothing to draw: {_DRAWN}")
+    clusters = [each for each in results if isinstance(each, MeasuredCluster)]
+    if clusters:
+        if len(results) > 1 or machine is not None:
+            raise ValueError("a cluster is drawn alone")
+        return _network(clusters[0], ax)
+    from ridgepoint.show.charts import mpl
+
+    roofs = _roofs(results, machine)
+    programs = [each for result in results for each in _programs(result)]
+    subjects = [_subject(each, roofs, metric) for each in programs]
+    figure = roofline_figure(roofs, subjects, metric=metric or _metric(results))
+    drawn = mpl.draw(figure, ax).get_figure(root=True)
+    assert drawn is not None  # Sheet.of has refused axes without one
+    return drawn
+
+
+_DRAWN = "give machines, measurements, placements, a Roofline, a cluster or the run of a suite"
+
+
+def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
+    """Return the machine that results are drawn on."""
+    given = [each for each in results if isinstance(each, Machine)]
+    given += [each.machine for each in results if isinstance(each, Roofline | SuiteRun)]
+    if machine is not None:
+        given.append(machine)
+    if any(each != given[0] for each in given):
+        raise ValueError("a figure has the roofs of one machine: give one alone")
+    if given:
+        return given[0]
+    placed = (each.machine for each in results if isinstance(each, Placement) and each.machine)
+    return next(placed, None) or kept_machine_here()
+
+
+def _programs(result: object) -> list[Measurement | Placement]:
+    if isinstance(result, SuiteRun):
+        return [each.measurement for each in result.results if each.measurement is not None]
+    return [result] if isinstance(result, Measurement | Placement) else []
+
+
+def _subject(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Subject:
+    if isinstance(program, Measurement):
+        return subject(analyse(program, roofs, metric=metric))
+    measurement = _measurement_of(program)
+    cores = program.cores if program.machine == roofs else None
+    return subject(analyse(measurement, roofs, cores=cores, metric=metric or program.metric))
+
+
+def _measurement_of(placement: Placement) -> Measurement:
+    if placement.measurement is None:
+        raise ValueError("a placement without its measurement cannot be shown: use place()")
+    return placement.measurement
+
+
+def _metric(results: Sequence[object]) -> Metric:
+    """Return what the work of a plane without programs is counted in."""
+    of_rooflines = {each.work for each in results if isinstance(each, Roofline)}
+    return "bop" if of_rooflines == {"bop"} else "flop"
+
+
+def _network(cluster: MeasuredCluster, ax: Axes | None) -> Figure:
+    from ridgepoint.show.charts import network_mpl
+    from ridgepoint.show.charts.network import network_figure
+
+    if ax is not None:
+        raise ValueError("the figure of a cluster has two axes of its own: leave ax out")
+    return network_mpl.draw(network_figure(cluster))
+
+
+def _has_figure(value: Presentable) -> bool:
+    """Return whether a notebook shows a figure: a measurement alone has no roofs to stand under."""
+    if isinstance(value, Placement):
+        return value.machine is not None and value.measurement is not None
+    return isinstance(value, Machine | Roofline | MeasuredCluster)
+
+
+def _placed(value: Presentable, *, machine: Machine | None = None) -> Presentable:
+    if machine is None:
+        return value
+    return place(cast(Measurement, value), machine)
+
+
+@singledispatch
+def _report(value: object) -> RenderableType:
+    raise TypeError(f"there is no report of a {type(value).__name__}")
+
+
+@_report.register
+def _(value: Machine) -> RenderableType:
+    return tables.machine(value)
+
+
+@_report.register
+def _(value: Measurement) -> RenderableType:
+    return _run(analyse(value, None))
+
+
+@_report.register
+def _(value: Placement) -> RenderableType:
+    measurement = _measurement_of(value)
+    return _run(analyse(measurement, value.machine, cores=value.cores, metric=value.metric))
+
+
+@_report.register
+def _(value: MeasuredCluster) -> RenderableType:
+    return network_table.cluster(value)
+
+
+@_report.register
+def _(value: SuiteRun) -> RenderableType:
+    return suite(value)
+
+
+@_report.register
+def _(value: DatacenterRun) -> RenderableType:
+    return datacenter(value)
+
+
+@_report.register
+def _(value: Roofline) -> RenderableType:
+    """Return its roofs, and where each bandwidth meets the peak."""
+    table = plain_table("roof", "rate", "ridge point", right=("rate", "ridge point"))
+    for roof in value.roofs:
+        resource = RESOURCES[roof.resource]
+        ridge = "" if roof.is_compute else shown_intensity(value.peak / roof.rate)
+        table.add_row(resource.label, format_si(roof.rate, resource.rate_unit), ridge)
+    return Group(Text(machine_title(value.machine), style="bold"), table)
+
+
+def _run(analysis: Analysis) -> RenderableType:
+    report = run_table.run(analysis)
+    if analysis.measurement.distributed is None or analysis.machine is None:
+        return report
+    from ridgepoint.show.tables.rank_table import ranks
+
+    return Group(report, Text(), ranks(analysis))
+
+
+def _console() -> Console:
+    """Return a console that remembers what it prints, and prints nothing."""
+    return Console(
+        file=io.StringIO(), width=_COLUMNS, record=True, highlight=False, force_jupyter=False
+    )

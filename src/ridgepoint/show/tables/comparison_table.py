@@ -1,0 +1,55 @@
+"""A comparison for the terminal: the ceilings that changed, and how many did not."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.units import format_si
+from ridgepoint.models.comparison import CeilingChange, Comparison, Verdict
+from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.words import UNKNOWN, printable, shown_name, shown_pattern, shown_place
+
+_SHOWN: tuple[Verdict, ...] = ("fell", "rose", "missing", "new")
+
+
+def comparison(comparison: Comparison) -> RenderableType:
+    """Return the ceilings that changed, a line that counts the others, and doubts.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    """
+    parts: list[RenderableType] = []
+    changed = [one for verdict in _SHOWN for one in comparison.ceilings if one.verdict == verdict]
+    if changed:
+        right = ("baseline", "now", "change")
+        table = plain_table("ceiling", "on", *right, "verdict", right=right)
+        for change in changed:
+            table.add_row(*map(Text, _cells(change)))
+        parts.append(table)
+    same, unknown = comparison.count("same"), comparison.count("unknown")
+    others = "other ceilings" if changed else "ceilings"
+    parts.append(Text(f"{others}: {same} same within noise and tolerance, {unknown} unknown"))
+    if comparison.cautions:
+        parts.append(caution_list(comparison.cautions))
+    return Group(*parts)
+
+
+def _cells(change: CeilingChange) -> tuple[str, ...]:
+    ratio = change.ratio
+    return (
+        f"{shown_name(change.resource)} {shown_pattern(printable(change.name))}",
+        shown_place(change.threads, change.part),
+        _rate(change.baseline, change.unit),
+        _rate(change.rate, change.unit),
+        "" if ratio is None else f"{(ratio - 1) * 100:+.1f} %",
+        change.verdict,
+    )
+
+
+def _rate(rate: Estimate | None, unit: str) -> str:
+    if rate is None:
+        return UNKNOWN
+    return format_si(rate.median, unit.replace("byte", "B"))

@@ -1,0 +1,115 @@
+"""Distributed programs for the terminal: measured steps beside what the model says of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.core.bound import Bound
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.units import format_si
+from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.words import UNKNOWN, percent, printable
+from ridgepoint.suites.distributed import PROGRAMS, DistributedRun, predicted, rates_of
+
+_KEY = (
+    "spread: between quartiles; model: computing, memory and network one after the other, as the "
+    "programs\nare; least: all at once; off: measured against the model"
+)
+_TOO_FAST = 0.9
+
+
+def programs() -> RenderableType:
+    """Return a table of the programs there are."""
+    table = plain_table("program", "does", "size", "counts", "checked", right=("size",))
+    for one in PROGRAMS.values():
+        table.add_row(one.name, one.summary, f"{one.default_size:,}", one.size_unit, one.checks)
+    return table
+
+
+def distributed(runs: Sequence[DistributedRun]) -> RenderableType:
+    """Return a table of runs, each with its own ceilings.
+
+    Parameters
+    ----------
+    runs : sequence of DistributedRun
+        At least one.
+    """
+    right = ("step", "spread", "compute", "network", "model", "least", "off")
+    table = plain_table("program", "size", *right, "check", right=right)
+    for run in runs:
+        table.add_row(*map(Text, _row(run)))
+    parts: list[RenderableType] = [Text(_where(runs[0])), table, Text(_KEY)]
+    parts += [Text(line) for run in runs for line in (_ceilings(run), _too_fast(run)) if line]
+    return Group(*parts)
+
+
+def _row(run: DistributedRun) -> tuple[str, ...]:
+    step = run.step_s
+    sequential, overlapped = (_bound(run, overlap) for overlap in ("none", "full"))
+    return (
+        run.program,
+        _size(run),
+        _time(step.median),
+        percent((step.q3 - step.q1) / step.median),
+        *(_time(run.part_s(name).median) for name in ("compute", "network")),
+        *(UNKNOWN if one is None else _time(float(one.time_s)) for one in (sequential, overlapped)),
+        UNKNOWN if sequential is None else f"{step.median / float(sequential.time_s) - 1:+.0%}",
+        UNKNOWN if run.check is None else "passed" if run.check.passed else "wrong",
+    )
+
+
+def _bound(run: DistributedRun, overlap: str) -> Bound | None:
+    if run.ceilings is None:
+        return None
+    return predicted(run, rates_of([run]), overlap="none" if overlap == "none" else "full")
+
+
+def _size(run: DistributedRun) -> str:
+    sizes = dict(run.sizes)
+    if "batch" in sizes:
+        return f"batch {sizes['batch']:,}"
+    grid = "" if "grid" not in sizes else " on " + "x".join(map(str, sizes["grid"]))
+    return f"{sizes['size']:,}{grid}"
+
+
+def _where(run: DistributedRun) -> str:
+    hosts = Counter(run.hosts)
+    named = ", ".join(f"{printable(host)} ({count})" for host, count in hosts.items())
+    ranks = "1 rank" if run.ranks == 1 else f"{run.ranks} ranks"
+    threads = "1 thread" if run.threads == 1 else f"{run.threads} threads"
+    return f"{ranks} of {threads} on {named}"
+
+
+def _ceilings(run: DistributedRun) -> str:
+    if run.ceilings is None:
+        return ""
+    found = run.ceilings
+    said = [
+        f"BLAS {_rate(found.flop_per_s, 'flop/s')} in {found.precision}",
+        f"memory {_rate(found.memory_bytes_per_s, 'B/s')}",
+    ]
+    if found.link_bytes_per_s:
+        said.append(f"network {_rate(found.link_bytes_per_s, 'B/s')} each way")
+    return f"a rank of {run.program} reaches, all at once: {', '.join(said)}"
+
+
+def _too_fast(run: DistributedRun) -> str:
+    least = _bound(run, "full")
+    if least is None or run.step_s.median > _TOO_FAST * float(least.time_s):
+        return ""
+    return (
+        f"{run.program} is faster than its ceilings allow: its data stay in caches, or neighbours "
+        "slowed\nwhat measured them"
+    )
+
+
+def _rate(samples: Sequence[float], unit: str) -> str:
+    return format_si(Estimate(samples).median, unit, digits=3)
+
+
+def _time(seconds: float) -> str:
+    return format_si(seconds, "s", digits=3)

@@ -1,0 +1,70 @@
+"""Tables for the terminal: a machine, a measured program, what was kept, what works here.
+
+All are renderables of rich; they read at 80 columns, without colour, and in a pipe. Texts from
+outside (commands, symbols, paths) never pass through rich's markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.core.units import format_size_roughly
+from ridgepoint.show.charts.latency import LatencyFigure, shown_latency
+from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.machine_table import machine
+from ridgepoint.show.tables.record_table import records
+from ridgepoint.show.tables.run_table import run
+from ridgepoint.show.words import printable
+
+if TYPE_CHECKING:
+    from ridgepoint.doctor.finding import Finding
+
+__all__ = ["doctor", "latency", "machine", "records", "run"]
+
+
+def latency(figure: LatencyFigure) -> RenderableType:
+    """Return the time per access of every working set, a column for each curve.
+
+    Parameters
+    ----------
+    figure : LatencyFigure
+    """
+    heads = [line.label for line in figure.lines]
+    table = plain_table("working set of each core", *heads, right=heads)
+    for size in sorted({size for line in figure.lines for size in line.sizes_bytes}):
+        times = (
+            dict(zip(line.sizes_bytes, line.median_s, strict=True)).get(size)
+            for line in figure.lines
+        )
+        cells = ["" if time is None else shown_latency(time) for time in times]
+        table.add_row(*map(Text, (format_size_roughly(size), *cells)))
+    levels = ", ".join(level.label for level in figure.levels)
+    notes = [f"Caches that count: {levels}.", *figure.notes]
+    return Group(Text(figure.title, style="bold"), table, *map(Text, notes))
+
+
+def doctor(findings: Sequence[Finding]) -> RenderableType:
+    """Return what works on this host, why the rest does not, what to do, what it costs.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True)
+    table.add_column("what", overflow="fold", min_width=10)
+    table.add_column("works", no_wrap=True)
+    table.add_column("found", overflow="fold")
+    for finding in findings:
+        said = [finding.detail]
+        if finding.remedy is not None:
+            said.append(f"what to do: {finding.remedy}")
+        if finding.cost is not None:
+            said.append(f"{'cost' if finding.works else 'without it'}: {finding.cost}")
+        works = Text("yes") if finding.works else Text("no", style="bold")
+        table.add_row(Text(finding.what), works, Text("\n".join(map(printable, said))))
+    return table

@@ -1,0 +1,107 @@
+"""The shapes that tables share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePath
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.show.words import printable
+
+_FIRST, _HANGING = "  ", "    "
+_MOST_FILES = 3
+_LONGEST_FILE = 28
+
+
+def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """Return an empty table without lines; the columns named in `right` hold numbers."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def caution_list(
+    cautions: Sequence[Caution], files: Iterable[str] = (), *, minor: str | None = None
+) -> RenderableType:
+    """Return cautions as a list: what was seen, and what to do; what is said twice, once.
+
+    Parameters
+    ----------
+    cautions : sequence of Caution
+    files : iterable of str
+        Paths that are written without their folders where they were seen, and of which a long
+        name or list is cut. What to do names its files in full.
+    minor : str or None
+        A line about those that are not told.
+    """
+    short = _shortener(files)
+    rows: list[RenderableType] = [Text("cautions", style="bold")]
+    for caution in dict.fromkeys(cautions):
+        said = Text(f"{caution.code}: ", style="bold")
+        said.append(printable(f"{short(caution.seen)}; {caution.remedy}"), style="not bold")
+        rows.append(_Hanging(said))
+    if minor is not None:
+        rows.append(_Hanging(Text(minor)))
+    return Group(*rows)
+
+
+def codes_in_short(cautions: Iterable[Caution]) -> str:
+    """Return which kinds of cautions there are, and how many of each that has several."""
+    counts = Counter(caution.code for caution in cautions)
+    return ", ".join(f"{code} ({n})" if n > 1 else code for code, n in counts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Hanging:
+    """A paragraph whose first line stands out to the left."""
+
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        inner = max(options.max_width - len(_HANGING), 1)
+        for number, line in enumerate(self.text.wrap(console, inner)):
+            yield Text.assemble(_HANGING if number else _FIRST, line)
+
+
+def _shortener(files: Iterable[str]) -> Callable[[str], str]:
+    """Return what writes the paths of files in a text, and lists of them, short."""
+    paths = sorted(set(files), key=lambda path: (-len(path), path))
+    if not paths:
+        return lambda text: text
+    one = f"(?:{'|'.join(map(re.escape, paths))})"
+    return partial(re.compile(f"{one}(?:, {one})*").sub, _short_list)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_FILE else f"{name[: _LONGEST_FILE - 1]}…"
+
+
+def _short_list(match: re.Match[str]) -> str:
+    """Return a list of paths by their names; of many the first, and how many more."""
+    names = list(dict.fromkeys(_cut(PurePath(path).name) for path in match[0].split(", ")))
+    more = len(names) - _MOST_FILES
+    if more <= 0:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_FILES])} and {more} more"
+
+
+def one_of_each_kind(cautions: Sequence[Caution]) -> list[Caution]:
+    """Return one caution of each kind, and of how many cases it is."""
+    kinds: dict[str, list[Caution]] = {}
+    for caution in cautions:
+        kinds.setdefault(caution.code, []).append(caution)
+    return [
+        alike[0]
+        if len(alike) == 1
+        else replace(alike[0], seen=f"{alike[0].seen} ({len(alike)} cases have such a doubt)")
+        for alike in kinds.values()
+    ]

@@ -1,0 +1,202 @@
+"""The Ridgeline as tables: what each unit of work asks for, and what bounds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.ridgeline import REGIONS, Ridgeline
+from ridgepoint.models.ridgeline.sweep import Front
+from ridgepoint.models.ridgeline.trajectories import Trajectory
+from ridgepoint.show.charts.ridgeline_plane import si_text
+from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.words import percent, printable
+
+_MOST_ROWS = 21
+
+
+def ridgeline_table(
+    ridgeline: Ridgeline, trajectories: Sequence[Trajectory], notes: Sequence[str] = ()
+) -> RenderableType:
+    """Return trajectories on a Ridgeline as tables.
+
+    Parameters
+    ----------
+    ridgeline : Ridgeline
+    trajectories : sequence of Trajectory
+    notes : sequence of str
+        What else a reader must know, a line each.
+    """
+    parts: list[RenderableType] = [
+        Text(line) for line in (*machine_lines(ridgeline), *map(printable, notes))
+    ]
+    for one in trajectories:
+        named = [Text(""), Text(one.name, style="bold")] if one.name else []
+        parts += [*named, Text(""), _asked(ridgeline, one), Text(""), _bounded(ridgeline, one)]
+        parts += [Text(""), Text(nearest_the_ridge(one))]
+    return Group(*parts)
+
+
+def front_table(
+    front: Front, machines: Sequence[Machine], steps: Sequence[TrainingStep], summary: str
+) -> RenderableType:
+    """Return the Pareto front of a sweep; of a long one, some rows evenly over the nodes.
+
+    Parameters
+    ----------
+    front : Front
+    machines : sequence of Machine
+    steps : sequence of TrainingStep
+    summary : str
+        What was tried, in a line.
+    """
+    kept = _some(front.nodes)
+    right = ("nodes", "per sample", "step", "batch", "speed-up", "efficiency")
+    table = plain_table(*right, "all-reduce", "limiter", "machine", right=right)
+    first = front.time_per_sample_s[0]
+    for index in kept:
+        speed_up = first / front.time_per_sample_s[index]
+        table.add_row(
+            str(front.nodes[index]),
+            si_text(front.time_per_sample_s[index], "s"),
+            si_text(front.step_s[index], "s"),
+            str(front.batch[index]),
+            f"{speed_up:.4g}",
+            percent(speed_up * front.nodes[0] / front.nodes[index]),
+            steps[front.step[index]].algorithm,
+            str(front.limiter[index]),
+            Text(printable(machines[front.machine[index]].name)),
+        )
+    designs = f"{front.designs:,}".replace(",", " ")
+    tried = f"{designs} designs, {len(front.nodes)} on the Pareto front"
+    if len(kept) < len(front.nodes):
+        tried += f", of which {len(kept)} are shown (all: --json)"
+    return Group(
+        Text(printable(summary)),
+        Text(f"{tried}: fastest per sample of all with so many nodes or fewer"),
+        Text(
+            f"speed-up and efficiency: over {front.nodes[0]} node{'s' * bool(front.nodes[0] > 1)}"
+        ),
+        Text(""),
+        table,
+    )
+
+
+def _some(nodes: npt.NDArray[np.int64]) -> list[int]:
+    """Return places in a rising row, both ends and others evenly in its logarithm."""
+    if len(nodes) <= _MOST_ROWS:
+        return list(range(len(nodes)))
+    wanted = np.geomspace(nodes[0], nodes[-1], _MOST_ROWS)
+    return [int(index) for index in np.unique(np.searchsorted(nodes, wanted * (1 - 1e-9)))]
+
+
+def machine_lines(ridgeline: Ridgeline) -> Iterator[str]:
+    """Yield each machine with its rates, and where the regions meet, a line each."""
+    unit = ridgeline.unit
+    for machine in ridgeline.machines:
+        rates = ", ".join(
+            f"{name} {si_text(float(machine.rate(resource, cores=ridgeline.cores)), per)}"
+            for name, resource, per in (
+                (ridgeline.work if unit != "BOP" else "peak", ridgeline.work, f"{unit}/s"),
+                ("memory", "dram", "B/s"),
+                ("network", "network", "B/s"),
+            )
+        )
+        yield f"{printable(machine.name)}: {rates}"
+    ridge = ridgeline.ridge
+    yield (
+        f"ridge point: I_A {_number(ridge.arithmetic_intensity)} {unit}/byte, "
+        f"I_M {_number(ridge.memory_intensity)} byte/byte, "
+        f"I_N {_number(ridge.network_intensity)} {unit}/byte"
+    )
+
+
+def nearest_the_ridge(one: Trajectory) -> str:
+    """Return which unit of work uses two resources most evenly, and how evenly, in words."""
+    times = np.array([np.atleast_1d(one.placed.times_s[region]) for region in REGIONS])
+    order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter
+    first, second = np.take_along_axis(times, order, axis=0)[:2]
+    with np.errstate(divide="ignore"):
+        nearest = int(np.argmin(first / second))
+    if second[nearest] == 0:
+        return "nearest to the ridge: none, each asks for one resource alone"
+    names = list(REGIONS)
+    above, below = (names[order[rank, nearest]] for rank in range(2))
+    ratio = float(first[nearest] / second[nearest])
+    how = f"{percent(ratio - 1)} longer than" if ratio < 2 else f"{ratio:.3g} times as long as"
+    return (
+        f"nearest to a ridge: {one.variable} {printable(one.labels[nearest])}, "
+        f"whose {above} takes {how} its {below}"
+    )
+
+
+def _asked(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
+    """Return what each unit of work asks of a node, and its intensities."""
+    numbers = ("F", "B_M", "B_N", "I_A", "I_M", "I_N")
+    table = plain_table(one.variable, *numbers, right=numbers)
+    placed = one.placed
+    for label, work, memory, network, *intensities in zip(
+        one.labels,
+        *map(np.atleast_1d, (placed.work, placed.memory_bytes, placed.network_bytes)),
+        *map(
+            np.atleast_1d,
+            (placed.arithmetic_intensity, placed.memory_intensity, placed.network_intensity),
+        ),
+        strict=True,
+    ):
+        table.add_row(
+            Text(printable(label)),
+            si_text(work, ridgeline.unit),
+            si_text(memory, "B"),
+            si_text(network, "B"),
+            *map(_number, intensities),
+        )
+    return table
+
+
+def _bounded(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
+    """Return the projected times, what bounds, and how fast it is then."""
+    right = (*REGIONS, "time", "performance")
+    several = len(ridgeline.machines) > 1
+    columns = (one.variable, *right[:-1], "roofline", "ridgeline", right[-1])
+    table = plain_table(*columns, *(["slowest"] if several else []), right=right)
+    placed = one.placed
+    for label, *times, total, roofline, limiter, performance, slowest in zip(
+        one.labels,
+        *(np.atleast_1d(placed.times_s[region]) for region in REGIONS),
+        *map(
+            np.atleast_1d,
+            (
+                placed.time_s,
+                placed.roofline_limiter,
+                placed.limiter,
+                placed.performance,
+                placed.slowest,
+            ),
+        ),
+        strict=True,
+    ):
+        names = [printable(ridgeline.machines[slowest].name)] if several else []
+        table.add_row(
+            Text(printable(label)),
+            *(si_text(seconds, "s") for seconds in (*times, total)),
+            str(roofline),
+            str(limiter),
+            si_text(performance, f"{ridgeline.unit}/s", digits=3),
+            *map(Text, names),
+        )
+    return table
+
+
+def _number(value: float) -> str:
+    """Return an intensity to four digits; what is infinite or nothing over nothing is said so."""
+    if math.isnan(value):
+        return "0/0"
+    return "inf" if math.isinf(value) else f"{float(f'{value:.4g}'):g}"

@@ -1,0 +1,176 @@
+"""A study of cores and nodes as text: what is reached where, and what to allocate."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.core.rates import IDEAL
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_si
+from ridgepoint.models.scaling.allocation import Allocation
+from ridgepoint.models.scaling.fits import Fit
+from ridgepoint.models.scaling.fitting import Parameter
+from ridgepoint.models.scaling.study import ScalingStudy
+from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.words import machine_title, percent, shown_intensity
+
+LIMITERS = {"compute": "compute", "dram": "memory", "network": "network"}
+"""What limits, by the path of the bound."""
+
+
+def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:
+    """Return a study as text.
+
+    Parameters
+    ----------
+    study : ScalingStudy
+    law : bool
+        Whether it is a law of speed-up, which knows processors and nothing of a machine.
+    """
+    parts: list[RenderableType] = [Text(line) for line in heading(study, law=law)]
+    if study.fit is not None:
+        parts += [Text(""), _fit_table(study.fit), Text(_quality(study.fit))]
+    parts += [Text(""), _points(study, law=law), Text("")]
+    parts += [_chosen(study, law=law), *map(Text, _lacks(study, law=law))]
+    if study.cautions:
+        parts += [Text(""), caution_list(study.cautions)]
+    return Group(*parts)
+
+
+def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True) -> list[str]:
+    """Return what is studied: the problem, the machine, what is assumed of overlap unless left."""
+    scaling, problem = study.scaling, study.scaling.problem
+    named = problem.name if study.size is None else f"{problem.name}, n = {study.size:,.10g}"
+    if law:
+        return [named]
+    unit = RESOURCES[problem.work].unit
+    largest = study.nodes[-1]
+    amounts = problem.demand(largest).amounts
+    asked = [format_si(float(amounts[problem.work]), unit)]
+    if "dram" in amounts:
+        asked.append(f"{format_si(float(amounts['dram']), 'B')} of memory traffic")
+    if "network" in amounts:
+        exchanged = format_si(float(amounts["network"]), "B")
+        asked.append(f"{exchanged} exchanged on {largest:,} nodes")
+    machine = scaling.machine
+    given = [f"core {format_si(scaling.core_rate, f'{unit}/s')}"]
+    if machine.knows("dram"):
+        given.append(f"memory {format_si(float(machine.rate('dram')), 'B/s')}")
+    if "network" in amounts:
+        link = scaling.link_bytes_per_s or float(machine.rate("network"))
+        shared = "shared by all nodes" if scaling.network == "shared" else "one for each node"
+        given.append(f"link {format_si(link, 'B/s')}, {shared}")
+    name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
+    overlap = {"none": "no overlap", "full": "full overlap"}.get(
+        str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
+    )
+    node = f"{name}{', '.join(given)}"
+    lines = [f"{named}: {', '.join(asked)}", f"{node}; {overlap}" if with_overlap else node]
+    x = scaling.intensity
+    if x is not None:
+        balance = float(machine.rate("dram")) / scaling.core_rate
+        intensity = shown_intensity(float(x) / balance)
+        lines.append(f"intensity {intensity} {unit}/byte, x = {shown_intensity(float(x))}")
+    return lines
+
+
+def _choices(study: ScalingStudy) -> list[tuple[str, Allocation]]:
+    """Return what may be worth allocating, and why."""
+    choices = [("fastest of these", study.best)]
+    if study.optimum is not None and study.nodes[-1] > 1:
+        choices.append((f"optimum, p* = {study.optimum.nodes:.6g}", study.optimum.best))
+    if study.largest is not None:
+        choices.append((_kept(study), study.largest))
+    return choices
+
+
+def _lacks(study: ScalingStudy, *, law: bool) -> list[str]:
+    """Return what there is not, a line each."""
+    lines = []
+    if study.optimum is None and study.nodes[-1] > 1:
+        things = "processors" if law else "nodes"
+        lines.append(f"no optimum: performance grows with the {things} without end")
+    if study.efficiency is not None and study.largest is None:
+        lines.append(f"{_kept(study)}: none, not even the smallest")
+    return lines
+
+
+def _kept(study: ScalingStudy) -> str:
+    kind = "parallel" if study.against == "core" else "peak"
+    return f"{kind} efficiency >= {study.efficiency:g}"
+
+
+def _points(study: ScalingStudy, *, law: bool) -> RenderableType:
+    """Return what is reached where, one row each."""
+    unit = RESOURCES[study.scaling.problem.work].unit
+    columns = _columns(law)
+    if law:
+        table = plain_table(*columns, right=columns)
+    else:
+        table = plain_table(*columns, "performance", "limited by", right=(*columns, "performance"))
+    for one in study.points:
+        more = [] if law else [format_si(one.performance, f"{unit}/s"), LIMITERS[one.limiter]]
+        table.add_row(*_cells(one, law), *more)
+    return table
+
+
+def _chosen(study: ScalingStudy, *, law: bool) -> RenderableType:
+    """Return what may be worth allocating, one row each."""
+    columns = _columns(law)
+    table = plain_table("worth allocating", *columns, right=columns)
+    for name, one in _choices(study):
+        table.add_row(name, *_cells(one, law))
+    return table
+
+
+def _columns(law: bool) -> list[str]:
+    if law:
+        return ["processors", "time", "speed-up", "efficiency"]
+    return ["nodes", "cores", "time", "speed-up", "peak eff.", "parallel eff."]
+
+
+def _cells(one: Allocation, law: bool) -> list[str]:
+    time, speed_up = format_si(one.time_s, "s"), f"{one.speed_up:.4g}"
+    parallel = percent(one.parallel_efficiency)
+    if law:
+        return [f"{one.nodes:,}", time, speed_up, parallel]
+    peak = percent(one.peak_efficiency)
+    return [f"{one.nodes:,}", f"{one.cores:,}", time, speed_up, peak, parallel]
+
+
+def _fit_table(fit: Fit) -> RenderableType:
+    columns = ("value", "standard error", "95 % interval")
+    table = plain_table("fitted", *columns, right=columns)
+    for one in fit.parameters:
+        table.add_row(
+            one.name, _amount(one, one.value), _amount(one, one.standard_error), _interval(one)
+        )
+    return table
+
+
+def _interval(one: Parameter) -> str:
+    if one.high is None:
+        return f"at least {_amount(one, one.low)}"
+    return f"{_amount(one, one.low)} to {_amount(one, one.high)}"
+
+
+def _amount(one: Parameter, value: float | None) -> str:
+    if value is None:
+        return "unknown"
+    return format_si(value, one.unit.replace("byte", "B")) if one.unit else f"{value:.4g}"
+
+
+def _quality(fit: Fit) -> str:
+    solution = fit.solution
+    runs = sum(run.time_s.n for run in solution.runs)
+    said = (
+        f"{runs} runs of {len(solution.runs)} settings: medians are {percent(solution.deviation)} "
+        "off the model"
+    )
+    if solution.noise is None or solution.chi_square is None:
+        return said
+    return (
+        f"{said}, repeats {percent(solution.noise)} off their medians; reduced chi-square "
+        f"{solution.chi_square:.3g}"
+    )

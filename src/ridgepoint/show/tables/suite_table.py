@@ -1,0 +1,119 @@
+"""The reference suite for the terminal: a line for each case, and measured over expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.reference import Result, SuiteRun
+from ridgepoint.core.units import format_si
+from ridgepoint.models.analysis import place
+from ridgepoint.models.placement import Placement
+from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
+from ridgepoint.show.words import UNKNOWN, percent, printable, shown_intensity
+from ridgepoint.suites.kernels import Workload
+from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
+
+
+def suite(run: SuiteRun) -> RenderableType:
+    """Return a table of the cases: time, performance, intensity, and how near the roof they come.
+
+    Parameters
+    ----------
+    run : SuiteRun
+    """
+    right = ("n", "threads", "time", "flop/s", "flop/byte", "of roof")
+    table = plain_table("workload", "n", "caches", *right[1:], "limit", right=right)
+    failures = []
+    cautions: list[Caution] = []
+    for result in run.results:
+        if result.measurement is None:
+            failures.append(result)
+            continue
+        placed = _placed(result, result.measurement, run.machine)
+        table.add_row(*map(Text, _row(result, result.measurement, placed)))
+        cautions += result.measurement.all_cautions
+        cautions += [each for each in placed.cautions if each.code == "above-roof"]
+    parts: list[RenderableType] = [table]
+    parts += [Text(printable(f"{one.case}: {one.failure}")) for one in failures]
+    if cautions:
+        parts.append(caution_list(one_of_each_kind(cautions)))
+    return Group(*parts)
+
+
+def _placed(result: Result, measurement: Measurement, machine: Machine) -> Placement:
+    cores = min(float(result.case.threads), float(machine.cores))
+    return place(measurement, machine, cores=cores)
+
+
+def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[str, ...]:
+    case = result.case
+    runtime, performance = placed.runtime_s, placed.performance_flop_per_s
+    has_work = measurement.counted.counts.work_flop > 0
+    intensity = placed.intensity_flop_per_byte
+    return (
+        case.workload,
+        str(case.n),
+        case.state,
+        str(case.threads),
+        UNKNOWN if runtime is None else format_si(runtime.median, "s", digits=3),
+        format_si(performance.median, "", digits=3) if performance and has_work else "-",
+        _shown(intensity) if has_work else "-",
+        UNKNOWN if placed.efficiency is None else percent(placed.efficiency),
+        UNKNOWN if placed.bound is None else str(placed.bound.binding),
+    )
+
+
+def _shown(intensity: float | None) -> str:
+    return "no traffic" if intensity is None else shown_intensity(intensity)
+
+
+def validation(validations: Sequence[Validation]) -> RenderableType:
+    """Return measured over expected: the median and the largest over the sizes of each workload.
+
+    Parameters
+    ----------
+    validations : sequence of Validation
+    """
+    table = plain_table("workload", "threads", "n", *QUANTITIES, right=("threads", *QUANTITIES))
+    for each in validations:
+        table.add_row(
+            each.workload,
+            str(each.threads),
+            f"{each.sizes[0]} to {each.sizes[-1]}" if len(each.sizes) > 1 else str(each.sizes[0]),
+            *(_shown_ratio(each.ratios[name]) for name in QUANTITIES),
+        )
+    caption = Text("measured / expected, with cold caches: median (largest) over the sizes")
+    return Group(caption, table)
+
+
+def _shown_ratio(ratio: Ratio | None) -> str:
+    return "-" if ratio is None else f"{ratio.median:.3f} ({ratio.maximum:.3f})"
+
+
+def workloads(chosen: Sequence[Workload], missing: Mapping[str, tuple[str, str]]) -> RenderableType:
+    """Return the workloads that can run here, and why others cannot.
+
+    Parameters
+    ----------
+    chosen : sequence of Workload
+    missing : mapping of str to (str, str)
+        By name: what it lacks, and what to do.
+    """
+    table = plain_table("workload", "computes", "n", "several threads")
+    for each in chosen:
+        sizes = f"{each.sizes[0]} to {each.sizes[-1]}"
+        table.add_row(each.name, each.formula, sizes, "yes" if each.parallel else "no")
+    lacks: dict[tuple[str, str], list[str]] = {}
+    for name, why in missing.items():
+        lacks.setdefault(why, []).append(name)
+    absent = [
+        Text(printable(f"not here: {', '.join(names)}: {reason}; {remedy}"))
+        for (reason, remedy), names in lacks.items()
+    ]
+    return Group(table, *absent)

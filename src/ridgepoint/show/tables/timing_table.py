@@ -1,0 +1,54 @@
+"""The report of a program that was timed and not counted, for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ridgepoint.core.measurement import Timing
+from ridgepoint.show.tables.function_times import times_alone
+from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.tables.run_table import grid, with_quartiles
+from ridgepoint.show.words import UNKNOWN, printable, shown_command
+
+_MOST_FUNCTIONS = 10
+
+
+def timing(one: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> RenderableType:
+    """Return what is known of a program without its counts: its time, and where that went."""
+    timed, why = one.timed, one.uncounted
+    not_counted = "" if why is None else f": {printable(f'{why.seen}; {why.remedy}')}"
+    rows = [
+        (
+            "T  runtime",
+            f"{with_quartiles(timed.runtime_s, 's')}, {timed.cores_busy:.2f} cores busy",
+        ),
+        *([("   exit status", str(timed.exit_status))] if timed.exit_status else []),
+        ("W  work", f"{UNKNOWN}{not_counted}"),
+        ("Q  traffic", UNKNOWN),
+        ("   bound", f"{UNKNOWN}: without work and traffic there is none"),
+    ]
+    parts: list[RenderableType] = [
+        Text(printable(shown_command(one.command)), style="bold", overflow="fold"),
+        Padding(grid(rows), (1, 0, 0, 0)),
+    ]
+    if one.timed_regions:
+        parts.append(Padding(_regions(one), (1, 0, 0, 0)))
+    if one.sampled is not None:
+        table = times_alone(one.sampled, timed.runtime_s.median, most=most_functions)
+        parts.append(Padding(table, (1, 0, 0, 0)))
+    if doubts := [caution for caution in one.all_cautions if caution != why]:
+        parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
+    return Group(*parts)
+
+
+def _regions(one: Timing) -> Table:
+    """Return a row per region that the program marks."""
+    table = plain_table("region", "entries", "time", right=("entries", "time"))
+    for region in one.timed_regions:
+        runtime = region.runtime_s
+        time = UNKNOWN if runtime is None else with_quartiles(runtime, "s")
+        table.add_row(Text(printable(region.name)), str(region.entries), time)
+    return table

@@ -1,0 +1,220 @@
+"""Names and shares as every figure and table writes them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.resources import RESOURCES
+
+UNKNOWN = "unknown"
+"""What is not known is said so, and is never 0."""
+
+_LONGEST_NAME = 40
+# An address in place of a symbol, with the zeros that fill it up.
+_ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
+# Brackets of a symbol, each alone; what is no bracket though it looks so stays in one piece.
+_BRACKETS = re.compile(
+    r"(operator(?:\(\)|->\*?|<=>|<<=?|>>=?|[<>]=?)|\(anonymous namespace\)|[()<>])"
+)
+
+
+def shown_name(name: str) -> str:
+    """Return a resource as the field writes it.
+
+    Examples
+    --------
+    >>> shown_name("l1"), shown_name("dram_read"), shown_name("fp64"), shown_name("bop")
+    ('L1', 'DRAM read', 'fp64', 'BOP')
+    """
+    return RESOURCES[name].label
+
+
+def shown_pattern(name: str) -> str:
+    """Return a ceiling's pattern as the field writes it."""
+    return name.replace("fma", "FMA").replace("amx", "AMX")
+
+
+def shown_limit(binding: str, precisions: Iterable[str]) -> str:
+    """Return a constraint of a bound in a few words, for keys.
+
+    Parameters
+    ----------
+    binding : str
+        As in `ridgepoint.core.bound.Bound.constraints_s`.
+    precisions : iterable of str
+        Those that ``compute`` is of, or ``bop``.
+
+    Examples
+    --------
+    >>> shown_limit("dram_read", ["fp64"]), shown_limit("compute", ["fp64"])
+    ('DRAM read', 'fp64 peak')
+    """
+    if binding in RESOURCES:
+        return shown_name(binding)
+    return f"{' and '.join(map(shown_name, precisions))} peak".lstrip()
+
+
+def shown_cores(cores: float) -> str:
+    """Return a number of cores in words.
+
+    Examples
+    --------
+    >>> shown_cores(1.0), shown_cores(2.0), shown_cores(1.537)
+    ('1 core', '2 cores', '1.54 cores')
+    """
+    return f"{cores:.3g} core" + ("" if cores == 1 else "s")
+
+
+def shown_place(threads: int, part: str | None) -> str:
+    """Return how many cores were busy, and of which part of the machine."""
+    return shown_cores(threads) if part is None else f"{shown_cores(threads)} of {printable(part)}"
+
+
+def program_name(command: Sequence[str]) -> str:
+    """Return a command as a short name.
+
+    Examples
+    --------
+    >>> program_name(("/home/me/bin/triad", "1000", "a b"))
+    "triad 1000 'a b'"
+    """
+    own = command[0].rstrip("/").rpartition("/")[2] or command[0]
+    name = shown_command([own, *command[1:]])
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def measured_name(measurement: Measurement) -> str:
+    """Return what a measurement is of: a program, or a part of it, safe to print."""
+    name, selected = program_name(measurement.command), measurement.counted.selected
+    return printable(name if selected is None else f"{name}, only {selected}")
+
+
+def partial_note(measurement: Measurement) -> str | None:
+    """Return that the counts are not of the whole run, and why; None: they are."""
+    why = measurement.counted.partial
+    return None if why is None else printable(f"counts of a part of the run only: {why}")
+
+
+def machine_title(machine: Machine) -> str:
+    """Return what a machine is called in titles.
+
+    A measured one is its processor, with the host's name last, which alone would say nothing;
+    a published one is known by its name.
+    """
+    host = machine.host
+    if machine.source is not None:
+        return printable(f"{machine.name}, {host.cpu}")
+    kind = host.microarchitecture if host.identity is None else host.identity.title
+    if kind is None:
+        return printable(f"{host.cpu}, {machine.name}")
+    # An Arm kernel tells no name: the kind is all that there is.
+    cpu = kind if host.cpu.startswith("unknown ") else f"{host.cpu} ({kind})"
+    return printable(f"{cpu}, {machine.name}")
+
+
+def shown_symbol(name: str, object: str | None = None) -> str:
+    """Return a function's name; of a long one of C++ without types of arguments and templates.
+
+    Parameters
+    ----------
+    name : str
+        A symbol; or an address, where there is none.
+    object : str or None
+        The file that holds its code: an address there is shown with it. None: not known.
+
+    Examples
+    --------
+    >>> shown_symbol("saxpy(float, float*)")
+    'saxpy(float, float*)'
+    >>> shown_symbol("void kernels::scale<double, 4>(std::vector<double>&, double) [clone .isra.0]")
+    'void kernels::scale<…>(…) [clone .isra.0]'
+    >>> shown_symbol("0x0000000000001a20", "/usr/lib/algos.cpython-311.so")
+    'algos.cpython-311.so+0x1a20'
+    """
+    if object is not None and _ADDRESS.fullmatch(name):
+        return f"{printable(object.rpartition('/')[2])}+{int(name, 16):#x}"
+    short = printable(_ZEROS.sub("0x", name))
+    for opening, closing in ("()", "<>"):
+        if len(short) > _LONGEST_NAME:
+            short = _without_nested(short, opening, closing)
+    return short
+
+
+def _without_nested(name: str, opening: str, closing: str) -> str:
+    """Return a name with all that stands between outermost brackets cut.
+
+    Operators that are named by such brackets, and ``(anonymous namespace)``, stay.
+    """
+    kept: list[str] = []
+    depth = 0
+    for part in _BRACKETS.split(name):
+        depth -= part == closing and depth > 0
+        if not depth:
+            kept.append(part)
+        elif kept[-1] == opening and part:
+            kept.append("…")
+        depth += part == opening
+    return name if depth else "".join(kept)
+
+
+def shown_command(command: Sequence[str]) -> str:
+    """Return a command as one line for a shell; a script on it loses its line breaks."""
+    return shlex.join(one_line(part) for part in command)
+
+
+def one_line(text: str) -> str:
+    r"""Return text on one line: line breaks and runs of blanks are one space each.
+
+    Examples
+    --------
+    >>> one_line("import json\n\n    print(1)")
+    'import json print(1)'
+    """
+    return " ".join(text.split())
+
+
+def shown_intensity(flop_per_byte: float) -> str:
+    """Return an intensity to three digits, with an exponent only where it is extreme.
+
+    Examples
+    --------
+    >>> shown_intensity(0.08333), shown_intensity(25437.0)
+    ('0.0833', '25400')
+    """
+    return f"{float(f'{flop_per_byte:.3g}'):g}"
+
+
+def printable(text: str) -> str:
+    """Return text without characters that a terminal or an XML file would act upon."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def share_of_roof(efficiency: float, *, is_above: bool) -> str:
+    """Return how near a roof something comes; of what is above it, that it is.
+
+    Examples
+    --------
+    >>> share_of_roof(0.834, is_above=False), share_of_roof(1.65, is_above=True)
+    ('83 %', '165 % (above it)')
+    """
+    return f"{percent(efficiency)}{' (above it)' if is_above else ''}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; what is not zero never reads as zero.
+
+    Examples
+    --------
+    >>> percent(0.834), percent(0.0123), percent(0.0004), percent(0.0)
+    ('83 %', '1.2 %', '< 0.1 %', '0 %')
+    """
+    if share == 0:
+        return "0 %"
+    if share < 0.001:
+        return "< 0.1 %"
+    return f"{share * 100:.1f} %" if share < 0.0995 else f"{share * 100:.0f} %"

@@ -1,0 +1,1 @@
+"""Reference programs of known work, in four suites."""

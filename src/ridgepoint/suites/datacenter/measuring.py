@@ -1,0 +1,174 @@
+"""Measure the datacenter workloads step by step: as they were, and optimised as the paper does."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.errors import CannotMeasure, ProgramFailed, RidgepointError
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.reference import DatacenterCase, DatacenterResult, Step
+from ridgepoint.meters import Run
+from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.process import run
+from ridgepoint.meters.source import built, count
+from ridgepoint.meters.standard_input import no_standard_input
+from ridgepoint.profiling.program import measure_program
+from ridgepoint.suites.datacenter.build import compile_flags
+from ridgepoint.suites.datacenter.programs import REGION, WORKLOADS, Workload, arguments
+from ridgepoint.suites.datacenter.running import command
+
+_Found = TypeVar("_Found")
+_STEPS: tuple[tuple[Step, str, str], ...] = (
+    ("original", "baseline", "original"),
+    ("ILP", "optimised", "original"),
+    ("prefetch", "optimised", "prefetch"),
+    ("SIMD", "native", "simd"),
+)
+
+
+def cases(
+    names: Sequence[str] = (), *, threads: int = 1, full: bool = False
+) -> tuple[DatacenterCase, ...]:
+    """Return the steps of the workloads.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of `WORKLOADS`, each taken once; none: all.
+    threads : int
+    full : bool
+        Each in its default size, and not in its quick one.
+    """
+    chosen = [WORKLOADS[name] for name in dict.fromkeys(names)] or list(WORKLOADS.values())
+    return tuple(case for one in chosen for case in _steps(one, threads=threads, full=full))
+
+
+def _steps(one: Workload, *, threads: int, full: bool) -> Iterator[DatacenterCase]:
+    for step, variant, form in _STEPS:
+        if form in one.forms:
+            yield DatacenterCase(
+                workload=one.name,
+                title=one.title,
+                is_traditional=one.traditional,
+                step=step,
+                variant=variant,
+                form=form,
+                size=one.default_size if full else one.quick_size,
+                size_unit=one.size_unit,
+                threads=threads,
+            )
+
+
+def run_datacenter(
+    chosen: Sequence[DatacenterCase], *, report: Callable[[str], None] = lambda what: None
+) -> tuple[DatacenterResult, ...]:
+    """Measure cases; one that cannot be measured stops no other.
+
+    Parameters
+    ----------
+    chosen : sequence of DatacenterCase
+    report : callable
+        Called with what begins now.
+
+    Notes
+    -----
+    Time, floating-point work and traffic are those of the measured part, with simulated caches
+    that are empty when it begins: data come from memory. Basic operations are counted from the
+    source: what doing the measured part twice does more than doing it once.
+    """
+    sources: dict[tuple[str, str, str], BasicOperations | RidgepointError] = {}
+    results = []
+    for case in chosen:
+        report(f"measuring {case}")
+        measured = _attempt(_measured, case)
+        # What the source defines does not depend on how far the compiler optimises it.
+        key = (case.workload, case.form, "native" if case.variant == "native" else "")
+        if key not in sources:
+            report(f"counting {case} from its source")
+            sources[key] = _attempt(_from_source, case)
+        source = sources[key]
+        results.append(
+            DatacenterResult(
+                case=case,
+                measurement=measured if isinstance(measured, Measurement) else None,
+                source=source if isinstance(source, BasicOperations) else None,
+                failures=tuple(
+                    str(one) for one in (measured, source) if isinstance(one, RidgepointError)
+                ),
+            )
+        )
+    return tuple(results)
+
+
+def _attempt(
+    step: Callable[[DatacenterCase], _Found], case: DatacenterCase
+) -> _Found | RidgepointError:
+    try:
+        return step(case)
+    except RidgepointError as error:
+        return error
+
+
+def _measured(case: DatacenterCase) -> Measurement:
+    meter = EngineMeter(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
+    asked = command(
+        case.workload,
+        variant=case.variant,
+        form=case.form,
+        size=case.size,
+        threads=case.threads,
+    )
+    try:
+        return measure_program(asked, meter=meter, output="discard")
+    except ProgramFailed as error:
+        raise CannotMeasure(
+            f"cannot measure {case}",
+            reason=_complaint(asked) or error.reason,
+            remedy=f"run it by hand: {shlex.join(asked)}",
+        ) from error
+
+
+def _complaint(asked: Sequence[str]) -> str | None:
+    """Return what a program says that failed, once more; None: it says nothing."""
+    done = subprocess.run(asked, check=False, capture_output=True, text=True, errors="replace")
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if done.returncode and lines else None
+
+
+def _from_source(case: DatacenterCase) -> BasicOperations:
+    source = str(WORKLOADS[case.workload].source)
+    # The last level counts; what is counted depends on none.
+    flags = [*compile_flags(case.workload, variant=case.variant, marked=False), "-O2"]
+    with built([source], flags, say=lambda what: None, with_plain=False) as (counting, _):
+        once, twice = (
+            count(
+                [
+                    str(counting),
+                    *arguments(
+                        case.workload,
+                        form=case.form,
+                        size=case.size,
+                        threads=case.threads,
+                        repeat=repeat,
+                    ),
+                ],
+                launch=_launch,
+            )
+            for repeat in (1, 2)
+        )
+    for done in (once, twice):
+        if done.exit_status or not done.complete:
+            raise CannotMeasure(
+                f"cannot count {case} from its source",
+                reason=f"it ended with status {done.exit_status}",
+                remedy="run it by hand: ridgepoint bops",
+            )
+    return twice.operations - once.operations
+
+
+def _launch(command: Sequence[str], environment: dict[str, str]) -> Run:
+    return run(command, stdin=no_standard_input(), output="discard", environment=environment)

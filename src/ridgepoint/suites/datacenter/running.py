@@ -1,0 +1,72 @@
+"""Commands that run the workloads, and the files they read."""
+
+from __future__ import annotations
+
+import subprocess
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.suites.datacenter.build import build
+from ridgepoint.suites.datacenter.programs import arguments
+
+
+def command(name: str, *, variant: str = "baseline", **options: Any) -> list[str]:
+    """Return the command that runs a workload, compiled if need be.
+
+    Parameters
+    ----------
+    name : str
+        Of `WORKLOADS`.
+    variant : str
+        Of `VARIANTS`.
+    **options
+        As `arguments` takes them: form, size, input, threads, seed, repeat, check, results.
+
+    Raises
+    ------
+    ValueError
+        If there is no such workload, form or variant.
+    CannotMeasure
+        If it cannot be compiled.
+    """
+    given = arguments(name, **options)
+    return [str(build(name, variant=variant)), *given]
+
+
+def generate(
+    kind: str, output: str | PathLike[str], *, size: int, seed: int = 1, binary: bool = False
+) -> Path:
+    """Write seeded data to a file; return its path.
+
+    Parameters
+    ----------
+    kind : str
+        ``text`` or ``reviews`` (size in bytes), ``integers`` (how many), ``points``,
+        ``documents``, or ``graph`` (vertices, rounded up to a power of two).
+    output : path
+        File to write; one that exists is replaced.
+    size : int
+    seed : int
+        0 or more. Equal seeds give equal files, on every machine.
+    binary : bool
+        Integers as 8 bytes each, and not as text.
+
+    Raises
+    ------
+    CannotMeasure
+        If the disk does not hold it, or another argument is refused.
+    """
+    program = build("generate", variant="optimised")
+    asked = [str(program), kind, "--size", str(size), "--seed", str(seed)]
+    asked += ["--output", fspath(output), *(["--binary"] if binary else [])]
+    done = subprocess.run(asked, check=False, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        reason = done.stderr.strip().removeprefix("generate: ")
+        raise CannotMeasure(
+            f"cannot generate {kind!r}",
+            reason=reason or f"status {done.returncode}",
+            remedy="ask for other data, or less",
+        )
+    return Path(output)

@@ -1,0 +1,18 @@
+"""Programs that run on several nodes, whose results are checked: real ones, for measuring."""
+
+from ridgepoint.suites.distributed.catalogue import PROGRAMS, DistributedProgram, find
+from ridgepoint.suites.distributed.prediction import NodeRates, predicted, rates_of
+from ridgepoint.suites.distributed.results import DistributedRun
+from ridgepoint.suites.distributed.running import command, run_program
+
+__all__ = [
+    "PROGRAMS",
+    "DistributedProgram",
+    "DistributedRun",
+    "NodeRates",
+    "command",
+    "find",
+    "predicted",
+    "rates_of",
+    "run_program",
+]

@@ -1,0 +1,93 @@
+"""What the models say of a distributed program, from what its ranks reach at best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from ridgepoint.core.bound import Bound, Overlap, bound
+from ridgepoint.core.demand import Demand
+from ridgepoint.core.rates import Network, Rates, ideal_machine
+from ridgepoint.suites.distributed.results import DistributedRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRates:
+    """What one rank reaches, where all of them work at once. A rank is taken as a node.
+
+    Parameters
+    ----------
+    precision : str
+    flop_per_s, memory_bytes_per_s : float
+    link_bytes_per_s : float or None
+        That it sends while as much arrives; None: never measured, since there was one rank.
+    """
+
+    precision: str
+    flop_per_s: float
+    memory_bytes_per_s: float
+    link_bytes_per_s: float | None
+
+
+def rates_of(runs: Iterable[DistributedRun]) -> NodeRates:
+    """Return the medians of all samples that runs took.
+
+    Parameters
+    ----------
+    runs : iterable of DistributedRun
+        With ceilings, of one precision; at least one.
+
+    Raises
+    ------
+    ValueError
+        If none has ceilings, or precisions differ.
+    """
+    found = [run.ceilings for run in runs if run.ceilings is not None]
+    if len({one.precision for one in found}) != 1:
+        raise ValueError("runs must have ceilings, of one precision")
+    links = [rate for one in found for rate in one.link_bytes_per_s]
+    return NodeRates(
+        precision=found[0].precision,
+        flop_per_s=median(rate for one in found for rate in one.flop_per_s),
+        memory_bytes_per_s=median(rate for one in found for rate in one.memory_bytes_per_s),
+        link_bytes_per_s=median(links) if links else None,
+    )
+
+
+def predicted(
+    run: DistributedRun, rates: NodeRates, *, overlap: Overlap, network: Network = "parallel"
+) -> Bound | None:
+    """Return the least time of one step.
+
+    Parameters
+    ----------
+    run : DistributedRun
+        Of which the counts are taken, not the times.
+    rates : NodeRates
+    overlap : {"none", "full"} or float
+        As `ridgepoint.core.bound.bound` takes it. The programs compute, then communicate: none
+        is the prediction, and full what no program can be faster than.
+    network : {"parallel", "shared"}
+        With one link for all, that link's rate is given.
+
+    Returns
+    -------
+    Bound or None
+        None: what is exchanged is not known, or over a network that was not measured.
+    """
+    exchanged = run.exchanged_bytes
+    if exchanged is None or (exchanged > 0 and rates.link_bytes_per_s is None):
+        return None
+    node = ideal_machine(
+        core_rate=rates.flop_per_s,
+        memory_bytes_per_s=rates.memory_bytes_per_s,
+        link_bytes_per_s=rates.link_bytes_per_s,
+        cores=1,
+        work=rates.precision,
+    )
+    amounts: dict[str, float] = {**run.work, "dram": run.dram_bytes}
+    if exchanged > 0:
+        amounts["network"] = exchanged
+    cluster = Rates(machine=node, nodes=run.ranks, network=network)
+    return bound(Demand(amounts), cluster, overlap=overlap)

@@ -1,0 +1,121 @@
+"""What a distributed program tells of itself, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.estimate import Estimate
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the result is right.
+
+    Parameters
+    ----------
+    what : str
+        What was compared with what.
+    error : float or None
+        None: not a number.
+    tolerance : float
+    passed : bool
+    """
+
+    what: str
+    error: float | None
+    tolerance: float
+    passed: bool
+
+
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ranks reached at best, all at once: each sample is that of the slowest.
+
+    Parameters
+    ----------
+    precision : str
+        Of the matrix product.
+    flop_per_s : tuple of float
+        Of one rank, in a large product of BLAS.
+    memory_bytes_per_s : tuple of float
+        That one rank reads.
+    link_bytes_per_s : tuple of float
+        That one rank sends to the next while as much arrives; empty with one rank.
+    """
+
+    precision: str
+    flop_per_s: tuple[float, ...]
+    memory_bytes_per_s: tuple[float, ...]
+    link_bytes_per_s: tuple[float, ...] = ()
+
+
+class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a program.
+
+    Parameters
+    ----------
+    program : str
+    ranks : int
+    hosts : tuple of str
+        Of each rank.
+    threads : int
+        Of BLAS, on each rank.
+    sizes : mapping
+        By which the program's options call them.
+    steps_s : tuple of float
+        Seconds of each step, on the slowest rank.
+    parts_s : mapping of str to tuple of float
+        ``compute``, ``network``, ...: of each step.
+    work : mapping of str to int
+        Operations of one step by precision, of all ranks.
+    dram_bytes : int
+        What one step moves between memory and caches at least, of all ranks.
+    exchanged_bytes : int or None
+        What one step exchanges, of all ranks; None: the MPI library decides.
+    check : Check or None
+        None: not asked for.
+    ceilings : Ceilings or None
+        None: not asked for.
+    """
+
+    program: str
+    ranks: int
+    hosts: tuple[str, ...]
+    threads: int
+    sizes: Mapping[str, Any]
+    steps_s: tuple[float, ...]
+    parts_s: Mapping[str, tuple[float, ...]]
+    work: Mapping[str, int]
+    dram_bytes: int
+    exchanged_bytes: int | None
+    check: Check | None
+    ceilings: Ceilings | None
+
+    @property
+    def step_s(self) -> Estimate:
+        """Seconds of one step."""
+        return Estimate(self.steps_s)
+
+    def part_s(self, name: str) -> Estimate:
+        """Return the seconds that a part of one step takes."""
+        return Estimate(self.parts_s[name])
+
+
+def decoded(line: bytes) -> DistributedRun:
+    """Return a run from the line that its program printed.
+
+    Raises
+    ------
+    InvalidDocument
+        If it is no such line.
+    """
+    try:
+        return msgspec.json.decode(line, type=DistributedRun)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise InvalidDocument(
+            "cannot read what the program printed",
+            reason=str(error).lower(),
+            remedy="see whether it runs by itself",
+        ) from error

@@ -1,0 +1,180 @@
+"""Start the programs under MPI."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from ridgepoint.cluster.launcher import Launcher, clean_environment, find_launcher
+from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
+from ridgepoint.suites.distributed.catalogue import find
+from ridgepoint.suites.distributed.results import DistributedRun, decoded
+
+LIMIT_S = 600.0
+"""For one run, unless told otherwise."""
+
+_GRACE_S = 5.0
+_SHARING_NAP_S = "1e-4"
+
+
+def command(
+    name: str, *, size: int | None = None, threads: int = 1, options: Sequence[str] = ()
+) -> list[str]:
+    """Return what each rank executes for a program; it goes behind ``mpirun -n P``.
+
+    Parameters
+    ----------
+    name : str
+        Of `PROGRAMS`.
+    size : int or None
+        In the program's unit; None: its default.
+    threads : int
+        Of BLAS, on each rank.
+    options : sequence of str
+        More of the program's own, for example ``("--check",)``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such program.
+    """
+    program = find(name)
+    chosen = program.default_size if size is None else size
+    given = [program.size_option, str(chosen), "--threads", str(threads)]
+    return [sys.executable, "-m", program.module, *given, *options]
+
+
+def run_program(
+    name: str,
+    ranks: int,
+    *,
+    size: int | None = None,
+    threads: int = 1,
+    options: Sequence[str] = (),
+    launcher: str | None = None,
+    limit_s: float = LIMIT_S,
+) -> DistributedRun:
+    """Run a program under MPI; return what it found.
+
+    Parameters
+    ----------
+    name : str
+        Of `PROGRAMS`.
+    ranks : int
+    size, threads, options
+        As for `command`.
+    launcher : str or None
+        A command in which ``{ranks}`` is replaced; None: mpirun.
+    limit_s : float
+        After which all of it is ended.
+
+    Raises
+    ------
+    ValueError
+        If there is no such program, or `ranks` is not > 0.
+    CannotStart
+        If there is no launcher, or no mpi4py.
+    ProgramFailed
+        If a rank fails, or the result is wrong.
+    CannotMeasure
+        If it takes too long.
+
+    Notes
+    -----
+    Ranks that share CPUs wait with pauses, since those that wait would slow those that compute.
+    """
+    _require_mpi4py()
+    started = find_launcher(ranks, text=launcher)
+    more = [] if ranks <= len(os.sched_getaffinity(0)) else ["--nap", _SHARING_NAP_S]
+    own = command(name, size=size, threads=threads, options=[*more, *options])
+    output, errors, status = _run([*started.command, *own], limit_s, name)
+    line = next((one for one in output.splitlines() if one.startswith(b"{")), None)
+    if line is not None:
+        found = decoded(line)
+        if found.check is not None and not found.check.passed:
+            raise ProgramFailed(
+                f"cannot take the times of {name!r}",
+                reason=f"its result is wrong: {found.check.what}, {found.check.error}",
+                remedy="run it again; if it stays wrong, see whether BLAS and MPI are sound",
+                exit_status=1,
+            )
+        if status == 0:
+            return found
+    raise ProgramFailed(
+        f"cannot run {name!r} on {ranks} ranks",
+        reason=_reason(errors) or f"{started.shown[0]} ended with status {status}",
+        remedy=f"see whether it runs by itself: {_shown(started, name)}",
+        exit_status=status if status > 0 else 2,
+    )
+
+
+def _run(whole: Sequence[str], limit_s: float, name: str) -> tuple[bytes, bytes, int]:
+    """Run the launcher in a session of its own, which ends with it."""
+    try:
+        process = subprocess.Popen(
+            whole, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=clean_environment(os.environ), start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise CannotStart(
+            "cannot start ranks",
+            reason=f"{whole[0]}: {reason_of(error)}",
+            remedy="name a launcher that runs: --launcher 'srun -n {ranks}'",
+        ) from error
+    try:
+        output, errors = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired as error:
+        raise CannotMeasure(
+            f"cannot measure {name!r}",
+            reason=f"it has not ended within {limit_s:g} s",
+            remedy="take a smaller size or fewer ranks",
+        ) from error
+    finally:
+        _end(process)
+    return output, errors, process.returncode
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a launcher with its ranks, if it still runs."""
+    if process.poll() is not None:
+        return
+    # The launcher ends its ranks on other hosts, too, if it is asked to.
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def _reason(errors: bytes) -> str:
+    """Return what a program said last before the launcher began to say that it ended."""
+    lines = errors.decode(errors="replace").splitlines()
+    own = [line.strip() for line in _before_rule(lines) if line.strip()]
+    said = own or [line.strip() for line in lines if line.strip() and set(line.strip()) != {"-"}]
+    return said[-1 if own else 0].rsplit("error: ", 1)[-1].rstrip(".") if said else ""
+
+
+def _before_rule(lines: Sequence[str]) -> list[str]:
+    """Return the lines before the first that is all dashes: launchers frame what they say."""
+    rules = (at for at, line in enumerate(lines) if line.startswith("-----"))
+    return list(lines[: next(rules, len(lines))])
+
+
+def _shown(launcher: Launcher, name: str) -> str:
+    return " ".join([*launcher.shown, "python", "-m", find(name).module])
+
+
+def _require_mpi4py() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("mpi4py") is None:
+        raise CannotStart(
+            "cannot run distributed programs",
+            reason="mpi4py is not installed",
+            remedy="pip install 'ridgepoint[mpi]', or build mpi4py with the cluster's MPI",
+        )

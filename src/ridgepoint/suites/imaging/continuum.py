@@ -1,0 +1,254 @@
+"""The continuum imaging pipeline, in the major cycles of the SKA's reference library."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ridgepoint.suites.imaging.arrays import Array, namespace, on_host
+from ridgepoint.suites.imaging.clean import Cleaned, Minor, hogbom
+from ridgepoint.suites.imaging.gridder import (
+    Complexes,
+    DuccGridder,
+    Floats,
+    Geometry,
+    Gridder,
+    uniform_weights,
+)
+from ridgepoint.suites.imaging.msmfs import Basis, msmfs, prepare
+from ridgepoint.suites.imaging.restore import Beam, fit_beam, restore
+from ridgepoint.suites.imaging.telescope import Observation
+
+Algorithm = Literal["hogbom", "msmfs"]
+Transfer = Callable[[Array], Any]
+"""Copies an image to where deconvolution runs; ``cupy.asarray`` for a GPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How an observation is imaged.
+
+    Parameters
+    ----------
+    algorithm : {"hogbom", "msmfs"}
+        By points, or in scale and frequency.
+    minor : Minor
+        Of each major cycle.
+    major : int
+        Major cycles, >= 0. As in the reference library the loop is entered with 2 at least.
+    scales : tuple of float
+        Of MSMFS: diameters, pixel; the first is 0.
+    terms : int
+        Of MSMFS: Taylor terms.
+    """
+
+    algorithm: Algorithm = "msmfs"
+    minor: Minor = field(default_factory=Minor)
+    major: int = 5
+    scales: tuple[float, ...] = (0.0, 6.0, 14.0)
+    terms: int = 2
+
+    def __post_init__(self) -> None:
+        if self.major < 0:
+            raise ValueError(f"major must be >= 0, got {self.major!r}")
+        if self.terms < 1:
+            raise ValueError(f"terms must be >= 1, got {self.terms!r}")
+
+    @property
+    def images(self) -> int:
+        """Taylor terms that are imaged."""
+        return self.terms if self.algorithm == "msmfs" else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imaged:
+    """What an observation shows.
+
+    Parameters
+    ----------
+    psf, dirty : ndarray, shape (size, size)
+        Jy/beam.
+    models : tuple of ndarray
+        For each Taylor term, Jy/pixel.
+    residual, restored : ndarray
+        Of the term 0, Jy/beam.
+    beam : Beam
+    executions : Mapping of str to int
+        How often ``invert``, ``predict`` and ``deconvolve`` ran.
+    minor_cycles : int
+        Of all major cycles.
+    """
+
+    psf: Floats
+    dirty: Floats
+    models: tuple[Floats, ...]
+    residual: Floats
+    restored: Floats
+    beam: Beam
+    executions: Mapping[str, int]
+    minor_cycles: int
+
+
+class Imager:
+    """Images and predicts the Taylor terms of one observation, and counts how often.
+
+    Parameters
+    ----------
+    observation : Observation
+    geometry : Geometry
+    weights : ndarray of float64, shape (rows, channels)
+    terms : int
+    gridder : Gridder or None
+        For this observation and geometry, whose arrays all others are; None: that of ducc0.
+    """
+
+    def __init__(
+        self,
+        observation: Observation,
+        geometry: Geometry,
+        weights: Floats,
+        terms: int,
+        *,
+        gridder: Gridder | None = None,
+    ) -> None:
+        self.observation, self.geometry, self.terms = observation, geometry, terms
+        self.gridder = DuccGridder(observation, geometry) if gridder is None else gridder
+        self.weights = self.gridder.array(weights)
+        self.executions: Counter[str] = Counter()
+
+    def invert(self, visibilities: Array, *, orders: int | None = None) -> list[Array]:
+        """Return an image for each Taylor term, or so many orders, over the sum of the weights."""
+        self.executions["invert"] += 1
+        total = float(namespace(self.weights).sum(self.weights))
+        found = []
+        for order in range(self.terms if orders is None else orders):
+            image = self.gridder.invert(visibilities, self.weights * self._taylor(order))
+            image /= total
+            found.append(image)
+        return found
+
+    def predict(self, models: Sequence[Array]) -> Array:
+        """Return the visibilities of a model of Taylor terms."""
+        self.executions["predict"] += 1
+        seen = self.gridder.predict(models[0])
+        for order, model in enumerate(models[1:], start=1):
+            term = self.gridder.predict(model)
+            term *= self._taylor(order)
+            seen += term
+        return seen
+
+    def responses(self, orders: int) -> list[Array]:
+        """Return the point-spread functions of so many orders: the first is 1 in the middle."""
+        ones = self.gridder.array(np.ones(self.observation.shape, dtype=np.complex128))
+        found = self.invert(ones, orders=orders)
+        at = self.geometry.size // 2
+        height = float(found[0][at, at])
+        return [one / height for one in found]  # 1, but for what gridding rounds
+
+    def _taylor(self, order: int) -> Array:
+        return self.gridder.array(self.observation.taylor(order))
+
+
+def image(
+    visibilities: Complexes,
+    observation: Observation,
+    geometry: Geometry,
+    plan: Plan,
+    *,
+    weights: Floats | None = None,
+    gridder: Gridder | None = None,
+    transfer: Transfer | None = None,
+    report: Callable[[str], None] = lambda what: None,
+) -> Imaged:
+    """Image an observation: invert, deconvolve, predict, subtract, again and again; restore.
+
+    Parameters
+    ----------
+    visibilities : ndarray of complex128, shape (rows, channels)
+        Jy.
+    observation : Observation
+    geometry : Geometry
+    plan : Plan
+    weights : ndarray of float64 or None
+        None: uniform ones.
+    gridder : Gridder or None
+        For this observation and geometry; None: that of ducc0.
+    transfer : callable or None
+        Copies an image to where deconvolution runs; None: that is where the gridder works.
+    report : callable
+        Called with what begins now.
+
+    Raises
+    ------
+    CannotImage
+        If ducc0 is not installed.
+    Diverged
+        If deconvolution makes the residual larger.
+    ValueError
+        If sizes do not fit.
+
+    Notes
+    -----
+    The structure is that of the reference library's continuum imaging: the point-spread function;
+    residual and deconvolution; that again in every major cycle, if there are two at least; the last
+    residual. See `ridgepoint.demands.pipeline_formulas.major_cycles`.
+    """
+    if visibilities.shape != observation.shape:
+        raise ValueError(f"visibilities must be {observation.shape}, got {visibilities.shape}")
+    if weights is None:
+        weights = uniform_weights(observation, geometry)
+    imager = Imager(observation, geometry, weights, plan.images, gridder=gridder)
+    taken = imager.gridder.array
+    seen = taken(visibilities)
+    report("point-spread function")
+    psfs = imager.responses(2 * plan.images - 1)
+    beam = fit_beam(psfs[0])
+    moved = transfer or (lambda image: image)
+    deconvolver = Deconvolver(plan, [moved(one) for one in psfs])
+    models = [namespace(psfs[0]).zeros_like(psfs[0]) for _ in range(plan.images)]
+    first: Array | None = None
+    minor_cycles = 0
+    for cycle in range(1 + (plan.major if plan.major > 1 else 0)):
+        report(f"major cycle {cycle}")
+        residuals = imager.invert(seen - imager.predict(models))
+        first = residuals[0] if first is None else first
+        imager.executions["deconvolve"] += 1
+        cleaned = deconvolver([moved(one) for one in residuals])
+        minor_cycles += cleaned.iterations
+        pairs = zip(models, cleaned.models, strict=True)
+        models = [model + taken(more) for model, more in pairs]
+    report("restoring")
+    residual = imager.invert(seen - imager.predict(models))[0]
+    restored = restore(models[0], residual, beam)
+    assert first is not None  # the loop runs once at least
+    return Imaged(
+        psf=on_host(psfs[0]), dirty=on_host(first), models=tuple(map(on_host, models)),
+        residual=on_host(residual), restored=on_host(restored), beam=beam,
+        executions=dict(imager.executions), minor_cycles=minor_cycles,
+    )  # fmt: skip
+
+
+class Deconvolver:
+    """A deconvolution, prepared for its point-spread functions.
+
+    Parameters
+    ----------
+    plan : Plan
+    psfs : sequence of array, shape (size, size)
+    """
+
+    def __init__(self, plan: Plan, psfs: Sequence[Array]) -> None:
+        self._minor, self._psf = plan.minor, psfs[0]
+        self._basis: Basis | None = None
+        if plan.algorithm == "msmfs":
+            self._basis = prepare(psfs, plan.scales)
+
+    def __call__(self, dirty: Sequence[Array]) -> Cleaned:
+        """Deconvolve dirty images, which are not changed."""
+        if self._basis is None:
+            return hogbom(dirty[0], self._psf, self._minor)
+        return msmfs(dirty, self._basis, self._minor)

@@ -1,0 +1,151 @@
+"""The file that ``ridgepoint pipeline`` reads, from measured stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.demands.pipeline_formulas import major_cycles
+from ridgepoint.suites.imaging import gridder
+from ridgepoint.suites.imaging.continuum import Plan
+from ridgepoint.suites.imaging.failures import CannotImage
+from ridgepoint.suites.imaging.gridder import Gridding
+from ridgepoint.suites.imaging.measuring import StageResult
+from ridgepoint.suites.imaging.stages import Scene, measured_cycles
+
+_ORDER = ("grid", "ifft", "msmfs", "fft", "degrid")
+_LOAD = "415.10557 Tflop/s"
+
+
+def executions(plan: Plan, size: int) -> Mapping[str, int]:
+    """Return how often each measured stage runs in the whole pipeline of images of a size.
+
+    An inversion or a prediction is one image for each Taylor term; the point-spread function has
+    nearly twice as many.
+    """
+    parts, terms = major_cycles(plan.major), plan.terms
+    inverted = (parts.invert - 1) * terms + 2 * terms - 1
+    predicted = parts.predict * terms
+    minor = round(parts.deconvolve * plan.minor.iterations / measured_cycles("msmfs", size))
+    return {
+        "grid": inverted, "ifft": inverted, "msmfs": max(minor, 1), "fft": predicted,
+        "degrid": predicted,
+    }  # fmt: skip
+
+
+def handed_on(seen: Scene, used: Gridding) -> Mapping[str, float]:
+    """Return what one execution of each measured stage gives to the next one, bytes.
+
+    Grids of all w-planes to the transforms, from them an image; models once in a deconvolution;
+    visibilities.
+    """
+    image = seen.geometry.size**2 * np.dtype(np.float64).itemsize
+    grids = float(used.planes * used.grid**2 * np.dtype(np.complex128).itemsize)
+    models = major_cycles(seen.plan.major).deconvolve * seen.plan.terms * image
+    return {
+        "grid": grids, "ifft": float(image),
+        "msmfs": models / executions(seen.plan, seen.geometry.size)["msmfs"],
+        "fft": grids, "degrid": float(seen.visibilities.nbytes),
+    }  # fmt: skip
+
+
+def described(
+    results: Sequence[StageResult],
+    seen: Scene,
+    *,
+    machine: str,
+    on_device: Gridding | None = None,
+) -> str:
+    """Return a pipeline's file, in TOML.
+
+    Parameters
+    ----------
+    results : sequence of StageResult
+        Those with cold caches count, if there are: a stage finds little that the last one left.
+    seen : Scene
+    machine : str
+        A machine's file, beside this one, or the name of a published machine.
+    on_device : Gridding or None
+        How a GPU gridded, where nothing counts: work and bytes are those of the formulas then.
+        None: ducc0 gridded, and both were counted.
+
+    Raises
+    ------
+    CannotImage
+        If a stage is missing, or what it takes or does is not known.
+    """
+    states = {one.state for one in results}
+    state = "cold" if "cold" in states else "warm"
+    known = {one.name: one for one in results if one.state == state}
+    plan, size = seen.plan, seen.geometry.size
+    used = on_device or gridder.gridding(seen.observation, seen.geometry)
+    repeats, output = executions(plan, size), handed_on(seen, used)
+    assumed = "# On a GPU. Work and bytes are not counted: they are those of formulas."
+    lines = [
+        f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
+        f"{seen.observation.visibilities} visibilities, {state} caches.",
+        f"# MSMFS of {plan.terms} Taylor terms, {plan.major} major cycles of "
+        f"{plan.minor.iterations} minor cycles.",
+        *([assumed] if on_device else []),
+        f'name = "continuum imaging, {size} x {size}"',
+        f"machine = {_quoted(machine)}",
+        'precision = "fp64"',
+        f"cores = {seen.geometry.threads}",
+        f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',
+    ]
+    for name in _ORDER:
+        one = known.get(name)
+        if one is not None and on_device is not None:
+            one = replace(one, work_flop=one.expected_flop, moved_bytes=one.expected_bytes)
+        lines += ["", *_stage(name, one, repeats[name], output[name])]
+    return "\n".join(lines) + "\n"
+
+
+def _stage(name: str, result: StageResult | None, repeat: int, output: float) -> list[str]:
+    """Return the lines of a stage.
+
+    Raises
+    ------
+    CannotImage
+    """
+    if result is None:
+        raise _unknown(name, "it was not measured", "name no stages, so that all are")
+    if result.failure is not None:
+        raise _unknown(name, result.failure, "measure again")
+    if result.work_flop is None or result.moved_bytes is None or result.runtime_s is None:
+        raise _unknown(
+            name,
+            "its work, traffic or time is not known, or lost in that of its transforms",
+            "choose a larger size, cold caches, or a quieter machine",
+        )
+    # Where a cache holds all of it, nothing need reach DRAM.
+    kind = [] if result.moved_bytes else ['kind = "compute"']
+    return [
+        f"[stages.{'deconvolve' if name == 'msmfs' else name}]  # {result.summary}",
+        f'work = "{result.work_flop:.6g} flop"',
+        f'bytes = "{result.moved_bytes:.6g} B"',
+        f"time = {_time(result.runtime_s)}",
+        f"repeat = {repeat}",
+        f'output = "{output:.6g} B"',
+        *kind,
+    ]
+
+
+def _unknown(name: str, reason: str, remedy: str) -> CannotImage:
+    return CannotImage(f"cannot describe stage {name!r}", reason=reason, remedy=remedy)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _time(estimate: Estimate) -> str:
+    if estimate.n > 1:
+        return "[" + ", ".join(f'"{one:.6g} s"' for one in estimate.samples) + "]"
+    if estimate.low is None or estimate.high is None:
+        return f'"{estimate.median:.6g} s"'
+    ends = {"median": estimate.median, "low": estimate.low, "high": estimate.high}
+    return "{ " + ", ".join(f'{name} = "{one:.6g} s"' for name, one in ends.items()) + " }"

@@ -1,0 +1,179 @@
+"""The pipeline on a GPU: its stages by CuPy and cufinufft, timed by the device's own clock.
+
+What they do is not counted: work is that of the formulas, and traffic is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ridgepoint.ceilings.gpu.arrays import Arrays
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.suites.imaging.continuum import Imaged, Imager, image
+from ridgepoint.suites.imaging.measuring import StageResult, taken_apart
+from ridgepoint.suites.imaging.nufft import NufftGridder
+from ridgepoint.suites.imaging.stages import (
+    Scene,
+    Stage,
+    deconvolving,
+    gridding_work,
+    memory_bytes,
+    points_of,
+    require_memory,
+)
+
+_REPETITIONS = 20
+_LEAST_REPETITIONS = 3
+_SAMPLE_S = 0.02
+_MOST_CALLS = 1000
+_FP64_BYTES = 8
+# Of MSMFS 27 images that it is given, copies of 6 and 8 more; of two gridders two plans each, with
+# a grid of 4 times the pixels in complex numbers and as much for its FFT, and their screens.
+_IMAGES_HELD = 27 + 6 + 8 + 4 * 16 + 24
+_BYTES_PER_VISIBILITY = 200
+
+
+def gridder_on(device: Arrays, seen: Scene) -> NufftGridder:
+    """Return the gridder of a scene on a GPU.
+
+    Raises
+    ------
+    CannotImage
+        If its memory does not hold the images.
+    CannotMeasure
+        If the device refuses.
+    """
+    size, number = seen.geometry.size, seen.observation.visibilities
+    needed = memory_bytes(size, number, images=_IMAGES_HELD, each=_BYTES_PER_VISIBILITY)
+    require_memory(size, needed, available=device.device.facts.free_bytes)
+    with device.current():
+        return NufftGridder(
+            seen.observation, seen.geometry, library=device.nufft, xp=device.xp,
+            options=device.options,
+        )  # fmt: skip
+
+
+def image_on(
+    device: Arrays,
+    seen: Scene,
+    gridder: NufftGridder,
+    *,
+    report: Callable[[str], None] = lambda what: None,
+) -> Imaged:
+    """Image a scene with all data on a GPU; what is found comes back to the host.
+
+    Raises
+    ------
+    Diverged
+        If deconvolution makes the residual larger.
+    CannotMeasure
+        If the device refuses.
+    """
+    with device.current():
+        return image(
+            seen.visibilities, seen.observation, seen.geometry, seen.plan,
+            weights=seen.weights, gridder=gridder, report=report,
+        )  # fmt: skip
+
+
+def stages_on(device: Arrays, seen: Scene, gridder: NufftGridder) -> tuple[Stage, ...]:
+    """Return the stages of a scene with their data on a GPU.
+
+    Raises
+    ------
+    CannotMeasure
+        If the device refuses.
+
+    Notes
+    -----
+    The bytes of ``msmfs`` are those of a device that caches nothing: in a minor cycle each smoothed
+    residual is read by the search, then read and written by the update, which reads a beam for
+    each Taylor term of the component.
+    """
+    with device.current():
+        few, rows = gridder.same_transforms()
+        used, seen_there = gridder.gridding, gridder.array(seen.visibilities)
+        weights, model = gridder.array(seen.weights), gridder.array(points_of(seen))
+        n, k = seen.observation.visibilities, len(rows) * seen.observation.shape[1]
+        both, transforms = gridding_work(n, used)
+        several = f"{used.planes} FFTs of {used.grid} x {used.grid}"
+        part = (gridder.array(seen.visibilities[rows]), gridder.array(seen.weights[rows]))
+        imager = Imager(
+            seen.observation, seen.geometry, seen.weights, seen.plan.terms, gridder=gridder
+        )
+        hogbom, msmfs = deconvolving(seen, imager)
+        terms, iterations = seen.plan.terms, msmfs.arguments[-1].iterations
+        images = iterations * len(seen.plan.scales) * terms * (3 + terms)
+        moved = float(images * _FP64_BYTES * seen.geometry.size**2)
+        return (
+            Stage(name="invert", summary="grid, then FFTs", function=gridder.invert,
+                  arguments=(seen_there, weights), expected=both, visibilities=n, gridded=n),
+            Stage(name="ifft", summary=several, function=few.invert, arguments=part,
+                  expected=transforms, gridded=k),
+            Stage(name="predict", summary="FFTs, then degrid", function=gridder.predict,
+                  arguments=(model,), expected=both, visibilities=n, gridded=n),
+            Stage(name="fft", summary=several, function=few.predict, arguments=(model,),
+                  expected=transforms, gridded=k),
+            hogbom,
+            replace(msmfs, expected=replace(msmfs.expected, moved_bytes=moved)),
+        )  # fmt: skip
+
+
+def time_stages(
+    stages: Sequence[Stage],
+    device: Arrays,
+    *,
+    repetitions: int = _REPETITIONS,
+    limit_s: float = 5.0,
+    report: Callable[[str], None] = lambda what: None,
+) -> tuple[StageResult, ...]:
+    """Time stages on a GPU; one that cannot be timed stops no other.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        By `stages_on`.
+    device : Arrays
+    repetitions : int
+        Samples of each runtime, each of as many calls as fill 20 ms.
+    limit_s : float
+        What the samples of one may take, of which there are three at least.
+    report : callable
+        Called with what begins now.
+
+    Returns
+    -------
+    tuple of StageResult
+        Warm, without work and traffic; gridding is told from transforms as on a CPU.
+    """
+    found = []
+    for stage in stages:
+        report(f"{stage.name}, on the GPU")
+        runtime: Estimate | None = None
+        failure: str | None = None
+        try:
+            runtime = _timed(stage, device, repetitions, limit_s)
+        except RidgepointError as error:
+            failure = str(error)
+        found.append(StageResult(
+            name=stage.name, summary=stage.summary, state="warm", threads=1,
+            visibilities=stage.visibilities, gridded=stage.gridded,
+            expected_flop=stage.expected.flop, expected_bytes=stage.expected.moved_bytes,
+            runtime_s=runtime, failure=failure,
+        ))  # fmt: skip
+    return tuple(taken_apart(found))
+
+
+def _timed(stage: Stage, device: Arrays, repetitions: int, limit_s: float) -> Estimate:
+    def call() -> object:
+        return stage.function(*stage.arguments)
+
+    device.elapsed_s(call, 1)  # kernels are compiled, and plans made, when they first run
+    once_s = device.elapsed_s(call, 1)
+    calls = min(max(1, round(_SAMPLE_S / max(once_s, _SAMPLE_S / _MOST_CALLS))), _MOST_CALLS)
+    # Before each sample one call more goes, which is not timed.
+    fit = int(limit_s / max((calls + 1) * once_s, 1e-9))
+    number = max(min(repetitions, fit), _LEAST_REPETITIONS)
+    return Estimate([device.elapsed_s(call, calls) / calls for _ in range(number)])

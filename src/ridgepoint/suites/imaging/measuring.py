@@ -1,0 +1,287 @@
+"""Measure the stages of the imaging pipeline, warm and cold; say what their difference is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ridgepoint.core.caution import Caution
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.reference import State
+from ridgepoint.profiling.calls import REPETITIONS, Subject, measure_all, subject
+from ridgepoint.suites.imaging.stages import Stage
+
+DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
+"""Stages that no call does alone: what one call does more than another."""
+# Work is the same in each call; but what a call allocates may lie elsewhere from call to call, and
+# that is in the traffic of one alone. So several are counted where they are short.
+_COUNTED_S = 0.1
+_SLOWER = 45  # times as long as by itself a call takes while it is counted
+_LEAST_CALLS = 4
+_UNCOUNTED = 4  # calls that lead to those that are counted
+_START_S = 8.0
+_LONG_S = 600.0  # from here on stages are measured one by one, so that it is seen how far it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """What one execution of a stage takes and does.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+    state : {"warm", "cold"}
+        Of the caches.
+    threads : int
+    visibilities : int
+        0: none.
+    gridded : int
+        Visibilities that were gridded to measure it.
+    expected_flop : float
+    expected_bytes : float or None
+        At DRAM; None: no formula.
+    work_flop : float or None
+        Counted; None: it could not be measured.
+    moved_bytes : float or None
+        At DRAM, read and written.
+    runtime_s : Estimate or None
+    failure : str or None
+        Why it could not be measured.
+    cautions : tuple of Caution
+    """
+
+    name: str
+    summary: str
+    state: State
+    threads: int
+    visibilities: int
+    expected_flop: float
+    expected_bytes: float | None
+    work_flop: float | None = None
+    moved_bytes: float | None = None
+    runtime_s: Estimate | None = None
+    failure: str | None = None
+    gridded: int = 0
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def work_ratio(self) -> float | None:
+        """Work counted over that of the formula; None: unknown."""
+        return None if self.work_flop is None else self.work_flop / self.expected_flop
+
+    @property
+    def visibilities_per_s(self) -> float | None:
+        """Throughput; None: it has no visibilities, or no time."""
+        if self.runtime_s is None or not self.visibilities:
+            return None
+        return self.visibilities / self.runtime_s.median
+
+
+def measure_stages(
+    stages: Sequence[Stage],
+    *,
+    states: Sequence[State],
+    threads: int = 1,
+    repetitions: int = REPETITIONS,
+    limit_s: float = 5.0,
+    report: Callable[[str], None] = lambda what: None,
+) -> tuple[StageResult, ...]:
+    """Measure stages; one that cannot be measured stops no other.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+    states : sequence of {"warm", "cold"}
+    threads : int
+        As the scene was made for.
+    repetitions : int
+        Samples of each runtime.
+    limit_s : float
+        What the samples of one may take; of long calls more, so that there are a few.
+    report : callable
+        Called with what begins now.
+
+    Returns
+    -------
+    tuple of StageResult
+        State by state; after the stages gridding and degridding, if what they follow from was
+        measured. Transforms are then without the gridding of the few visibilities that they were
+        measured with.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the meter does not work here.
+    """
+    cases = [(stage, state) for state in states for stage in stages]
+    calls_s = [_call_s(stage) for stage in stages]
+    duration_s = expected_s(calls_s) * len(states)
+    report(f"measuring takes about {_minutes(duration_s)}")
+    groups = [[one] for one in cases] if duration_s > _LONG_S else [cases]
+    measured = [
+        outcome
+        for i, group in enumerate(groups)
+        for outcome in measure_all(
+            [_subject(stage, state, threads) for stage, state in group],
+            repetitions=repetitions,
+            limit_s=max(limit_s, _LEAST_CALLS * max(calls_s)),
+            counted_s=_COUNTED_S,
+            report=report if len(groups) == 1 else _numbered(report, i + 1, len(groups)),
+        )
+    ]
+    found = [
+        _result(stage, state, threads, outcome)
+        for (stage, state), outcome in zip(cases, measured, strict=True)
+    ]
+    return tuple(
+        one
+        for state in states
+        for own in [[each for each in found if each.state == state]]
+        for one in taken_apart(own)
+    )
+
+
+def _subject(stage: Stage, state: State, threads: int) -> Subject:
+    """Return a stage with a copy of its data, which lives as long as it is measured."""
+    return subject(
+        stage.function, *stage.arguments, state=state, threads=threads,
+        name=f"{stage.name}, {state}",
+    )  # fmt: skip
+
+
+def _call_s(stage: Stage) -> float:
+    begin = time.perf_counter()
+    stage.function(*stage.arguments)
+    return time.perf_counter() - begin
+
+
+def expected_s(calls_s: Sequence[float]) -> float:
+    """Return about how long measuring takes in one state, s, from what one call of each takes."""
+    counted = (_UNCOUNTED * call_s + max(call_s, _COUNTED_S) for call_s in calls_s)
+    return _START_S + _SLOWER * sum(counted)
+
+
+def _minutes(seconds: float) -> str:
+    return "a minute" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def _numbered(report: Callable[[str], None], i: int, n: int) -> Callable[[str], None]:
+    return lambda what: report(f"{what} ({i} of {n})")
+
+
+def _result(
+    stage: Stage, state: State, threads: int, outcome: Measurement | RidgepointError
+) -> StageResult:
+    work: float | None = None
+    moved: float | None = None
+    runtime: Estimate | None = None
+    failure: str | None = None
+    cautions: tuple[Caution, ...] = ()
+    if isinstance(outcome, RidgepointError):
+        failure = str(outcome)
+    else:
+        work = float(outcome.counted.counts.work_flop)
+        traffic = outcome.traffic_at("dram")
+        total = None if traffic is None else traffic.total_bytes
+        moved = None if total is None else float(total)
+        runtime = None if outcome.timed is None else outcome.timed.runtime_s
+        cautions = (*outcome.counted.cautions, *outcome.cautions)
+        cautions += () if outcome.timed is None else outcome.timed.cautions
+    return StageResult(
+        name=stage.name, summary=stage.summary, state=state, threads=threads,
+        visibilities=stage.visibilities, expected_flop=stage.expected.flop,
+        expected_bytes=stage.expected.moved_bytes, work_flop=work, moved_bytes=moved,
+        runtime_s=runtime, failure=failure, gridded=stage.gridded, cautions=cautions,
+    )  # fmt: skip
+
+
+def taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
+    """Return results with gridding told from transforms, where both calls were measured."""
+    known = {one.name: one for one in results}
+    for name, (whole, part) in DIFFERENCES.items():
+        if whole in known and part in known:
+            known[name], known[part] = split(name, known[whole], known[part])
+    return list(known.values())
+
+
+def split(name: str, whole: StageResult, part: StageResult) -> tuple[StageResult, StageResult]:
+    """Return what gridding takes and does, and what transforms do.
+
+    Parameters
+    ----------
+    name : str
+        Of gridding.
+    whole, part : StageResult
+        The same transforms with all visibilities, and with few, in the same state.
+
+    Returns
+    -------
+    tuple of StageResult
+        Gridding of all visibilities; the transforms with none.
+
+    Notes
+    -----
+    Each visibility takes the same, g, and the transforms F: ``whole = F + n g, part = F + k g``. So
+    ``n g = (whole - part) / (1 - k/n)`` and ``F = part - k g``. The interval of a time reaches from
+    the least that the two intervals allow to the largest. If that may be zero, it is unknown.
+    """
+    share = part.gridded / whole.gridded if whole.gridded else 0.0
+    grid = StageResult(
+        name=name,
+        summary=f"{whole.name} less {part.name}",
+        state=whole.state,
+        threads=whole.threads,
+        visibilities=whole.visibilities,
+        gridded=whole.gridded,
+        expected_flop=whole.expected_flop - part.expected_flop,
+        expected_bytes=_less(whole.expected_bytes, part.expected_bytes, 0.0),
+        work_flop=_less(whole.work_flop, part.work_flop, share),
+        moved_bytes=_less(whole.moved_bytes, part.moved_bytes, share),
+        runtime_s=_less_time(whole.runtime_s, part.runtime_s, share),
+        failure=whole.failure or part.failure,
+        cautions=(*whole.cautions, *part.cautions),
+    )
+    rest = replace(
+        part,
+        gridded=0,
+        work_flop=_without(part.work_flop, grid.work_flop, share),
+        moved_bytes=_without(part.moved_bytes, grid.moved_bytes, share),
+        runtime_s=_without_time(part.runtime_s, grid.runtime_s, share),
+    )
+    return grid, rest
+
+
+def _less(whole: float | None, part: float | None, share: float) -> float | None:
+    if whole is None or part is None or whole <= part:
+        return None
+    return (whole - part) / (1 - share)
+
+
+def _without(part: float | None, grid: float | None, share: float) -> float | None:
+    """Return the part without its share of gridding; where gridding is lost in it, as it is."""
+    return part if part is None or grid is None else max(part - share * grid, 0.0)
+
+
+def _less_time(whole: Estimate | None, part: Estimate | None, share: float) -> Estimate | None:
+    if whole is None or part is None or whole.median <= part.median:
+        return None
+    rest = 1 - share
+    median = (whole.median - part.median) / rest
+    ends = (whole.low, whole.high, part.low, part.high)
+    if None in ends:
+        return Estimate([median])
+    low, high, least, most = (float(one or 0.0) for one in ends)
+    if low <= most:
+        return None
+    return Estimate([median], interval=((low - most) / rest, (high - least) / rest))
+
+
+def _without_time(part: Estimate | None, grid: Estimate | None, share: float) -> Estimate | None:
+    """Return the samples less what the few visibilities take, as far as that is known."""
+    if part is None or grid is None or min(part.samples) <= share * grid.median:
+        return part
+    return Estimate([one - share * grid.median for one in part.samples])

@@ -1,0 +1,156 @@
+"""Run the reference suite: workloads of known work, measured warm and cold, on one core and all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.machine import Cache
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.reference import Case, Result, State
+from ridgepoint.profiling.calls import REPETITIONS, MeterName, Subject, measure_all
+from ridgepoint.profiling.calls.loops import Loop, loop_over
+from ridgepoint.profiling.calls.packing import Packed, pack, pack_function
+from ridgepoint.suites.kernels import Array, Arrays, Call, Workload, find
+
+_COUNTED_S = 0.005
+
+
+class WorkloadCall:
+    """The call of a workload, handed by name to the process that counts it.
+
+    Parameters
+    ----------
+    name : str
+    n : int
+    threads : int
+    """
+
+    def __init__(self, name: str, n: int, threads: int) -> None:
+        self.name, self.n, self.threads = name, n, threads
+
+    @cached_property
+    def _prepared(self) -> Call:
+        return find(self.name).prepare(self.n, threads=self.threads)
+
+    def __call__(self, *arrays: Array) -> None:
+        """Call it once on arrays of `Workload.make`."""
+        self._prepared(*arrays)
+
+    def __reduce__(self) -> tuple[type[WorkloadCall], tuple[str, int, int]]:
+        return type(self), (self.name, self.n, self.threads)
+
+
+class CompiledCall(WorkloadCall):
+    """The call of a workload that is ours: it brings a loop without Python between calls."""
+
+    def loop(self, replicas: Sequence[Arrays]) -> Loop:
+        """Return so many rounds of calls on replicas of the arrays."""
+        return loop_over(self._prepared, replicas)
+
+
+def cases(
+    workloads: Sequence[Workload],
+    *,
+    states: Sequence[State],
+    threads: Sequence[int],
+    full: bool = False,
+) -> tuple[Case, ...]:
+    """Return the cases of a run, workload by workload.
+
+    Parameters
+    ----------
+    workloads : sequence of Workload
+    states : sequence of {"warm", "cold"}
+    threads : sequence of int
+        Numbers above 1 only of workloads that can use several.
+    full : bool
+        All sizes, which takes long, and not only the quick ones.
+    """
+    return tuple(
+        Case(workload=each.name, n=n, state=state, threads=number)
+        for each in workloads
+        for number in threads
+        if number == 1 or each.parallel
+        for state in states
+        for n in (each.sizes if full else each.quick_sizes)
+    )
+
+
+def run_suite(
+    chosen: Sequence[Case],
+    *,
+    repetitions: int = REPETITIONS,
+    meter: MeterName | None = None,
+    caches: Sequence[Cache] | None = None,
+    limit_s: float = 3.0,
+    report: Callable[[str], None] = lambda what: None,
+) -> tuple[Result, ...]:
+    """Measure all cases; one that cannot be measured stops no other.
+
+    Parameters
+    ----------
+    chosen : sequence of Case
+    repetitions : int
+        Samples of each runtime.
+    meter : {"native", "engine", "perf", "auto"} or None
+        What counts; see `ridgepoint.measure`.
+    caches : sequence of Cache or None
+        To be simulated; None: this host's.
+    limit_s : float
+        What the samples of one case may take.
+    report : callable
+        Called with what begins now.
+
+    Raises
+    ------
+    MeterUnavailable
+        If the meter does not work here.
+    """
+    found: dict[Case, Measurement | RidgepointError] = {}
+    subjects: dict[Case, Subject] = {}
+    data: dict[tuple[str, int], Packed] = {}
+    for case in chosen:
+        try:
+            subjects[case] = _subject(case, data)
+        except RidgepointError as error:
+            found[case] = error
+    measured = measure_all(
+        list(subjects.values()),
+        repetitions=repetitions,
+        meter=meter,
+        caches=caches,
+        limit_s=limit_s,
+        counted_s=_COUNTED_S,
+        report=report,
+    )
+    found.update(zip(subjects, measured, strict=True))
+    return tuple(_result(case, found[case]) for case in chosen)
+
+
+def _subject(case: Case, known: dict[tuple[str, int], Packed]) -> Subject:
+    """Return what is measured; its data are `known`, or become so, since many cases share them."""
+    workload = find(case.workload)
+    kind = CompiledCall if workload.is_handwritten else WorkloadCall
+    call = kind(case.workload, case.n, case.threads)
+    name = str(case)
+    what = f"cannot measure {name!r}"
+    key = (case.workload, case.n)
+    if key not in known:
+        known[key] = pack(what, workload.make(case.n))
+    return Subject(
+        name=name,
+        function=call,
+        arguments=known[key],
+        handed_over=pack_function(what, call),
+        state=case.state,
+        threads=case.threads,
+    )
+
+
+def _result(case: Case, outcome: Measurement | RidgepointError) -> Result:
+    expected = find(case.workload).expected(case.n)
+    if isinstance(outcome, RidgepointError):
+        return Result(case=case, expected=expected, measurement=None, failure=str(outcome))
+    return Result(case=case, expected=expected, measurement=outcome)

@@ -1,0 +1,142 @@
+"""What a workload of the reference suite is: its data, its code, and what one call must cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.core.reference import Expected
+from ridgepoint.suites.kernels.operands import Array, Arrays, Operand, allocate
+
+Call = Callable[..., None]
+"""Called with the arrays of `Workload.make`, in their order."""
+
+_TOLERANCE = 1e-9
+
+
+def _present() -> None:
+    """Return that nothing is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A piece of work of a size n. It is pickled by its name.
+
+    Parameters
+    ----------
+    name : str
+        ``family.implementation``.
+    formula : str
+        What it computes.
+    sizes : tuple of int
+        n of the full series, ascending.
+    quick_sizes : tuple of int
+        Those of a run of a few minutes, in which each is counted under a simulator too.
+    operands : callable
+        n to the arrays of one call.
+    expect : callable
+        n to `Expected`.
+    compile : callable
+        n and a number of threads to the `Call`.
+    reference : callable
+        The arrays, before a call, to what the call must leave in the one of them that is its
+        result; by NumPy.
+    result : int
+        Place of that array.
+    parallel : bool
+        Whether it can use several threads.
+    is_handwritten : bool
+        Whether its code is ours, compiled by LLVM, so that its work is known exactly.
+    absence : callable
+        Returns why it cannot run here, and what to do; or None.
+    """
+
+    name: str
+    formula: str
+    sizes: tuple[int, ...] = field(repr=False)
+    quick_sizes: tuple[int, ...] = field(repr=False)
+    operands: Callable[[int], tuple[Operand, ...]] = field(repr=False)
+    expect: Callable[[int], Expected] = field(repr=False)
+    compile: Callable[[int, int], Call] = field(repr=False)
+    reference: Callable[..., Array] = field(repr=False)
+    result: int = field(default=-1, repr=False)
+    parallel: bool = False
+    is_handwritten: bool = False
+    absence: Callable[[], tuple[str, str] | None] = field(default=_present, repr=False)
+
+    @property
+    def family(self) -> str:
+        """What is computed: ``dgemm``."""
+        return self.name.partition(".")[0]
+
+    @property
+    def implementation(self) -> str:
+        """By what: ``naive``."""
+        return self.name.partition(".")[2]
+
+    def expected(self, n: int) -> Expected:
+        """Return what one call of size n must do and move."""
+        return self.expect(n)
+
+    def data_bytes(self, n: int) -> int:
+        """Return the bytes of all arrays of one call."""
+        return sum(operand.nbytes for operand in self.operands(n))
+
+    def make(self, n: int, seed: int = 0) -> Arrays:
+        """Return fresh arrays for one call.
+
+        They are allocated separately, each aligned to a cache line, and hold random numbers
+        other than zero, the same for the same seed. Calls may follow each other on the same
+        arrays a million times: no result overflows, vanishes or becomes denormal.
+        """
+        return allocate(self.operands(n), seed)
+
+    def prepare(self, n: int, *, threads: int = 1) -> Call:
+        """Return what is to be measured: a callable of the arrays of `make`, ready to run.
+
+        Parameters
+        ----------
+        n : int
+        threads : int
+            That it uses. Those of a BLAS are set for the whole process, until one is prepared
+            with another number.
+
+        Raises
+        ------
+        ValueError
+            If n is no size of it, or if it cannot use several threads.
+        CannotMeasure
+            If a library that it needs is missing or refuses.
+        """
+        if n < 1 or threads < 1:
+            raise ValueError(f"n and threads must be > 0, got {n!r} and {threads!r}")
+        if threads > 1 and not self.parallel:
+            raise ValueError(f"{self.name} runs in one thread, got threads={threads!r}")
+        return self.compile(n, threads)
+
+    def check(self, n: int, *, threads: int = 1) -> None:
+        """Compare one call's result with NumPy's.
+
+        Raises
+        ------
+        CannotMeasure
+            If a number is off by more than 1e-9 of the largest one.
+        """
+        arrays = self.make(n)
+        wanted = self.reference(*arrays)
+        self.prepare(n, threads=threads)(*arrays)
+        error = float(np.max(np.abs(arrays[self.result] - wanted)) / np.max(np.abs(wanted)))
+        if not error <= _TOLERANCE:
+            raise CannotMeasure(
+                f"cannot trust {self.name} of size {n}",
+                reason=f"its result is off by {error:.1e} of the largest number",
+                remedy="report this with the output of 'ridgepoint doctor'",
+            )
+
+    def __reduce__(self) -> tuple[Callable[[str], Workload], tuple[str]]:
+        from ridgepoint.suites.kernels import find
+
+        return find, (self.name,)

@@ -46,10 +46,10 @@ _HOME = {
     "TrainingStep": "demands.training",
     "bound": "core.bound",
     "characterize": "ceilings",
-    "keep": "ceilings.keeping",
-    "kept_records": "ceilings.keeping",
-    "load": "ceilings.keeping",
-    "machine_here": "ceilings.keeping",
+    "keep": "kept.keeping",
+    "kept_records": "kept.keeping",
+    "load": "kept.keeping",
+    "machine_here": "ceilings.this_host",
     "measure": "profiling.calls",
     "measure_program": "profiling.program",
     "measuring": "profiling.calls.watch",
@@ -61,10 +61,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from ridgepoint.ceilings import characterize as characterize
-    from ridgepoint.ceilings.keeping import keep as keep
-    from ridgepoint.ceilings.keeping import kept_records as kept_records
-    from ridgepoint.ceilings.keeping import load as load
-    from ridgepoint.ceilings.keeping import machine_here as machine_here
+    from ridgepoint.ceilings.this_host import machine_here as machine_here
     from ridgepoint.core.bound import Bound as Bound
     from ridgepoint.core.bound import bound as bound
     from ridgepoint.core.caution import Caution as Caution
@@ -82,6 +79,9 @@ if TYPE_CHECKING:
     from ridgepoint.core.rates import Rates as Rates
     from ridgepoint.demands.training import TrainingStep as TrainingStep
     from ridgepoint.kept.archive import Archive as Archive
+    from ridgepoint.kept.keeping import keep as keep
+    from ridgepoint.kept.keeping import kept_records as kept_records
+    from ridgepoint.kept.keeping import load as load
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.models.analysis import place as place
     from ridgepoint.models.dc_roofline import DCRoofline as DCRoofline

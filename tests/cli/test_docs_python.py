@@ -22,7 +22,7 @@ def test_examples_run_one_after_the_other(cli, monkeypatch):
     monkeypatch.setattr(
         "ridgepoint.ceilings.characterize", lambda **_: replace(MACHINE, fingerprint="here")
     )
-    monkeypatch.setattr("ridgepoint.ceilings.keeping.fingerprint", lambda *_, **__: "here")
+    monkeypatch.setattr("ridgepoint.ceilings.this_host.fingerprint", lambda *_, **__: "here")
     monkeypatch.setattr("ridgepoint.profiling.calls.measure_all", lambda *_, **__: [MEASUREMENT])
     script = cli.folder / "heat"
     script.write_text("#!/bin/sh\n")

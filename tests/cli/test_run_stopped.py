@@ -248,7 +248,7 @@ def test_machine_that_another_process_measured_meanwhile_is_taken(cli, stopped, 
     stopped(ScriptedMeter(MEASUREMENT.counted))
     monkeypatch.setattr("ridgepoint.ceilings.characterize", _never)
     monkeypatch.setattr(
-        "ridgepoint.ceilings.keeping.fingerprint", lambda *args, **options: MACHINE.fingerprint
+        "ridgepoint.ceilings.this_host.fingerprint", lambda *args, **options: MACHINE.fingerprint
     )
 
     @contextlib.contextmanager
@@ -258,7 +258,7 @@ def test_machine_that_another_process_measured_meanwhile_is_taken(cli, stopped, 
             archive.keep_machine(MACHINE)
         yield
 
-    monkeypatch.setattr("ridgepoint.ceilings.keeping.alone_on_this_host", other_was_first)
+    monkeypatch.setattr("ridgepoint.ceilings.this_host.alone_on_this_host", other_was_first)
     status, _, err = cli("run", "--repeat", "1", "--", "sleep", "2.1")
 
     assert status == 0

@@ -16,10 +16,10 @@ import pytest
 from cluster_inputs import CLUSTER
 from core_inputs import MACHINE, MEASUREMENT
 
-from ridgepoint.ceilings.keeping import keep, load
 from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import ArchiveRefused, InvalidDocument, RidgepointError
 from ridgepoint.kept.archive import Archive, default_path
+from ridgepoint.kept.keeping import keep, load
 from ridgepoint.models.analysis import place
 
 WRITER = """

@@ -269,7 +269,7 @@ def test_the_machine_here_is_measured_once(archive, monkeypatch):
         return replace(MACHINE, fingerprint="here", name=f"machine {len(asked)}")
 
     monkeypatch.setattr("ridgepoint.ceilings.characterize", characterize)
-    monkeypatch.setattr("ridgepoint.ceilings.keeping.fingerprint", lambda *_, quick: "here")
+    monkeypatch.setattr("ridgepoint.ceilings.this_host.fingerprint", lambda *_, quick: "here")
     names = [
         ridgepoint.machine_here(quick=True).name,
         ridgepoint.machine_here(archive=archive).name,

@@ -35,7 +35,8 @@ class Bounding:
     """
 
     def __init__(self, archive: Archive, chosen: Machine | None, shown: Progress) -> None:
-        from ridgepoint.ceilings.keeping import keep_once, machine_of_this_host_if_kept
+        from ridgepoint.ceilings.this_host import machine_of_this_host_if_kept
+        from ridgepoint.kept.keeping import keep_once
 
         self._archive, self._shown = archive, shown
         self.id: int | None = None

@@ -177,9 +177,9 @@ def machine_of_this_host(
     archive: Archive, shown: Progress, *, knowing: str | None = None
 ) -> tuple[int, Machine]:
     """Return this host's kept machine, or measure and keep it."""
-    from ridgepoint.ceilings import keeping
+    from ridgepoint.ceilings import this_host
 
-    return keeping.machine_of_this_host(
+    return this_host.machine_of_this_host(
         archive,
         progress=shown.fraction,
         knowing=knowing,
@@ -201,7 +201,7 @@ def machine_of_gpu(
 ) -> tuple[int, Machine]:
     """Return a GPU's kept machine, or measure and keep it."""
     from ridgepoint.ceilings.gpu import characterize_gpu, gpu_fingerprint
-    from ridgepoint.ceilings.keeping import gpu_name, kept_or_measured
+    from ridgepoint.ceilings.this_host import gpu_name, kept_or_measured
 
     fingerprints = [gpu_fingerprint(device.facts, quick=quick) for quick in (False, True)]
     return kept_or_measured(
@@ -217,7 +217,7 @@ def machine_to_bound_by(
     """Return the machine that a user chose, kept now if it was not; None: this host's."""
     if chosen is None:
         return machine_of_this_host(archive, shown)
-    from ridgepoint.ceilings.keeping import keep_once
+    from ridgepoint.kept.keeping import keep_once
 
     return keep_once(archive, chosen), chosen
 

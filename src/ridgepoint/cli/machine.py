@@ -179,7 +179,7 @@ class _Gpu:
     def measured(self, *, quick: bool) -> Machine:
         """Return the machine."""
         from ridgepoint.ceilings.gpu import characterize_gpu
-        from ridgepoint.ceilings.keeping import gpu_name
+        from ridgepoint.ceilings.this_host import gpu_name
 
         return characterize_gpu(
             self._device,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ridgepoint.ceilings.gpu import open_device
 from ridgepoint.ceilings.gpu.driver import gpu_is_here
-from ridgepoint.ceilings.keeping import machine_of_this_host_if_kept
+from ridgepoint.ceilings.this_host import machine_of_this_host_if_kept
 from ridgepoint.core.errors import (
     ArchiveRefused,
     CannotMeasure,

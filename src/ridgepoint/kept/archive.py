@@ -44,6 +44,10 @@ _MOST_DIGITS = 100
 _PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins otherwise
 
 
+ArchivePath = Path | str | None
+"""An archive's file; None: the archive in use (``RIDGEPOINT_ARCHIVE``, or the user's)."""
+
+
 def default_path() -> Path:
     """Return where the archive is: ``RIDGEPOINT_ARCHIVE``, or the user's data directory."""
     chosen = os.environ.get("RIDGEPOINT_ARCHIVE")
@@ -72,7 +76,7 @@ class Archive:
         `patience_s`, or not permitted. The file is then as it was.
     """
 
-    def __init__(self, path: Path | str | None = None, *, patience_s: float = 10.0) -> None:
+    def __init__(self, path: ArchivePath = None, *, patience_s: float = 10.0) -> None:
         self.path = (default_path() if path is None else Path(path)).absolute()
         self._file = ArchiveConnection(self.path, patience_s=patience_s)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.ceilings.keeping import kept_machine_here
+from ridgepoint.ceilings.this_host import kept_machine_here
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ridgepoint.core.units import format_si
 from ridgepoint.models.mix import SINGLE, Kind
 from ridgepoint.models.own_roofs import ABOVE_MIX, COMPUTE, EXPLAINS, IssuePlace, MixPlace
 from ridgepoint.models.placement import Placement
-from ridgepoint.show.charts.plane import RoofLine
 from ridgepoint.show.words import UNKNOWN, percent, shown_cores, shown_pattern
 
 # Two bounds nearer than this are the same, but for noise.
@@ -16,9 +15,6 @@ _APART = 1.02
 # A kind that takes less of the time is not worth a word.
 _NAMED_SHARE = 0.05
 _MOST_NAMED = 3
-_ROOM = 1.3
-"""Two lines nearer than this are one to the eye."""
-_MOST_DRAWN = 3
 _PLURALS = {
     "add": "additions",
     "mul": "products",
@@ -75,58 +71,6 @@ def _kinds(shares: Mapping[Kind, float]) -> str:
             name.append(precision)
         parts.append(f"{percent(share)} {' '.join([*name, _PLURALS[operation]])}")
     return shown_pattern(", ".join(parts))
-
-
-def with_own_roofs(
-    roofs: Sequence[RoofLine],
-    programs: Sequence[tuple[str, Placement]],
-    *,
-    corner: float,
-    right: float,
-) -> tuple[RoofLine, ...]:
-    """Return roofs with those of programs' own mixes, where these are well below the machine's.
-
-    Parameters
-    ----------
-    roofs : sequence of RoofLine
-        A lower ceiling next to one of the new lines makes way for it.
-    programs : sequence of (str, Placement)
-        With their letters.
-    corner, right : float
-        Left and right edge of the frame, flop/byte.
-    """
-    slopes = [roof.rate for roof in roofs if roof.role == "outer" and roof.is_diagonal]
-    own = []
-    for letter, placement in programs:
-        mix, of = placement.mix, f" of {letter}" if len(programs) > 1 else ""
-        if mix is None or mix.bound is None or placement.bound is None:
-            continue
-        compute_s = float(placement.bound.times_s.get(COMPUTE, 0.0))
-        if mix.bound.time_s <= _APART * compute_s:
-            continue
-        rate = sum(mix.mix.values()) / mix.bound.time_s
-        start = max(rate / max(slopes), corner) if slopes else corner
-        own.append(
-            RoofLine(
-                resource=max(mix.mix, key=lambda kind: mix.mix[kind])[0],
-                role="own",
-                label=f"own mix{of} {format_si(rate, 'flop/s', digits=3)}",
-                tag=f"mix{of}",
-                rate=rate,
-                cores=placement.cores,
-                start=(start, rate),
-                end=(right, rate),
-            )
-        )
-
-    def makes_way(roof: RoofLine) -> bool:
-        return roof.role == "lower" and any(
-            max(roof.rate, one.rate) < _ROOM * min(roof.rate, one.rate) for one in own
-        )
-
-    outer = [roof for roof in roofs if roof.role == "outer"]
-    others = [roof for roof in roofs if roof.role != "outer" and not makes_way(roof)]
-    return (*outer, *own[:_MOST_DRAWN], *others)
 
 
 def per_cycle_text(issue: IssuePlace | None) -> str | None:

@@ -8,9 +8,14 @@ from string import ascii_uppercase
 from typing import Self
 
 from ridgepoint.core.machine import Machine
+from ridgepoint.models.roofs import (
+    known_levels,
+    known_precisions,
+    shown_roofs,
+    with_own_roofs,
+)
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_by_resource
 from ridgepoint.show.charts.function_points import functions_drawn
-from ridgepoint.show.charts.own_roofs import with_own_roofs
 from ridgepoint.show.charts.part_points import PartsDrawn
 from ridgepoint.show.charts.plane import (
     Attainable,
@@ -22,13 +27,11 @@ from ridgepoint.show.charts.plane import (
 )
 from ridgepoint.show.charts.region_points import regions_drawn
 from ridgepoint.show.charts.roofs import (
-    drawn_roofs,
     intensity_ticks,
-    known_levels,
-    known_precisions,
     machine_frame,
     performance_ticks,
     ridge_marks,
+    roof_lines,
     widened,
 )
 from ridgepoint.show.charts.subjects import (
@@ -107,16 +110,16 @@ def roofline_figure(
     pointed = [one.subject for one in drawn if one.points]
     cores, beside = _core_counts(machine, pointed or subjects, notes)
     x_limits, y_limits = _frame(machine, metric, precisions, drawn)
-    roofs = drawn_roofs(
-        machine,
-        precisions=precisions,
-        cores=cores,
-        beside=beside,
+    placements = {index: one.subject.placement for index, one in enumerate(drawn) if one.points}
+    letters = {index: _letter(index) for index in placements} if len(placements) > 1 else None
+    roofs = roof_lines(
+        with_own_roofs(
+            shown_roofs(machine, precisions=precisions, cores=cores, beside=beside), placements
+        ),
         corner=(x_limits[0], y_limits[0]),
         right=x_limits[1],
+        letters=letters,
     )
-    own = [(_letter(index), one.subject.placement) for index, one in enumerate(drawn) if one.points]
-    roofs = with_own_roofs(roofs, own, corner=x_limits[0], right=x_limits[1])
     differ = len({one.placement.cores for one in pointed}) > 1
     programs = tuple(
         Program(

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ridgepoint.core.machine import Ceiling, Machine
-from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
+import numpy as np
+
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.roofs import (
+    ShownRoof,
+    ceilings_of_any_work,
+    known_levels,
+    known_precisions,
+    shown_roofs,
+)
 from ridgepoint.models.work import Metric
-from ridgepoint.show.charts.plane import Coordinates, RidgeMark, Role, RoofLine
+from ridgepoint.show.charts.plane import Coordinates, RidgeMark, RoofLine
 from ridgepoint.show.words import shown_cores, shown_name, shown_pattern
 
 _FRAME_PRECISIONS = ("fp64", "fp32")
-# Two ceilings nearer than this are one line to the eye.
-_APART = 1.3
-_MOST_LOWER = 3
 # The share of a decade above the highest peak that its label needs.
 _HEADROOM = 1.6
 
@@ -36,16 +42,23 @@ def machine_frame(machine: Machine, *, metric: Metric = "flop") -> tuple[Coordin
         fp64 and fp32, or of BOP, of one core and of all. Limits of performance in flop/s: from
         where the lowest bandwidth enters at the left to above the highest peak.
     """
-    core_counts = (1.0, float(machine.cores))
+    core_counts = np.array([1.0, machine.cores])
     framing = _FRAME_PRECISIONS if metric == "flop" else ("bop",)
-    precisions = [n for n in framing if machine.knows(n)] or known_precisions(machine)[:1]
-    peaks = [float(machine.rate(n, cores=q)) for n in precisions for q in core_counts] or [1e9]
-    slopes = [
-        float(machine.rate(level, cores=q)) for level in known_levels(machine) for q in core_counts
-    ] or peaks
+    precisions = [name for name in framing if machine.knows(name)] or known_precisions(machine)[:1]
+    peaks, slopes = (
+        [rate for name in names for rate in np.atleast_1d(machine.rate(name, cores=core_counts))]
+        for names in (precisions, known_levels(machine))
+    )
+    peaks = peaks or [1e9]
+    slopes = slopes or peaks
     left = _decade_below(min(peaks) / max(slopes)) / 10
     right = _decade_above(max(peaks) / min(slopes)) * 10
-    ceilings = [c.rate.median for n in precisions for c in _of_any_work(machine, n) if c.rate]
+    ceilings = [
+        ceiling.rate.median
+        for name in precisions
+        for ceiling in ceilings_of_any_work(machine, name)
+        if ceiling.rate
+    ]
     bottom = _decade_below(min([left * min(slopes), *ceilings]))
     return (left, right), (bottom, _decade_above(max(peaks) * _HEADROOM))
 
@@ -82,16 +95,6 @@ def performance_ticks(limits: Coordinates) -> tuple[tuple[float, str], ...]:
     return tuple((value, format_si(value, "").rstrip()) for value in decades(limits))
 
 
-def known_levels(machine: Machine) -> list[str]:
-    """Return the memory levels with a bandwidth, from the core outwards."""
-    return [level for level in LEVELS if machine.knows(level)]
-
-
-def known_precisions(machine: Machine) -> list[str]:
-    """Return the precisions with a peak."""
-    return [name for name in PRECISIONS if machine.knows(name)]
-
-
 def drawn_roofs(
     machine: Machine,
     *,
@@ -101,153 +104,65 @@ def drawn_roofs(
     corner: Coordinates,
     right: float,
 ) -> tuple[RoofLine, ...]:
-    """Return the roofs to draw: outer ones, lower ceilings, those of other core counts.
+    """Return `shown_roofs` as lines; see `roof_lines`."""
+    roofs = shown_roofs(machine, precisions=precisions, cores=cores, beside=beside)
+    return roof_lines(roofs, corner=corner, right=right)
+
+
+def roof_lines(
+    roofs: Iterable[ShownRoof],
+    *,
+    corner: Coordinates,
+    right: float,
+    letters: Mapping[int, str] | None = None,
+) -> tuple[RoofLine, ...]:
+    """Return roofs as lines within the frame.
 
     Parameters
     ----------
-    machine : Machine
-    precisions : sequence of str
-        Whose peaks are drawn; known to the machine.
-    cores : float
-        Cores of the outer roofs.
-    beside : sequence of float
-        Core counts whose peaks and DRAM bandwidth are drawn beside them.
+    roofs : iterable of ShownRoof
     corner : tuple of float
         Lower left corner of the frame.
     right : float
         Its right edge, flop/byte.
+    letters : mapping of int to str or None
+        Of the programs whose own mixes have roofs; None: there is one program, without a letter.
     """
-    levels = known_levels(machine)
-    outer = _set(
-        machine,
-        precisions=precisions,
-        levels=levels,
-        cores=cores,
-        role="outer",
-        corner=corner,
-        right=right,
-    )
-    roofs = list(outer)
-    slopes = [roof.rate for roof in outer if roof.is_diagonal]
-    if precisions:
-        drawn = [
-            float(machine.rate(name, cores=count))
-            for name in precisions
-            for count in (cores, *beside)
-        ]
-        for name, rate in _lower_ceilings(machine, precisions, cores, drawn):
-            start = (max(rate / max(slopes), corner[0]) if slopes else corner[0], rate)
-            roofs.append(
-                RoofLine(
-                    resource=precisions[0],
-                    role="lower",
-                    label=_label(precisions[0], name, rate),
-                    tag=shown_pattern(name),
-                    rate=rate,
-                    cores=cores,
-                    start=start,
-                    end=(right, rate),
-                )
-            )
-    rates = {(roof.resource, roof.rate) for roof in outer}
-    for other in beside:
-        others = _set(
-            machine,
-            precisions=precisions,
-            levels=levels[-1:],
-            cores=other,
-            role="beside",
-            corner=corner,
-            right=right,
-        )
-        roofs += [roof for roof in others if (roof.resource, roof.rate) not in rates]
-    return tuple(roofs)
-
-
-def _set(
-    machine: Machine,
-    *,
-    precisions: Sequence[str],
-    levels: Sequence[str],
-    cores: float,
-    role: Role,
-    corner: Coordinates,
-    right: float,
-) -> list[RoofLine]:
-    """Return the peaks and bandwidths of one number of cores."""
-    peaks = {name: float(machine.rate(name, cores=cores)) for name in precisions}
-    slopes = {level: float(machine.rate(level, cores=cores)) for level in levels}
-    highest = max(peaks.values(), default=None)
-    roofs = []
-    for resource, rate in (*peaks.items(), *slopes.items()):
-        if resource in slopes:
-            left = max(corner[0], corner[1] / rate)
-            ridge = right if highest is None else min(highest / rate, right)
-            start, end = (left, left * rate), (ridge, ridge * rate)
+    lines = []
+    for roof in roofs:
+        if roof.is_peak:
+            start, end = (max(roof.ridge, corner[0]), roof.rate), (right, roof.rate)
         else:
-            ridge = rate / max(slopes.values()) if slopes else corner[0]
-            start, end = (max(ridge, corner[0]), rate), (right, rate)
-        named = _label(resource, _pattern(machine, resource, cores), rate)
-        value = format_si(rate, _unit(resource), digits=3)
-        of_cores = f"{shown_name(resource)} {shown_cores(cores)} {value}"
-        roofs.append(
+            left, ridge = max(corner[0], corner[1] / roof.rate), min(roof.ridge, right)
+            start, end = (left, left * roof.rate), (ridge, ridge * roof.rate)
+        letter = "" if letters is None or roof.program is None else letters[roof.program]
+        label, tag = _names(roof, letter)
+        lines.append(
             RoofLine(
-                resource=resource,
-                role=role,
-                label=of_cores if role == "beside" else named,
-                tag=f"{cores:.3g}c" if role == "beside" else shown_name(resource),
-                rate=rate,
-                cores=cores,
+                resource=roof.resource,
+                role=roof.role,
+                label=label,
+                tag=tag,
+                rate=roof.rate,
+                cores=roof.cores,
                 start=start,
                 end=end,
             )
         )
-    return roofs
+    return tuple(lines)
 
 
-def _unit(resource: str) -> str:
-    return "B/s" if RESOURCES[resource].unit == "byte" else f"{RESOURCES[resource].unit}/s"
-
-
-def _label(resource: str, pattern: str, rate: float) -> str:
-    value = format_si(rate, _unit(resource), digits=3)
-    return f"{shown_name(resource)} {shown_pattern(pattern)} {value}"
-
-
-def _rated(machine: Machine, resource: str) -> list[Ceiling]:
-    wanted = RESOURCES[resource]
-    return [ceiling for ceiling in machine.ceilings if ceiling.rate_of(wanted) is not None]
-
-
-def _of_any_work(machine: Machine, resource: str) -> list[Ceiling]:
-    return [c for c in _rated(machine, resource) if not c.bounds_some_work_alone]
-
-
-def _pattern(machine: Machine, resource: str, cores: float) -> str:
-    """Return which pattern reached a roof, with the measured threads nearest to the cores."""
-    threads = sorted({ceiling.threads for ceiling in _rated(machine, resource)})
-    nearest = min(threads, key=lambda count: abs(count - cores))
-    best = machine.best(resource, threads=nearest)
-    assert best is not None  # `threads` holds only counts that have one
-    return best.name
-
-
-def _lower_ceilings(
-    machine: Machine, precisions: Sequence[str], cores: float, drawn: Sequence[float]
-) -> list[tuple[str, float]]:
-    """Return patterns of the first precision, well below its peak and apart from what is drawn."""
-    rates: dict[str, float] = {}
-    for name in {ceiling.name for ceiling in _of_any_work(machine, precisions[0])}:
-        rates[name] = float(machine.rate(precisions[0], cores=cores, patterns=(name,)))
-    kept, lower = list(drawn), []
-    peak = max(rates.values(), default=0.0)
-    for name, rate in sorted(rates.items(), key=lambda item: (-item[1], item[0])):
-        apart = all(max(rate, other) / min(rate, other) >= _APART for other in kept)
-        if apart and rate < peak:
-            kept.append(rate)
-            lower.append((name, rate))
-    # The lowest ceiling says what untuned code can hope for: it stays when others must go.
-    return lower if len(lower) <= _MOST_LOWER else [*lower[: _MOST_LOWER - 1], lower[-1]]
+def _names(roof: ShownRoof, letter: str) -> tuple[str, str]:
+    """Return what is written on a roof, and the same in one short word."""
+    value = format_si(roof.rate, RESOURCES[roof.resource].rate_unit, digits=3)
+    name, pattern = shown_name(roof.resource), shown_pattern(roof.pattern)
+    of_letter = f" of {letter}" if letter else ""
+    return {
+        "outer": (f"{name} {pattern} {value}", name),
+        "own": (f"own mix{of_letter} {value}", f"mix{of_letter}"),
+        "lower": (f"{name} {pattern} {value}", pattern),
+        "beside": (f"{name} {shown_cores(roof.cores)} {value}", f"{roof.cores:.3g}c"),
+    }[roof.role]
 
 
 def ridge_marks(roofs: Sequence[RoofLine]) -> tuple[RidgeMark, ...]:

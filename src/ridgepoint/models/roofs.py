@@ -1,0 +1,262 @@
+"""Which roofs of a machine a picture of it shows, and where they meet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
+from ridgepoint.models.own_roofs import COMPUTE
+from ridgepoint.models.placement import Placement
+
+Role = Literal["outer", "own", "lower", "beside"]
+
+# Two ceilings nearer than this are one line to the eye.
+_APART = 1.3
+_MOST_LOWER = 3
+_MOST_OWN = 3
+# Two bounds nearer than this are the same, but for noise.
+_SAME = 1.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRoof:
+    """A roof of a machine with some of its cores busy.
+
+    Parameters
+    ----------
+    resource : str
+        ``fp64``, ... for a peak, ``dram``, ... for a bandwidth.
+    role : {"outer", "own", "lower", "beside"}
+        ``outer``: bounds the programs; ``own``: what a program's own mix of instructions allows;
+        ``lower``: a ceiling below the outer peak; ``beside``: the same roof for another number of
+        cores.
+    rate : float
+        flop/s or byte/s.
+    cores : float
+        Cores that it is the roof of.
+    ridge : float
+        Intensity in flop/byte at which it meets the other roofs of so many cores: where a peak
+        begins (0 without a bandwidth) and a bandwidth ends (infinite without a peak).
+    pattern : str
+        Name of the ceiling that it is; empty of a program's own mix.
+    program : int or None
+        Of a program's own mix: which of the programs it is.
+    """
+
+    resource: str
+    role: Role
+    rate: float
+    cores: float
+    ridge: float
+    pattern: str = ""
+    program: int | None = None
+
+    @property
+    def is_peak(self) -> bool:
+        """Whether it bounds performance alike at every intensity."""
+        return RESOURCES[self.resource].path == COMPUTE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RidgePoint:
+    """Where a bandwidth meets a peak.
+
+    Parameters
+    ----------
+    level, work : str
+    intensity : float
+        flop/byte: the machine balance.
+    performance : float
+        flop/s.
+    """
+
+    level: str
+    work: str
+    intensity: float
+    performance: float
+
+
+def known_levels(machine: Machine) -> list[str]:
+    """Return the memory levels with a bandwidth, from the core outwards."""
+    return [level for level in LEVELS if machine.knows(level)]
+
+
+def known_precisions(machine: Machine) -> list[str]:
+    """Return the precisions with a peak."""
+    return [name for name in PRECISIONS if machine.knows(name)]
+
+
+def ceilings_of_any_work(machine: Machine, resource: str) -> list[Ceiling]:
+    """Return the ceilings of a resource that bound more than divisions and chains."""
+    return [each for each in _rated(machine, resource) if not each.bounds_some_work_alone]
+
+
+def shown_roofs(
+    machine: Machine, *, precisions: Sequence[str], cores: float, beside: Sequence[float] = ()
+) -> tuple[ShownRoof, ...]:
+    """Return the roofs worth showing: outer ones, lower ceilings, those of other core counts.
+
+    Parameters
+    ----------
+    machine : Machine
+    precisions : sequence of str
+        Whose peaks are shown; known to the machine.
+    cores : float
+        Cores of the outer roofs.
+    beside : sequence of float
+        Core counts whose peaks and DRAM bandwidth are shown beside them.
+    """
+    levels = known_levels(machine)
+    counts = np.array([cores, *beside])
+    rates = {
+        name: np.asarray(machine.rate(name, cores=counts)).tolist()
+        for name in (*precisions, *levels)
+    }
+    of_cores = [{name: rate[index] for name, rate in rates.items()} for index in range(len(counts))]
+    outer = _roofs_of(machine, of_cores[0], levels, cores, "outer")
+    roofs = list(outer)
+    if precisions:
+        peaks = [rates[name][index] for name in precisions for index in range(len(counts))]
+        slopes = [of_cores[0][level] for level in levels]
+        roofs += [
+            ShownRoof(
+                resource=precisions[0],
+                role="lower",
+                rate=rate,
+                cores=cores,
+                ridge=rate / max(slopes, default=math.inf),
+                pattern=pattern,
+            )
+            for pattern, rate in _lower_ceilings(machine, precisions[0], cores, peaks)
+        ]
+    drawn = {(roof.resource, roof.rate) for roof in outer}
+    for count, its_rates in zip(beside, of_cores[1:], strict=True):
+        others = _roofs_of(machine, its_rates, levels[-1:], count, "beside")
+        roofs += [roof for roof in others if (roof.resource, roof.rate) not in drawn]
+    return tuple(roofs)
+
+
+def with_own_roofs(
+    roofs: Sequence[ShownRoof], placements: Mapping[int, Placement]
+) -> tuple[ShownRoof, ...]:
+    """Return roofs with those of programs' own mixes, where these are well below the machine's.
+
+    Parameters
+    ----------
+    roofs : sequence of ShownRoof
+        A lower ceiling next to one of the new roofs makes way for it.
+    placements : mapping of int to Placement
+        Of programs, by their numbers.
+    """
+    slopes = [roof.rate for roof in roofs if roof.role == "outer" and not roof.is_peak]
+    own = []
+    for program, placement in placements.items():
+        mix = placement.mix
+        if mix is None or mix.bound is None or placement.bound is None:
+            continue
+        if mix.bound.time_s <= _SAME * float(placement.bound.times_s.get(COMPUTE, 0.0)):
+            continue
+        rate = sum(mix.mix.values()) / mix.bound.time_s
+        own.append(
+            ShownRoof(
+                resource=max(mix.mix, key=lambda kind: mix.mix[kind])[0],
+                role="own",
+                rate=rate,
+                cores=placement.cores,
+                ridge=rate / max(slopes, default=math.inf),
+                program=program,
+            )
+        )
+
+    def makes_way(roof: ShownRoof) -> bool:
+        return roof.role == "lower" and any(not _are_apart(roof.rate, new.rate) for new in own)
+
+    outer = [roof for roof in roofs if roof.role == "outer"]
+    others = [roof for roof in roofs if roof.role != "outer" and not makes_way(roof)]
+    return (*outer, *own[:_MOST_OWN], *others)
+
+
+def ridge_points(roofs: Sequence[ShownRoof]) -> tuple[RidgePoint, ...]:
+    """Return where the outer bandwidths meet the outer peaks."""
+    outer = [roof for roof in roofs if roof.role == "outer"]
+    return tuple(
+        RidgePoint(
+            level=slope.resource,
+            work=peak.resource,
+            intensity=peak.rate / slope.rate,
+            performance=peak.rate,
+        )
+        for peak in outer
+        if peak.is_peak
+        for slope in outer
+        if not slope.is_peak
+    )
+
+
+def _roofs_of(
+    machine: Machine, rates: Mapping[str, float], levels: Sequence[str], cores: float, role: Role
+) -> list[ShownRoof]:
+    """Return the peaks, and the bandwidths of some levels, of one number of cores."""
+    slopes = {name: rates[name] for name in levels}
+    peaks = {name: rate for name, rate in rates.items() if RESOURCES[name].path == COMPUTE}
+    highest, steepest = (
+        max(peaks.values(), default=math.inf),
+        max(slopes.values(), default=math.inf),
+    )
+    ridges = {
+        **{name: rate / steepest for name, rate in peaks.items()},
+        **{name: highest / rate for name, rate in slopes.items()},
+    }
+    return [
+        ShownRoof(
+            resource=resource,
+            role=role,
+            rate=rates[resource],
+            cores=cores,
+            ridge=ridge,
+            pattern=_pattern(machine, resource, cores),
+        )
+        for resource, ridge in ridges.items()
+    ]
+
+
+def _rated(machine: Machine, resource: str) -> list[Ceiling]:
+    wanted = RESOURCES[resource]
+    return [ceiling for ceiling in machine.ceilings if ceiling.rate_of(wanted) is not None]
+
+
+def _pattern(machine: Machine, resource: str, cores: float) -> str:
+    """Return which pattern reached a roof, with the measured threads nearest to the cores."""
+    threads = sorted({ceiling.threads for ceiling in _rated(machine, resource)})
+    nearest = min(threads, key=lambda count: abs(count - cores))
+    best = machine.best(resource, threads=nearest)
+    assert best is not None  # `threads` holds only counts that have one
+    return best.name
+
+
+def _lower_ceilings(
+    machine: Machine, precision: str, cores: float, drawn: Sequence[float]
+) -> list[tuple[str, float]]:
+    """Return patterns of a precision, well below its peak and apart from what is drawn."""
+    rates = {
+        name: float(machine.rate(precision, cores=cores, patterns=(name,)))
+        for name in {ceiling.name for ceiling in ceilings_of_any_work(machine, precision)}
+    }
+    kept, lower = list(drawn), []
+    peak = max(rates.values(), default=0.0)
+    for name, rate in sorted(rates.items(), key=lambda item: (-item[1], item[0])):
+        if rate < peak and all(_are_apart(rate, other) for other in kept):
+            kept.append(rate)
+            lower.append((name, rate))
+    # The lowest ceiling says what untuned code can hope for: it stays when others must go.
+    return lower if len(lower) <= _MOST_LOWER else [*lower[: _MOST_LOWER - 1], lower[-1]]
+
+
+def _are_apart(rate: float, other: float) -> bool:
+    return max(rate, other) >= _APART * min(rate, other)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,9 +12,10 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.documents import SCHEMA, plain
 from ridgepoint.core.measurement import Timed
 from ridgepoint.core.units import format_si
-from ridgepoint.meters.source import LineOperations, SourceCounts
-from ridgepoint.show.tables.layout import caution_list, plain_table
-from ridgepoint.show.words import percent, printable, program_name, shown_symbol
+from ridgepoint.meters.source import SourceCounts
+from ridgepoint.show.tables.layout import caution_list
+from ridgepoint.show.tables.parts_table import parts_table, share_cell
+from ridgepoint.show.words import file_names, printable, program_name, shown_symbol
 
 _CLASSES = {
     "arithmetic": "integer arithmetic",
@@ -25,6 +25,8 @@ _CLASSES = {
     "fp_compare": "comparisons of floating-point numbers",
     "addressing": "addressing of arrays",
 }
+_MADE_BY_COMPILER = "the compiler's own"
+"""Stands in place of a file and a line."""
 
 
 def rate_bop_per_s(counts: SourceCounts, timed: Timed | None) -> float | None:
@@ -85,28 +87,40 @@ def tables(
     most : int
         Functions and lines to show.
     """
-    all_bops = counts.operations.total
-    classes = plain_table("class", "BOPs", "share", right=("BOPs", "share"))
-    for name, title in _CLASSES.items():
-        _add(classes, Text(title), getattr(counts.operations, name), all_bops)
-    functions = plain_table("function", "BOPs", "share", right=("BOPs", "share"))
-    for function in counts.functions[:most]:
-        _add(functions, Text(shown_symbol(function.name)), function.operations.total, all_bops)
-    lines = plain_table("line", "BOPs", "share", "made of", right=("BOPs", "share"))
-    for line, place in zip(counts.lines, _places(counts.lines[:most]), strict=False):
-        made_of = Text(_made_of(line.operations))
-        _add(lines, Text(place), line.operations.total, all_bops, made_of)
-    parts: list[RenderableType] = [_title(command, counts, timed), "", classes, "", functions]
-    parts += ["", lines]
+    whole = counts.operations.total
+    classes = [
+        (title, _cells(getattr(counts.operations, name), whole)) for name, title in _CLASSES.items()
+    ]
+    functions = [
+        (shown_symbol(function.name), _cells(function.operations.total, whole))
+        for function in counts.functions[:most]
+    ]
+    files = file_names(line.file for line in counts.lines[:most] if line.file is not None)
+    lines = [
+        (
+            _MADE_BY_COMPILER if line.file is None else f"{files[line.file]}:{line.line or '?'}",
+            {**_cells(line.operations.total, whole), "made of": _made_of(line.operations)},
+        )
+        for line in counts.lines[:most]
+    ]
+    columns = ("BOPs", "share")
+    parts: list[RenderableType] = [
+        _title(command, counts, timed),
+        "",
+        parts_table("class", columns, classes),
+        "",
+        parts_table("function", columns, functions),
+        "",
+        parts_table("line", (*columns, "made of"), lines, words=["made of"]),
+    ]
     cautions = (*counts.cautions, *(() if timed is None else timed.cautions))
     if cautions:
         parts += ["", caution_list(cautions)]
     return Group(*parts)
 
 
-def _add(table: Any, name: Text, bops: int, all_bops: int, *rest: Text) -> None:
-    share = percent(bops / all_bops) if all_bops else "-"
-    table.add_row(name, f"{bops:,}", share, *rest)
+def _cells(bops: int, whole: int) -> dict[str, str]:
+    return {"BOPs": f"{bops:,}", "share": share_cell(bops, whole)}
 
 
 def _title(command: Sequence[str], counts: SourceCounts, timed: Timed | None) -> Text:
@@ -118,20 +132,6 @@ def _title(command: Sequence[str], counts: SourceCounts, timed: Timed | None) ->
         time_s = format_si(timed.runtime_s.median, "s")
         said += f", {time_s} without counters: {format_si(rate, 'BOP/s')}"
     return Text(said, style="bold")
-
-
-def _places(lines: Sequence[LineOperations]) -> list[str]:
-    """Return where lines stand in short, with a folder where two files are called the same."""
-    paths = [None if line.file is None else PurePath(line.file) for line in lines]
-    names = [path.name for path in set(paths) if path is not None]
-    shown = []
-    for path, line in zip(paths, lines, strict=True):
-        if path is None:
-            shown.append("the compiler's own")
-            continue
-        parts = path.parts[-2:] if names.count(path.name) > 1 else path.parts[-1:]
-        shown.append(printable(f"{'/'.join(parts)}:{line.line or '?'}"))
-    return shown
 
 
 def _made_of(operations: BasicOperations) -> str:

@@ -251,6 +251,11 @@ class Traffic:
         """Both directions; None where one is unknown."""
         return None if self.write_bytes is None else self.read_bytes + self.write_bytes
 
+    @property
+    def known_bytes(self) -> int:
+        """Both directions, as far as they are known."""
+        return self.read_bytes + (self.write_bytes or 0)
+
     @classmethod
     def total(cls, parts: Iterable[Self]) -> tuple[Self, ...]:
         """Return the sum per level, from the core outwards; unknown + anything = unknown."""
@@ -268,6 +273,11 @@ class Traffic:
                 )
             )
         return tuple(by_level[level] for level in LEVELS if level in by_level)
+
+
+def traffic_at(traffic: Iterable[Traffic], level: str) -> Traffic | None:
+    """Return the traffic at a memory level, or None if it was not measured."""
+    return next((part for part in traffic if part.level == level), None)
 
 
 def _add(first: int | None, second: int | None) -> int | None:

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.counts import Counts, FunctionCounts, MissCurve, RegionCounts, Traffic
+from ridgepoint.core.counts import (
+    Counts,
+    FunctionCounts,
+    MissCurve,
+    RegionCounts,
+    Traffic,
+    traffic_at,
+)
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache, Machine
@@ -513,7 +520,7 @@ class Measurement(Presentable):
 
     def traffic_at(self, level: str) -> Traffic | None:
         """Return the traffic at a memory level, or None if it was not measured."""
-        return next((part for part in self.counted.traffic if part.level == level), None)
+        return traffic_at(self.counted.traffic, level)
 
     @property
     def demand(self) -> Demand:

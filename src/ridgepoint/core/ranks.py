@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.counts import Counts, Traffic, traffic_at
 from ridgepoint.core.estimate import Estimate
 
 CallKind = Literal["point-to-point", "collective", "wait", "other"]
@@ -113,7 +113,7 @@ class Rank:
     @property
     def memory_bytes(self) -> int | None:
         """Bytes between the last cache and memory, both directions; None: not known."""
-        dram = next((part for part in self.traffic if part.level == "dram"), None)
+        dram = traffic_at(self.traffic, "dram")
         return None if dram is None else dram.total_bytes
 
     @property

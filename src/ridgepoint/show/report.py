@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic
+from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic, traffic_at
 from ridgepoint.core.documents import SCHEMA, plain
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Counted, Measurement, Remainder, Sampled, Timing
@@ -263,7 +263,7 @@ def _part(counts: Counts, traffic: tuple[Traffic, ...]) -> dict[str, Any]:
         "work_flop": counts.work_flop,
         "bops": _bops(counts),
         "instructions": _instructions(counts),
-        "traffic": plain(next((part for part in traffic if part.level == "dram"), None)),
+        "traffic": plain(traffic_at(traffic, "dram")),
         "levels": plain(traffic),
     }
 

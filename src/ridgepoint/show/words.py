@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
@@ -14,6 +15,7 @@ UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""
 
 _LONGEST_NAME = 40
+_LONGEST_FILE = 24
 # An address in place of a symbol, with the zeros that fill it up.
 _ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
@@ -165,6 +167,24 @@ def _without_nested(name: str, opening: str, closing: str) -> str:
 def shown_command(command: Sequence[str]) -> str:
     """Return a command as one line for a shell; a script on it loses its line breaks."""
     return shlex.join(one_line(part) for part in command)
+
+
+def file_names(paths: Iterable[str]) -> dict[str, str]:
+    """Return short names of files, with their folder where two are called the same.
+
+    Examples
+    --------
+    >>> file_names(["/home/me/heat.c", "/usr/src/a/sum.c", "/usr/src/b/sum.c"])["/usr/src/b/sum.c"]
+    'b/sum.c'
+    """
+    files = {path: PurePath(path) for path in paths}
+    names = [file.name for file in set(files.values())]
+    short = {}
+    for path, file in files.items():
+        parts = file.parts[-2:] if names.count(file.name) > 1 else file.parts[-1:]
+        name = printable("/".join(parts))
+        short[path] = name if len(name) <= _LONGEST_FILE else f"…{name[-_LONGEST_FILE + 1 :]}"
+    return short
 
 
 def one_line(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ridgepoint.core.counts import Counts, Traffic
+from ridgepoint.core.counts import Counts, Traffic, traffic_at
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.core.machine import Cache
@@ -210,7 +210,7 @@ def _work(expected: Expected, counted: Counted) -> tuple[Check, ...]:
 
 
 def _traffic(expected: Expected, counted: Counted) -> tuple[Check, ...]:
-    dram = next((part for part in counted.traffic if part.level == "dram"), None)
+    dram = traffic_at(counted.traffic, "dram")
     read, written = (None, None) if dram is None else (dram.read_bytes, dram.write_bytes)
     pending = None if dram is None else dram.pending_write_bytes
     dirtied = None if written is None or pending is None else written + pending

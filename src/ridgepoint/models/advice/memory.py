@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ridgepoint.core.counts import FunctionCounts, MissCurve
+from ridgepoint.core.counts import FunctionCounts, MissCurve, traffic_at
 from ridgepoint.core.resources import LEVELS, resource_named
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, moved, percent
@@ -320,7 +320,8 @@ def _read(subject: Subject, level: str) -> float:
 
 
 def _read_of(function: FunctionCounts, level: str) -> float:
-    return float(next((one.read_bytes for one in function.traffic if one.level == level), 0))
+    part = traffic_at(function.traffic, level)
+    return 0.0 if part is None else float(part.read_bytes)
 
 
 def line_bytes_of(subject: Subject) -> int | None:

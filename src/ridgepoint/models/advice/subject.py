@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from ridgepoint.core.bound import bound
-from ridgepoint.core.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
@@ -173,8 +173,8 @@ class Subject:
 
 def moved(traffic: Iterable[Traffic], level: str) -> float | None:
     """Return the bytes moved at a level, both ways as far as they are known."""
-    part = next((one for one in traffic if one.level == level), None)
-    return None if part is None else part.read_bytes + (part.write_bytes or 0)
+    part = traffic_at(traffic, level)
+    return None if part is None else part.known_bytes
 
 
 def percent(share: float) -> str:

@@ -136,7 +136,7 @@ def absences_of(one: Subject) -> list[str]:
             said.append(f"{level} writes are unknown, so no point at {level}")
         elif part.total_bytes == 0:
             said.append(f"no {level} traffic: at infinite intensity, drawn at the right edge")
-    if not any(part.level == "dram" for part in one.measurement.counted.traffic):
+    if one.measurement.traffic_at("dram") is None:
         said.append("DRAM traffic is unknown, so no point at DRAM")
     shares = used_precisions(work_by_resource(counts, metric))
     mixed = [f"{percent(share)} {name}" for name, share in shares.items()]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.table import Table
-from rich.text import Text
 
 from ridgepoint.core.bound import Bound
-from ridgepoint.core.counts import Traffic
+from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Alternative, Measurement
+from ridgepoint.core.measurement import Alternative
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
-from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.models.work import hardly_any
+from ridgepoint.show.tables.parts_table import bytes_cell, intensity_column, parts_table, work_cells
 from ridgepoint.show.words import UNKNOWN
-from ridgepoint.show.work import shown_work_per_byte
 
 
 def alternatives(analysis: Analysis) -> Table:
@@ -28,26 +26,30 @@ def alternatives(analysis: Analysis) -> Table:
         ``at best`` is the time that the machine's roofs allow with that traffic; ``traffic`` is
         the memory traffic over that of the first row.
     """
-    measurement, metric = analysis.measurement, analysis.metric
-    counted, placement = measurement.counted, analysis.placement
+    counted, placement, metric = (
+        analysis.measurement.counted, analysis.placement, analysis.metric
+    )  # fmt: skip
     own = Alternative(caches=counted.caches, traffic=counted.traffic)
     columns = ["DRAM read", "written"]
-    columns += [f"{WORK_UNITS[metric]}/byte"] * (not hardly_any(counted.counts, metric))
+    columns += [intensity_column(metric)] * (not hardly_any(counted.counts, metric))
     columns += ["at best"] * (placement is not None) + ["traffic"]
-    table = plain_table("caches (size:ways)", *columns, right=columns)
-    own_bytes = _dram_bytes(own.traffic)
+    dram = traffic_at(own.traffic, "dram")
+    own_bytes = None if dram is None else dram.total_bytes
     bounds = () if placement is None else (placement.bound, *analysis.alternatives)
-    for index, one in enumerate((own, *counted.alternatives)):
-        cells = _cells(measurement, one, own_bytes, metric)
-        if bounds:
-            cells["at best"] = _at_best(bounds[index])
-        if one is own:
-            cells["traffic"] = "own"
-        table.add_row(
-            Text(shown_caches(one.caches), overflow="ellipsis", no_wrap=True),
-            *(cells[column] for column in columns),
-        )
-    return table
+    rows = []
+    for index, other in enumerate((own, *counted.alternatives)):
+        dram = traffic_at(other.traffic, "dram")
+        moved = None if dram is None else dram.total_bytes
+        change = UNKNOWN if moved is None or not own_bytes else f"x {moved / own_bytes:.3g}"
+        cells = {
+            **work_cells(counted.counts, other.traffic, metric),
+            "DRAM read": bytes_cell(None if dram is None else dram.read_bytes),
+            "written": bytes_cell(None if dram is None else dram.write_bytes),
+            "at best": _at_best(bounds[index]) if bounds else UNKNOWN,
+            "traffic": "own" if other is own else change,
+        }
+        rows.append((shown_caches(other.caches), cells))
+    return parts_table("caches (size:ways)", columns, rows)
 
 
 def shown_caches(caches: Iterable[Cache]) -> str:
@@ -66,30 +68,6 @@ def shown_caches(caches: Iterable[Cache]) -> str:
 def _short(size_bytes: int) -> str:
     number, unit = format_size(size_bytes).split()
     return number + unit[0].lower().replace("b", "")
-
-
-def _dram_bytes(traffic: Sequence[Traffic]) -> int | None:
-    return next((part.total_bytes for part in traffic if part.level == "dram"), None)
-
-
-def _cells(
-    measurement: Measurement, one: Alternative, own_bytes: int | None, metric: Metric
-) -> dict[str, str]:
-    """Return what is known of the traffic with other caches, by column."""
-    dram = next((part for part in one.traffic if part.level == "dram"), None)
-    moved = None if dram is None else dram.total_bytes
-    return {
-        "DRAM read": UNKNOWN if dram is None else format_si(dram.read_bytes, "B"),
-        "written": _bytes(None if dram is None else dram.write_bytes),
-        f"{WORK_UNITS[metric]}/byte": shown_work_per_byte(
-            measurement.counted.counts, metric, moved
-        ),
-        "traffic": UNKNOWN if moved is None or not own_bytes else f"x {moved / own_bytes:.3g}",
-    }
-
-
-def _bytes(count: int | None) -> str:
-    return UNKNOWN if count is None else format_si(count, "B")
 
 
 def _at_best(limit: Bound | None) -> str:

@@ -1,23 +1,36 @@
-"""The functions of a program that matter, by what they take of its work, instructions, traffic."""
+"""The functions of a program: what each did of its work and traffic, and the time it took."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.core.counts import FunctionCounts
-from ridgepoint.core.measurement import Counted, Remainder
+from ridgepoint.core.counts import FunctionCounts, traffic_at
+from ridgepoint.core.measurement import Counted, Remainder, Sampled, TimedFunction
+from ridgepoint.core.units import format_si
+from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.work import Metric, hardly_any, work_total
-from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_symbol
+from ridgepoint.show.tables.parts_table import (
+    Cells,
+    intensity_column,
+    parts_table,
+    placed_cells,
+    rate_column,
+    share_cell,
+    work_cells,
+)
+from ridgepoint.show.words import UNKNOWN, percent, printable, program_name, shown_symbol
 
 # A function below this in every column explains nothing.
 _LEAST_SHARE = 0.001
+# Samples tell less than counts.
+_LEAST_SHARE_OF_TIME = 0.005
 
-MADE_AT_RUN_TIME = "made at run time"
+_MADE_AT_RUN_TIME = "made at run time"
 """Stands in place of a file."""
 
 Amounts = Mapping[str, int | None]
@@ -41,61 +54,57 @@ def functions(counted: Counted, most: int, *, metric: Metric = "flop") -> Table:
         By the largest of a function's shares of work, instructions and DRAM traffic. Work is
         left out where there is hardly any; reads stand for traffic where writes are unknown.
     """
-    functions, counts = counted.functions, counted.counts
     remainder = () if counted.remainder is None else (counted.remainder,)
-    reads_only = any(
-        part.write_bytes is None
-        for one in (*functions, *remainder)
-        for part in one.traffic
-        if part.level == "dram"
-    )
-    moved = "DRAM reads" if reads_only else "DRAM"
-    rows = [_amounts(function, metric, moved, reads_only=reads_only) for function in functions]
-    more = [_amounts(one, metric, moved, reads_only=reads_only) for one in remainder]
+    known = (*counted.functions, *remainder)
+    moved = (traffic_at(part.traffic, "dram") for part in known)
+    reads_only = any(dram is not None and dram.write_bytes is None for dram in moved)
+    amounts = [_amounts(part, metric, reads_only=reads_only) for part in known]
+    traffic = "DRAM reads" if reads_only else "DRAM"
     total = {
-        "work": work_total(counts, metric) or 0,
-        "instr.": counts.instructions,
-        moved: sum(row[moved] or 0 for row in (*rows, *more)),
+        "work": work_total(counted.counts, metric) or 0,
+        "instr.": counted.counts.instructions,
+        traffic: sum(part[traffic] or 0 for part in amounts),
     }
-    if hardly_any(counts, metric):
+    if hardly_any(counted.counts, metric):
         del total["work"]
-    largest = [_largest_share(row, total) for row in rows]
-    order = sorted(range(len(rows)), key=lambda index: -largest[index])
+    largest = [_largest_share(part, total) for part in amounts[: len(counted.functions)]]
+    order = sorted(range(len(largest)), key=lambda index: -largest[index])
     first = [index for index in order if largest[index] >= _LEAST_SHARE][:most]
-    rest = [*(rows[index] for index in order if index not in first), *more]
-    n_rest = len(rows) - len(first) + sum(one.functions for one in remainder)
-    table = plain_table("function", "object", *total, right=tuple(total))
-    table.columns[0].ratio = 3
-    table.columns[1].max_width = len(MADE_AT_RUN_TIME)
-    for index in first:
-        _add(
-            table,
-            shown_symbol(functions[index].name, functions[index].object),
-            _file(functions[index]),
-            rows[index],
-            total,
+    rows = [
+        (
+            shown_symbol(counted.functions[index].name, counted.functions[index].object),
+            {"object": _file(counted.functions[index]), **_shares(amounts[index], total)},
         )
-    if rest:
-        together = {name: _sum([row[name] for row in rest]) for name in total}
-        _add(table, f"{n_rest} more", "", together, total)
+        for index in first
+    ]
+    if rest := [part for index, part in enumerate(amounts) if index not in first]:
+        together = {name: _sum([part[name] for part in rest]) for name in total}
+        number = len(largest) - len(first) + sum(part.functions for part in remainder)
+        rows.append((f"{number} more", _shares(together, total)))
+    table = parts_table("function", ["object", *total], rows, names=["object"])
+    table.columns[1].max_width = len(_MADE_AT_RUN_TIME)
     return table
 
 
 def _amounts(
-    function: FunctionCounts | Remainder, metric: Metric, moved: str, *, reads_only: bool
+    function: FunctionCounts | Remainder, metric: Metric, *, reads_only: bool
 ) -> dict[str, int | None]:
     """Return what a function did, by column; None: unknown."""
-    dram = next((part for part in function.traffic if part.level == "dram"), None)
-    at_dram = None if dram is None else dram.read_bytes if reads_only else dram.total_bytes
+    dram = traffic_at(function.traffic, "dram")
     return {
         "work": work_total(function.counts, metric),
         "instr.": function.counts.instructions,
-        moved: at_dram,
+        "DRAM reads": None if dram is None else dram.read_bytes,
+        **({} if reads_only else {"DRAM": None if dram is None else dram.total_bytes}),
     }
 
 
-def _largest_share(row: Amounts, total: Mapping[str, int]) -> float:
-    return max((row[name] or 0) / total[name] if total[name] else 0.0 for name in total)
+def _largest_share(amounts: Amounts, total: Mapping[str, int]) -> float:
+    return max((amounts[name] or 0) / total[name] if total[name] else 0.0 for name in total)
+
+
+def _shares(amounts: Amounts, total: Mapping[str, int]) -> dict[str, str]:
+    return {name: share_cell(amounts[name], total[name]) for name in total}
 
 
 def _sum(amounts: Sequence[int | None]) -> int | None:
@@ -111,22 +120,94 @@ def _file(function: FunctionCounts) -> str:
     """
     if function.object:
         return printable(PurePath(function.object).name)
-    return UNKNOWN if function.counts.undecoded else MADE_AT_RUN_TIME
+    return UNKNOWN if function.counts.undecoded else _MADE_AT_RUN_TIME
 
 
-def _add(
-    table: Table, name: str, object_name: str, amounts: Amounts, total: Mapping[str, int]
-) -> None:
-    """Add the row of one function, or of several together."""
-    table.add_row(
-        Text(name, overflow="ellipsis", no_wrap=True),
-        Text(object_name, overflow="ellipsis", no_wrap=True),
-        *(_share(amounts[column], total[column]) for column in total),
+def function_times(analysis: Analysis, sampled: Sampled, *, most: int) -> RenderableType:
+    """Return a row per function, the longest first, and where else the time went.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of a program of which native runs were timed.
+    sampled : Sampled
+        Its own.
+    most : int
+        Rows beside those of the rest.
+    """
+    timed, metric = analysis.measurement.timed, analysis.metric
+    runtime_s = 0.0 if timed is None else timed.runtime_s.median
+    columns = ["time", intensity_column(metric), rate_column(metric), "attainable", "limiter"]
+    placed = [_placed(part, metric) for part in analysis.functions]
+    rows = _time_rows(sampled, runtime_s, most, placed)
+    return Group(parts_table("function", columns, rows, words=["limiter"]), Text(_said(sampled)))
+
+
+def times_alone(sampled: Sampled, runtime_s: float, *, most: int) -> RenderableType:
+    """Return a row per function of a program that was not counted, and where else the time went.
+
+    Parameters
+    ----------
+    sampled : Sampled
+    runtime_s : float
+        Median of the program's.
+    most : int
+        Rows beside those of the rest.
+    """
+    held_by = [
+        {"object": "" if timed.object is None else printable(program_name((timed.object,)))}
+        for timed in sampled.functions
+    ]
+    rows = _time_rows(sampled, runtime_s, most, held_by)
+    table = parts_table("function", ["object", "time"], rows, words=["object"])
+    return Group(table, Text(_said(sampled)))
+
+
+def _time_rows(
+    sampled: Sampled, runtime_s: float, most: int, known: Sequence[Cells]
+) -> list[tuple[str, Cells]]:
+    """Return the functions with their times and what else is `known` of each, and the rest."""
+    times_s = [timed.runtime_s.median for timed in sampled.functions]
+    shown = sum(time_s >= _LEAST_SHARE_OF_TIME * runtime_s for time_s in times_s[:most])
+    rows: list[tuple[str, Cells]] = [
+        (_sampled_name(timed), {"time": _time(timed, runtime_s), **cells})
+        for timed, cells in zip(sampled.functions[:shown], known, strict=False)
+    ]
+    if rest_s := times_s[shown:]:
+        rows.append((f"{len(rest_s)} more", {"time": percent(sum(rest_s) / runtime_s)}))
+    outside = max(1 - sum(times_s) / runtime_s, 0.0)
+    return [*rows, ("kernel, waiting", {"time": percent(outside)})]
+
+
+def _said(sampled: Sampled) -> str:
+    runs = "1 run" if sampled.runs == 1 else f"{sampled.runs} runs"
+    kernel = format_si(sampled.system_s, "s", digits=3)
+    return (
+        f"{sampled.samples} samples of {runs}, one in {format_si(sampled.period_s, 's', digits=3)} "
+        f"of CPU time in user mode; ± 95 %; {kernel} of each run in the kernel"
     )
 
 
-def _share(amount: int | None, total: int) -> str:
-    """Return a share; a dash where there is nothing to have a share of."""
-    if amount is None:
-        return UNKNOWN
-    return percent(amount / total) if total else "-"
+def _sampled_name(timed: TimedFunction) -> str:
+    if timed.name is not None:
+        return shown_symbol(timed.name, timed.object)
+    if timed.object is None:
+        return f"code {_MADE_AT_RUN_TIME}"
+    return f"in {printable(program_name((timed.object,)))}"
+
+
+def _time(timed: TimedFunction, runtime_s: float) -> str:
+    """Return the share of the runtime, and how far it may be off."""
+    share = timed.runtime_s.median / runtime_s
+    error = timed.relative_error * share * 100
+    return f"{percent(share)} ±{error:.1f}" if error < 9.95 else f"{percent(share)} ±{error:.0f}"
+
+
+def _placed(part: TimedPart, metric: Metric) -> Cells:
+    """Return a function's intensity, performance, what it can reach, and what limits it."""
+    if part.counts is None or part.analysis is None:
+        return {intensity_column(metric): UNKNOWN, rate_column(metric): UNKNOWN}
+    cells = work_cells(part.counts.counts, part.counts.traffic, metric)
+    if part.analysis.placement is not None:
+        cells |= placed_cells(part.analysis.placement, part.counts.counts)
+    return cells

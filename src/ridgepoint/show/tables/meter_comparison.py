@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.measurement import Counted
 from ridgepoint.core.resources import PRECISIONS
 from ridgepoint.core.units import format_si
@@ -80,10 +81,7 @@ def _rows(first: Counted, second: Counted) -> Iterator[MeterRow]:
             first=getattr(first.counts, name),
             second=getattr(second.counts, name),
         )
-    one_dram, other_dram = (
-        next((part for part in counted.traffic if part.level == "dram"), None)
-        for counted in (first, second)
-    )
+    one_dram, other_dram = (traffic_at(counted.traffic, "dram") for counted in (first, second))
     for way in ("read", "write"):
         yield MeterRow(
             metric=f"DRAM {way}",

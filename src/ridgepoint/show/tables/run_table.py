@@ -27,8 +27,7 @@ from ridgepoint.show.charts.own_roofs import mix_row, per_cycle_text
 from ridgepoint.show.protocol_text import protocol_lines
 from ridgepoint.show.tables.alternative_table import alternatives
 from ridgepoint.show.tables.bop_rows import bop_rows
-from ridgepoint.show.tables.function_table import functions
-from ridgepoint.show.tables.function_times import function_times
+from ridgepoint.show.tables.function_table import function_times, functions
 from ridgepoint.show.tables.layout import caution_list, codes_in_short
 from ridgepoint.show.tables.line_table import lines
 from ridgepoint.show.tables.region_table import regions

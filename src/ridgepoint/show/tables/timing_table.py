@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.core.measurement import Timing
-from ridgepoint.show.tables.function_times import times_alone
-from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.tables.function_table import times_alone
+from ridgepoint.show.tables.layout import caution_list
+from ridgepoint.show.tables.parts_table import parts_table
 from ridgepoint.show.tables.run_table import grid, with_quartiles
 from ridgepoint.show.words import UNKNOWN, printable, shown_command
 
@@ -46,9 +47,9 @@ def timing(one: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> RenderableT
 
 def _regions(one: Timing) -> Table:
     """Return a row per region that the program marks."""
-    table = plain_table("region", "entries", "time", right=("entries", "time"))
+    rows = []
     for region in one.timed_regions:
         runtime = region.runtime_s
         time = UNKNOWN if runtime is None else with_quartiles(runtime, "s")
-        table.add_row(Text(printable(region.name)), str(region.entries), time)
-    return table
+        rows.append((printable(region.name), {"entries": str(region.entries), "time": time}))
+    return parts_table("region", ["entries", "time"], rows)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.units import format_si
 
 UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""
 
+# Of fewer samples quartiles say nothing that the samples do not.
+_LEAST_FOR_QUARTILES = 4
 _LONGEST_NAME = 40
 _LONGEST_FILE = 24
 # An address in place of a symbol, with the zeros that fill it up.
@@ -59,6 +63,74 @@ def shown_limit(binding: str, precisions: Iterable[str]) -> str:
     if binding in RESOURCES:
         return shown_name(binding)
     return f"{' and '.join(map(shown_name, precisions))} peak".lstrip()
+
+
+def shown_amount(value: Estimate | float | None, unit: str = "", *, digits: int = 4) -> str:
+    """Return an amount with its unit, of an estimate the median; what is not known is said so.
+
+    Examples
+    --------
+    >>> shown_amount(1.2e9, "B/s"), shown_amount(Estimate([1.0, 3.0]), "s"), shown_amount(None)
+    ('1.2 GB/s', '2 s', 'unknown')
+    """
+    if value is None:
+        return UNKNOWN
+    number = value.median if isinstance(value, Estimate) else value
+    return format_si(number, unit, digits=digits).rstrip()
+
+
+def with_interval(estimate: Estimate, show: Callable[[float], str]) -> str:
+    """Return the median, and its 95 % interval where there is one.
+
+    Examples
+    --------
+    >>> with_interval(Estimate([3.0, 1.0, 2.0]), "{:g} s".format)
+    '2 s'
+    >>> with_interval(Estimate([2.0], interval=(1.5, 3.0)), "{:g} s".format)
+    '2 s (95 % interval 1.5 s to 3 s)'
+    """
+    if estimate.low is None or estimate.high is None:
+        return show(estimate.median)
+    return f"{show(estimate.median)} (95 % interval {show(estimate.low)} to {show(estimate.high)})"
+
+
+def with_quartiles(estimate: Estimate, unit: str) -> str:
+    """Return the median, the quartiles where there are samples enough for any, and n.
+
+    Where the interval follows from more than the samples, that stands for them.
+    """
+    if estimate.interval is not None:
+        return with_interval(estimate, lambda value: format_si(value, unit))
+    low, median, high = (format_si(v, unit) for v in (estimate.q1, estimate.median, estimate.q3))
+    spread = f"quartiles {low} to {high}, " if estimate.n >= _LEAST_FOR_QUARTILES else ""
+    return f"{median} ({spread}n = {estimate.n})"
+
+
+def relative_interval(estimate: Estimate, *, decimals: int) -> str:
+    """Return how far the 95 % interval reaches below and above the median.
+
+    Examples
+    --------
+    >>> relative_interval(Estimate([2.0], interval=(1.5, 3.0)), decimals=0)
+    '-25 +50 %'
+    """
+    if estimate.low is None or estimate.high is None:
+        return UNKNOWN
+    ends = (abs(end / estimate.median - 1) * 100 for end in (estimate.low, estimate.high))
+    below, above = (f"{end:.{decimals}f}" for end in ends)
+    return f"-{below} +{above} %"
+
+
+def shown_range(numbers: Sequence[float]) -> str:
+    """Return the least and the largest of some numbers; of equal ones, that number.
+
+    Examples
+    --------
+    >>> shown_range([9, 7, 15]), shown_range([7, 7])
+    ('7 to 15', '7')
+    """
+    low, high = min(numbers), max(numbers)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def shown_cores(cores: float) -> str:

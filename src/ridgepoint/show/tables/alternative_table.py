@@ -6,15 +6,14 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from ridgepoint.core.bound import Bound
 from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Alternative
-from ridgepoint.core.units import format_si, format_size
+from ridgepoint.core.units import format_size
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.work import hardly_any
-from ridgepoint.show.tables.parts_table import bytes_cell, intensity_column, parts_table, work_cells
-from ridgepoint.show.words import UNKNOWN
+from ridgepoint.show.tables.parts_table import intensity_column, parts_table, work_cells
+from ridgepoint.show.words import UNKNOWN, shown_amount
 
 
 def alternatives(analysis: Analysis) -> Table:
@@ -41,11 +40,12 @@ def alternatives(analysis: Analysis) -> Table:
         dram = traffic_at(other.traffic, "dram")
         moved = None if dram is None else dram.total_bytes
         change = UNKNOWN if moved is None or not own_bytes else f"x {moved / own_bytes:.3g}"
+        limit = bounds[index] if bounds else None
         cells = {
             **work_cells(counted.counts, other.traffic, metric),
-            "DRAM read": bytes_cell(None if dram is None else dram.read_bytes),
-            "written": bytes_cell(None if dram is None else dram.write_bytes),
-            "at best": _at_best(bounds[index]) if bounds else UNKNOWN,
+            "DRAM read": shown_amount(None if dram is None else dram.read_bytes, "B"),
+            "written": shown_amount(None if dram is None else dram.write_bytes, "B"),
+            "at best": shown_amount(None if limit is None else float(limit.time_s), "s", digits=3),
             "traffic": "own" if other is own else change,
         }
         rows.append((shown_caches(other.caches), cells))
@@ -68,7 +68,3 @@ def shown_caches(caches: Iterable[Cache]) -> str:
 def _short(size_bytes: int) -> str:
     number, unit = format_size(size_bytes).split()
     return number + unit[0].lower().replace("b", "")
-
-
-def _at_best(limit: Bound | None) -> str:
-    return UNKNOWN if limit is None else format_si(float(limit.time_s), "s", digits=3)

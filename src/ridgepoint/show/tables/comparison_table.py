@@ -5,11 +5,9 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.units import format_si
 from ridgepoint.models.comparison import CeilingChange, Comparison, Verdict
 from ridgepoint.show.tables.layout import caution_list, plain_table
-from ridgepoint.show.words import UNKNOWN, printable, shown_name, shown_pattern, shown_place
+from ridgepoint.show.words import printable, shown_amount, shown_name, shown_pattern, shown_place
 
 _SHOWN: tuple[Verdict, ...] = ("fell", "rose", "missing", "new")
 
@@ -38,18 +36,12 @@ def comparison(comparison: Comparison) -> RenderableType:
 
 
 def _cells(change: CeilingChange) -> tuple[str, ...]:
-    ratio = change.ratio
+    ratio, unit = change.ratio, change.unit.replace("byte", "B")
     return (
         f"{shown_name(change.resource)} {shown_pattern(printable(change.name))}",
         shown_place(change.threads, change.part),
-        _rate(change.baseline, change.unit),
-        _rate(change.rate, change.unit),
+        shown_amount(change.baseline, unit),
+        shown_amount(change.rate, unit),
         "" if ratio is None else f"{(ratio - 1) * 100:+.1f} %",
         change.verdict,
     )
-
-
-def _rate(rate: Estimate | None, unit: str) -> str:
-    if rate is None:
-        return UNKNOWN
-    return format_si(rate.median, unit.replace("byte", "B"))

@@ -9,10 +9,9 @@ from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
-from ridgepoint.core.units import format_si
 from ridgepoint.models.dc_roofline import ceiling_bop_per_s
 from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.words import UNKNOWN, machine_title, percent
+from ridgepoint.show.words import UNKNOWN, machine_title, percent, shown_amount
 
 PORT_EFFICIENCY = 0.5
 ILP_EFFICIENCY = 2 / 4
@@ -90,8 +89,8 @@ def ceilings(machine: Machine) -> RenderableType:
         design, rate = row.design, row.measured
         table.add_row(
             row.name,
-            UNKNOWN if design is None else format_si(design, "BOP/s", digits=3),
-            UNKNOWN if rate is None else format_si(rate.median, "BOP/s", digits=3),
+            shown_amount(design, "BOP/s", digits=3),
+            shown_amount(rate, "BOP/s", digits=3),
             UNKNOWN if rate is None or design is None else percent(rate.median / design),
             f"{row.equation} | {row.pattern}",
         )

@@ -10,7 +10,7 @@ from rich.text import Text
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.units import format_si
 from ridgepoint.show.tables.layout import caution_list, plain_table
-from ridgepoint.show.words import UNKNOWN, printable, shown_intensity
+from ridgepoint.show.words import UNKNOWN, printable, shown_amount, shown_intensity
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.measuring import StageResult
 from ridgepoint.suites.imaging.recovered import Recovered
@@ -69,7 +69,7 @@ def device_table(results: Sequence[StageResult], seen: Scene, *, name: str) -> R
             table.add_row(
                 one.name,
                 format_si(one.expected_flop, "flop", digits=3),
-                UNKNOWN if known is None else format_si(known.median, "s", digits=3),
+                shown_amount(known, "s", digits=3),
                 UNKNOWN if known is None
                 else format_si(one.expected_flop / known.median, "", digits=3),
                 "" if rate is None else format_si(rate, "", digits=3),
@@ -141,11 +141,11 @@ def _row(one: StageResult) -> tuple[str, ...]:
     return (
         one.name,
         one.state,
-        UNKNOWN if work is None else format_si(work, "flop", digits=3),
+        shown_amount(work, "flop", digits=3),
         UNKNOWN if one.work_ratio is None else f"{one.work_ratio:.2f}",
-        UNKNOWN if moved is None else format_si(moved, "B", digits=3),
+        shown_amount(moved, "B", digits=3),
         _intensity(work, moved),
-        UNKNOWN if one.runtime_s is None else format_si(one.runtime_s.median, "s", digits=3),
+        shown_amount(one.runtime_s, "s", digits=3),
         "" if rate is None else format_si(rate, "", digits=3),
         one.summary,
     )

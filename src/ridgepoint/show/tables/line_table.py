@@ -12,8 +12,8 @@ from ridgepoint.core.resources import LEVELS
 from ridgepoint.models.explanations import NEAR
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import Metric, hardly_any, work_total
-from ridgepoint.show.tables.parts_table import bytes_cell, parts_table, share_cell
-from ridgepoint.show.words import file_names, shown_name, shown_symbol
+from ridgepoint.show.tables.parts_table import parts_table, share_cell
+from ridgepoint.show.words import file_names, shown_amount, shown_name, shown_symbol
 from ridgepoint.show.work import shown_work
 
 _MOST_LINES = 10
@@ -66,7 +66,7 @@ def lines(
                 "function": shown_symbol(function.name, function.object),
                 share_of: share_cell(amount, total),
                 "work": shown_work(line.counts, metric),
-                shown_name(level): bytes_cell(_moved(line.traffic, level)),
+                shown_name(level): shown_amount(_moved(line.traffic, level), "B"),
             },
         )
         for amount, function, line in hot

@@ -22,9 +22,12 @@ from ridgepoint.show.words import (
     machine_title,
     percent,
     printable,
+    relative_interval,
+    shown_amount,
     shown_name,
     shown_pattern,
     shown_place,
+    shown_range,
 )
 
 # Medians and intervals of two core counts fill 80 columns.
@@ -146,13 +149,11 @@ def _rate_cells(ceiling: Ceiling | None, *, published: bool) -> tuple[str, str]:
     rate = ceiling.rate
     if rate is None:
         return UNKNOWN, ""
-    median = f"{MARK if ceiling.cautions else ''}{format_si(rate.median, '').rstrip()}"
+    median = f"{MARK if ceiling.cautions else ''}{shown_amount(rate)}"
     if published or ceiling.source is not None:
         return median, "published"
-    if rate.low is None or rate.high is None:
-        return median, f"{UNKNOWN} (n < 6)"
-    below, above = (abs(end / rate.median - 1) * 100 for end in (rate.low, rate.high))
-    return median, f"-{below:.1f} +{above:.1f} %"
+    interval = relative_interval(rate, decimals=1)
+    return median, f"{UNKNOWN} (n < 6)" if interval == UNKNOWN else interval
 
 
 def _traffic(ceilings: Sequence[Ceiling]) -> str:
@@ -188,8 +189,8 @@ def _facts(machine: Machine) -> Table:
 
 def _host_facts(host: Host) -> Iterator[tuple[str, str]]:
     virtual = {True: "yes", False: "no", None: UNKNOWN}[host.virtualized]
-    clock = UNKNOWN if host.frequency_hz is None else format_si(host.frequency_hz, "Hz")
-    memory = UNKNOWN if host.memory_bytes is None else format_si(host.memory_bytes, "B", digits=3)
+    clock = shown_amount(host.frequency_hz, "Hz")
+    memory = shown_amount(host.memory_bytes, "B", digits=3)
     kind = host.microarchitecture if host.identity is None else str(host.identity)
     kind = UNKNOWN if kind is None else printable(kind)
     yield "processor", f"{printable(host.cpu)} ({kind})"
@@ -214,9 +215,8 @@ def _reading(machine: Machine) -> Iterator[tuple[str, str]]:
         if ceiling.rate is not None and ceiling.source is None and machine.source is None
     ]
     if counts:
-        low, high = min(counts), max(counts)
-        samples = f"{low}" if low == high else f"{low} to {high}"
-        yield "ceilings", f"medians, {samples} samples each; 95 % interval of the median"
+        samples = f"{shown_range(counts)} samples each"
+        yield "ceilings", f"medians, {samples}; 95 % interval of the median"
     latencies = [
         f"{shown_name(ceiling.resource)} {format_si(latency, 's', digits=3)}"
         for ceiling in machine.ceilings

@@ -11,9 +11,8 @@ from rich.text import Text
 from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.measurement import Counted
 from ridgepoint.core.resources import PRECISIONS
-from ridgepoint.core.units import format_si
 from ridgepoint.show.tables.layout import caution_list, plain_table
-from ridgepoint.show.words import UNKNOWN, printable
+from ridgepoint.show.words import printable, shown_amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +60,12 @@ def meters(first: Counted, second: Counted) -> RenderableType:
     table = plain_table("metric", *names, "ratio", right=(*names, "ratio"))
     for row in compared(first, second):
         ratio = "" if row.ratio is None else f"{row.ratio:.3f}"
-        cells = (row.metric, _text(row.first, row.unit), _text(row.second, row.unit), ratio)
+        cells = (
+            row.metric,
+            shown_amount(row.first, row.unit),
+            shown_amount(row.second, row.unit),
+            ratio,
+        )
         table.add_row(*map(Text, cells))
     doubts = [caution_list(second.cautions)] if second.cautions else []
     return Group(table, *doubts)
@@ -89,7 +93,3 @@ def _rows(first: Counted, second: Counted) -> Iterator[MeterRow]:
             first=None if one_dram is None else getattr(one_dram, f"{way}_bytes"),
             second=None if other_dram is None else getattr(other_dram, f"{way}_bytes"),
         )
-
-
-def _text(value: int | None, unit: str) -> str:
-    return UNKNOWN if value is None else format_si(value, unit).rstrip()

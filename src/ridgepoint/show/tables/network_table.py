@@ -9,12 +9,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measured_cluster import PATTERNS, Exchange, MeasuredCluster, Standing
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.show.tables.layout import caution_list, plain_table
 from ridgepoint.show.tables.machine_table import machine
-from ridgepoint.show.words import UNKNOWN, printable, shown_name, shown_pattern
+from ridgepoint.show.words import (
+    UNKNOWN,
+    printable,
+    relative_interval,
+    shown_amount,
+    shown_name,
+    shown_pattern,
+)
 
 _MOST_NODES = 8
 _MOST_LINKS = 4
@@ -108,19 +114,12 @@ def _pattern_cells(smallest: Exchange, largest: Exchange) -> tuple[str, ...]:
         smallest.pattern,
         str(smallest.ranks),
         format_si(smallest.time_s.median, "s", digits=3),
-        _interval(smallest.time_s),
+        relative_interval(smallest.time_s, decimals=0),
         format_size(largest.nominal_bytes),
-        UNKNOWN if rate is None else format_si(rate.median, "", digits=3).rstrip(),
-        "" if rate is None else _interval(rate),
+        shown_amount(rate, digits=3),
+        "" if rate is None else relative_interval(rate, decimals=0),
         str(largest.time_s.n),
     )
-
-
-def _interval(estimate: Estimate) -> str:
-    if estimate.low is None or estimate.high is None:
-        return UNKNOWN
-    below, above = (abs(end / estimate.median - 1) * 100 for end in (estimate.low, estimate.high))
-    return f"-{below:.0f} +{above:.0f} %"
 
 
 def _by_size(place: str, exchanges: Sequence[Exchange]) -> Table:
@@ -136,7 +135,7 @@ def _by_size(place: str, exchanges: Sequence[Exchange]) -> Table:
         rates = [nominal.get((size, pattern)) for pattern in patterns]
         table.add_row(
             format_size(size),
-            *("" if r is None else format_si(r.median, "", digits=3).rstrip() for r in rates),
+            *("" if rate is None else shown_amount(rate, digits=3) for rate in rates),
         )
     return table
 
@@ -151,7 +150,7 @@ def _links(cluster: MeasuredCluster) -> Table:
         table.add_row(
             Text(printable(f"{link.sender} to {link.receiver}")),
             format_si(link.rate.median, "B/s"),
-            _interval(link.rate),
+            relative_interval(link.rate, decimals=0),
             str(link.rate.n),
         )
     more = links.measured - min(len(links.slowest), _MOST_LINKS)
@@ -182,8 +181,8 @@ def _standings(standings: Sequence[Standing]) -> Table:
             f"{shown_name(standing.resource)} {shown_pattern(printable(standing.name))}",
             str(standing.threads),
             format_si(standing.median, unit, digits=3),
-            format_si(standing.fastest_rate.median, "", digits=3).rstrip(),
-            format_si(standing.slowest_rate.median, "", digits=3).rstrip(),
+            shown_amount(standing.fastest_rate, digits=3),
+            shown_amount(standing.slowest_rate, digits=3),
             Text(share, style=style),
             Text(printable(standing.slowest), style=style),
         )

@@ -8,11 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.core.counts import Counts, Traffic, traffic_at
-from ridgepoint.core.units import format_si
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.words import UNKNOWN, percent, share_of_roof, shown_limit
+from ridgepoint.show.words import UNKNOWN, percent, share_of_roof, shown_amount, shown_limit
 from ridgepoint.show.work import shown_work, shown_work_per_byte, used_precisions
 
 Cells = Mapping[str, str]
@@ -74,7 +73,7 @@ def work_cells(counts: Counts, traffic: Sequence[Traffic], metric: Metric) -> di
     intensity = shown_work_per_byte(counts, metric, moved)
     return {
         "work": shown_work(counts, metric),
-        "DRAM": bytes_cell(moved),
+        "DRAM": shown_amount(moved, "B"),
         intensity_column(metric): NOTHING if hardly_any(counts, metric) else intensity,
     }
 
@@ -83,7 +82,6 @@ def placed_cells(placement: Placement, counts: Counts) -> dict[str, str]:
     """Return how fast a part is, what it can reach, what limits it, and how near it comes."""
     metric = placement.metric
     performance, attainable = placement.performance_per_s, placement.attainable_per_s
-    rates = (None if performance is None else performance.median, attainable)
     reached = roof_cell(placement)
     limit = UNKNOWN
     if placement.bound is not None:
@@ -94,7 +92,8 @@ def placed_cells(placement: Placement, counts: Counts) -> dict[str, str]:
     if hardly_any(counts, metric):
         cells = dict.fromkeys(names, NOTHING)
     else:
-        cells = dict(zip(names, map(rate_cell, rates), strict=True))
+        rates = (shown_amount(rate, digits=3) for rate in (performance, attainable))
+        cells = dict(zip(names, rates, strict=True))
     return {**cells, "limiter": limit, "of roof": reached}
 
 
@@ -103,16 +102,6 @@ def roof_cell(placement: Placement | None) -> str:
     if placement is None or placement.efficiency is None:
         return UNKNOWN
     return share_of_roof(placement.efficiency, is_above=placement.is_above_roof)
-
-
-def bytes_cell(moved_bytes: float | None) -> str:
-    """Return bytes, or that they are not known."""
-    return UNKNOWN if moved_bytes is None else format_si(moved_bytes, "B")
-
-
-def rate_cell(per_s: float | None) -> str:
-    """Return a rate without the unit, which stands above it."""
-    return UNKNOWN if per_s is None else format_si(per_s, "", digits=3).strip()
 
 
 def share_cell(amount: float | None, total: float) -> str:

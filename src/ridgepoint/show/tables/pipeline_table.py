@@ -19,7 +19,15 @@ from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.published.sdp_loads import Product
 from ridgepoint.show.charts.pipeline import shown_devices, work_unit
 from ridgepoint.show.tables.layout import caution_list, plain_table
-from ridgepoint.show.words import machine_title, percent, printable, shown_cores, shown_intensity
+from ridgepoint.show.words import (
+    machine_title,
+    percent,
+    printable,
+    shown_amount,
+    shown_cores,
+    shown_intensity,
+    with_interval,
+)
 
 _LIMITERS = {"compute": "compute", "dram": "memory"}
 _MOST_ADVICE = 8
@@ -100,9 +108,10 @@ def _times(found: Assessment) -> list[str]:
     host = found.pipeline.host_time_s
     lines = [f"stages {_spread(found.time_s, 's')}"]
     if host is None or found.total_s is None:
-        lines[0] += "; host time unknown, so the whole takes at least that"
+        lines.append("the host's time is unknown, so the whole takes at least that")
     else:
-        lines[0] += f", host {format_si(host.median, 's')}, together {_spread(found.total_s, 's')}"
+        total = _spread(found.total_s, "s")
+        lines.append(f"with the host's {format_si(host.median, 's')}, together {total}")
     lines.append(
         f"at the roofs {format_si(found.bound_s, 's')} in series; "
         f"{format_si(found.mixed_s, 's')} if stages could run at once"
@@ -158,17 +167,11 @@ def _devices(found: Assessment, product: Product | None) -> list[str]:
 
 
 def _whole(needed: Estimate) -> str:
-    if needed.low is None or needed.high is None:
-        return f"{rounded_up(needed.median)}"
-    ends = f"{rounded_up(needed.low)} to {rounded_up(needed.high)}"
-    return f"{rounded_up(needed.median)} (95 %: {ends})"
+    return with_interval(needed, lambda devices: f"{rounded_up(devices)}")
 
 
 def _spread(estimate: Estimate, unit: str) -> str:
-    shown = format_si(estimate.median, unit)
-    if estimate.low is None or estimate.high is None:
-        return shown
-    return f"{shown} (95 %: {format_si(estimate.low, unit)} to {format_si(estimate.high, unit)})"
+    return with_interval(estimate, lambda value: format_si(value, unit))
 
 
 def _gains(gains: Sensitivity) -> RenderableType:
@@ -236,7 +239,7 @@ def observation_table(found: Observation) -> RenderableType:
             printable(one.assessment.pipeline.name),
             f"{one.weight:g}",
             format_si(one.time_s.median, "s"),
-            "unknown" if load is None else format_si(load, f"{work_unit(one.assessment)}/s"),
+            shown_amount(load, f"{work_unit(one.assessment)}/s"),
             percent(one.assessment.compute_efficiency.median),
             "unknown" if needed is None else shown_devices(needed.median),
         )

@@ -16,7 +16,7 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.distributed import Division, Verdict
 from ridgepoint.models.work import WORK_UNITS, Metric, work_total
 from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_command
+from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_command
 
 _MOST_NODES = 16
 _MOST_CALLS = 10
@@ -175,7 +175,7 @@ def _nodes(whole: Distributed) -> RenderableType:
             str(len(node.ranks)),
             str(node.cpus),
             *_passed(node),
-            _bytes(node.sent_to_others_bytes),
+            shown_amount(node.sent_to_others_bytes, "B"),
             Text(printable(", ".join(node.interfaces))),
         )
     more = len(whole.nodes) - len(shown)
@@ -190,12 +190,8 @@ def _nodes(whole: Distributed) -> RenderableType:
 def _passed(node: RankNode) -> tuple[str, str, str]:
     if node.sent_bytes is None or node.received_bytes is None:
         return UNKNOWN, UNKNOWN, UNKNOWN
-    idle = UNKNOWN if node.idle_bytes_per_s is None else format_si(node.idle_bytes_per_s, "B/s")
-    return _bytes(node.sent_bytes.median), _bytes(node.received_bytes.median), idle
-
-
-def _bytes(value: float | None) -> str:
-    return UNKNOWN if value is None else format_si(value, "B")
+    idle = shown_amount(node.idle_bytes_per_s, "B/s")
+    return shown_amount(node.sent_bytes, "B"), shown_amount(node.received_bytes, "B"), idle
 
 
 def _calls(whole: Distributed) -> RenderableType | None:

@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.counts import RegionCounts
-from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.show.tables.parts_table import (
     intensity_column,
@@ -17,7 +16,7 @@ from ridgepoint.show.tables.parts_table import (
     share_cell,
     work_cells,
 )
-from ridgepoint.show.words import UNKNOWN, printable
+from ridgepoint.show.words import printable, shown_amount
 
 _INDENT = "  "
 
@@ -42,7 +41,7 @@ def regions(analysis: Analysis) -> RenderableType:
         cells = {
             **work_cells(counts, region.traffic, metric),
             "instr.": share_cell(counts.instructions, counted.counts.instructions),
-            "time": UNKNOWN if runtime is None else format_si(runtime.median, "s"),
+            "time": shown_amount(runtime, "s"),
             "of roof": roof_cell(parts[region.name].placement),
         }
         rows.append((_INDENT * depth + printable(region.name), cells))

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts, FlopCount, Traffic, add_known
-from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Counted, Measurement
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si, format_size
@@ -39,21 +38,20 @@ from ridgepoint.show.words import (
     partial_note,
     percent,
     printable,
+    shown_amount,
     shown_command,
     shown_cores,
     shown_name,
+    with_quartiles,
 )
 from ridgepoint.show.work import judged_by, shown_work_per_byte
 
 _MOST_FUNCTIONS = 10
-# Of fewer samples quartiles say nothing that the samples do not.
 _ENDS = 2
 """The least and the most of the caches."""
 
 _ALIKE = 0.01
 """Relative difference below which the ends of an interval are not worth a word."""
-
-_LEAST_FOR_QUARTILES = 4
 
 Row = tuple[str, str]
 
@@ -327,13 +325,10 @@ def _moved_at_ends(measurement: Measurement, level: str) -> str:
 
 
 def _moved(part: Traffic) -> str:
-    def text(count: int | None) -> str:
-        return UNKNOWN if count is None else format_si(count, "B")
-
-    said = f"read {text(part.read_bytes)}, written {text(part.write_bytes)}"
+    amounts = {"read": part.read_bytes, "written": part.write_bytes}
     if part.level == "dram" or part.pending_write_bytes is not None:
-        said += f", pending {text(part.pending_write_bytes)}"
-    return said
+        amounts["pending"] = part.pending_write_bytes
+    return ", ".join(f"{way} {shown_amount(count, 'B')}" for way, count in amounts.items())
 
 
 def _mix(counts: Counts, issue: IssuePlace | None) -> str:
@@ -402,16 +397,6 @@ def _performance(placement: Placement) -> str:
     if performance is None:
         return f"{UNKNOWN} (not timed)"
     return with_quartiles(performance, f"{WORK_UNITS[placement.metric]}/s")
-
-
-def with_quartiles(estimate: Estimate, unit: str) -> str:
-    """Return the median, the quartiles where there are samples enough for any, and n."""
-    low, median, high = (format_si(v, unit) for v in (estimate.q1, estimate.median, estimate.q3))
-    spread = f"quartiles {low} to {high}, " if estimate.n >= _LEAST_FOR_QUARTILES else ""
-    if estimate.interval is not None:
-        ends = " to ".join(format_si(end, unit) for end in estimate.interval)
-        return f"{median} (95 % interval {ends})"
-    return f"{median} ({spread}n = {estimate.n})"
 
 
 def _intensities(measurement: Measurement, metric: Metric) -> str:

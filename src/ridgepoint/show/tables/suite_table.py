@@ -15,7 +15,7 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import Placement
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_intensity
+from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
 from ridgepoint.suites.kernels import Workload
 from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
 
@@ -61,7 +61,7 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
         str(case.n),
         case.state,
         str(case.threads),
-        UNKNOWN if runtime is None else format_si(runtime.median, "s", digits=3),
+        shown_amount(runtime, "s", digits=3),
         format_si(performance.median, "", digits=3) if performance and has_work else "-",
         _shown(intensity) if has_work else "-",
         UNKNOWN if placed.efficiency is None else percent(placed.efficiency),

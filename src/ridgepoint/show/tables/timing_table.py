@@ -11,8 +11,8 @@ from ridgepoint.core.measurement import Timing
 from ridgepoint.show.tables.function_table import times_alone
 from ridgepoint.show.tables.layout import caution_list
 from ridgepoint.show.tables.parts_table import parts_table
-from ridgepoint.show.tables.run_table import grid, with_quartiles
-from ridgepoint.show.words import UNKNOWN, printable, shown_command
+from ridgepoint.show.tables.run_table import grid
+from ridgepoint.show.words import UNKNOWN, printable, shown_command, with_quartiles
 
 _MOST_FUNCTIONS = 10
 

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling
+from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.published.machines import load
-from ridgepoint.show.tables.dc_ceilings import by_design, ceilings
+from ridgepoint.show.tables.datacenter_tables import ceilings
 
 
 def bop(name, rate, theoretical=None, threads=2):

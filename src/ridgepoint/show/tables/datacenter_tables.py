@@ -2,83 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter, methodcaller
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.reference import DatacenterResult, DatacenterRun, Step
-from ridgepoint.core.units import format_si
-from ridgepoint.models.dc_roofline import DCRoofline
-from ridgepoint.models.work import WORK_UNITS, Metric, work_total
-from ridgepoint.show.tables.dc_ceilings import by_design, ceilings
+from ridgepoint.core.reference import DatacenterRun, Step
+from ridgepoint.models.dc_roofline import by_design
+from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
-from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable
-from ridgepoint.suites.datacenter.work import basic_operations_of
+from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_amount
+from ridgepoint.suites.datacenter.work import MeasuredCase, mean, measured_cases, over
 
 _NONE = "-"
+_WHY_THEY_DIFFER = """\
+Eq. (4) has the ports that compute. What was measured takes operands from memory besides, whose
+addresses come from ports of their own in the same cycles: it may be more than 100 %."""
 _TOOLS = ("sort", "grep", "wordcount")  # what the paper takes for measuring tools
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What is known of one case; None where it is not.
-
-    Parameters
-    ----------
-    result : DatacenterResult
-    measurement : Measurement
-    """
-
-    result: DatacenterResult
-    measurement: Measurement
-
-    @property
-    def title(self) -> str:
-        return self.result.case.title
-
-    @property
-    def step(self) -> Step:
-        return self.result.case.step
-
-    @property
-    def runtime_s(self) -> float | None:
-        timed = self.measurement.timed
-        return None if timed is None else timed.runtime_s.median
-
-    @property
-    def dram_bytes(self) -> int | None:
-        traffic = self.measurement.traffic_at("dram")
-        return None if traffic is None else traffic.total_bytes
-
-    def work(self, metric: Metric) -> int | None:
-        """Return the work: BOPs of the source where it could be counted, else of instructions."""
-        if metric == "bop":
-            return basic_operations_of(self.result)
-        return work_total(self.measurement.counted.counts, metric)
-
-    def rate(self, metric: Metric) -> float | None:
-        return _over(self.work(metric), self.runtime_s)
-
-    def intensity(self, metric: Metric) -> float | None:
-        return _over(self.work(metric), self.dram_bytes)
-
-    @property
-    def bandwidth(self) -> float | None:
-        return _over(self.dram_bytes, self.runtime_s)
-
-    @property
-    def instructions_per_s(self) -> float | None:
-        return _over(self.measurement.counted.counts.instructions, self.runtime_s)
-
-
-def _over(above: float | None, below: float | None) -> float | None:
-    return above / below if above is not None and below else None
 
 
 def datacenter(run: DatacenterRun) -> RenderableType:
@@ -88,9 +31,9 @@ def datacenter(run: DatacenterRun) -> RenderableType:
     ----------
     run : DatacenterRun
     """
-    seen = [_Seen(one, one.measurement) for one in run.results if one.measurement is not None]
-    modern = [one for one in seen if not one.result.case.is_traditional]
-    traditional = [one for one in seen if one.result.case.is_traditional]
+    cases = measured_cases(run.results)
+    modern = [one for one in cases if not one.case.is_traditional]
+    traditional = [one for one in cases if one.case.is_traditional]
     tables = [
         _bounds("Table 2: the roofline in flop", _first(modern), run.machine, "flop"),
         _before_and_after(modern),
@@ -104,26 +47,29 @@ def datacenter(run: DatacenterRun) -> RenderableType:
         _gains("Table 14: what software prefetches gain", modern, "ILP", ("prefetch",)),
     ]
     failures = dict.fromkeys(why for one in run.results for why in one.failures)
-    cautions = [caution for one in seen for caution in one.measurement.all_cautions]
+    cautions = [caution for one in cases for caution in one.measurement.all_cautions]
     return Group(
         *_head(run),
         *(part for table in tables if table is not None for part in table),
-        *(_levels(seen) or []),
+        *(_levels(cases) or []),
         *_ceilings(run.machine),
         *(Text(printable(why)) for why in failures),
         *([caution_list(one_of_each_kind(cautions))] if cautions else []),
     )
 
 
-def _levels(seen: Iterable[_Seen]) -> list[RenderableType] | None:
+def _levels(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
     """Return how far counts of instructions lie from what the source defines."""
-    rows = []
-    for one in seen:
-        counts, source = one.measurement.counted.counts, one.result.source
-        if source is not None:
-            refined = None if counts.basic_operations is None else counts.basic_operations.total
-            ways = (_over(amount, source.total) for amount in (refined, counts.eq3_bop))
-            rows.append((str(one.result.case), _amount(source.total), *map(_ratio, ways)))
+    rows = [
+        (
+            str(one.case),
+            _amount(one.source.total),
+            _ratio(one.refined_over_source),
+            _ratio(one.eq3_over_source),
+        )
+        for one in cases
+        if one.source is not None
+    ]
     columns = ("workload", "source", "refined / source", "Eq. (3) / source")
     return _table("BOPs at three levels", columns, rows)
 
@@ -135,6 +81,20 @@ def _ceilings(machine: Machine) -> Iterator[RenderableType]:
         yield ceilings(machine)
 
 
+def ceilings(machine: Machine) -> RenderableType:
+    """Return a machine's ceilings by the paper's equations beside those measured."""
+    table = plain_table("ceiling", "design", "measured", "of design", "how", right=("design",))
+    for row in by_design(machine):
+        table.add_row(
+            row.name,
+            shown_amount(row.design, "BOP/s", digits=3),
+            shown_amount(row.measured, "BOP/s", digits=3),
+            _share(row.share),
+            f"{row.equation} | {row.pattern}",
+        )
+    return Group(Text(machine_title(machine), style="bold"), table, Text(_WHY_THEY_DIFFER))
+
+
 def _head(run: DatacenterRun) -> Iterator[RenderableType]:
     sources = [one for one in run.results if one.source is not None]
     how = "their sources" if len(sources) == len(run.results) else "their instructions"
@@ -143,8 +103,8 @@ def _head(run: DatacenterRun) -> Iterator[RenderableType]:
     yield Text(printable(f"{machine_title(run.machine)}; BOPs of {how}; traffic of emptied caches"))
 
 
-def _first(seen: Iterable[_Seen]) -> list[_Seen]:
-    return [one for one in seen if one.step == "original"]
+def _first(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
+    return [one for one in cases if one.case.step == "original"]
 
 
 def _table(
@@ -161,47 +121,27 @@ def _table(
 
 
 def _bounds(
-    title: str, seen: Iterable[_Seen], machine: Machine, metric: Metric
+    title: str, cases: Iterable[MeasuredCase], machine: Machine, metric: Metric
 ) -> list[RenderableType] | None:
     unit = WORK_UNITS[metric]
     rows = []
-    for one in seen:
+    for one in cases:
+        bound, bottleneck = one.bound(machine, metric)
+        said = "no such work" if one.work(metric) == 0 else bottleneck or UNKNOWN
         rate, intensity = one.rate(metric), one.intensity(metric)
-        bound, label = _bound(machine, metric, one)
-        rows.append((one.title, _rate(rate), _ratio(intensity), _rate(bound), label))
+        rows.append((one.case.title, _rate(rate), _ratio(intensity), _rate(bound), said))
     return _table(title, ("workload", f"{unit}/s", f"{unit}/byte", "bound", "bottleneck"), rows)
 
 
-def _bound(machine: Machine, metric: Metric, one: _Seen) -> tuple[float | None, str]:
-    """Return Eq. (7), of as many cores as it has threads, and its label."""
-    work, intensity = one.work(metric), one.intensity(metric)
-    if work == 0:
-        return None, "no such work"
-    try:
-        roofline = _roofline(machine, metric, one)
-        if work and one.dram_bytes == 0:
-            return roofline.peak, "calculation"
-        if intensity is None:
-            return None, UNKNOWN
-        return float(roofline.attainable(intensity)), str(roofline.bottleneck(intensity))
-    except UnknownCeiling:
-        return None, UNKNOWN
-
-
-def _roofline(machine: Machine, metric: Metric, one: _Seen) -> DCRoofline:
-    cores = float(min(one.result.case.threads, machine.cores))
-    return DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop", cores=cores)
-
-
-def _before_and_after(seen: Sequence[_Seen]) -> list[RenderableType] | None:
+def _before_and_after(cases: Sequence[MeasuredCase]) -> list[RenderableType] | None:
     rows = []
-    for name in dict.fromkeys(one.title for one in seen):
-        own = [one for one in seen if one.title == name]
+    for name in dict.fromkeys(one.case.title for one in cases):
+        own = [one for one in cases if one.case.title == name]
         best = min(own, key=lambda one: one.runtime_s or float("inf"))
         for one in own[:1] if best is own[0] else (own[0], best):
             rows.append(
                 (
-                    f"{name}, {one.step}",
+                    f"{name}, {one.case.step}",
                     _rate(one.rate("bop")),
                     _ratio(one.intensity("bop")),
                     _rate(one.rate("flop")),
@@ -213,68 +153,60 @@ def _before_and_after(seen: Sequence[_Seen]) -> list[RenderableType] | None:
     return _table("Table 3: before and after optimisation", columns, rows)
 
 
-def _tools(seen: Iterable[_Seen]) -> list[RenderableType] | None:
+def _tools(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
     rows = [
         (
-            one.title,
+            one.case.title,
             _amount(one.work("bop")),
-            f"{one.result.case.size} {one.result.case.size_unit}",
+            f"{one.case.size} {one.case.size_unit}",
             _amount(one.measurement.counted.counts.eq3_bop),
             _seconds(one.runtime_s),
         )
-        for one in _first(seen)
-        if one.result.case.workload in _TOOLS
+        for one in _first(cases)
+        if one.case.workload in _TOOLS
     ]
     return _table("Table 7: measuring tools", ("tool", "BOPs", "scale", "by Eq. (3)", "time"), rows)
 
 
-def _efficiency(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType] | None:
+def _efficiency(cases: Iterable[MeasuredCase], machine: Machine) -> list[RenderableType] | None:
     """Return means over the tools, as optimised by the compiler: the paper does not say how."""
-    tools = [o for o in seen if o.result.case.workload in _TOOLS and o.step == "ILP"]
+    tools = [o for o in cases if o.case.workload in _TOOLS and o.case.step == "ILP"]
     if not tools:
         return None
     rows = []
     metrics: tuple[Metric, ...] = ("bop", "flop")
     for metric in metrics:
-        rates = [one.rate(metric) for one in tools]
-        known = [rate for rate in rates if rate is not None]
-        mean = sum(known) / len(known) if len(known) == len(rates) else None
-        peak = _peak(machine, metric, tools[0])
-        rows.append(
-            (f"{WORK_UNITS[metric]}/s", _rate(peak), _rate(mean), _share(_over(mean, peak)))
-        )
-    clock_hz = machine.host.frequency_hz
-    per_s = [one.instructions_per_s for one in tools]
-    ipc = [_over(rate, clock_hz) for rate in per_s]
-    known_ipc = [one for one in ipc if one is not None]
-    mean_ipc = sum(known_ipc) / len(known_ipc) if known_ipc and len(known_ipc) == len(ipc) else None
-    rows.append(("IPC", UNKNOWN, _ratio(mean_ipc), UNKNOWN))
+        peak, reached = tools[0].peak(machine, metric), mean(tools, methodcaller("rate", metric))
+        share = over(reached, peak)
+        rows.append((f"{WORK_UNITS[metric]}/s", _rate(peak), _rate(reached), _share(share)))
+    per_cycle = over(mean(tools, attrgetter("instructions_per_s")), machine.host.frequency_hz)
+    rows.append(("IPC", UNKNOWN, _ratio(per_cycle), UNKNOWN))
     return _table("Table 9: BOPS, FLOPS and IPC", ("", "peak", "real", "efficiency"), rows)
 
 
-def _traditional(seen: Iterable[_Seen], machine: Machine) -> list[RenderableType] | None:
+def _traditional(cases: Iterable[MeasuredCase], machine: Machine) -> list[RenderableType] | None:
     rows = [
         (
-            one.title,
+            one.case.title,
             _rate(one.rate("flop")),
-            _share(_over(one.rate("flop"), _peak(machine, "flop", one))),
+            _share(one.share_of_peak(machine, "flop")),
             _rate(one.rate("bop")),
-            _share(_over(one.rate("bop"), _peak(machine, "bop", one))),
+            _share(one.share_of_peak(machine, "bop")),
         )
-        for one in seen
-        if one.step == "ILP"
+        for one in cases
+        if one.case.step == "ILP"
     ]
     columns = ("workload", "flop/s", "of peak", "BOP/s", "of peak BOP/s")
     return _table("Table 10: traditional workloads", columns, rows)
 
 
 def _gains(
-    title: str, seen: Iterable[_Seen], before: Step, after: Sequence[Step]
+    title: str, cases: Iterable[MeasuredCase], before: Step, after: Sequence[Step]
 ) -> list[RenderableType] | None:
     """Return what each step gains in BOP/s, and in time: it is the time that users wait for."""
-    by_title: dict[str, dict[Step, _Seen]] = {}
-    for one in seen:
-        by_title.setdefault(one.title, {})[one.step] = one
+    by_title: dict[str, dict[Step, MeasuredCase]] = {}
+    for one in cases:
+        by_title.setdefault(one.case.title, {})[one.case.step] = one
     rows = []
     for steps in by_title.values():
         base = steps.get(before)
@@ -282,13 +214,13 @@ def _gains(
         if base is None or not later:
             continue
         for one in (base, *later):
-            gain = _over(one.rate("bop"), base.rate("bop")), _over(base.runtime_s, one.runtime_s)
+            gain = over(one.rate("bop"), base.rate("bop")), over(base.runtime_s, one.runtime_s)
             rows.append(
                 (
-                    f"{one.title}, {one.step}",
+                    f"{one.case.title}, {one.case.step}",
                     _rate(one.rate("bop")),
                     _ratio(one.intensity("bop")),
-                    _rate(one.bandwidth),
+                    _rate(one.bytes_per_s),
                     *((_NONE, _NONE) if one is base else map(_times, gain)),
                 )
             )
@@ -296,20 +228,25 @@ def _gains(
     return _table(title, columns, rows)
 
 
-def _peak(machine: Machine, metric: Metric, one: _Seen) -> float | None:
-    try:
-        return _roofline(machine, metric, one).peak
-    except UnknownCeiling:
-        return None
+def _rate(value: float | None) -> str:
+    return shown_amount(value, digits=3)
 
 
-def _shown(write: Callable[[float], str]) -> Callable[[float | None], str]:
-    return lambda value: UNKNOWN if value is None else write(value)
+def _amount(value: float | None) -> str:
+    return shown_amount(value)
 
 
-_rate = _shown(lambda value: format_si(value, "", digits=3))
-_amount = _shown(lambda value: format_si(value, "", digits=4))
-_seconds = _shown(lambda value: format_si(value, "s", digits=3))
-_ratio = _shown(lambda value: f"{value:.3g}")
-_times = _shown(lambda value: f"x {value:.2f}")
-_share = _shown(percent)
+def _seconds(value: float | None) -> str:
+    return shown_amount(value, "s", digits=3)
+
+
+def _ratio(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.3g}"
+
+
+def _times(value: float | None) -> str:
+    return UNKNOWN if value is None else f"x {value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return UNKNOWN if value is None else percent(value)

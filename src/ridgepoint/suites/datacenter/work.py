@@ -1,9 +1,17 @@
-"""What a datacenter workload did, however that was counted."""
+"""What a datacenter workload did, however that was counted, and how fast."""
 
 from __future__ import annotations
 
-from ridgepoint.core.reference import DatacenterResult
-from ridgepoint.models.work import work_total
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.reference import DatacenterCase, DatacenterResult
+from ridgepoint.models.dc_roofline import DCRoofline
+from ridgepoint.models.work import Metric, work_total
 
 
 def basic_operations_of(result: DatacenterResult) -> int | None:
@@ -12,3 +20,129 @@ def basic_operations_of(result: DatacenterResult) -> int | None:
         return result.source.total
     measured = result.measurement
     return None if measured is None else work_total(measured.counted.counts, "bop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCase:
+    """A case that was measured, and what follows; None where something is not known.
+
+    Parameters
+    ----------
+    case : DatacenterCase
+    measurement : Measurement
+    source : BasicOperations or None
+    bop : int or None
+        As the source defines them where they could be counted, else of the instructions.
+    """
+
+    case: DatacenterCase
+    measurement: Measurement
+    source: BasicOperations | None
+    bop: int | None
+
+    @property
+    def runtime_s(self) -> float | None:
+        """The median."""
+        timed = self.measurement.timed
+        return None if timed is None else timed.runtime_s.median
+
+    @property
+    def dram_bytes(self) -> int | None:
+        """Bytes between caches and memory, both ways."""
+        traffic = self.measurement.traffic_at("dram")
+        return None if traffic is None else traffic.total_bytes
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """The memory bandwidth."""
+        return over(self.dram_bytes, self.runtime_s)
+
+    @property
+    def instructions_per_s(self) -> float | None:
+        """Of all its threads together."""
+        return over(self.measurement.counted.counts.instructions, self.runtime_s)
+
+    @property
+    def refined_over_source(self) -> float | None:
+        """BOPs counted from instructions, over those that the source defines."""
+        refined = self.measurement.counted.counts.basic_operations
+        return self._over_source(None if refined is None else refined.total)
+
+    @property
+    def eq3_over_source(self) -> float | None:
+        """BOPs by Eq. (3), over those that the source defines."""
+        return self._over_source(self.measurement.counted.counts.eq3_bop)
+
+    def _over_source(self, bop: int | None) -> float | None:
+        return None if self.source is None else over(bop, self.source.total)
+
+    def work(self, metric: Metric) -> int | None:
+        """Return the work, flop or BOP."""
+        return self.bop if metric == "bop" else work_total(self.measurement.counted.counts, metric)
+
+    def rate(self, metric: Metric) -> float | None:
+        """Return the performance, flop/s or BOP/s."""
+        return over(self.work(metric), self.runtime_s)
+
+    def intensity(self, metric: Metric) -> float | None:
+        """Return the operational intensity, flop/byte or BOP/byte."""
+        return over(self.work(metric), self.dram_bytes)
+
+    def roofline(self, machine: Machine, metric: Metric) -> DCRoofline:
+        """Return the roofline of as many of a machine's cores as it has threads."""
+        cores = float(min(self.case.threads, machine.cores))
+        return DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop", cores=cores)
+
+    def peak(self, machine: Machine, metric: Metric) -> float | None:
+        """Return the peak of these cores."""
+        try:
+            return self.roofline(machine, metric).peak
+        except UnknownCeiling:
+            return None
+
+    def share_of_peak(self, machine: Machine, metric: Metric) -> float | None:
+        """Return the efficiency, Eq. (5)."""
+        return over(self.rate(metric), self.peak(machine, metric))
+
+    def bound(self, machine: Machine, metric: Metric) -> tuple[float | None, str | None]:
+        """Return the bound of Eq. (7) and its bottleneck."""
+        work, intensity = self.work(metric), self.intensity(metric)
+        if not work:
+            return None, None
+        try:
+            roofline = self.roofline(machine, metric)
+            if self.dram_bytes == 0:
+                return roofline.peak, "calculation"
+            if intensity is None:
+                return None, None
+            return float(roofline.attainable(intensity)), str(roofline.bottleneck(intensity))
+        except UnknownCeiling:
+            return None, None
+
+
+def measured_cases(results: Sequence[DatacenterResult]) -> list[MeasuredCase]:
+    """Return the cases that could be measured."""
+    return [
+        MeasuredCase(
+            case=result.case,
+            measurement=result.measurement,
+            source=result.source,
+            bop=basic_operations_of(result),
+        )
+        for result in results
+        if result.measurement is not None
+    ]
+
+
+def mean(
+    cases: Sequence[MeasuredCase], amount: Callable[[MeasuredCase], float | None]
+) -> float | None:
+    """Return the mean of an amount over cases; None: it is not known of all."""
+    amounts = [amount(case) for case in cases]
+    known = [one for one in amounts if one is not None]
+    return sum(known) / len(known) if known and len(known) == len(amounts) else None
+
+
+def over(above: float | None, below: float | None) -> float | None:
+    """Return a quotient; None: a part of it is not known, or there is nothing to divide by."""
+    return above / below if above is not None and below else None

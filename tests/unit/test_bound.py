@@ -4,7 +4,7 @@ from core_inputs import ceiling, machine_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.core.bound import bound
+from ridgepoint.core.bound import bound, bound_known, combined, ridge, series, slowest
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.published.machines import load
@@ -275,3 +275,94 @@ def test_a_machine_without_the_ceiling_is_refused():
     """The D510's bandwidth was never published: no bound is invented."""
     with pytest.raises(UnknownCeiling, match=r"by 'dram' on d510: .*known: fp64, bop"):
         bound(Demand({"bop": 1.0, "dram_read": 1.0}), load("d510"))
+
+
+# --- what a bound answers -----------------------------------------------------------------------
+
+
+def test_a_bound_answers_for_the_work_that_it_is_of():
+    """6 Gflop on 2 GB read and 1 GB written, at 4 Gflop/s and 3 GB/s: by hand."""
+    least = bound(Demand({"fp64": 6e9, "dram_read": 2e9, "dram_write": 1e9}), BENCH)
+
+    assert (least.work, least.time_s, least.attainable) == (6e9, 1.5, 4e9)
+    assert (least.intensity(), least.intensity("dram_read")) == (2.0, 3.0)
+    assert (least.performance(3.0), least.efficiency(3.0)) == (2e9, 0.5)
+
+
+def test_the_intensity_of_what_moves_nothing_is_infinite():
+    """And that of a copy is 0."""
+    assert bound(Demand({"fp64": 1.0}), BENCH).intensity() == float("inf")
+    assert bound(Demand({"dram": 1.0}), BENCH).intensity() == 0.0
+    assert bound(Demand({"dram": 1.0}), BENCH).attainable == 0.0
+
+
+@given(amounts, amounts)
+def test_attainable_is_the_roofline(flop, moved):
+    """min(pi, beta I), as Williams et al. write it."""
+    least = bound(Demand({"fp64": flop, "dram": moved}), BENCH)
+
+    assert least.attainable == pytest.approx(min(4e9, 3e9 * flop / moved), rel=1e-12)
+
+
+def test_at_the_ridge_point_computing_takes_as_long_as_moving():
+    """Of the Ridgeline's machine: 4.2 Tflop/s over 105 GB/s is 40 flop/byte."""
+    node = load("cascade-lake")
+    least = bound(Demand({"fp32": ridge(node, "fp32") * 1e6, "dram": 1e6}), node)
+
+    assert ridge(node, "fp32") == pytest.approx(40)
+    assert ridge(node, "fp32", "network") == pytest.approx(350)
+    assert least.times_s["compute"] == pytest.approx(least.times_s["dram"], rel=1e-12)
+
+
+@given(demands)
+def test_what_has_no_ceiling_is_left_out_of_the_bound_and_named(demand):
+    """A machine that knows memory alone bounds the traffic; the work stays known."""
+    memory = machine_of(ceiling("dram", 3e9))
+    least = bound_known(demand, memory)
+    moved = {name: a for name, a in demand.amounts.items() if name.startswith("dram")}
+
+    if not moved:
+        assert least is None
+        return
+    assert least.time_s == bound(Demand(moved), memory).time_s
+    assert set(least.left_out) == set(demand.amounts) - set(moved)
+    assert set(least.known.amounts) == set(moved)
+    assert least.work == demand.amounts.get("fp64", 0.0) + demand.amounts.get("fp32", 0.0)
+
+
+# --- several bounds -----------------------------------------------------------------------------
+
+
+@given(demands)
+def test_a_series_of_one_part_is_that_part(demand):
+    """Nothing is added."""
+    alone = bound(demand, BENCH)
+
+    assert series([alone]).time_s == alone.time_s
+    assert series([alone]).times_s == alone.times_s
+    assert series([alone]).demand.amounts == alone.demand.amounts
+
+
+@given(st.lists(demands, min_size=1, max_size=5))
+def test_a_series_takes_the_sum_and_what_overlaps_no_more(parts):
+    """Parts in series take their sum; mixed well, the demand of all is bounded by less."""
+    bounds = [bound(part, BENCH) for part in parts]
+    whole, mixed = series(bounds), sum(parts[1:], parts[0])
+
+    assert whole.time_s == pytest.approx(sum(part.time_s for part in bounds), rel=1e-12)
+    assert whole.work == pytest.approx(sum(part.work for part in bounds), rel=1e-12)
+    assert bound(mixed, BENCH).time_s <= combined(whole.times_s.values()) * (1 + 1e-12)
+    assert combined(whole.times_s.values()) <= whole.time_s * (1 + 1e-12)
+
+
+@given(demands, st.lists(st.floats(0.1, 10.0), min_size=1, max_size=4))
+def test_the_slowest_of_several_machines_bounds(demand, speeds):
+    """Machines that differ by a factor alone: the bound is that of the least one."""
+    bounds = [
+        bound(demand, machine_of(*(ceiling(n, 1e9 * speed) for n in demand.amounts)))
+        for speed in speeds
+    ]
+
+    assert slowest(bounds).time_s == max(one.time_s for one in bounds)
+    assert slowest(bounds).binding == bounds[speeds.index(min(speeds))].binding
+    assert slowest(bounds[:1]).times_s == bounds[0].times_s

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.amounts import Amount, plain
+from ridgepoint.core.amounts import Amount, plain, ratio
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.resources import RESOURCES
 
@@ -34,6 +34,8 @@ class Bound:
 
     Parameters
     ----------
+    demand : Demand
+        All that was asked for.
     constraints_s : mapping of str to float or ndarray
         Seconds that each single limit asks for: ``compute``, a level such as ``dram`` (both
         directions together), ``dram_read``, ``dram_write``, ``network``.
@@ -41,11 +43,16 @@ class Bound:
         Seconds that each path needs: the largest of its constraints.
     time_s : float or ndarray
         The paths' times combined: the lower bound of the runtime.
+    left_out : tuple of str
+        Resources of the demand for which the machine has no ceiling: the bound holds without
+        them, and may be too low.
     """
 
+    demand: Demand
     constraints_s: Mapping[str, Amount]
     times_s: Mapping[str, Amount]
     time_s: Amount
+    left_out: tuple[str, ...] = ()
 
     @property
     def limiter(self) -> str | npt.NDArray[np.str_]:
@@ -56,6 +63,39 @@ class Bound:
     def binding(self) -> str | npt.NDArray[np.str_]:
         """Return the single constraint that needs the most time, for example ``dram_read``."""
         return _largest(self.constraints_s)
+
+    @property
+    def known(self) -> Demand:
+        """The part of the demand that the times are of."""
+        if not self.left_out:
+            return self.demand
+        amounts = self.demand.amounts.items()
+        return Demand({name: amount for name, amount in amounts if name not in self.left_out})
+
+    @property
+    def work(self) -> Amount:
+        """All work that was asked for: flop, op or BOP; 0: none."""
+        return self.demand.amount("compute")
+
+    @property
+    def attainable(self) -> Amount:
+        """The work over the least time, flop/s or BOP/s: no faster program does it."""
+        return ratio(self.work, self.time_s)
+
+    def intensity(self, resource: str = "dram") -> Amount:
+        """Return the work per byte of a level, of one of its directions, or of the network.
+
+        It is infinite where no byte is moved, and NaN without work and bytes.
+        """
+        return ratio(self.work, self.demand.amount(resource))
+
+    def performance(self, runtime_s: npt.ArrayLike) -> Amount:
+        """Return the work over a runtime, flop/s or BOP/s."""
+        return ratio(self.work, runtime_s)
+
+    def efficiency(self, runtime_s: npt.ArrayLike) -> Amount:
+        """Return the least time over a runtime: 1 is the roof."""
+        return ratio(self.time_s, runtime_s)
 
 
 def slowest(bounds: Sequence[Bound]) -> Bound:
@@ -72,18 +112,89 @@ def slowest(bounds: Sequence[Bound]) -> Bound:
         The time is that of the slowest machine. Every single limit and path has the time of the
         machine that needs most for it, so that paths combined may be more than the time.
     """
+    return _joined(bounds, bounds[0].demand, np.maximum)
+
+
+def series(bounds: Sequence[Bound]) -> Bound:
+    """Return the bound of parts that run one after the other.
+
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        At least one.
+
+    Returns
+    -------
+    Bound
+        Demands and times are sums: of every limit, of every path, and of the whole. Since the
+        parts do not overlap, the time may exceed that of every path; `combined` of the paths'
+        times is the least time of parts that overlap.
+    """
+    return _joined(bounds, reduce(Demand.__add__, [part.demand for part in bounds]), np.add)
+
+
+def _joined(bounds: Sequence[Bound], demand: Demand, by: Callable[[Any, Any], Any]) -> Bound:
+    def join(times: Sequence[Mapping[str, Amount]]) -> dict[str, Amount]:
+        names = dict.fromkeys(name for part in times for name in part)
+        return {name: plain(reduce(by, [part.get(name, 0.0) for part in times])) for name in names}
+
     return Bound(
-        constraints_s=_combined([each.constraints_s for each in bounds], np.maximum),
-        times_s=_combined([each.times_s for each in bounds], np.maximum),
-        time_s=plain(reduce(np.maximum, [np.asarray(each.time_s) for each in bounds])),
+        demand=demand,
+        constraints_s=join([part.constraints_s for part in bounds]),
+        times_s=join([part.times_s for part in bounds]),
+        time_s=plain(reduce(by, [part.time_s for part in bounds])),
+        left_out=tuple(dict.fromkeys(name for part in bounds for name in part.left_out)),
     )
 
 
-def _combined(
-    times: Sequence[Mapping[str, Amount]], by: Callable[[Any, Any], Any]
-) -> dict[str, Amount]:
-    names = dict.fromkeys(name for each in times for name in each)
-    return {name: plain(reduce(by, [each.get(name, 0.0) for each in times])) for name in names}
+def combined(times_s: Iterable[Amount], overlap: Overlap = "full") -> Amount:
+    """Return the time of paths together.
+
+    Parameters
+    ----------
+    times_s : iterable of float or ndarray
+        At least one; shapes broadcast.
+    overlap : {"full", "none"} or float
+        As for `bound`.
+    """
+    exponent, parts = exponent_of(overlap), list(times_s)
+    if math.isinf(exponent):
+        longest = parts[0]
+        for part in parts[1:]:
+            longest = np.maximum(longest, part)
+        return plain(longest)
+    # Scaled by the largest: t^k over- and underflows for a large k.
+    largest = np.maximum.reduce(np.broadcast_arrays(*parts))
+    scale = np.where(largest > 0, largest, 1.0)
+    return plain(scale * sum((part / scale) ** exponent for part in parts) ** (1 / exponent))
+
+
+def ridge(
+    machine: Capacities, work: str, resource: str = "dram", *, cores: npt.ArrayLike | None = None
+) -> Amount:
+    """Return the ridge point: the intensity at which computing takes as long as moving.
+
+    Parameters
+    ----------
+    machine : Machine, Rates
+    work : str
+        ``fp64``, ``bop``, ...
+    resource : str
+        A memory level, one of its directions, or ``network``.
+    cores : array_like or None
+        Cores kept busy; None: all.
+
+    Returns
+    -------
+    float or ndarray
+        flop/byte or BOP/byte: the capacity for work over that for bytes.
+
+    Raises
+    ------
+    UnknownCeiling
+        If the machine lacks a ceiling.
+    """
+    return plain(machine.rate(work, cores=cores) / machine.rate(resource, cores=cores))
 
 
 def _largest(times: Mapping[str, Amount]) -> str | npt.NDArray[np.str_]:
@@ -151,35 +262,42 @@ def bound(
     >>> bound(step, clx).limiter
     'network'
     """
-    exponent = exponent_of(overlap)
     constraints = _constraints(demand, machine, cores)
     times: dict[str, Amount] = {}
     for name, seconds in constraints.items():
         path = RESOURCES[name].path if name in RESOURCES else name
         times[path] = plain(np.maximum(times[path], seconds)) if path in times else seconds
-    parts = list(times.values())
-    if math.isinf(exponent):
-        combined = parts[0]
-        for part in parts[1:]:
-            combined = np.maximum(combined, part)
-    else:
-        # Scaled by the largest: t^k over- and underflows for a large k.
-        largest = np.maximum.reduce(np.broadcast_arrays(*parts))
-        scale = np.where(largest > 0, largest, 1.0)
-        combined = scale * sum((part / scale) ** exponent for part in parts) ** (1 / exponent)
-    return Bound(constraints_s=constraints, times_s=times, time_s=plain(combined))
+    time_s = combined(times.values(), overlap)
+    return Bound(demand=demand, constraints_s=constraints, times_s=times, time_s=time_s)
 
 
-def answerable(demand: Demand, machine: Capacities) -> Demand:
-    """Return the part of a demand for which there are ceilings: of a direction, or of both."""
-    return Demand(
-        {
-            name: amount
-            for name, amount in demand.amounts.items()
-            if machine.knows(name)
-            or (RESOURCES[name].path in RESOURCES and machine.knows(RESOURCES[name].path))
-        }
-    )
+def bound_known(
+    demand: Demand,
+    machine: Capacities,
+    *,
+    overlap: Overlap = "full",
+    cores: npt.ArrayLike | None = None,
+) -> Bound | None:
+    """Bound a demand by the ceilings that a machine has; as `bound`, which refuses if one lacks.
+
+    Returns
+    -------
+    Bound or None
+        What it leaves out is in `Bound.left_out`. None: the machine has no ceiling for anything
+        that was asked for.
+    """
+    known = {name: amount for name, amount in demand.amounts.items() if _serves(machine, name)}
+    if not known:
+        return None
+    least = bound(Demand(known), machine, overlap=overlap, cores=cores)
+    left_out = tuple(name for name in demand.amounts if name not in known)
+    return replace(least, demand=demand, left_out=left_out) if left_out else least
+
+
+def _serves(machine: Capacities, name: str) -> bool:
+    """Return whether there is a ceiling for a resource; one of both directions is enough."""
+    path = RESOURCES[name].path
+    return machine.knows(name) or (path in RESOURCES and machine.knows(path))
 
 
 def exponent_of(overlap: Overlap) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.amounts import Amount, plain
-from ridgepoint.core.resources import resource_named
+from ridgepoint.core.resources import RESOURCES, resource_named
 
 
 class Demand:
@@ -67,6 +67,21 @@ class Demand:
                 for name in names
             }
         )
+
+    def amount(self, name: str) -> Amount:
+        """Return what is asked of a resource, or of all resources of a path; 0: nothing.
+
+        Parameters
+        ----------
+        name : str
+            ``fp64``, ``dram_read``, ...; or a path: ``compute`` is all work, ``dram`` the traffic
+            of both directions.
+        """
+        total: Amount = 0.0
+        for resource, amount in self.amounts.items():
+            if name in (resource, RESOURCES[resource].path):
+                total = total + amount
+        return total
 
     def __mul__(self, factor: npt.ArrayLike) -> Demand:
         return Demand({name: np.multiply(amount, factor) for name, amount in self.amounts.items()})

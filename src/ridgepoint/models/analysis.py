@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ridgepoint.core.bound import Bound, answerable, bound
+from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, TimedFunction
@@ -107,13 +107,14 @@ class Analysis:
         """The bound with the traffic of each alternative; None: nothing of it is bounded."""
         if self.machine is None or self.placement is None:
             return ()
-        counted, bounds = self.measurement.counted, []
-        for one in counted.alternatives:
-            moved = replace(self.measurement, counted=replace(counted, traffic=one.traffic))
-            asked = answerable(demand_of(moved, self.metric), self.machine)
-            cores = self.placement.cores
-            bounds.append(bound(asked, self.machine, cores=cores) if asked.amounts else None)
-        return tuple(bounds)
+        counted, cores = self.measurement.counted, self.placement.cores
+        moved = [
+            replace(self.measurement, counted=replace(counted, traffic=alternative.traffic))
+            for alternative in counted.alternatives
+        ]
+        return tuple(
+            bound_known(demand_of(other, self.metric), self.machine, cores=cores) for other in moved
+        )
 
     @cached_property
     def working_sets(self) -> tuple[WorkingSet, ...] | None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.amounts import Amount, plain, positive
-from ridgepoint.core.bound import bound
+from ridgepoint.core.bound import bound, ridge
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
@@ -311,12 +311,12 @@ class DCRoofline:
     @property
     def ridge(self) -> float:
         """The intensity from which on calculation is the bottleneck, BOP/byte."""
-        return self.peak / float(self.rates.rate("dram"))
+        return float(ridge(self.rates, self.work))
 
     def attainable(self, intensity: npt.ArrayLike) -> Amount:
         """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
         i = positive("intensity", intensity)
-        return plain(i / bound(Demand({self.work: i, "dram": 1.0}), self.rates).time_s)
+        return bound(Demand({self.work: i, "dram": 1.0}), self.rates).attainable
 
     def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
         """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ridgepoint.core.bound import Bound, answerable, bound
+from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Ceiling, Machine
@@ -60,14 +60,11 @@ class NodeBound:
     Parameters
     ----------
     host : str
-    demand : Demand
-        The part for which the machine has ceilings.
     bound : Bound or None
-        None: the machine has no ceiling for anything of it.
+        If all nodes were like it. None: the machine has no ceiling for anything of it.
     """
 
     host: str
-    demand: Demand
     bound: Bound | None
 
 
@@ -243,10 +240,9 @@ def why_no_ridgeline(
     ):
         if path not in by_path:
             return what
-    known = answerable(Demand(dict.fromkeys(needed, 0.0)), machine).amounts
-    for name in needed:
-        if name not in known:
-            return f"{machine.name!r} has no {RESOURCES[name].path} ceiling ({name})"
+    least = bound_known(Demand(dict.fromkeys(needed, 0.0)), machine)
+    for name in needed if least is None else least.left_out:
+        return f"{machine.name!r} has no {RESOURCES[name].path} ceiling ({name})"
     return None
 
 
@@ -326,9 +322,8 @@ def _bounded(measurement: Measurement, machine: Machine, metric: Metric) -> Iter
     whole = _of_ranks(measurement)
     cores = _cores(measurement, machine)
     for node in whole.nodes:
-        known = answerable(_demand(measurement, node, metric), machine)
-        limit = bound(known * len(whole.nodes), machine, cores=cores) if known.amounts else None
-        yield NodeBound(host=node.host, demand=known, bound=limit)
+        demand = _demand(measurement, node, metric) * len(whole.nodes)
+        yield NodeBound(host=node.host, bound=bound_known(demand, machine, cores=cores))
 
 
 def _demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:

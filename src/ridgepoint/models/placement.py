@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ridgepoint.core.bound import Bound, answerable, bound
+from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate
@@ -48,8 +48,6 @@ class Placement(Presentable):
     ----------
     cores : float
         Cores whose roofs apply: those that the program kept busy, or as asked.
-    demand : Demand
-        The part of the program's demand for which the machine has ceilings.
     bound : Bound or None
         None: the machine has no ceiling for anything that the program asked for.
     runtime_s : Estimate or None
@@ -80,7 +78,6 @@ class Placement(Presentable):
     """
 
     cores: float
-    demand: Demand
     bound: Bound | None
     runtime_s: Estimate | None
     metric: Metric
@@ -111,6 +108,11 @@ class Placement(Presentable):
         if self.efficiency is not None:
             parts.append(f"efficiency {self.efficiency:.1%}")
         return f"{of}{', '.join(parts)}"
+
+    @property
+    def demand(self) -> Demand:
+        """The part of the program's demand for which the machine has ceilings."""
+        return Demand({}) if self.bound is None else self.bound.known
 
     @property
     def is_above_roof(self) -> bool:
@@ -188,13 +190,13 @@ def place_with(
     if cores is None:
         cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
     asked = demand_of(measurement, metric)
-    known = answerable(asked, machine)
+    limit = bound_known(asked, machine, cores=cores)
     cautions = [
         *measurement.all_cautions,
         *elsewhere(measurement, machine),
         *other_caches(measurement, machine),
         *by_instructions_per_cycle(measurement, machine),
-        *left_out(asked, known.amounts, machine),
+        *left_out(asked, limit, machine),
         *(bops_unknown(counts) if metric == "bop" else ()),
     ]
     cautions += [
@@ -202,12 +204,12 @@ def place_with(
         for name, part in parts
         if part.is_above_roof and part.bound is not None and part.efficiency is not None
     ]
-    limit = bound(known, machine, cores=cores) if known.amounts else None
-    time_s = None if limit is None else float(limit.time_s)
     work = work_total(counts, metric)
     runtime = None if timed is None else timed.runtime_s
-    efficiency = None if runtime is None or not time_s else time_s / runtime.median
     seconds = None if runtime is None else runtime.median
+    efficiency = None
+    if limit is not None and limit.time_s and seconds is not None:
+        efficiency = float(limit.efficiency(seconds))
     own = place_issue(
         counts,
         machine,
@@ -240,13 +242,12 @@ def place_with(
     moved = None if dram is None else dram.total_bytes
     return Placement(
         cores=cores,
-        demand=known,
         bound=limit,
         runtime_s=runtime,
         metric=metric,
         intensity=work / moved if moved and work is not None else None,
         performance_per_s=runtime.map(lambda t: work / t) if runtime and work else None,
-        attainable_per_s=work / time_s if work and time_s else None,
+        attainable_per_s=float(limit.attainable) if limit and limit.time_s and work else None,
         efficiency=efficiency,
         cautions=tuple(cautions),
         ends=ends,

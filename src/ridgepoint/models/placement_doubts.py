@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ridgepoint.core.amounts import Amount
 from ridgepoint.core.bound import Bound
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts
@@ -97,25 +96,26 @@ def _data(caches: Sequence[Cache]) -> list[Cache]:
     return [cache for cache in caches if cache.kind != "instruction"]
 
 
-def left_out(asked: Demand, bounded: Mapping[str, Amount], machine: Machine) -> list[Caution]:
+def left_out(asked: Demand, limit: Bound | None, machine: Machine) -> list[Caution]:
     """Return a caution for work, and for memory traffic, that the machine has no ceiling for."""
-    work = sum(float(v) for n, v in bounded.items() if RESOURCES[n].path == "compute")
+    missing = asked.amounts if limit is None else limit.left_out
+    work = 0.0 if limit is None else float(limit.known.amount("compute"))
     return [
         Caution(
             "no-ceiling",
-            f"{machine.name} has no {name} ceiling: {amount:.4g} {RESOURCES[name].unit} are left "
-            "out of the bound",
+            f"{machine.name} has no {name} ceiling: {asked.amounts[name]:.4g} "
+            f"{RESOURCES[name].unit} are left out of the bound",
             "the bound still holds, but may be too low"
             + (f": {_MEASURE_BOPS}" if name == "bop" else ""),
             effect=(
-                _WIDEST * float(amount) / work
+                _WIDEST * float(asked.amounts[name]) / work
                 if work and RESOURCES[name].path == "compute"
                 else None
             ),
             on=RESOURCES[name].path,
         )
-        for name, amount in asked.amounts.items()
-        if name not in bounded and RESOURCES[name].path in {"compute", "dram"}
+        for name in missing
+        if RESOURCES[name].path in {"compute", "dram"}
     ]
 
 

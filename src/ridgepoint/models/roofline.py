@@ -123,4 +123,4 @@ class Roofline(Presentable):
         """
         i = positive("intensity", intensity)
         demand = Demand({self.work: i, self.resource(level): 1.0})
-        return i / bound(demand, self.machine, cores=self.cores).time_s
+        return bound(demand, self.machine, cores=self.cores).attainable

@@ -240,7 +240,7 @@ def _(value: Roofline) -> RenderableType:
     table = plain_table("roof", "rate", "ridge point", right=("rate", "ridge point"))
     for roof in value.roofs:
         resource = RESOURCES[roof.resource]
-        ridge = "" if roof.is_compute else shown_intensity(value.peak / roof.rate)
+        ridge = "" if roof.is_compute else shown_intensity(value.ridge(resource.path))
         table.add_row(resource.label, format_si(roof.rate, resource.rate_unit), ridge)
     return Group(Text(machine_title(value.machine), style="bold"), table)
 

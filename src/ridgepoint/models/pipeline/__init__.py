@@ -95,16 +95,12 @@ class Stage:
     @property
     def work(self) -> float:
         """CL_i: flop (or BOP) of all executions."""
-        return self._amount("compute")
+        return self.repeat * float(self.demand.amount("compute"))
 
     @property
     def bytes(self) -> float:
         """ML_i: DRAM bytes of all executions."""
-        return self._amount("dram")
-
-    def _amount(self, path: str) -> float:
-        amounts = self.demand.amounts.items()
-        return self.repeat * float(sum(v for n, v in amounts if RESOURCES[n].path == path))
+        return self.repeat * float(self.demand.amount("dram"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ It divides nothing by a capacity itself: times are those of `ridgepoint.core.bou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -50,29 +49,48 @@ class Placed:
 
     Parameters
     ----------
-    work, memory_bytes, network_bytes : float or ndarray
-        F in flop or BOP, B_M and B_N in byte, of one node.
-    times_s : mapping of str to float or ndarray
-        Seconds that ``compute``, ``memory`` and ``network`` need, each on the machine that is
-        slowest at it.
-    time_s : float or ndarray
-        Those times combined: the lower bound of the runtime.
-    limiter : str or ndarray
-        Which of the three needs most; of equals the first, compute first.
+    bound : Bound
+        Of one node; each path on the machine that is slowest at it.
     roofline_limiter : str or ndarray
         What the roofline says, which knows no network: ``compute`` or ``memory``.
     slowest : int or ndarray
         Which of the machines bounds: the one whose own bound is the largest.
     """
 
-    work: Amount
-    memory_bytes: Amount
-    network_bytes: Amount
-    times_s: Mapping[Region, Amount]
-    time_s: Amount
-    limiter: str | npt.NDArray[np.str_]
+    bound: Bound
     roofline_limiter: str | npt.NDArray[np.str_]
     slowest: int | npt.NDArray[np.intp]
+
+    @property
+    def work(self) -> Amount:
+        """F, flop or BOP of one node."""
+        return self._shaped(self.bound.work)
+
+    @property
+    def memory_bytes(self) -> Amount:
+        """B_M, byte of one node."""
+        return self._shaped(self.bound.demand.amount("dram"))
+
+    @property
+    def network_bytes(self) -> Amount:
+        """B_N, byte of one node."""
+        return self._shaped(self.bound.demand.amount("network"))
+
+    @property
+    def times_s(self) -> dict[Region, Amount]:
+        """Seconds that each region's path needs, on the machine that is slowest at it."""
+        times = self.bound.times_s
+        return {name: self._shaped(times.get(path, 0.0)) for name, path in REGIONS.items()}
+
+    @property
+    def time_s(self) -> Amount:
+        """Those times combined: the lower bound of the runtime."""
+        return self.bound.time_s
+
+    @property
+    def limiter(self) -> str | npt.NDArray[np.str_]:
+        """Which region's path needs most; of equals the first, compute first."""
+        return _region(self.bound.limiter)
 
     @property
     def memory_intensity(self) -> Amount:
@@ -82,17 +100,20 @@ class Placed:
     @property
     def arithmetic_intensity(self) -> Amount:
         """I_A = F / B_M; infinite without memory bytes, NaN with neither."""
-        return ratio(self.work, self.memory_bytes)
+        return self._shaped(self.bound.intensity("dram"))
 
     @property
     def network_intensity(self) -> Amount:
         """I_N = F / B_N; infinite without network bytes, NaN with neither."""
-        return ratio(self.work, self.network_bytes)
+        return self._shaped(self.bound.intensity("network"))
 
     @property
     def performance(self) -> Amount:
         """Attainable flop/s or BOP/s of one node."""
-        return ratio(self.work, self.time_s)
+        return self.bound.attainable
+
+    def _shaped(self, amount: Amount) -> Amount:
+        return plain(np.broadcast_to(amount, np.shape(self.bound.time_s)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,26 +232,14 @@ class Ridgeline:
         strange = [n for n in demand.amounts if RESOURCES[n].path not in REGIONS.values()]
         if strange:
             raise ValueError(f"the plane has no place for {strange[0]!r}: its memory is 'dram'")
-        work, memory, network = (_amount(demand, path) for path in REGIONS.values())
-        shape = np.broadcast_shapes(*(np.shape(amount) for amount in demand.amounts.values()))
-        if not (np.broadcast_to(work, shape) + memory + network > 0).all():
+        if not np.all(sum(demand.amounts.values()) > 0):
             raise ValueError("work, memory_bytes and network_bytes must not all be 0")
         bounds = self._bounds(demand)
-        asked = slowest(bounds)
         node = {n: a for n, a in demand.amounts.items() if n != "network"}
         alone = slowest(self._bounds(Demand(node))).limiter if node else "compute"
-        totals = [np.broadcast_to(one.time_s, shape) for one in bounds]
-        most = np.argmax(np.stack(totals), axis=0)
+        most = np.argmax(np.stack([machine.time_s for machine in bounds]), axis=0)
         return Placed(
-            work=_shaped(work, shape),
-            memory_bytes=_shaped(memory, shape),
-            network_bytes=_shaped(network, shape),
-            times_s={
-                region: _shaped(asked.times_s.get(path, 0.0), shape)
-                for region, path in REGIONS.items()
-            },
-            time_s=_shaped(asked.time_s, shape),
-            limiter=_region(asked.limiter),
+            bound=slowest(bounds),
             roofline_limiter=_region(alone),
             slowest=int(most) if most.ndim == 0 else most,
         )
@@ -342,21 +351,8 @@ def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
     return {"dram": 1.0, "network": 1.0 / x}
 
 
-def _amount(demand: Demand, path: str) -> Amount:
-    """Return all that a demand asks of one path."""
-    total: Amount = 0.0
-    for name, amount in demand.amounts.items():
-        if RESOURCES[name].path == path:
-            total = total + amount
-    return total
-
-
 def _region(limiter: str | npt.NDArray[np.str_]) -> str | npt.NDArray[np.str_]:
     """Return the region of the plane in which a path is the limiter."""
     if isinstance(limiter, str):
         return "memory" if limiter == "dram" else limiter
     return np.where(limiter == "dram", "memory", limiter)
-
-
-def _shaped(amount: Amount, shape: tuple[int, ...]) -> Amount:
-    return plain(np.broadcast_to(amount, shape))

@@ -190,8 +190,7 @@ class Scaling:
             If a node has not so many cores, or a number is not finite and positive.
         """
         found = self.bound_at(cores, nodes)
-        performance = self.performance_in(found.time_s)
-        alone = self.performance_in(self.bound_at(1, 1).time_s)
+        performance, alone = found.attainable, self.bound_at(1, 1).attainable
         busy = np.multiply(cores, nodes, dtype=np.float64)
         q, p, performance, busy = np.broadcast_arrays(
             np.asarray(cores, dtype=np.float64), np.asarray(nodes, dtype=np.float64),

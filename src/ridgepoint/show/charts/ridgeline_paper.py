@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ridgepoint.models.ridgeline import REGIONS, Placed, Ridgeline
+from ridgepoint.core.demand import Demand
+from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.charts.ridgeline import ridgeline_figure
 from ridgepoint.show.charts.ridgeline_case import case_study
@@ -46,13 +47,15 @@ def save_all(
     last = trajectories[-1]
     for name, figure in (explained(ridgeline) | case_study(ridgeline, last)).items():
         save(figure, folder / f"{name}.svg")
-    both = ridgeline_figure(ridgeline, [_larger(one) for one in trajectories], notes=notes)
+    both = ridgeline_figure(
+        ridgeline, [_larger(ridgeline, one) for one in trajectories], notes=notes
+    )
     save(both, folder / "6.svg")
     for name, chart in zip(("6a", "6b"), both.charts, strict=True):
         save(replace(both, charts=(chart,)), folder / f"{name}.svg")
 
 
-def _larger(one: Trajectory) -> Trajectory:
+def _larger(ridgeline: Ridgeline, one: Trajectory) -> Trajectory:
     """Return the part that Fig. 6 shows: batches from 256 on, if there are several."""
     if one.variable != "batch" or one.batch is None:
         return one
@@ -62,21 +65,14 @@ def _larger(one: Trajectory) -> Trajectory:
     return replace(
         one,
         labels=tuple(one.labels[index] for index in kept),
-        placed=_of(one.placed, kept),
+        placed=ridgeline.place_demand(
+            Demand(
+                {
+                    name: np.broadcast_to(amount, len(one.batch))[kept]
+                    for name, amount in one.placed.bound.demand.amounts.items()
+                }
+            )
+        ),
         batch=tuple(one.batch[index] for index in kept),
         nodes=None if one.nodes is None else tuple(one.nodes[index] for index in kept),
-    )
-
-
-def _of(placed: Placed, kept: list[int]) -> Placed:
-    """Return some of the units of work."""
-    return Placed(
-        work=np.atleast_1d(placed.work)[kept],
-        memory_bytes=np.atleast_1d(placed.memory_bytes)[kept],
-        network_bytes=np.atleast_1d(placed.network_bytes)[kept],
-        times_s={region: np.atleast_1d(placed.times_s[region])[kept] for region in REGIONS},
-        time_s=np.atleast_1d(placed.time_s)[kept],
-        limiter=np.atleast_1d(placed.limiter)[kept],
-        roofline_limiter=np.atleast_1d(placed.roofline_limiter)[kept],
-        slowest=np.atleast_1d(placed.slowest)[kept],
     )

@@ -70,11 +70,11 @@ def test_kept_results_are_shown(cli, tmp_path):
     ("arguments", "said"),
     [
         (("datacenter", "quicksort"), "there is no 'quicksort'; there are sort, grep"),
-        (("datacenter", "--validate"), "does not apply to the datacenter workloads"),
-        (("datacenter", "--caches", "warm"), "does not apply to the datacenter workloads"),
-        (("datacenter", "--meter", "perf"), "does not apply to the datacenter workloads"),
-        (("datacenter", "--threads", "1", "--threads", "2"), "take one number"),
-        (("--published",), "applies only to the datacenter workloads"),
+        (("datacenter", "--validate"), "--validate"),
+        (("datacenter", "--caches", "warm"), "--caches"),
+        (("datacenter", "--meter", "perf"), "--meter"),
+        (("--published",), "--published"),
+        (("--list", "datacenter"), "'ridgepoint suite datacenter --list'"),
         (("datacenter", "--threads", "100000"), "CPUs may be used"),
     ],
 )
@@ -128,7 +128,7 @@ def test_results_that_cannot_be_written_are_shown_all_the_same(cli, monkeypatch,
     def refuse(run, path):
         raise RidgepointError("cannot write it", reason="no space left", remedy="make room")
 
-    monkeypatch.setattr("ridgepoint.cli.results.write", refuse)
+    monkeypatch.setattr("ridgepoint.cli.suite.results.write", refuse)
     status, out, err = cli("suite", "datacenter", "grep", "-o", tmp_path / "kept.json")
 
     assert status == 2

@@ -33,9 +33,10 @@ def test_workloads_are_listed_with_what_is_missing(cli):
     ]  # fmt: skip
 
 
-def test_kept_results_are_shown_without_measuring(cli, kept):
-    """A row for what was measured, a line for what could not be."""
-    status, out, _ = cli("suite", "--from", kept)
+@pytest.mark.parametrize("words", [("suite",), ("suite", "kernels")])
+def test_kept_results_are_shown_without_measuring(cli, kept, words):
+    """A row for what was measured, a line for what could not be; the kernels are the default."""
+    status, out, _ = cli(*words, "--from", kept)
 
     assert status == 0
     assert "daxpy.llvm" in out.splitlines()[1]

@@ -14,6 +14,7 @@ import snapshot_calls
 COMMANDS = (
     "machine", "run", "suite", "bops", "ridgeline", "scale", "pipeline", "list",
     "show", "plot", "name", "note", "delete", "include", "doctor",
+    "suite kernels", "suite datacenter", "suite distributed", "suite imaging",
 )  # fmt: skip
 _MEASUREMENTS = (
     *(name for names in kept_records.MEASURED.values() for name in names),
@@ -30,7 +31,8 @@ _PUBLISHED = ("cascade-lake", "e5645", "h200")
 
 
 def _help() -> dict[str, str]:
-    return {"help/ridgepoint": "--help", **{f"help/{name}": f"{name} --help" for name in COMMANDS}}
+    of_commands = {f"help/{name.replace(' ', '-')}": f"{name} --help" for name in COMMANDS}
+    return {"help/ridgepoint": "--help", **of_commands}
 
 
 def _kept() -> dict[str, str]:
@@ -169,8 +171,8 @@ def _refused() -> dict[str, str]:
             "scale": "scale linpack",
             "ridgeline": "ridgeline --point a=1",
             "ridgeline-model": "ridgeline --model nothing",
-            "suite-meter": "suite datacenter --meter native",
-            "suite-gain": "suite daxpy --gain 0.1",
+            "suite-name": "suite datacenter quicksort",
+            "suite-late": "suite --list datacenter",
             "suite-from": "suite --from {folder}/memo.toml",
             "suite-from-another": "suite --from {folder}/datacenter.json",
             "label": "name matmul 12",

@@ -187,7 +187,7 @@ def test_long_calls_get_the_time_that_they_need(seen, monkeypatch):
     monkeypatch.setattr(measuring, "_call_s", lambda stage: 7.0)
     said = []
     found = measure_stages(
-        chosen(seen, ["hogbom", "msmfs"]), states=["warm"], limit_s=5, report=said.append
+        chosen(stages(seen), ["hogbom", "msmfs"]), states=["warm"], limit_s=5, report=said.append
     )
     assert asked == [(1, 28.0), (1, 28.0)]
     assert said == ["measuring takes about 53 minutes", "timing (1 of 2)", "timing (2 of 2)"]
@@ -197,7 +197,7 @@ def test_long_calls_get_the_time_that_they_need(seen, monkeypatch):
 @pytest.mark.valgrind
 def test_hogbom_is_counted_as_the_overlaps_of_its_patches(seen):
     """2 flop for each pixel subtracted from, by a loop of its own; searching is no flop."""
-    (stage,) = chosen(seen, ["hogbom"])
+    (stage,) = chosen(stages(seen), ["hogbom"])
     dirty, psf, minor = stage.arguments
     minor = replace(minor, iterations=10)
     residual, expected = dirty.copy(), 0
@@ -224,7 +224,9 @@ def test_what_is_measured_cold_reads_its_data_once_and_writes_its_image(seen):
     data, and transforms have the image.
     """
     names = ["invert", "ifft", "hogbom"]
-    measured = measure_stages(chosen(seen, names), states=["cold"], repetitions=3, limit_s=2)
+    measured = measure_stages(
+        chosen(stages(seen), names), states=["cold"], repetitions=3, limit_s=2
+    )
     found = {one.name: one.moved_bytes for one in measured}
     n, picture = 351 * 16, 64 * 64 * 8
     data = n * (4 * 16 + 4 * 8 + 3 * 8)
@@ -244,7 +246,7 @@ def test_each_visibility_takes_the_same_flop_wherever_it_is(seen):
     coordinates and sums, up to 120. With vectors of 8 (AVX-512) cells are 9 x 16, rows 9 x 8.
     """
     measured = measure_stages(
-        chosen(seen, ["predict", "fft"]), states=["warm"], repetitions=3, limit_s=2
+        chosen(stages(seen), ["predict", "fft"]), states=["warm"], repetitions=3, limit_s=2
     )
     found = {one.name: one for one in measured}
     per_plane = found["degrid"].work_flop / (351 * 16 * 4) / 9
@@ -261,7 +263,7 @@ def test_transforms_are_those_of_the_rows_and_columns_that_anyone_needs(seen):
     A tile has 16 points, and a kernel reaches 5 beyond; phases of w come on top, of every pixel.
     """
     ducc0 = pytest.importorskip("ducc0")
-    (few,) = chosen(seen, ["fft"])
+    (few,) = chosen(stages(seen), ["fft"])
     row = np.ones(132) + 1j * np.arange(132)
     counted = [
         one.counted.counts.work_flop

@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 
 from ridgepoint.cli.progress import Progress
-from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.errors import RidgepointError, reason_of
 from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.kept.archive import Archive
 
@@ -294,3 +294,22 @@ def require_folder(path: Path) -> None:
             reason=f"there is no folder {str(path.parent)!r}",
             remedy="make it, or write elsewhere",
         )
+
+
+def made_folder(path: Path) -> Path:
+    """Return a folder, made if it is not there.
+
+    Raises
+    ------
+    RidgepointError
+        If it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RidgepointError(
+            f"cannot make the folder {str(path)!r}",
+            reason=reason_of(error),
+            remedy="name another one",
+        ) from error
+    return path

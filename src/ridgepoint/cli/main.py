@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import signal
 import sys
@@ -13,13 +12,13 @@ from typing import NoReturn
 import click
 
 from ridgepoint import __version__
+from ridgepoint.cli.lazy import LazyGroup
 from ridgepoint.core.errors import Interrupted, RidgepointError, reason_of, status_of
 
-# Name, module, help: known without importing any of them, for a fast --help.
 _COMMANDS = {
     "machine": "Measure this machine's ceilings and keep them.",
     "run": "Measure a program, bound it by the machine, draw it.",
-    "suite": "Run the reference kernels: measured over expected, and the figures.",
+    "suite": "Run suites of reference programs: kernels, datacenter, distributed, imaging.",
     "bops": "Count the basic operations of C and C++ programs from their source.",
     "cc": "Compile C so that it counts them: CC='ridgepoint cc' make.",
     "c++": "Compile C++ so that it counts them.",
@@ -37,25 +36,12 @@ _COMMANDS = {
 }
 
 
-class _LazyGroup(click.Group):
-    """A group whose commands are imported when they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"ridgepoint.cli.{cmd_name.replace('+', 'x')}")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
-
-@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    package="ridgepoint.cli",
+    summaries=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="ridgepoint")
 def group() -> None:
     """Measure a machine, measure a program, bound one by the other.

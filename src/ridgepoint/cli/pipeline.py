@@ -133,7 +133,6 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
     """Write the figures that were asked for."""
     if not outputs and folder is None:
         return
-    from ridgepoint.cli import results
     from ridgepoint.show.charts import pipeline, pipeline_mpl
 
     for path in outputs:
@@ -141,7 +140,7 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
     if folder is None:
         return
     for number, (found, gains, advised, _) in enumerate(shown, start=1):
-        own = results.folder(folder if len(shown) == 1 else folder / f"{number}")
+        own = common.made_folder(folder if len(shown) == 1 else folder / f"{number}")
         pipeline_mpl.save(pipeline.pipeline_figure(found), own / "pipeline.svg")
         pipeline_mpl.save_roofline(pipeline.roofline_figure(found), own / "roofline.svg")
         pipeline_mpl.save_time(pipeline.time_figure(found), own / "time.svg")

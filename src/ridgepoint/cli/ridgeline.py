@@ -258,10 +258,9 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> No
     for path in outputs:
         save(figure, path)
     if folder is not None:
-        from ridgepoint.cli import results
         from ridgepoint.show.charts.ridgeline_paper import save_all
 
-        save_all(shown.ridgeline, shown.trajectories, shown.notes, results.folder(folder))
+        save_all(shown.ridgeline, shown.trajectories, shown.notes, common.made_folder(folder))
 
 
 def _print(shown: Shown, *, as_json: bool) -> None:

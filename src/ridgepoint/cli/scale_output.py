@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgepoint.cli import common
 from ridgepoint.core.documents import SCHEMA, estimate_fields, plain, render
 from ridgepoint.models.scaling.allocation import Allocation
 from ridgepoint.models.scaling.fits import Fit
@@ -97,10 +98,9 @@ def _fit(fit: Fit) -> dict[str, Any]:
 
 def draw_figures(study: ScalingStudy, folder: Path, *, law: bool) -> None:
     """Write every figure of a study into a folder."""
-    from ridgepoint.cli import results
     from ridgepoint.show.charts.scaling import study_figures
     from ridgepoint.show.charts.scaling_mpl import save
 
-    made = results.folder(folder)
+    made = common.made_folder(folder)
     for name, figure in study_figures(study, law=law).items():
         save(figure, made / f"{name}.svg")

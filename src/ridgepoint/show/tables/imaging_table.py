@@ -28,14 +28,22 @@ warm, by the device's own clock, with what it waits for the host; nothing is cou
 that of the formulas, traffic is unknown"""
 
 
-def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
+def stage_table(
+    results: Sequence[StageResult], seen: Scene, *, device: str | None = None
+) -> RenderableType:
     """Return a table of the stages, state by state; below it, what could not be measured.
 
     Parameters
     ----------
     results : sequence of StageResult
     seen : Scene
+    device : str or None
+        Name of the GPU, where nothing is counted; None: this host's CPUs.
     """
+    return _of_host(results, seen) if device is None else _of_gpu(results, seen, device)
+
+
+def _of_host(results: Sequence[StageResult], seen: Scene) -> RenderableType:
     number = seen.geometry.threads
     head = _head(seen, "1 thread" if number == 1 else f"{number} threads")
     right = ("work", "/ formula", "traffic", "flop/byte", "time", "vis/s")
@@ -51,16 +59,7 @@ def stage_table(results: Sequence[StageResult], seen: Scene) -> RenderableType:
     return Group(*parts)
 
 
-def device_table(results: Sequence[StageResult], seen: Scene, *, name: str) -> RenderableType:
-    """Return a table of the stages on a GPU, where nothing is counted.
-
-    Parameters
-    ----------
-    results : sequence of StageResult
-    seen : Scene
-    name : str
-        Of the GPU.
-    """
+def _of_gpu(results: Sequence[StageResult], seen: Scene, name: str) -> RenderableType:
     right = ("work by formula", "time", "flop/s", "vis/s")
     table = plain_table("stage", *right, "one execution", right=right)
     for one in results:

@@ -335,9 +335,9 @@ def _cycles(minor: Minor) -> str:
     return f"{minor.iterations} minor cycles"
 
 
-def chosen(seen: Scene, names: Sequence[str]) -> tuple[Stage, ...]:
-    """Return the stages of these names; of none, all."""
-    return tuple(one for one in stages(seen) if not names or one.name in names)
+def chosen(stages: Sequence[Stage], names: Sequence[str]) -> tuple[Stage, ...]:
+    """Return the stages of these names; without a name, all."""
+    return tuple(stage for stage in stages if not names or stage.name in names)
 
 
 NAMES = ("invert", "ifft", "predict", "fft", "hogbom", "msmfs")

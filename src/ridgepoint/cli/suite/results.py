@@ -1,19 +1,55 @@
-"""Files of results of suites: read and written."""
+"""What every suite does with its results: print them, write them, read them again."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ridgepoint.cli import common
 from ridgepoint.core.errors import RidgepointError, reason_of
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ridgepoint.core.reference import DatacenterRun, SuiteRun
 
     Kept = TypeVar("Kept", SuiteRun, DatacenterRun)
 
 FILE = "results.json"
 """In a folder of figures: what they were drawn from."""
+
+
+def show_and_keep(
+    table: Callable[[], RenderableType],
+    *,
+    document: Callable[[], dict[str, Any]],
+    as_json: bool,
+    keep: Callable[[], None],
+) -> None:
+    """Print results and keep them: what stops one does not cost the user the other.
+
+    Parameters
+    ----------
+    table : callable
+        Returns the results for the terminal.
+    document : callable
+        Returns them as the fields of a document.
+    as_json : bool
+        Print the document instead of the table.
+    keep : callable
+        Writes what is to be written. It is called after printing, even if that failed.
+    """
+    from ridgepoint.core.documents import render
+
+    try:
+        if as_json:
+            sys.stdout.write(render(document()))
+        else:
+            common.console().print(table())
+    finally:
+        keep()
 
 
 def read(source: Path, kind: type[Kept]) -> Kept:
@@ -43,22 +79,3 @@ def write(run: SuiteRun | DatacenterRun, path: Path) -> None:
     from ridgepoint.show.files import replace_file
 
     replace_file(path, encode(run), what="the results")
-
-
-def folder(path: Path) -> Path:
-    """Return a folder, made if it is not there.
-
-    Raises
-    ------
-    RidgepointError
-        If it cannot be made.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RidgepointError(
-            f"cannot make the folder {str(path)!r}",
-            reason=reason_of(error),
-            remedy="name another one",
-        ) from error
-    return path

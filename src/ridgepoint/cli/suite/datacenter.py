@@ -2,107 +2,103 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ridgepoint.cli import common, results
+from ridgepoint.cli import common
+from ridgepoint.cli.suite import options, results
 
 if TYPE_CHECKING:
     from ridgepoint.core.reference import DatacenterCase, DatacenterRun
+    from ridgepoint.suites.datacenter import Workload
 
-NAME = "datacenter"
 
-
+@click.command("datacenter")
+@options.names_argument("WORKLOAD", lambda: tuple(_workloads()))
+@options.list_option
+@options.threads_option("Number of threads.", default=1, show_default=True)
+@click.option("--full", is_flag=True, help="Measure the full sizes, which takes much longer.")
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Print the paper's own tables, recomputed, and measure nothing.",
+)
+@options.figures_option("Draw the DC-Roofline and keep the results in FOLDER.")
+@options.from_option
+@options.output_option("the results", "FILE.json")
+@common.json_option
+@common.archive_option
 def command(
-    names: Sequence[str],
     *,
+    names: tuple[str, ...],
     only_list: bool,
-    published: bool,
-    threads: Sequence[int],
+    threads: int,
     full: bool,
+    published: bool,
     folder: Path | None,
     source: Path | None,
     output: Path | None,
     as_json: bool,
     archive_path: Path | None,
 ) -> int:
-    """Do what ``ridgepoint suite datacenter`` was asked for; return the exit status."""
+    """Run the datacenter WORKLOADs; without a name, all.
+
+    They are real programs that do little floating point (sort, grep, wordcount, ...). Each is
+    built and measured as it was and as it is after each step of optimisation. Their basic
+    operations are counted, and the tables of the DC-Roofline paper printed for this machine.
+    """
+    from ridgepoint.core.documents import to_fields
     from ridgepoint.core.reference import DatacenterRun
+    from ridgepoint.show.tables.datacenter_tables import datacenter
+    from ridgepoint.suites.datacenter.measuring import cases
 
     if published:
-        from ridgepoint.show.tables.dc_tables import published as shown_tables
-        from ridgepoint.show.tables.dc_tables import published_tables
-
-        common.console().print(shown_tables(published_tables()))
+        _show_published()
         return 0
-    cases = _cases(names, threads=threads, full=full)
+    chosen = cases(names, threads=threads, full=full)
     if only_list:
-        _list(cases)
+        _list(chosen)
         return 0
-    # What can be refused is refused before anything long begins.
-    if output is not None:
-        common.require_folder(output)
     if folder is not None:
-        results.folder(folder)
-    run = _measured(cases, archive_path) if source is None else results.read(source, DatacenterRun)
-    # Neither a full disk nor a closed pipe shall cost the user both the tables and the files.
-    try:
-        _show(run, as_json=as_json)
-    finally:
+        common.made_folder(folder)
+    run = _measured(chosen, archive_path) if source is None else results.read(source, DatacenterRun)
+
+    def keep() -> None:
         if output is not None:
             results.write(run, output)
         if folder is not None:
             _draw(run, folder)
-    unmeasured = any(one.measurement is None for one in run.results)
+
+    results.show_and_keep(
+        lambda: datacenter(run), document=lambda: to_fields(run), as_json=as_json, keep=keep
+    )
+    unmeasured = any(result.measurement is None for result in run.results)
     return 2 if source is None and unmeasured else 0
 
 
-def _show(run: DatacenterRun, *, as_json: bool) -> None:
-    if as_json:
-        from ridgepoint.core.documents import render, to_fields
-
-        sys.stdout.write(render(to_fields(run)))
-    else:
-        from ridgepoint.show.tables.datacenter_tables import datacenter
-
-        common.console().print(datacenter(run))
-
-
-def _cases(
-    names: Sequence[str], *, threads: Sequence[int], full: bool
-) -> tuple[DatacenterCase, ...]:
-    from ridgepoint.host import usable_cpus
+def _workloads() -> Mapping[str, Workload]:
     from ridgepoint.suites.datacenter import WORKLOADS
-    from ridgepoint.suites.datacenter.measuring import cases
 
-    unknown = [name for name in names if name not in WORKLOADS]
-    if unknown:
-        raise click.BadParameter(
-            f"there is no {unknown[0]!r}; there are {', '.join(WORKLOADS)}",
-            param_hint=f"'{NAME}'",
-        )
-    if len(threads) > 1:
-        raise click.BadParameter(
-            f"the {NAME} workloads take one number of threads", param_hint="'--threads'"
-        )
-    if threads and threads[0] > (every := len(usable_cpus())):
-        raise click.BadParameter(f"{every} CPUs may be used", param_hint="'--threads'")
-    return cases(names, threads=threads[0] if threads else 1, full=full)
+    return WORKLOADS
+
+
+def _show_published() -> None:
+    from ridgepoint.show.tables.dc_tables import published, published_tables
+
+    common.console().print(published(published_tables()))
 
 
 def _list(cases: Sequence[DatacenterCase]) -> None:
     from ridgepoint.show.tables.layout import plain_table
-    from ridgepoint.suites.datacenter import WORKLOADS
 
     table = plain_table("workload", "does", "steps", "size", right=("size",))
     for name in dict.fromkeys(case.workload for case in cases):
         own = [case for case in cases if case.workload == name]
         size = f"{own[0].size} {own[0].size_unit}"
-        table.add_row(name, WORKLOADS[name].summary, ", ".join(case.step for case in own), size)
+        table.add_row(name, _workloads()[name].summary, ", ".join(case.step for case in own), size)
     common.console().print(table)
 
 

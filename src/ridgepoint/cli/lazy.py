@@ -1,0 +1,58 @@
+"""Groups of commands that are imported when they are used, for a fast --help."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group that knows the names and summaries of its commands without importing any of them.
+
+    Parameters
+    ----------
+    package : str
+        Each command is the value ``command`` of the module of its name in this package.
+    summaries : mapping of str to str
+        What each command does, in one line, by its name.
+    default : str or None
+        The command that runs if the arguments begin with none of the names. None: there is none.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        package: str,
+        summaries: Mapping[str, str],
+        default: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self.package, self.summaries, self.default = package, summaries, default
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in their order."""
+        return list(self.summaries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, imported now; None: there is none of that name."""
+        if cmd_name not in self.summaries:
+            return None
+        module = importlib.import_module(f"{self.package}.{cmd_name.replace('+', 'x')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.summaries.items()))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command before arguments that name none."""
+        begins = args[0] if args else ""
+        if self.default and begins not in (*self.summaries, *ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)

@@ -1,0 +1,206 @@
+"""Measure the stages of a real imaging pipeline; describe it for ``ridgepoint pipeline``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ridgepoint.cli import common
+from ridgepoint.cli.suite import options, results
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.suites.imaging.measuring import StageResult
+    from ridgepoint.suites.imaging.places import Place
+    from ridgepoint.suites.imaging.stages import Scene
+
+_PICTURE = "imaging.png"
+"""In a folder of figures: pixels are no lines, so that a vector format has no use."""
+_SCHEMA = 1
+
+
+def _stages() -> tuple[str, ...]:
+    from ridgepoint.suites.imaging.stages import NAMES
+
+    return NAMES
+
+
+@click.command("imaging")
+@options.names_argument("STAGE", _stages)
+@options.list_option
+@options.caches_option
+@options.threads_option("Number of threads.", default=1, show_default=True)
+@click.option(
+    "--size",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="N",
+    help="Pixels along a side of the image.",
+)
+@click.option(
+    "--gain",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    metavar="G",
+    callback=lambda context, parameter, value: _number(value),
+    help="The share of a peak that a minor cycle removes.",
+)
+@options.figures_option("Image a known sky, and draw it in FOLDER; print which sources were found.")
+@options.output_option("the pipeline, for 'ridgepoint pipeline',", "FILE.toml")
+@common.device_option("Where it runs")
+@common.json_option
+@common.archive_option
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    names: tuple[str, ...],
+    only_list: bool,
+    state: str,
+    threads: int,
+    size: int,
+    gain: float,
+    folder: Path | None,
+    output: Path | None,
+    device: int | None,
+    as_json: bool,
+    archive_path: Path | None,
+) -> int:
+    """Measure the STAGEs of a real continuum imaging pipeline; without a name, all.
+
+    With -o FILE.toml they are described for 'ridgepoint pipeline FILE.toml'; with --figures an
+    image of a known sky is made and drawn. With --device gpu all of that runs on a GPU.
+    """
+    from ridgepoint.show.tables.imaging_table import stage_table, stages_table
+
+    if names and output is not None:
+        raise click.BadParameter(
+            "a pipeline needs all stages: name none", param_hint="'-o' / '--output'"
+        )
+    if device is not None:
+        _require_for_a_gpu(context, state)
+    place = _place(device, size=size, threads=threads, gain=gain)
+    if only_list:
+        common.console().print(stages_table(place.stages(names)))
+        return 0
+    if folder is not None:
+        common.made_folder(folder)
+    machine = None if output is None else _machine(place, archive_path)
+    # A GPU's image is made in any case: it says whether what is timed there works.
+    if folder is not None or device is not None:
+        _image(place, folder)
+    with common.progress() as shown:
+        measured = place.measure(names, states=options.states(state), report=shown.step)
+
+    def keep() -> None:
+        if output is not None and machine is not None:
+            _write_pipeline(measured, place, machine, output)
+
+    results.show_and_keep(
+        lambda: stage_table(measured, place.scene, device=place.device),
+        document=lambda: _document(measured, place.scene, device=place.device),
+        as_json=as_json,
+        keep=keep,
+    )
+    return 2 if any(result.failure is not None for result in measured) else 0
+
+
+def _number(value: float) -> float:
+    """Refuse what a range does not: it takes nan for a number within.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number")
+    return value
+
+
+def _require_for_a_gpu(context: click.Context, state: str) -> None:
+    if context.get_parameter_source("threads") is click.core.ParameterSource.COMMANDLINE:
+        raise click.BadParameter(
+            "--threads applies to CPUs only: it cannot be combined with --device",
+            param_hint="'--threads'",
+        )
+    if state == "cold":
+        raise click.BadParameter(
+            "on a GPU, stages are timed with warm caches only", param_hint="'--caches'"
+        )
+
+
+def _place(device: int | None, *, size: int, threads: int, gain: float) -> Place:
+    from ridgepoint.suites.imaging import places
+
+    try:
+        if device is None:
+            return places.on_host(size, threads=threads, gain=gain)
+        return places.on_gpu(device, size, gain=gain)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--size'") from error
+
+
+def _machine(place: Place, archive_path: Path | None) -> Machine:
+    """Return this host or this GPU as a machine: kept, or measured and kept now."""
+    from ridgepoint.kept.archive import Archive
+
+    with Archive(archive_path) as archive, common.progress() as shown:
+        if place.gpu is None:
+            return common.machine_of_this_host(archive, shown)[1]
+        return common.machine_of_gpu(archive, shown, place.gpu.device, place.gpu.index)[1]
+
+
+def _image(place: Place, folder: Path | None) -> None:
+    """Image the scene; print which sources were found, and draw what came out in a folder."""
+    from ridgepoint.show.charts.imaging import imaging_figure
+    from ridgepoint.show.charts.imaging_mpl import save
+    from ridgepoint.show.tables.imaging_table import source_table
+    from ridgepoint.suites.imaging.recovered import recovered
+
+    with common.progress() as shown:
+        imaged = place.image(report=shown.step)
+    if folder is not None:
+        save(imaging_figure(place.scene, imaged), folder / _PICTURE)
+    common.console(stderr=True).print(source_table(recovered(place.scene, imaged), imaged))
+
+
+def _document(
+    measured: Sequence[StageResult], scene: Scene, *, device: str | None
+) -> dict[str, Any]:
+    """Return the results as a document, which names the device if it is not this host's CPUs."""
+    from ridgepoint.core.documents import plain
+
+    return {
+        "schema": _SCHEMA,
+        "kind": "imaging",
+        "size": scene.geometry.size,
+        "visibilities": scene.observation.visibilities,
+        **({} if device is None else {"device": device}),
+        "results": plain(measured),
+    }
+
+
+def _write_pipeline(
+    measured: Sequence[StageResult], place: Place, machine: Machine, path: Path
+) -> None:
+    """Describe a pipeline in a file, with its machine in another beside it; say what to do with it.
+
+    The number of a machine would mean another one in another archive.
+    """
+    from ridgepoint.core.documents import render, to_fields
+    from ridgepoint.show.files import replace_file
+    from ridgepoint.suites.imaging.described import described
+
+    beside = path.with_suffix(".machine.json")
+    text = described(measured, place.scene, machine=beside.name, on_device=place.gridding)
+    replace_file(beside, render(to_fields(machine)).encode(), what="the machine")
+    replace_file(path, text.encode(), what="the pipeline")
+    common.say(f"its machine is in {beside}")
+    common.say(f"to compose it: ridgepoint pipeline {path}")

@@ -1,0 +1,200 @@
+"""Run the kernels, warm and cold; print measured over expected; draw the paper's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ridgepoint.cli import common
+from ridgepoint.cli.suite import SUITES, options, results
+
+if TYPE_CHECKING:
+    from ridgepoint.core.reference import Case, SuiteRun
+    from ridgepoint.profiling.calls import MeterName
+    from ridgepoint.suites.kernels import Workload
+
+
+@click.command("kernels")
+@click.argument(
+    "names", nargs=-1, metavar="[NAME]...", callback=lambda context, parameter, value: _own(value)
+)
+@options.list_option
+@options.caches_option
+@options.threads_option(
+    "Number of threads, for workloads that can use several. May be repeated.  "
+    "[default: 1, and all cores]",
+    multiple=True,
+)
+@click.option(
+    "--meter",
+    type=click.Choice(["engine", "native", "perf", "auto"]),
+    default=None,
+    help="What counts: a simulation (engine), copies that run AVX-512 and AMX too (native), the "
+    "CPU's own counters, or these if they tell enough.  [default: native, and engine what that "
+    "cannot]",
+)
+@click.option(
+    "--full", is_flag=True, help="Measure all sizes of the series, which takes much longer."
+)
+@click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")
+@options.figures_option(
+    "Measure what the figures of the paper need, and draw them in FOLDER; with --from, only draw "
+    "them."
+)
+@click.option("--per-cycle", is_flag=True, help="Give the figures a second axis in flop/cycle.")
+@options.from_option
+@options.output_option("the results", "FILE.json")
+@common.json_option
+@common.archive_option
+def command(
+    *,
+    names: tuple[str, ...],
+    only_list: bool,
+    state: str,
+    threads: tuple[int, ...],
+    meter: MeterName | None,
+    full: bool,
+    validate: bool,
+    folder: Path | None,
+    per_cycle: bool,
+    source: Path | None,
+    output: Path | None,
+    as_json: bool,
+    archive_path: Path | None,
+) -> int:
+    """Run kernels whose work and traffic are known: all, or those that NAMEs choose.
+
+    A NAME is that of a family (dgemm) or of one kernel (dgemm.naive). Each is timed natively and
+    counted, with cold caches and with warm ones, on one thread and on all cores. With --validate
+    the status is 1 if work that is known exactly was counted wrongly.
+    """
+    from ridgepoint.core.documents import to_fields
+    from ridgepoint.core.reference import SuiteRun
+    from ridgepoint.show.tables.suite_table import suite, validation
+    from ridgepoint.suites.kernels.validation import validate as compare
+
+    if only_list:
+        _list(names)
+        return 0
+    if folder is not None:
+        common.made_folder(folder)
+    if source is None:
+        cases = _cases(_chosen(names), state=state, threads=threads, full=full, folder=folder)
+        run = _measured(cases, meter=meter, archive_path=archive_path)
+    else:
+        run = results.read(source, SuiteRun)
+
+    def keep() -> None:
+        if output is not None:
+            results.write(run, output)
+        if folder is not None:
+            _draw(run, folder, per_cycle=per_cycle)
+
+    results.show_and_keep(
+        lambda: validation(compare(run.results)) if validate else suite(run),
+        document=lambda: to_fields(run),
+        as_json=as_json,
+        keep=keep,
+    )
+    return _status(run) if validate else 0
+
+
+def _own(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse the name of another suite: options come after it.
+
+    Raises
+    ------
+    click.BadParameter
+    """
+    for name in names:
+        if name in SUITES:
+            raise click.BadParameter(
+                f"{name!r} is a suite: name it first, as in 'ridgepoint suite {name} --list'"
+            )
+    return names
+
+
+def _chosen(names: Sequence[str]) -> list[Workload]:
+    """Return the workloads of these names; of a family, those that can run here.
+
+    Raises
+    ------
+    CannotMeasure
+        If there is none of that name, or it cannot run here.
+    """
+    from ridgepoint.suites.kernels import all_workloads, find
+
+    here = all_workloads()
+    chosen: dict[str, Workload] = {}
+    for name in names:
+        family = [each for each in here if each.family == name]
+        chosen.update((each.name, each) for each in family or [find(name)])
+    return list(chosen.values()) if names else list(here)
+
+
+def _list(names: Sequence[str]) -> None:
+    from ridgepoint.show.tables.suite_table import workloads
+    from ridgepoint.suites.kernels import missing
+
+    common.console().print(workloads(_chosen(names), {} if names else missing()))
+
+
+def _cases(
+    chosen: Sequence[Workload],
+    *,
+    state: str,
+    threads: Sequence[int],
+    full: bool,
+    folder: Path | None,
+) -> tuple[Case, ...]:
+    from ridgepoint.host import usable_cpus
+    from ridgepoint.show.charts.suite_figures import suite_cases
+    from ridgepoint.suites.kernels.measuring import cases
+
+    numbers = sorted(set(threads or (1, len(usable_cpus()))))
+    if folder is not None:
+        return suite_cases(chosen, threads=numbers)
+    return cases(chosen, states=options.states(state), threads=numbers, full=full)
+
+
+def _measured(
+    cases: Sequence[Case], *, meter: MeterName | None, archive_path: Path | None
+) -> SuiteRun:
+    from ridgepoint.core.reference import SuiteRun
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.suites.kernels.measuring import run_suite
+
+    with Archive(archive_path) as archive, common.progress() as shown:
+        _, machine = common.machine_of_this_host(archive, shown)
+        measured = run_suite(cases, meter=meter, caches=machine.caches or None, report=shown.step)
+        return SuiteRun(machine=machine, results=measured)
+
+
+def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
+    """Write every figure for which there are results, and the results themselves."""
+    from ridgepoint.show.charts.paths_mpl import save
+    from ridgepoint.show.charts.suite_figures import absent_figures, suite_figures
+
+    results.write(run, folder / results.FILE)
+    for name, figure in suite_figures(run.results, run.machine, in_cycles=per_cycle).items():
+        save(figure, folder / f"{name}.svg")
+    for name, why in absent_figures(run.results).items():
+        common.say(f"figure {name} is not drawn: {why}")
+
+
+def _status(run: SuiteRun) -> int:
+    """Return 1 if work that is known exactly was counted wrongly, or was not counted."""
+    from ridgepoint.suites.kernels import all_workloads
+
+    # Ours can run anywhere; kept results may be of a library that is not here.
+    ours = {each.name for each in all_workloads() if each.is_handwritten}
+    exact = [one for one in run.results if one.case.workload in ours]
+    right = (
+        one.measurement is not None
+        and one.measurement.counted.counts.work_flop == one.expected.work_flop
+        for one in exact
+    )
+    return 0 if all(right) else 1

@@ -1,0 +1,121 @@
+"""Options that several suites share, and what every suite does with its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ridgepoint.cli import common
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+list_option = click.option(
+    "--list", "only_list", is_flag=True, help="List what there is, and measure nothing."
+)
+caches_option = click.option(
+    "--caches",
+    "state",
+    type=click.Choice(["cold", "warm", "both"]),
+    default="both",
+    show_default=True,
+    help="State of the caches.",
+)
+from_option = click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Take the results from a file that -o or --figures wrote, and measure nothing.",
+)
+
+
+def threads_option(summary: str, **options: Any) -> Callable[[Command], Command]:
+    """Return the option for a number of threads that this host's CPUs can run at once."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        callback=lambda context, parameter, value: _within_this_host(value),
+        help=summary,
+        **options,
+    )
+
+
+def figures_option(summary: str) -> Callable[[Command], Command]:
+    """Return the option for a folder of figures."""
+    return click.option(
+        "--figures",
+        "folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help=summary,
+    )
+
+
+def output_option(what: str, metavar: str) -> Callable[[Command], Command]:
+    """Return the option for a file of results, whose folder must be there before any is measured.
+
+    Parameters
+    ----------
+    what : str
+        What is written to it.
+    metavar : str
+    """
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar=metavar,
+        callback=lambda context, parameter, value: _in_a_folder(value),
+        help=f"Write {what} to {metavar}.",
+    )
+
+
+def names_argument(
+    metavar: str, known: Callable[[], Sequence[str]]
+) -> Callable[[Command], Command]:
+    """Return the argument for names, each of which must be known.
+
+    Parameters
+    ----------
+    metavar : str
+        One of them, in the help.
+    known : callable
+        Returns the names there are; called when the command runs.
+    """
+    return click.argument(
+        "names",
+        nargs=-1,
+        metavar=f"[{metavar}]...",
+        callback=lambda context, parameter, value: _known(value, known()),
+    )
+
+
+def states(state: str) -> tuple[Any, ...]:
+    """Return the states of the caches that ``--caches`` asks for."""
+    return ("cold", "warm") if state == "both" else (state,)
+
+
+def _known(names: tuple[str, ...], known: Sequence[str]) -> tuple[str, ...]:
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise click.BadParameter(f"there is no {unknown!r}; there are {', '.join(known)}")
+    return names
+
+
+def _within_this_host(value: int | tuple[int, ...] | None) -> int | tuple[int, ...] | None:
+    from ridgepoint.host import usable_cpus
+
+    numbers = value if isinstance(value, tuple) else (value or 1,)
+    if max(numbers, default=1) > (cpus := len(usable_cpus())):
+        raise click.BadParameter(f"{cpus} CPUs may be used")
+    return value
+
+
+def _in_a_folder(path: Path | None) -> Path | None:
+    if path is not None:
+        common.require_folder(path)
+    return path

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ridgepoint.core.counts import Counts
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.source import compile_as, count
 

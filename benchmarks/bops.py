@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.meters import Run
-from ridgepoint.meters.process import run
+from ridgepoint.host.run import Run, run
+from ridgepoint.host.standard_input import StandardInput, own_standard_input
 from ridgepoint.meters.source import built, count
-from ridgepoint.meters.standard_input import StandardInput, own_standard_input
 from ridgepoint.suites.datacenter.build import compile_flags
 from ridgepoint.suites.datacenter.programs import WORKLOADS, arguments
 

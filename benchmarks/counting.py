@@ -35,7 +35,8 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
 from ridgepoint.host import usable_cpus
-from ridgepoint.meters import Meter, Run
+from ridgepoint.host.run import Run
+from ridgepoint.meters import Meter
 from ridgepoint.meters.building import CACHE_VARIABLE
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.engine import EngineMeter

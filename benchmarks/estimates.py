@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from counted_programs import SOURCES, Program, build
 from ridgepoint.cli.common import caches_of_this_host
 from ridgepoint.core.measurement import Counted
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.native import NativeMeter
 
 CACHES = "l1=48k:12,l2=2m:16,l3=5m:10"

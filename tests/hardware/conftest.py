@@ -9,7 +9,8 @@ import pytest
 
 from ridgepoint.cluster import profiling
 from ridgepoint.core.machine import Cache
-from ridgepoint.meters import Run, sampling
+from ridgepoint.host.run import Run
+from ridgepoint.meters import sampling
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.native import NativeMeter
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.native import NativeMeter

@@ -6,7 +6,7 @@ import pytest
 from known_work import BLAS_WORK
 
 from ridgepoint.core.basic_operations import BasicOperations
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.callgrind import CallgrindMeter
 
 pytestmark = pytest.mark.valgrind

@@ -11,7 +11,7 @@ import pytest
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import MeterUnavailable
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.source import built, count, find_clang
 
 try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.source import compile_as, count, find_clang
 
 try:

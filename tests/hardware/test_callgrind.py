@@ -13,7 +13,7 @@ from known_work import BLAS_WORK
 
 from ridgepoint.core.errors import CannotMeasure, CannotStart, UnsupportedInstruction
 from ridgepoint.core.machine import Cache
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.callgrind.counts import count_functions
 from ridgepoint.meters.object_file import holds_avx512

@@ -14,7 +14,7 @@ from ridgepoint.cluster.launcher import Launcher
 from ridgepoint.cluster.task import Task
 from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed
 from ridgepoint.host import hostname, usable_cpus
-from ridgepoint.meters.standard_input import no_standard_input
+from ridgepoint.host.standard_input import no_standard_input
 
 FAKE = Path(__file__).parents[1] / "programs" / "fake_launcher.sh"
 

@@ -198,8 +198,9 @@ def test_interrupted_build_leaves_nothing(tmp_path, tiny, monkeypatch):
 
 
 def sleeping(marker):
-    """Return the processes that have a marker among their arguments."""
-    return [p for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or [])]
+    """Return the processes that have a marker among their arguments and are not about to end."""
+    found = [p for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or [])]
+    return psutil.wait_procs(found, timeout=2)[1]
 
 
 @pytest.fixture

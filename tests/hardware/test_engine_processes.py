@@ -11,7 +11,7 @@ import pytest
 from known_work import CROWD
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 
 pytestmark = pytest.mark.valgrind
 

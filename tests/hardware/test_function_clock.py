@@ -5,10 +5,10 @@ import subprocess
 import pytest
 
 from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.host.run import run
+from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.engine import EngineMeter
-from ridgepoint.meters.process import run
 from ridgepoint.meters.sampling.function_clock import FunctionClock, fixed_addresses
-from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.profiling.program import measure_program
 
 pytestmark = [pytest.mark.hardware, pytest.mark.usefixtures("_can_stop")]

@@ -13,7 +13,7 @@ from ridgepoint.cluster.launcher import find_launcher
 from ridgepoint.cluster.task import Task
 from ridgepoint.core.errors import CannotStart, MeterUnavailable
 from ridgepoint.host import hostname
-from ridgepoint.meters.standard_input import no_standard_input
+from ridgepoint.host.standard_input import no_standard_input
 
 pytestmark = pytest.mark.network
 

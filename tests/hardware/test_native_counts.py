@@ -12,7 +12,7 @@ import pytest
 from known_work import CROWD
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.native.contents import BANK, EVENT, HEADER, MODULE, SAMPLE
 from ridgepoint.meters.native.copy_file import HEADER as COPY_HEADER
 from ridgepoint.meters.native.copy_file import LINE, PLACE, ROW

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.native import NativeMeter
 
 LINE = 64

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.native import NativeMeter
 
 pytestmark = [

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.native import NativeMeter
 
 pytestmark = pytest.mark.valgrind

@@ -10,6 +10,8 @@ from dataclasses import replace
 import pytest
 
 from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.host.run import resolve, run
+from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.catalogue import Core, Event, Metric, Microarchitecture
 from ridgepoint.meters.perf.groups import Counter
@@ -20,8 +22,6 @@ from ridgepoint.meters.perf.opened import fitted, opened
 from ridgepoint.meters.perf.plan import Plan
 from ridgepoint.meters.perf.session import Session
 from ridgepoint.meters.perf.sysfs import Encoding, Pmu, pmus
-from ridgepoint.meters.process import resolve, run
-from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.profiling.program import measure_program
 
 pytestmark = pytest.mark.hardware

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from ridgepoint.core.errors import CannotMeasure, CannotStart
-from ridgepoint.meters.process import resolve, run
-from ridgepoint.meters.standard_input import own_standard_input
+from ridgepoint.host.run import resolve, run
+from ridgepoint.host.standard_input import own_standard_input
 
 
 def sh(script, **options):
@@ -25,8 +25,8 @@ def sh(script, **options):
 def in_child(body, **options):
     """Run Python code that may use up its own standard input; return what it printed."""
     code = (
-        "from ridgepoint.meters.process import run\n"
-        "from ridgepoint.meters.standard_input import own_standard_input\n" + textwrap.dedent(body)
+        "from ridgepoint.host.run import run\n"
+        "from ridgepoint.host.standard_input import own_standard_input\n" + textwrap.dedent(body)
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, **options
@@ -205,8 +205,8 @@ def test_interrupt_leaves_no_process():
     """A Ctrl-C in the middle of a run ends the program before it is passed on."""
     marker = f"95{os.getpid()}"
     code = (
-        "from ridgepoint.meters.process import run\n"
-        "from ridgepoint.meters.standard_input import own_standard_input\n"
+        "from ridgepoint.host.run import run\n"
+        "from ridgepoint.host.standard_input import own_standard_input\n"
         "with own_standard_input() as stdin:\n"
         f"    run(('/bin/sh', '-c', 'trap \"\" INT; sleep {marker}'), stdin=stdin, output='own')\n"
     )
@@ -242,8 +242,8 @@ def test_nothing_outlives_a_process_that_was_killed(script):
     marker = f"96{os.getpid()}"
     code = (
         "import sys\n"
-        "from ridgepoint.meters.process import run\n"
-        "from ridgepoint.meters.standard_input import own_standard_input\n"
+        "from ridgepoint.host.run import run\n"
+        "from ridgepoint.host.standard_input import own_standard_input\n"
         "with own_standard_input() as stdin:\n"
         "    run(('/bin/sh', '-c', sys.argv[1]), stdin=stdin, output='own')\n"
     )

@@ -4,9 +4,9 @@ import pytest
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Timed
-from ridgepoint.meters.process import run
+from ridgepoint.host.run import run
+from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.sampling import Sampler
-from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.profiling.program import measure_program
 
 pytestmark = [pytest.mark.hardware, pytest.mark.usefixtures("_can_sample")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.sampling.function_clock import Stay
 from ridgepoint.profiling.function_timing import _cpu_of
 

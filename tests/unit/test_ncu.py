@@ -8,7 +8,7 @@ from ncu_inputs import PRODUCT, SAXPY, asked_for, install, table
 
 from ridgepoint.core.counts import Traffic
 from ridgepoint.core.errors import CannotMeasure, InvalidDocument
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.ncu import NcuMeter
 from ridgepoint.meters.ncu.metrics import first_choice, without
 from ridgepoint.meters.ncu.refusals import check, missing_metrics

@@ -10,7 +10,8 @@ from figure_inputs import MARKED
 from ridgepoint.cli.counting import meter_for
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import TimedRegion
-from ridgepoint.meters import Run, Selection
+from ridgepoint.host.run import Run
+from ridgepoint.meters import Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.region_times import RegionTime
 from ridgepoint.profiling.program import _with_time_of

@@ -12,7 +12,7 @@ from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.core.measurement import Counted, Measurement
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
 from ridgepoint.meters.scripted import ScriptedMeter

@@ -8,7 +8,7 @@ from perf_host import ScriptedKernel
 
 from ridgepoint import doctor
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.calibration import Known, calibrate
 from ridgepoint.meters.perf.known_kernels import known_work

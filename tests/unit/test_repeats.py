@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.profiling.timing import _kernel_caution, wants_another
 
 

@@ -11,7 +11,7 @@ from ridgepoint.core.counts import Counts, FunctionCounts
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Timed
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.code_made import parse_code_made, read_code_made
 from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.sampling import Sampler

@@ -2,7 +2,7 @@
 
 from ridgepoint.core.counts import Counts
 from ridgepoint.core.measurement import Counted
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.scripted import ScriptedMeter
 
 

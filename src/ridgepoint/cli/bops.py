@@ -113,9 +113,9 @@ def _measure(
     as_json: bool,
 ) -> tuple[SourceCounts, Timed | None]:
     """Count a program, and time it without counters if it can be and did end well."""
-    from ridgepoint.meters.process import resolve, run
+    from ridgepoint.host.run import resolve, run
+    from ridgepoint.host.standard_input import own_standard_input
     from ridgepoint.meters.source import count
-    from ridgepoint.meters.standard_input import own_standard_input
     from ridgepoint.profiling.timing import Native, time_program
 
     found = resolve(command)

@@ -141,9 +141,9 @@ def run_ranks(
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
     from ridgepoint.core.measurement import Asked
+    from ridgepoint.host.run import resolve
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept_cluster, machine_of
-    from ridgepoint.meters.process import resolve
     from ridgepoint.models.analysis import analyse
     from ridgepoint.models.distributed import machine_for
     from ridgepoint.models.work import yardstick_on

@@ -186,9 +186,9 @@ def _measure(
     from ridgepoint.core.errors import ArchiveRefused, CannotMeasure
     from ridgepoint.core.measurement import Asked
     from ridgepoint.host import usable_cpus
+    from ridgepoint.host.run import resolve
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import machine_of
-    from ridgepoint.meters.process import resolve
     from ridgepoint.models.work import yardstick_on
     from ridgepoint.profiling.program import measure_program
 

@@ -32,10 +32,10 @@ from ridgepoint.cluster.task import Failure, Report, Task
 from ridgepoint.core.errors import ProgramFailed, RidgepointError
 from ridgepoint.core.measurement import Counted
 from ridgepoint.host import System, hostname, usable_cpus
-from ridgepoint.meters import Meter, Run
-from ridgepoint.meters.process import Output, resolve, run
+from ridgepoint.host.run import Output, Run, resolve, run
+from ridgepoint.host.standard_input import StandardInput, own_standard_input
+from ridgepoint.meters import Meter
 from ridgepoint.meters.region_times import read_times
-from ridgepoint.meters.standard_input import StandardInput, own_standard_input
 from ridgepoint.regions import TIMES_VARIABLE
 
 _LOCAL_RANKS = (

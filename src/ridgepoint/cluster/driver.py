@@ -21,9 +21,8 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted, Measurement, Timed
 from ridgepoint.core.ranks import Distributed
-from ridgepoint.meters import Run
-from ridgepoint.meters.process import Output
-from ridgepoint.meters.standard_input import (
+from ridgepoint.host.run import Output, Run
+from ridgepoint.host.standard_input import (
     StandardInput,
     no_standard_input,
     own_standard_input,

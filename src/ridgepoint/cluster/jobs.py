@@ -8,7 +8,6 @@ import re
 import secrets
 import select
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -22,9 +21,10 @@ from ridgepoint.cluster.frames import Receiver
 from ridgepoint.cluster.launcher import Launcher, clean_environment
 from ridgepoint.cluster.task import Report, Task
 from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
-from ridgepoint.meters.process import Output, adopting_orphans
-from ridgepoint.meters.standard_input import StandardInput
-from ridgepoint.meters.watchdog import VARIABLE, watchdog
+from ridgepoint.host.process import DISCARD, PIPE, Process, has_ended, start
+from ridgepoint.host.run import Output, adopting_orphans, end_all
+from ridgepoint.host.standard_input import StandardInput
+from ridgepoint.host.watchdog import VARIABLE, watchdog
 
 END_S = 10.0
 """Within this time all ranks must have ended once one has failed, or all have told."""
@@ -87,21 +87,18 @@ class Jobs:
 
 
 @contextlib.contextmanager
-def _started(
-    command: Sequence[str], stdin: StandardInput, output: Output
-) -> Iterator[subprocess.Popen[bytes]]:
+def _started(command: Sequence[str], stdin: StandardInput, output: Output) -> Iterator[Process]:
     """Start a launcher, and end it with all that it started."""
     watch = watchdog()
     strangers = {child.pid for child in psutil.Process().children()}
     source = stdin.open()
     try:
-        stdout = {"own": None, "stderr": 2, "discard": subprocess.DEVNULL}[output]
-        process = subprocess.Popen(
+        process = start(
             command,
             stdin=source,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            env={**clean_environment(os.environ), VARIABLE: watch.token},
+            stdout={"own": None, "stderr": 2, "discard": DISCARD}[output],
+            stderr=PIPE,
+            environment={**clean_environment(os.environ), VARIABLE: watch.token},
         )
     except OSError as error:
         stdin.finish()
@@ -123,30 +120,14 @@ def _started(
         stdin.finish()
 
 
-def _end(process: subprocess.Popen[bytes], strangers: set[int]) -> None:
+def _end(process: Process, strangers: set[int]) -> None:
     """End a launcher; asked to, it ends the ranks of other hosts. Then what it left here."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE_S)
-    left = [
-        each
-        for child in psutil.Process().children()
-        if child.pid not in strangers
-        for each in (child, *_descendants(child))
-    ]
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for each in left:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                each.send_signal(number)
-        _, left = psutil.wait_procs(left, timeout=_GRACE_S)
+        has_ended(process, within_s=_GRACE_S)
+    left = [child for child in psutil.Process().children() if child.pid not in strangers]
+    end_all(left, grace_s=_GRACE_S)
     process.poll()
-
-
-def _descendants(process: psutil.Process) -> list[psutil.Process]:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return process.children(recursive=True)
-    return []
 
 
 class _Gathered:
@@ -169,7 +150,7 @@ class _Gathered:
         self._status: int | None = None
         self._seen_exits = False
 
-    def listen(self, process: subprocess.Popen[bytes], *, limit_s: float | None) -> None:
+    def listen(self, process: Process, *, limit_s: float | None) -> None:
         """Take in what ranks tell until they have ended, or it is time to end them."""
         assert process.stderr is not None  # it is a pipe
         fd = process.stderr.fileno()
@@ -192,8 +173,8 @@ class _Gathered:
             if time.monotonic() > end_s:
                 self._overdue = True
                 break
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._status = process.wait(0 if self._overdue or self._strange else _GRACE_S)
+        if has_ended(process, within_s=0 if self._overdue or self._strange else _GRACE_S):
+            self._status = process.returncode
 
     def _is_settled(self) -> bool:
         """Return whether nothing more is waited for but the end."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.core.errors import CannotStart
+from ridgepoint.core.errors import CannotStart, reason_of
+from ridgepoint.host.process import ask
 
 _PLACE = "{ranks}"
 _VERSION_LIMIT_S = 20.0
@@ -149,26 +149,20 @@ def _path(name: str) -> str:
 def _version(path: str) -> str:
     """Return what a launcher says of itself; empty: nothing."""
     try:
-        done = subprocess.run(
+        answer = ask(
             [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_VERSION_LIMIT_S,
-            check=False,
-            text=True,
-            errors="replace",
-            env=clean_environment(os.environ),
+            limit_s=_VERSION_LIMIT_S,
+            environment=clean_environment(os.environ),
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        why = error.strerror if isinstance(error, OSError) else "it does not answer"
+    except OSError as error:
         raise CannotStart(
             f"cannot start ranks with {path}",
-            reason=(why or str(error)).lower(),
+            reason=reason_of(error),
             remedy="see whether it runs by itself",
         ) from error
-    if done.returncode:
+    if answer.status:
         return ""
-    lines: Sequence[str] = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    lines: Sequence[str] = [line.strip() for line in answer.output.splitlines() if line.strip()]
     numbers = [line.split()[-1] for line in lines if line.startswith("Version:")]
     if lines and lines[0].startswith("HYDRA") and numbers:
         return f"Hydra of MPICH {numbers[0]}"

@@ -10,8 +10,6 @@ import hashlib
 import os
 import secrets
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -141,7 +139,7 @@ def _key(mpicc: Path) -> str:
 
 def _build(mpicc: Path, made: Path) -> None:
     """Build beside its place and rename, so that what is there is whole."""
-    from ridgepoint.meters.compiling import first_complaint
+    from ridgepoint.meters.compiling import BuildFailed, first_complaint, run_together
 
     files, headers = _sources()
     made.parent.mkdir(parents=True, exist_ok=True)
@@ -151,13 +149,15 @@ def _build(mpicc: Path, made: Path) -> None:
             *(str(path) for path in files if path.suffix == ".c"),
             *("-o", str(draft), "-ldl"),  # before glibc 2.34
         )
-        status = _run(command, log)
-        if status or not draft.is_file():
+        try:
+            with log.open("wb") as sink:
+                run_together([command], log.parent, sink, _COMPILE_LIMIT_S)
+        except BuildFailed as error:
             raise MeterUnavailable(
                 _WHAT,
-                reason=f"{mpicc} failed: {first_complaint(log)}",
+                reason=f"{mpicc}: {error}: {first_complaint(log)}",
                 remedy="see whether it compiles a program at all; it needs gcc or clang, and mpi.h",
-            )
+            ) from error
         draft.replace(made)
 
 
@@ -170,27 +170,6 @@ def _beside(made: Path) -> Iterator[tuple[Path, Path]]:
         finally:
             with suppress(FileNotFoundError):
                 draft.unlink()
-
-
-def _run(command: tuple[str, ...], log: Path) -> int:
-    """Run a compiler with all that it starts, none of which outlives this call."""
-    with log.open("wb") as sink:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "LC_ALL": "C"},
-            start_new_session=True,
-        )
-        try:
-            return process.wait(_COMPILE_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            return -1
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
 
 
 def environment(made: Path, folder: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ from ridgepoint.cluster.interfaces import Passed
 from ridgepoint.cluster.profiling import Profile
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
-from ridgepoint.meters.process import Output
+from ridgepoint.host.run import Output
 from ridgepoint.meters.region_times import RegionTime
 
 Mode = Literal["prepare", "time", "count"]

@@ -8,32 +8,7 @@ from typing import Literal, Protocol
 
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One finished run of a command.
-
-    Parameters
-    ----------
-    exit_status : int
-        As a shell sees it: the status, or 128 + the number of the signal that ended it.
-    wall_s : float
-        From start to exit.
-    cpu_s : float
-        User and system time of the command and of its children.
-    system_s : float
-        Of these, the time in the kernel.
-    left_behind : int
-        Descendants that outlived the command and were ended.
-    """
-
-    exit_status: int
-    wall_s: float
-    cpu_s: float
-    system_s: float = 0.0
-    left_behind: int = 0
-
+from ridgepoint.host.run import Run
 
 Launch = Callable[[Sequence[str]], Run]
 """Run a command line as the program itself is run: same input, directory, limits."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
 from ridgepoint.core.errors import MeterUnavailable, reason_of
+from ridgepoint.host.process import has_ended, in_session
 
 _COMPILE_LIMIT_S, _LINK_LIMIT_S = 120.0, 60.0
 _COMPILERS = ("cc", "gcc", "clang")
@@ -95,22 +95,24 @@ def run_together(
     """
     deadline_s = time.monotonic() + limit_s
     variables = {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder), **environment}
-    running: list[subprocess.Popen[bytes]] = []
-    try:
+    with ExitStack() as stack:
+        running = []
         for command in commands:
             log.write(f"$ {shlex.join(command)}\n".encode(errors="surrogateescape"))
             log.flush()
-            running.append(_start(command, folder, log, variables))
+            # In a session of its own, so that a compiler's own children end with it.
+            session = in_session(
+                command, stdout=log, stderr=log, folder=folder, environment=variables
+            )
+            try:
+                running.append(stack.enter_context(session))
+            except OSError as error:
+                reason = f"{command[0]} does not start ({reason_of(error)})"
+                raise BuildFailed(reason) from error
         for process in running:
-            process.wait(max(0.0, deadline_s - time.monotonic()))
-    except subprocess.TimeoutExpired as error:
-        program = Path(commands[0][0]).name
-        raise BuildFailed(f"{program} took longer than {limit_s:g} s") from error
-    finally:
-        for process in running:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            if not has_ended(process, within_s=max(0.0, deadline_s - time.monotonic())):
+                program = Path(commands[0][0]).name
+                raise BuildFailed(f"{program} took longer than {limit_s:g} s")
     for process, command in zip(running, commands, strict=True):
         if process.returncode != 0:
             raise BuildFailed(f"{Path(command[0]).name} failed, status {process.returncode}")
@@ -145,23 +147,6 @@ def compile_and_link(
         run_together(linking, folder, sink, _LINK_LIMIT_S)
     for name in objects:
         (folder / name).unlink()
-
-
-def _start(
-    command: Sequence[str], folder: Path, log: BinaryIO, variables: dict[str, str]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            cwd=folder,
-            env=variables,
-            start_new_session=True,  # so that a compiler's own children end with it
-        )
-    except OSError as error:
-        raise BuildFailed(f"{command[0]} does not start ({reason_of(error)})") from error
 
 
 def first_complaint(log: Path) -> str:

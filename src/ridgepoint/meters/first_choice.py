@@ -14,7 +14,8 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure, CannotStart, RidgepointError, TimedOut
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
-from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
+from ridgepoint.host.run import Run
+from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.profile.asked import Asked

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 from ridgepoint.core.errors import TimedOut
 from ridgepoint.core.units import format_duration
-from ridgepoint.meters import Run
-from ridgepoint.meters.process import Output, run
-from ridgepoint.meters.standard_input import StandardInput
+from ridgepoint.host.run import Output, Run, run
+from ridgepoint.host.standard_input import StandardInput
 
 _RANGE = re.compile(r"(\d+) to (\d+)")
 

@@ -10,7 +10,8 @@ from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Timed
 from ridgepoint.core.units import format_si
-from ridgepoint.meters import Run, Selection
+from ridgepoint.host.run import Run
+from ridgepoint.meters import Selection
 from ridgepoint.meters.sampling.function_clock import HIT_S, FunctionClock, Stay
 from ridgepoint.profiling.timing import OTHERS, Native, time_cautions, wants_another
 

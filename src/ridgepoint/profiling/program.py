@@ -10,13 +10,13 @@ from ridgepoint.core.errors import MeterUnavailable, TimedOut
 from ridgepoint.core.machine import Cache, Machine, caches_of
 from ridgepoint.core.measurement import Counted, Measurement, Timed, TimedRegion, Timing
 from ridgepoint.host import System, usable_cpus
-from ridgepoint.meters import Meter, Run, Selection
+from ridgepoint.host.run import Output, Run, resolve
+from ridgepoint.host.standard_input import own_standard_input
+from ridgepoint.meters import Meter, Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.first_choice import first_choice
-from ridgepoint.meters.process import Output, resolve
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
-from ridgepoint.meters.standard_input import own_standard_input
 from ridgepoint.models.caches.capacity import ends_of
 from ridgepoint.models.plausibility import by_slowdown
 from ridgepoint.models.stays import time_within

@@ -15,12 +15,11 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Timed, TimedRegion
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
+from ridgepoint.host.run import Output, Run, run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Run
-from ridgepoint.meters.process import Output, run
+from ridgepoint.host.standard_input import StandardInput
 from ridgepoint.meters.region_times import RegionTime, read_times
 from ridgepoint.meters.sampling import Sampler
-from ridgepoint.meters.standard_input import StandardInput
 from ridgepoint.regions import TIMES_VARIABLE
 
 TIME_BUDGET_S = 30.0
@@ -75,7 +74,7 @@ class Native:
     Parameters
     ----------
     command : tuple of str
-        As `ridgepoint.meters.process.resolve` returns it.
+        As `ridgepoint.host.run.resolve` returns it.
     stdin : StandardInput
     repeat : int or None
         Runs that count; None: as many as the interval needs.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
+
+from ridgepoint.host.process import output_of
 
 _PATIENCE_S = 20.0
 
@@ -75,10 +76,8 @@ def _told(bus: str, fields: tuple[str, ...]) -> tuple[str, ...] | None:
         "--format=csv,noheader,nounits",
     ]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PATIENCE_S, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
+        told = output_of(command, limit_s=_PATIENCE_S)
+    except OSError:
         return None
-    values = tuple(part.strip() for part in done.stdout.strip().split(","))
+    values = tuple(part.strip() for part in told.strip().split(","))
     return values if len(values) == len(fields) else None

@@ -24,10 +24,10 @@ from ridgepoint.doctor.selftest.program import Expected, Program
 from ridgepoint.doctor.selftest.results import Check, NotRun, NotTested, Selftest, Trial
 from ridgepoint.doctor.selftest.streams import streams
 from ridgepoint.host import System
+from ridgepoint.host.run import Run, run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Meter, Run
-from ridgepoint.meters.process import run
-from ridgepoint.meters.standard_input import StandardInput, own_standard_input
+from ridgepoint.host.standard_input import StandardInput, own_standard_input
+from ridgepoint.meters import Meter
 
 __all__ = [
     "CACHES",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.callgrind.files import Written
 from ridgepoint.meters.object_file import ObjectFile
 from ridgepoint.meters.valgrind.refusals import (

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
+from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Launch, Meter, Run, Unavailable
+from ridgepoint.meters import Launch, Meter, Unavailable
 from ridgepoint.meters.callgrind import CallgrindMeter
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.engine import cautions as doubts

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.core.errors import MeterUnavailable, reason_of
+from ridgepoint.host.process import output_of
 from ridgepoint.meters import building
 
 PLATFORM = "amd64-linux"
@@ -110,24 +110,14 @@ def check_version(found: Installation) -> None:
     MeterUnavailable
         If it does not start, or the headers belong to another version.
     """
-    command = [str(found.launcher), "--version"]
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_START_TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
+        said = output_of([str(found.launcher), "--version"], limit_s=_START_TIMEOUT_S)
+    except OSError as error:
         raise unavailable(
-            f"{found.launcher} does not start ({said[0] if said else 'it says nothing'})",
+            f"{found.launcher} does not start ({reason_of(error)})",
             "reinstall the package 'valgrind'",
         ) from error
-    version = done.stdout.strip().removeprefix("valgrind-")
+    version = said.strip().removeprefix("valgrind-")
     if version != found.version:
         raise unavailable(
             f"{found.launcher} is Valgrind {version}, the headers in {found.headers} are of "

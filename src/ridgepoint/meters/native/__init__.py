@@ -20,8 +20,9 @@ from ridgepoint.core.errors import CannotMeasure, MeterUnavailable, reason_of
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted, Coverage, TrafficEstimate
 from ridgepoint.core.units import format_si
+from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Launch, Meter, Run, Unavailable
+from ridgepoint.meters import Launch, Meter, Unavailable
 from ridgepoint.meters.code_made import from_now_s
 from ridgepoint.meters.native import cautions as doubts
 from ridgepoint.meters.native.arena import (

@@ -19,8 +19,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from ridgepoint.core.errors import CannotMeasure, CannotStart, InvalidDocument
+from ridgepoint.host.run import resolve
 from ridgepoint.meters.object_file import foreign_architecture
-from ridgepoint.meters.process import resolve
 
 _SCRIPTS = 4  # interpreters of interpreters, as the kernel follows them
 _HEAD_BYTES = 256
@@ -76,7 +76,7 @@ def _executed(program: str) -> str:
         if head[:4] == b"\x7fELF":
             return program
         line = os.fsdecode(head[2:].split(b"\n")[0]).split() if head[:2] == b"#!" else []
-        # A text that names no interpreter is a shell's: ridgepoint.meters.process runs it so.
+        # A text that names no interpreter is a shell's: ridgepoint.host.run runs it so.
         program = line[0] if line else "/bin/sh"
     return program
 

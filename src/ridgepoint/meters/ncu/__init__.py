@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -18,6 +17,7 @@ from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.errors import CannotMeasure, InvalidDocument
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
+from ridgepoint.host.process import ask
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.ncu import cautions as doubts
@@ -103,10 +103,8 @@ class NcuMeter:
 
 def _version() -> str:
     try:
-        told = subprocess.run(
-            ("ncu", "--version"), capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
+        told = ask(("ncu", "--version"), limit_s=_PATIENCE_S).output
+    except OSError:
         told = ""
     found = _VERSION.search(told)
     return "of unknown version" if found is None else found[1]
@@ -160,18 +158,14 @@ def _launches(what: str, folder: Path, choice: Choice) -> tuple[KernelLaunch, ..
             reason="Nsight Compute wrote no report",
             remedy="see whether 'ncu' counts this program by itself",
         )
-    done = subprocess.run(
+    answer = ask(
         ("ncu", f"--import={report}", *_TABLE),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C"},  # else numbers are written as the user's country does
-        check=False,
+        environment={**os.environ, "LC_ALL": "C"},  # else numbers are as the user's country's are
     )
-    check(what, done.stdout + done.stderr)
+    check(what, answer.output + answer.complaints)
     try:
         return parse_launches(
-            done.stdout.splitlines(keepends=True), metrics=frozenset(chain(*choice.values()))
+            answer.output.splitlines(keepends=True), metrics=frozenset(chain(*choice.values()))
         )
     except InvalidDocument as error:
         raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error

@@ -14,7 +14,8 @@ from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
-from ridgepoint.meters import Launch, Meter, Run, Selection, Unavailable
+from ridgepoint.host.run import Run
+from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.perf import cautions as doubts
 from ridgepoint.meters.perf.calibration import Calibration, calibrate
 from ridgepoint.meters.perf.host import Host

@@ -14,7 +14,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Sampled, Timed, TimedFunction
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.code_made import from_now_s, read_code_made
 from ridgepoint.meters.sampling.address_space import places
 from ridgepoint.meters.sampling.names import Function, Names

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ridgepoint.core.errors import MeterUnavailable
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.sampling.address_space import places
 from ridgepoint.meters.sampling.recorder import recording

@@ -6,12 +6,12 @@ import functools
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.core.errors import MeterUnavailable
+from ridgepoint.host.process import ask, call
 
 COMPILER_VARIABLE = "RIDGEPOINT_CLANG"
 """Environment variable that names the clang to use."""
@@ -81,15 +81,8 @@ def find_clang() -> Clang:
 
 def _version(path: str) -> int | None:
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        answer = ask([path, "--version"])
     except OSError:
         return None
-    found = _VERSION.search(done.stdout)
+    found = _VERSION.search(answer.output)
     return None if found is None else int(found[1])
-
-
-def call(command: Sequence[str], *, variables: dict[str, str] | None = None) -> int:
-    """Run a compiler, whose output is shown, and return its exit status as a shell sees it."""
-    environment = None if variables is None else {**os.environ, **variables}
-    code = subprocess.run(command, check=False, env=environment).returncode
-    return code if code >= 0 else 128 - code

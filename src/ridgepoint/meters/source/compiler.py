@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.meters.source.clang import Clang, call, find_clang, has_opaque_pointers
+from ridgepoint.host.process import call
+from ridgepoint.meters.source.clang import Clang, find_clang, has_opaque_pointers
 from ridgepoint.meters.source.command_line import CommandLine, Input, parse
 from ridgepoint.meters.source.instrument import instrument
 

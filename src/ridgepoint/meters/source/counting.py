@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,8 +9,9 @@ from pathlib import Path
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.host.process import output_of
+from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Run
 from ridgepoint.meters.source.compiler import Say
 from ridgepoint.meters.source.counts import FunctionOperations, SourceCounts, add_up, total
 from ridgepoint.meters.source.front_ends import front_end
@@ -144,12 +144,9 @@ def _demangled(functions: Sequence[FunctionOperations]) -> tuple[FunctionOperati
     """Give functions the names that their authors gave, where binutils is there to tell."""
     symbols = "\n".join(one.symbol for one in functions)
     try:
-        done = subprocess.run(
-            ["c++filt"], input=symbols, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
+        names = output_of(["c++filt"], text=symbols).splitlines()
+    except OSError:
         return tuple(functions)
-    names = done.stdout.splitlines()
     if len(names) != len(functions):
         return tuple(functions)
     return tuple(replace(one, name=name) for one, name in zip(functions, names, strict=True))

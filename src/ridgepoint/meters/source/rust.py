@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.meters.source.clang import Clang, call, find_clang, has_opaque_pointers
+from ridgepoint.host.process import ask, call
+from ridgepoint.meters.source.clang import Clang, find_clang, has_opaque_pointers
 from ridgepoint.meters.source.compiler import Say
 from ridgepoint.meters.source.instrument import instrument
 from ridgepoint.meters.source.rust_rules import read_rust
@@ -101,11 +101,11 @@ def _rustc(path: str) -> Rustc | None:
     if program is None:
         return None
     try:
-        done = subprocess.run([program, "-vV"], capture_output=True, text=True, check=False)
+        said = ask([program, "-vV"]).output
     except OSError:
         return None
-    release = re.search(r"^release: (\S+)", done.stdout, re.MULTILINE)
-    llvm = re.search(r"^LLVM version: (\d+)", done.stdout, re.MULTILINE)
+    release = re.search(r"^release: (\S+)", said, re.MULTILINE)
+    llvm = re.search(r"^LLVM version: (\d+)", said, re.MULTILINE)
     if release is None or llvm is None:
         return None
     return Rustc(program, release[1], int(llvm[1]))
@@ -191,7 +191,7 @@ class _Build:
         text, files = self.folder / "plain.ll", self.folder / "plain.d"
         command = [self.rustc.path, *_SAME_PROGRAM, *self.flags, *_FRONT]
         front = [*command, f"--emit=llvm-ir={text},dep-info={files}", self.source]
-        if status := call(front, variables=_UNSTABLE):
+        if status := call(front, environment={**os.environ, **_UNSTABLE}):
             return status
         if status := self._compile(text, _dependencies(files)):
             return status
@@ -204,7 +204,10 @@ class _Build:
             "RIDGEPOINT_RUNTIME": str(self.folder / "runtime.o"),
             "RIDGEPOINT_LINKER": self.linker,
         }
-        return call([*command, *back, self.source], variables=_UNSTABLE | variables)
+        return call(
+            [*command, *back, self.source],
+            environment={**os.environ, **_UNSTABLE, **variables},
+        )
 
     def _compile(self, text: Path, files: Sequence[str]) -> int:
         """Make an object file of the crate's IR, with counters, and one of what keeps them."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import platform
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from ridgepoint.core.errors import CannotStart, InvalidDocument, MeterUnavailable
+from ridgepoint.core.errors import CannotStart, InvalidDocument, MeterUnavailable, reason_of
+from ridgepoint.host.process import output_of
+from ridgepoint.host.run import resolve
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.object_file import foreign_architecture
-from ridgepoint.meters.process import resolve
 
 _START_TIMEOUT_S = 20.0
 
@@ -36,21 +36,14 @@ def valgrind_version(*, meter: str) -> str:
             what, reason="valgrind is not in PATH", remedy="install the package 'valgrind'"
         )
     try:
-        done = subprocess.run(
-            ["valgrind", "--version"],
-            capture_output=True,
-            text=True,
-            timeout=_START_TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
+        version = output_of(["valgrind", "--version"], limit_s=_START_TIMEOUT_S)
+    except OSError as error:
         raise MeterUnavailable(
             what,
-            reason=f"valgrind does not start ({error})",
+            reason=f"valgrind does not start ({reason_of(error)})",
             remedy="reinstall the package 'valgrind'",
         ) from error
-    return done.stdout.strip().removeprefix("valgrind-")
+    return version.strip().removeprefix("valgrind-")
 
 
 def why_unavailable(probe: Callable[[], object], *, cost: str) -> Unavailable | None:

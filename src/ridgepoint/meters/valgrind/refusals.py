@@ -6,7 +6,7 @@ import signal
 from collections.abc import Collection, Iterable
 
 from ridgepoint.core.errors import CannotMeasure, UnsupportedInstruction
-from ridgepoint.meters import Run
+from ridgepoint.host.run import Run
 from ridgepoint.meters.decode import decode, disassemble
 from ridgepoint.meters.object_file import ObjectFile
 from ridgepoint.meters.valgrind.log import Log, Unhandled, lost, main_process

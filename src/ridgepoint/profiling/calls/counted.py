@@ -15,13 +15,13 @@ from ridgepoint.core.errors import CannotMeasure, TimedOut
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted
 from ridgepoint.host import usable_cpus
+from ridgepoint.host.run import Run, run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Meter, Run
+from ridgepoint.host.standard_input import no_standard_input
+from ridgepoint.meters import Meter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.native import NativeMeter
-from ridgepoint.meters.process import run
-from ridgepoint.meters.standard_input import no_standard_input
 from ridgepoint.profiling.calls.average import (
     average_counts,
     average_functions,

@@ -18,8 +18,8 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Counted, Measurement, Protocol, Timed
 from ridgepoint.host import Activity, System, of_activity, usable_cpus
+from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
-from ridgepoint.meters import Run
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.profiling.calls.average import average_counts, average_functions, average_traffic
 from ridgepoint.profiling.calls.child import is_counted

@@ -9,8 +9,6 @@ import platform
 import secrets
 import shlex
 import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from ridgepoint.core.errors import CannotMeasure, reason_of
 from ridgepoint.host import System
+from ridgepoint.host.process import Answer, ask
 from ridgepoint.meters.building import CACHE_VARIABLE, cache_folder, header_folder
 from ridgepoint.suites.datacenter.programs import VARIANTS, WORKLOADS, program_folder
 
@@ -146,7 +145,7 @@ def _key(name: str, command: list[str]) -> str:
     """Return what changes with everything that a program is made from."""
     digest = hashlib.sha256(shlex.join(command).encode())
     version = _run([command[0], "--version"])
-    digest.update(version.stdout.encode())
+    digest.update(version.output.encode())
     headers = sorted(program_folder().glob("*.hpp"))
     for path in (program_folder() / f"{name}.cpp", *headers, header_folder() / "ridgepoint.h"):
         if path.exists():
@@ -181,13 +180,13 @@ def _compile(name: str, command: list[str], program: Path) -> None:
     source = program_folder() / f"{name}.cpp"
     with _building(program) as folder:
         made = folder / program.name
-        done = _run([*command, str(source), "-o", str(made)], temporary=folder)
-        if os.strerror(errno.ENOSPC) in done.stderr:
+        answer = _run([*command, str(source), "-o", str(made)], temporary=folder)
+        if os.strerror(errno.ENOSPC) in answer.complaints:
             raise _nowhere(program.parent, os.strerror(errno.ENOSPC).lower())
-        if done.returncode != 0 or not os.access(made, os.X_OK):
+        if answer.status or not os.access(made, os.X_OK):
             raise CannotMeasure(
                 f"cannot build the workload {name!r}",
-                reason=_complaint(done) or f"{command[0]} made no program",
+                reason=_complaint(answer, command[0]) or f"{command[0]} made no program",
                 remedy="use a compiler of C++17, named in CXX",
             )
         made.replace(program)
@@ -213,18 +212,16 @@ def _building(program: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _complaint(done: subprocess.CompletedProcess[str]) -> str | None:
+def _complaint(answer: Answer, program: str) -> str | None:
     """Return the first thing that a compiler said was wrong; None: it says that nothing is."""
-    errors = [line.strip() for line in done.stderr.splitlines() if "error" in line]
+    errors = [line.strip() for line in answer.complaints.splitlines() if "error" in line]
     if errors:
         return errors[0]
-    return f"{done.args[0]} ended with {done.returncode}" if done.returncode else None
+    return f"{program} ended with {answer.status}" if answer.status else None
 
 
-def _run(
-    command: Sequence[str], *, temporary: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a compiler with all that it starts, none of which outlives an interrupt.
+def _run(command: Sequence[str], *, temporary: Path | None = None) -> Answer:
+    """Run a compiler.
 
     Raises
     ------
@@ -235,28 +232,10 @@ def _run(
     if temporary is not None:
         environment["TMPDIR"] = str(temporary)
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env=environment,
-            start_new_session=True,
-        )
+        return ask(command, environment=environment)
     except OSError as error:
         raise CannotMeasure(
             _WHAT,
             reason=f"{command[0]!r} cannot be run: {reason_of(error)}",
             remedy="name another C++ compiler in CXX",
         ) from error
-    with process:
-        try:
-            out, complaints = process.communicate()
-        except BaseException:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-    return subprocess.CompletedProcess(command, process.returncode, out, complaints)

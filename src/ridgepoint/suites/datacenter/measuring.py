@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -11,11 +10,11 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import CannotMeasure, ProgramFailed, RidgepointError
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.reference import DatacenterCase, DatacenterResult, Step
-from ridgepoint.meters import Run
+from ridgepoint.host.process import ask
+from ridgepoint.host.run import Run, run
+from ridgepoint.host.standard_input import no_standard_input
 from ridgepoint.meters.engine import EngineMeter
-from ridgepoint.meters.process import run
 from ridgepoint.meters.source import built, count
-from ridgepoint.meters.standard_input import no_standard_input
 from ridgepoint.profiling.program import measure_program
 from ridgepoint.suites.datacenter.build import compile_flags
 from ridgepoint.suites.datacenter.programs import REGION, WORKLOADS, Workload, arguments
@@ -134,9 +133,9 @@ def _measured(case: DatacenterCase) -> Measurement:
 
 def _complaint(asked: Sequence[str]) -> str | None:
     """Return what a program says that failed, once more; None: it says nothing."""
-    done = subprocess.run(asked, check=False, capture_output=True, text=True, errors="replace")
-    lines = done.stderr.strip().splitlines()
-    return lines[-1] if done.returncode and lines else None
+    answer = ask(asked)
+    lines = answer.complaints.strip().splitlines()
+    return lines[-1] if answer.status and lines else None
 
 
 def _from_source(case: DatacenterCase) -> BasicOperations:

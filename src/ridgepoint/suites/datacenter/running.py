@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from ridgepoint.core.errors import CannotMeasure
+from ridgepoint.host.process import ask
 from ridgepoint.suites.datacenter.build import build
 from ridgepoint.suites.datacenter.programs import arguments
 
@@ -61,12 +61,12 @@ def generate(
     program = build("generate", variant="optimised")
     asked = [str(program), kind, "--size", str(size), "--seed", str(seed)]
     asked += ["--output", fspath(output), *(["--binary"] if binary else [])]
-    done = subprocess.run(asked, check=False, capture_output=True, text=True, errors="replace")
-    if done.returncode != 0:
-        reason = done.stderr.strip().removeprefix("generate: ")
+    answer = ask(asked)
+    if answer.status:
+        reason = answer.complaints.strip().removeprefix("generate: ")
         raise CannotMeasure(
             f"cannot generate {kind!r}",
-            reason=reason or f"status {done.returncode}",
+            reason=reason or f"status {answer.status}",
             remedy="ask for other data, or less",
         )
     return Path(output)

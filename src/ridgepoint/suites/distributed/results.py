@@ -103,7 +103,7 @@ class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
         return Estimate(self.parts_s[name])
 
 
-def decoded(line: bytes) -> DistributedRun:
+def decoded(line: bytes | str) -> DistributedRun:
     """Return a run from the line that its program printed.
 
     Raises

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 
 from ridgepoint.cluster.launcher import Launcher, clean_environment, find_launcher
 from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
+from ridgepoint.host.process import Answer, ask
 from ridgepoint.suites.distributed.catalogue import find
 from ridgepoint.suites.distributed.results import DistributedRun, decoded
 
@@ -91,8 +89,8 @@ def run_program(
     started = find_launcher(ranks, text=launcher)
     more = [] if ranks <= len(os.sched_getaffinity(0)) else ["--nap", _SHARING_NAP_S]
     own = command(name, size=size, threads=threads, options=[*more, *options])
-    output, errors, status = _run([*started.command, *own], limit_s, name)
-    line = next((one for one in output.splitlines() if one.startswith(b"{")), None)
+    answer = _run([*started.command, *own], limit_s, name)
+    line = next((one for one in answer.output.splitlines() if one.startswith("{")), None)
     if line is not None:
         found = decoded(line)
         if found.check is not None and not found.check.passed:
@@ -102,58 +100,40 @@ def run_program(
                 remedy="run it again; if it stays wrong, see whether BLAS and MPI are sound",
                 exit_status=1,
             )
-        if status == 0:
+        if answer.status == 0:
             return found
     raise ProgramFailed(
         f"cannot run {name!r} on {ranks} ranks",
-        reason=_reason(errors) or f"{started.shown[0]} ended with status {status}",
+        reason=_reason(answer.complaints)
+        or f"{started.shown[0]} ended with status {answer.status}",
         remedy=f"see whether it runs by itself: {_shown(started, name)}",
-        exit_status=status if status > 0 else 2,
+        exit_status=answer.status or 2,
     )
 
 
-def _run(whole: Sequence[str], limit_s: float, name: str) -> tuple[bytes, bytes, int]:
-    """Run the launcher in a session of its own, which ends with it."""
+def _run(whole: Sequence[str], limit_s: float, name: str) -> Answer:
+    """Run the launcher; asked to end, it ends its ranks on other hosts, too."""
     try:
-        process = subprocess.Popen(
-            whole, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=clean_environment(os.environ), start_new_session=True,
-        )  # fmt: skip
+        return ask(
+            whole, limit_s=limit_s, grace_s=_GRACE_S, environment=clean_environment(os.environ)
+        )
+    except TimeoutError as error:
+        raise CannotMeasure(
+            f"cannot measure {name!r}",
+            reason=reason_of(error),
+            remedy="take a smaller size or fewer ranks",
+        ) from error
     except OSError as error:
         raise CannotStart(
             "cannot start ranks",
             reason=f"{whole[0]}: {reason_of(error)}",
             remedy="name a launcher that runs: --launcher 'srun -n {ranks}'",
         ) from error
-    try:
-        output, errors = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired as error:
-        raise CannotMeasure(
-            f"cannot measure {name!r}",
-            reason=f"it has not ended within {limit_s:g} s",
-            remedy="take a smaller size or fewer ranks",
-        ) from error
-    finally:
-        _end(process)
-    return output, errors, process.returncode
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a launcher with its ranks, if it still runs."""
-    if process.poll() is not None:
-        return
-    # The launcher ends its ranks on other hosts, too, if it is asked to.
-    process.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE_S)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-
-
-def _reason(errors: bytes) -> str:
+def _reason(errors: str) -> str:
     """Return what a program said last before the launcher began to say that it ended."""
-    lines = errors.decode(errors="replace").splitlines()
+    lines = errors.splitlines()
     own = [line.strip() for line in _before_rule(lines) if line.strip()]
     said = own or [line.strip() for line in lines if line.strip() and set(line.strip()) != {"-"}]
     return said[-1 if own else 0].rsplit("error: ", 1)[-1].rstrip(".") if said else ""

@@ -14,19 +14,19 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import psutil
 
 from ridgepoint.core.errors import CannotStart, TimedOut
-from ridgepoint.meters import Run
-from ridgepoint.meters.standard_input import StandardInput
-from ridgepoint.meters.watchdog import VARIABLE, watchdog
+from ridgepoint.host.process import PIPE, Process, shell_status, start
+from ridgepoint.host.standard_input import StandardInput
+from ridgepoint.host.watchdog import VARIABLE, watchdog
 
 Output = Literal["own", "stderr", "discard"]
 """Where a program's standard output goes: where ours goes, to our standard error, or nowhere (it
@@ -36,6 +36,31 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
 _NATURAL_END_S = 0.2
 _GRACE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One finished run of a command.
+
+    Parameters
+    ----------
+    exit_status : int
+        As a shell sees it: the status, or 128 + the number of the signal that ended it.
+    wall_s : float
+        From start to exit.
+    cpu_s : float
+        User and system time of the command and of its children.
+    system_s : float
+        Of these, the time in the kernel.
+    left_behind : int
+        Descendants that outlived the command and were ended.
+    """
+
+    exit_status: int
+    wall_s: float
+    cpu_s: float
+    system_s: float = 0.0
+    left_behind: int = 0
 
 
 def resolve(command: Sequence[str]) -> tuple[str, ...]:
@@ -159,18 +184,18 @@ def _start(
     environment: Mapping[str, str],
     *,
     descriptors: Sequence[int],
-) -> subprocess.Popen[bytes]:
+) -> Process:
     """Execute a command; where its output is discarded, `stack` gets what ends the reading."""
-    stdout = {"own": None, "stderr": 2, "discard": subprocess.PIPE}[output]
-    stderr = subprocess.PIPE if output == "discard" else None
+    stdout = {"own": None, "stderr": 2, "discard": PIPE}[output]
+    stderr = PIPE if output == "discard" else None
     try:
-        process = subprocess.Popen(
+        process = start(
             command,
             stdin=source,
             stdout=stdout,
             stderr=stderr,
-            env=environment,
-            pass_fds=descriptors,
+            environment=environment,
+            descriptors=descriptors,
         )
     except OSError as error:
         if error.errno == errno.ENOEXEC and not _is_elf(command[0]):
@@ -213,9 +238,7 @@ def _why_not_executed(path: str, error: OSError) -> str:
     return os.strerror(error.errno or 0)
 
 
-def _wait(
-    process: subprocess.Popen[bytes], timeout_s: float | None
-) -> tuple[int, resource.struct_rusage, bool]:
+def _wait(process: Process, timeout_s: float | None) -> tuple[int, resource.struct_rusage, bool]:
     """Return the exit status as a shell sees it, CPU times, and whether time ran out."""
     ended, expired = threading.Event(), threading.Event()
 
@@ -237,8 +260,7 @@ def _wait(
             watch.join()
     code = os.waitstatus_to_exitcode(wait_status)
     process.returncode = code
-    status = code if code >= 0 else 128 - code
-    return status, usage, expired.is_set()
+    return shell_status(code), usage, expired.is_set()
 
 
 def _signal_tree(pid: int, number: int) -> None:
@@ -270,15 +292,19 @@ def _end_descendants(strangers: set[int]) -> tuple[int, list[resource.struct_rus
         if not children or time.monotonic() > deadline:
             break
         time.sleep(0.005)
+    return end_all(children, grace_s=_GRACE_S), usages
+
+
+def end_all(children: Iterable[psutil.Process], *, grace_s: float) -> int:
+    """End processes and what they started: asked to first, then made to; return how many."""
     running = [p for child in children for p in (child, *_descendants(child))]
+    left = running
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for process in running:
+        for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.send_signal(number)
-        _, alive = psutil.wait_procs(running, timeout=_GRACE_S)
-        if not alive:
-            break
-    return len(running), usages
+        _, left = psutil.wait_procs(left, timeout=grace_s)
+    return len(running)
 
 
 def _descendants(process: psutil.Process) -> list[psutil.Process]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -23,11 +22,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, FuncFormatter
-from matplotlib.transforms import Bbox
 
 _MOST_POINTS = 8
 _LETTER = 0.56
 """Width of a letter over its size, on average."""
+_BLANK = 0.14
+"""Width of the blank before the first and after the last letter, together."""
 
 
 @contextmanager
@@ -39,24 +39,14 @@ def written_as_text() -> Iterator[None]:
 
     with (
         mock.patch.object(Figure, "savefig", savefig),
-        mock.patch("matplotlib.textpath.TextPath", _Letters),
+        mock.patch("ridgepoint.show.text_size._relative_width", _relative_width),
     ):
         yield
 
 
-@dataclass(frozen=True)
-class _Letters:
-    """A text whose letters are equally wide; in the place of matplotlib's outlines."""
-
-    at: tuple[float, float]
-    text: str
-    size: float
-    prop: object = None
-
-    def get_extents(self) -> Bbox:
-        """Return the rectangle that the text fills."""
-        width = _LETTER * self.size * len(self.text)
-        return Bbox.from_bounds(*self.at, width, self.size)
+def _relative_width(text: str, is_bold: bool) -> float:
+    """Return the width of a text over its size, if all letters are equally wide."""
+    return _LETTER * len(text) + _BLANK
 
 
 def said(figure: Figure) -> str:
@@ -178,9 +168,12 @@ def _collection(collection: Collection, axes: Any) -> Iterator[str]:
     hatch = f" hatched {collection.get_hatch()}" if collection.get_hatch() else ""
     name = _named(str(collection.get_label()))
     if isinstance(collection, PathCollection):
+        if collection.get_offset_transform() == axes.transAxes:
+            yield f"key {_shape(collection)} {look}{hatch}"
+            return
         sizes = ", ".join(f"{size:.3g}" for size in collection.get_sizes()[:_MOST_POINTS])
         places = [tuple(map(float, point)) for point in collection.get_offsets()]
-        yield f"marks {look}{hatch} of {sizes}{name}: {_points(places)}"
+        yield f"marks {_shape(collection)} {look}{hatch} of {sizes}{name}: {_points(places)}"
         return
     kind = "lines" if isinstance(collection, LineCollection) else "area"
     if axes.name == "3d":
@@ -192,6 +185,14 @@ def _collection(collection: Collection, axes: Any) -> Iterator[str]:
             # What lies between the ends differs by version, too.
             points = [points[0], points[-1]] if points else []
         yield f"{kind} {look}{hatch}{name}: {_points(points)}"
+
+
+def _shape(collection: Collection) -> str:
+    """Return how many corners the shape of marks has, and how wide it is; of a disc none."""
+    outline = collection.get_paths()[0]
+    box = outline.get_extents()
+    corners = 0 if outline.codes is not None and 4 in outline.codes else len(outline.vertices) - 1
+    return f"of {corners} corners, {_number(box.width)} x {_number(box.height)}"
 
 
 def _patch(patch: Patch, axes: Any) -> Iterator[str]:

@@ -34,10 +34,10 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.identity import Identity
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.charts.canvas import Canvas
-from ridgepoint.show.charts.labels import Box, Room, along
 from ridgepoint.show.charts.mpl import draw, save
 from ridgepoint.show.charts.roofline import roofline_figure, subject
 from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.labels import Box, Room, along
 from ridgepoint.show.words import machine_title, printable, program_name
 
 
@@ -473,7 +473,7 @@ def test_a_label_avoids_what_is_taken():
     """The second of two labels on one line goes elsewhere."""
     room = Room(frame=Box(centre=(50, 50), width=100, height=100))
     segment = ((0.0, 50.0), (100.0, 50.0))
-    places = along(segment, width=40, height=10, lift=6, from_right=False)
+    places = along(segment, width=40, height=10, offsets=(6, 0, -6), from_right=False)
     first, second = room.place(places, own=segment), room.place(places, own=segment)
 
     assert first is not None

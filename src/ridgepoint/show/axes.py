@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterable
 
 from ridgepoint.core.units import format_si
-from ridgepoint.show.chart import Interval, Ticks
+from ridgepoint.show.chart import Axis, Interval, Ticks
 
 _LEAST_SI, _MOST_SI = 1e-15, 1e27
+_FAR_OFF = -20.0
 # A hair: 1e-3 is 10 ** -3 in two ways.
 _HAIR = 1e-9
 
@@ -47,14 +48,15 @@ def decade_ticks(limits: Interval, shown: Callable[[float], str], *, most: int =
     return tuple((float(f"1e{power}"), shown(float(f"1e{power}"))) for power in powers)
 
 
-def log_ticks(limits: Interval, shown: Callable[[float], str]) -> Ticks:
-    """Return ticks at powers of ten, or at 1, 2, 5, 10, ... where those would be few."""
-    if limits[1] > 100 * limits[0]:
-        return decade_ticks(limits, shown)
+def log_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 9) -> Ticks:
+    """Return ticks at 1, 2, 5, 10, ..., or at powers of ten where those would be many."""
     first, last = (math.floor(math.log10(limit)) for limit in limits)
-    values = (float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5))
+    values = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5)]
     low, high = limits[0] * (1 - _HAIR), limits[1] * (1 + _HAIR)
-    return tuple((value, shown(value)) for value in values if low <= value <= high)
+    within = [value for value in values if low <= value <= high]
+    if len(within) > most:
+        return decade_ticks(limits, shown)
+    return tuple((value, shown(value)) for value in within)
 
 
 def power_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 9) -> Ticks:
@@ -78,6 +80,14 @@ def linear_ticks(limits: Interval, shown: Callable[[float], str], *, most: int =
     # Rounded, since 3 x 0.1 is not 0.3.
     values = (float(f"{number * step:.12g}") for number in range(first, last + 1))
     return tuple((value, shown(value)) for value in values)
+
+
+def share_of(value: float, axis: Axis) -> float:
+    """Return where a value is between the limits of an axis; what has no logarithm is far off."""
+    low, high = axis.limits
+    if axis.scale != "log":
+        return (value - low) / (high - low)
+    return math.log(value / low) / math.log(high / low) if value > 0 else _FAR_OFF
 
 
 def plain_number(value: float) -> str:

@@ -17,7 +17,16 @@ Interval = tuple[float, float]
 Ink = (
     int
     | Literal[
-        "ink", "note", "faint", "alarm", "interval", "undecided", "compute", "memory", "network"
+        "ink",
+        "paper",
+        "note",
+        "faint",
+        "alarm",
+        "interval",
+        "undecided",
+        "compute",
+        "memory",
+        "network",
     ]
 )
 """A colour by its meaning; a number: that of a series, from 0."""
@@ -83,7 +92,7 @@ class Label:
     text : str
         An area's may have several rows.
     short : str
-        For where there is no room for the text; empty: it is left out there.
+        Written where there is no room for the text; empty: nothing is.
     where : str or None
         None: along a line, beside a mark, inside an area or a bar. A line's label may also
         stand ``beside`` one of its places, the last one first.

@@ -67,7 +67,7 @@ def html(value: Presentable, /) -> str:
     report = console.export_html(code_format=_PAGE, inline_styles=True)
     if not _has_figure(value):
         return f"<div>{report}</div>"
-    from ridgepoint.show.charts.mpl import picture
+    from ridgepoint.show.pictures import picture
 
     svg = base64.b64encode(picture(value.plot, "svg")).decode()
     # An image of its own, since elements of pictures in one page must not have the same names.

@@ -11,6 +11,7 @@ Rgb = tuple[float, float, float]
 """Red, green and blue, from 0 to 1."""
 
 INK, NOTE, GREY, FAINT, GRID = "#222222", "#555555", "#777777", "#B0B0B0", "#E6E6E6"
+PAPER = "#FFFFFF"
 ALARM = "#B00020"
 """Of what cannot be: a point above its roof."""
 # Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
@@ -18,6 +19,7 @@ ALARM = "#B00020"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INKS = {
     "ink": INK,
+    "paper": PAPER,
     "note": NOTE,
     "faint": FAINT,
     "alarm": ALARM,
@@ -74,7 +76,7 @@ STROKES: Mapping[LineKind, Stroke] = {
     "balance": Stroke(width=1.0, dashes=(5, 2.5), cost=2, order=2.1),
     "iso": Stroke(width=0.6, dashes=(1, 2), ink="undecided", order=1.8),
     "curve": Stroke(width=1.4, ink=None, cost=4, order=3.0),
-    "second": Stroke(width=1.4, dashes=(3, 1.5), ink=None, cost=4, order=2.9),
+    "second": Stroke(width=1.4, dashes=(3, 1.5), ink=None, cost=4, order=3.05),
     "fit": Stroke(width=1.0, dashes=(4, 2), ink=None, cost=2, order=2.5),
     "total": Stroke(width=1.2, dashes=(4, 2), cost=2, order=2.4),
     "limit": Stroke(width=1.0, dashes=(4, 2), cost=3),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ridgepoint.show.charts.imaging import ImagingFigure, Panel
-from ridgepoint.show.charts.mpl import write
+from ridgepoint.show.pictures import write
 from ridgepoint.suites.imaging.restore import Beam
 
 if TYPE_CHECKING:

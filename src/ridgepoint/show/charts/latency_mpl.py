@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.show.charts.key import colour
 from ridgepoint.show.charts.latency import LatencyFigure
-from ridgepoint.show.charts.mpl import write
 from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

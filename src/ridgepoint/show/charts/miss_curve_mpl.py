@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ridgepoint.show.charts.key import colour, draw_title
-from ridgepoint.show.charts.labels import Box, Pair, Room
 from ridgepoint.show.charts.miss_curve import MissCurveFigure
-from ridgepoint.show.charts.mpl import new_axes, set_up, write
+from ridgepoint.show.charts.mpl import new_axes, set_up
 from ridgepoint.show.charts.sheet import INK, Sheet
+from ridgepoint.show.labels import Box, Pair, Room
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ridgepoint.core.errors import RidgepointError
 from ridgepoint.show.charts.key import CAP, MARKERS, colour, draw_key, draw_title
-from ridgepoint.show.charts.labels import Box, Room
 from ridgepoint.show.charts.plane import Attainable, Plane, Point, Program, RooflineFigure
 from ridgepoint.show.charts.region_marks import draw_regions, name_regions
 from ridgepoint.show.charts.roofs_mpl import draw_roofs, name_roofs
 from ridgepoint.show.charts.samples import SamplesFigure
 from ridgepoint.show.charts.samples import draw as draw_samples
 from ridgepoint.show.charts.sheet import Sheet
-from ridgepoint.show.files import replace_file
+from ridgepoint.show.labels import Box, Room
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _AnyPlane = TypeVar("_AnyPlane", bound=Plane)
-_ENDINGS = (".svg", ".png", ".pdf")
 _JOIN_COST = 2
 _POINTS_PER_INCH = 72
 _HEIGHT_OVER_WIDTH = 0.78
@@ -89,35 +85,6 @@ def save_samples(figures: Sequence[SamplesFigure], path: str | Path) -> None:
     write(make, path)
 
 
-def write(make: Callable[[], Figure], path: str | Path) -> None:
-    """Write what is drawn to a file; see `save`."""
-    ending = Path(path).suffix.lower()
-    if ending not in _ENDINGS:
-        raise RidgepointError(
-            f"cannot write the figure {str(path)!r}",
-            reason=f"{ending!r} is no known format" if ending else "its name has no ending",
-            remedy=f"let the name end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}",
-        )
-    replace_file(Path(path), picture(make, ending[1:]), what="the figure")
-
-
-def picture(make: Callable[[], Figure], kind: str) -> bytes:
-    """Return a picture as the content of a file of a kind, such as ``svg``; see `save`."""
-    import matplotlib as mpl
-
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    content = io.BytesIO()
-    with mpl.rc_context(), warnings.catch_warnings():
-        # A program's name may hold characters that the font lacks: a box is drawn for them.
-        warnings.filterwarnings("ignore", message="Glyph")
-        mpl.rcdefaults()
-        # Text stays text in SVG; fonts of type 3 in PDF are refused by many journals.
-        fixed = {"svg.hashsalt": "ridgepoint", "svg.fonttype": "none", "pdf.fonttype": 42}
-        mpl.rcParams.update(fixed)  # type: ignore[arg-type]
-        make().savefig(content, format=kind, dpi=200, metadata=undated)
-    return content.getvalue()
-
-
 def _figure_of(axes: Axes) -> Figure:
     from matplotlib.figure import Figure
 
@@ -152,7 +119,7 @@ def new_axes(
     right_in : float
         Room beside the axes, inches.
     """
-    from ridgepoint.show.charts.picture import Picture
+    from ridgepoint.show.picture import Picture
 
     left = 0.28 + 0.055 * width_in
     across = width_in - left - right_in

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.measured_cluster import PATTERNS
 from ridgepoint.core.units import format_si, format_size
-from ridgepoint.show.charts.mpl import write
 from ridgepoint.show.charts.network import Band, Curve, NetworkFigure
 from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ _HEAD_IN = 1.3
 
 def draw(figure: NetworkFigure) -> Figure:
     """Return the figure drawn, 8 inches wide: a row for each panel; nothing is shown or saved."""
-    from ridgepoint.show.charts.picture import Picture
+    from ridgepoint.show.picture import Picture
 
     rows = len(figure.panels)
     drawn = Picture(figsize=(8.0, _HEAD_IN + _ROW_IN * rows), layout="constrained")

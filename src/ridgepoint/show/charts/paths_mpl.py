@@ -8,12 +8,13 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from ridgepoint.show.charts.key import colour, draw_notes, draw_title
-from ridgepoint.show.charts.labels import Box, Room, around
-from ridgepoint.show.charts.mpl import new_axes, set_up, write
+from ridgepoint.show.charts.mpl import new_axes, set_up
 from ridgepoint.show.charts.paths import Path, PathPoint, PathsFigure
 from ridgepoint.show.charts.plane import RoofLine
 from ridgepoint.show.charts.roofs_mpl import draw_roofs, name_roofs
 from ridgepoint.show.charts.sheet import Sheet
+from ridgepoint.show.labels import Box, Room, around
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ridgepoint.core.units import format_si
 from ridgepoint.show.charts.key import colour, pale
-from ridgepoint.show.charts.mpl import write
 from ridgepoint.show.charts.pipeline_plane import (
     BarsFigure,
     PipelineFigure,
@@ -20,6 +19,7 @@ from ridgepoint.show.charts.pipeline_plane import (
     TimeFigure,
 )
 from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ridgepoint.show.charts.key import ALARM, CAP, pale
-from ridgepoint.show.charts.labels import Box, Room, Segment
 from ridgepoint.show.charts.plane import Coordinates, Program, RegionPoint, RooflineFigure
 from ridgepoint.show.charts.sheet import Sheet
+from ridgepoint.show.labels import Box, Room, Segment
 
 # How much a label loses by lying on the line below a point, and on that between it and its name.
 _STEM_COST = 1

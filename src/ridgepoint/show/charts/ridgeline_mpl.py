@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ridgepoint.models.ridgeline import Region
 from ridgepoint.show.charts.key import draw_notes, draw_title, pale
-from ridgepoint.show.charts.labels import Box, Pair, Room, Segment, along, around
-from ridgepoint.show.charts.mpl import set_up, write
+from ridgepoint.show.charts.mpl import set_up
 from ridgepoint.show.charts.ridgeline_plane import Area, Chart, ChartsFigure, Dot, Line
 from ridgepoint.show.charts.sheet import INK, Sheet
+from ridgepoint.show.labels import Box, Pair, Room, Segment, along, around
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,7 +205,8 @@ def _name_line(line: Line, sheet: Sheet, room: Room) -> bool:
             continue
         for lift in lifts:
             upwards = part if part[0][0] <= part[1][0] else (part[1], part[0])
-            places = along(upwards, width=width, height=height, lift=height * lift,
+            offsets = (height * lift, 0.0, -height * lift)
+            places = along(upwards, width=width, height=height, offsets=offsets,
                            from_right=line.style not in ("ridge", "iso"))  # fmt: skip
             box = room.place(places, own=part)
             if box is not None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.show.charts.key import pale
-from ridgepoint.show.charts.mpl import write
 from ridgepoint.show.charts.ridgeline_mpl import REGION_INKS
 from ridgepoint.show.charts.ridgeline_plane import Cut, SurfaceFigure, Ticks
 from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

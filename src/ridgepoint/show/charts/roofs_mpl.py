@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ridgepoint.show.charts.labels import Box, Room, along
 from ridgepoint.show.charts.plane import RidgeMark, RoofLine
 from ridgepoint.show.charts.sheet import INK, Sheet
+from ridgepoint.show.labels import Box, Room, along
 
 _STYLES: dict[str, dict[str, Any]] = {
     "outer": {"color": INK, "linewidth": 1.3, "zorder": 2.2},
@@ -58,7 +58,7 @@ def _label_roofs(roofs: Sequence[RoofLine], sheet: Sheet, room: Room) -> list[st
                 segment,
                 width=width,
                 height=height,
-                lift=height * lift,
+                offsets=(height * lift, 0.0, -height * lift),
                 from_right=not roof.is_diagonal,
             )
             box = box or room.place(places, own=segment)

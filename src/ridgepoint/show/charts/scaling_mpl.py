@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.units import format_si
 from ridgepoint.show.charts.key import colour
-from ridgepoint.show.charts.mpl import write
 from ridgepoint.show.charts.scaling_plane import Curve, CurvesFigure, Figure, Mark, SurfaceFigure
 from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

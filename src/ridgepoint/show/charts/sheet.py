@@ -7,7 +7,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ridgepoint.show.charts.labels import Box, Pair
+from ridgepoint.show.labels import Box, Pair
+from ridgepoint.show.text_size import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,10 +66,8 @@ class Sheet:
 
     def text_width(self, text: str, size: float) -> float:
         """Return the width of a text."""
-        from matplotlib.font_manager import FontProperties
-        from matplotlib.textpath import TextPath
-
-        return float(TextPath((0, 0), text, size=size, prop=FontProperties()).get_extents().width)
+        # Without the blank before the first and after the last letter.
+        return text_width(text, size) - 0.14 * size
 
     def wrapped(self, text: str, *, indent: float = 0.0, size: float) -> list[str]:
         """Return a text in lines that fit the width of the axes."""

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 Pair = tuple[float, float]
 Segment = tuple[Pair, Pair]
 
-# A label over more than this hides more than it says: one roof and two dashed lines.
+# A label over more than this hides more than it says: two dashed lines and a thin one.
 _MOST_CROSSED = 5
+_EIGHT = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1))
+_FARTHEST = 8
+"""Heights of a text that it may stand above or below its point, joined to it by a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,20 @@ class Box:
             for a, b in signs
         )
 
+    @property
+    def extent(self) -> Pair:
+        """How far it reaches from its centre, across and upwards."""
+        x, y = abs(math.cos(self.angle)), abs(math.sin(self.angle))
+        return (self.width * x + self.height * y) / 2, (self.width * y + self.height * x) / 2
+
     def overlaps(self, other: Box) -> bool:
         """Return whether the two share any area."""
+        # Most are far apart, which is seen at once.
+        across, up = (mine + its for mine, its in zip(self.extent, other.extent, strict=True))
+        if abs(self.centre[0] - other.centre[0]) >= across:
+            return False
+        if abs(self.centre[1] - other.centre[1]) >= up:
+            return False
         axes = (self.angle, self.angle + math.pi / 2, other.angle, other.angle + math.pi / 2)
         return not any(_apart(self.corners, other.corners, angle) for angle in axes)
 
@@ -89,7 +104,13 @@ class Room:
     lines: list[tuple[Segment, int]] = field(default_factory=list)
     taken: list[Box] = field(default_factory=list)
 
-    def place(self, candidates: Iterable[Box], *, own: Segment | None = None) -> Box | None:
+    def place(
+        self,
+        candidates: Iterable[Box],
+        *,
+        own: Segment | None = None,
+        most: int = _MOST_CROSSED,
+    ) -> Box | None:
         """Take the first candidate that crosses least; None: there is no room.
 
         Parameters
@@ -98,13 +119,15 @@ class Room:
             The preferred one first.
         own : Segment or None
             The line that is being labelled, which may be crossed.
+        most : int
+            What all lines that it crosses may cost.
         """
         best: tuple[int, Box] | None = None
         for box in candidates:
             if not box.within(self.frame) or any(box.overlaps(other) for other in self.taken):
                 continue
             crossed = sum(cost for line, cost in self.lines if line != own and box.meets(line))
-            if crossed <= _MOST_CROSSED and (best is None or crossed < best[0]):
+            if crossed <= most and (best is None or crossed < best[0]):
                 best = (crossed, box)
             if crossed == 0:
                 break
@@ -115,7 +138,12 @@ class Room:
 
 
 def along(
-    segment: Segment, *, width: float, height: float, lift: float, from_right: bool
+    segment: Segment,
+    *,
+    width: float,
+    height: float,
+    offsets: Sequence[float],
+    from_right: bool,
 ) -> list[Box]:
     """Return places for a text on a line and turned with it.
 
@@ -125,16 +153,15 @@ def along(
         The line, left end first.
     width, height : float
         Of the text.
-    lift : float
-        Distance between the line and the middle of a text above or below it.
+    offsets : sequence of float
+        Distances of the middle of a text above the line, the preferred one first.
     from_right : bool
         Which end is preferred.
 
     Returns
     -------
     list of Box
-        Above the line, then on it, then below. Where the line is shorter than the text: one
-        place above it, flush with its right end.
+        Where the line is shorter than the text: one, flush with its right end.
     """
     (x0, y0), (x1, y1) = segment
     angle, length = math.atan2(y1 - y0, x1 - x0), math.hypot(x1 - x0, y1 - y0)
@@ -145,11 +172,11 @@ def along(
         return Box(centre=(x, y), width=width, height=height, angle=angle)
 
     if length <= width:
-        return [box(length - width / 2, lift)]
+        return [box(length - width / 2, offsets[0])]
     steps = max(int((length - width) / height * 3), 1)
     places = [width / 2 + (length - width) * step / steps for step in range(steps + 1)]
     ordered = places[::-1] if from_right else places
-    return [box(at, offset) for offset in (lift, 0.0, -lift) for at in ordered]
+    return [box(at, offset) for offset in offsets for at in ordered]
 
 
 def around(at: Pair, width: float, height: float, *, marker: float) -> Iterator[Pair]:
@@ -165,9 +192,23 @@ def around(at: Pair, width: float, height: float, *, marker: float) -> Iterator[
     """
     for far in (1.0, 1.6, 2.4):
         gap = marker * 0.75 * far
-        for right, up in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1)):
+        for right, up in _EIGHT:
             diagonal = math.sqrt(0.5) if right and up else 1.0
             yield (
                 at[0] + right * (width / 2 + gap * diagonal),
                 at[1] + up * (height / 2 + gap * diagonal),
             )
+
+
+def far_from(at: Pair, width: float, height: float, *, marker: float) -> Iterator[Pair]:
+    """Yield middles of texts farther from a point, to which a line may join them."""
+    for step in range(1, _FARTHEST + 1):
+        beside = marker / 2 + 2 + width / 2 + 1.5 * height
+        for right, up in ((1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
+            yield at[0] + right * beside, at[1] + up * (marker / 2 + 2 + step * height)
+
+
+def lead(at: Pair, box: Box) -> Segment:
+    """Return the shortest line from a point to a text that is not turned."""
+    (left, bottom), (right, top) = box.corners[0], box.corners[2]
+    return at, (min(max(at[0], left), right), min(max(at[1], bottom), top))

@@ -1,0 +1,36 @@
+"""How wide texts are, measured by the font without drawing them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_MEASURED_AT = 100.0
+
+
+def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
+    """Return the width of a text, in the unit of its size; of several rows, that of the widest."""
+    widest = max(_relative_width(row, is_bold) for row in text.split("\n"))
+    return widest * size
+
+
+def wrapped(text: str, width: float, size: float) -> list[str]:
+    """Return a text in rows that fit a width; a word that is wider has a row of its own."""
+    rows = [""]
+    for word in text.split():
+        longer = f"{rows[-1]} {word}" if rows[-1] else word
+        if rows[-1] and text_width(longer, size) > width:
+            rows.append(word)
+        else:
+            rows[-1] = longer
+    return rows
+
+
+@lru_cache(maxsize=4096)
+def _relative_width(text: str, is_bold: bool) -> float:
+    """Return the width of a text, over the size of its letters."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=_MEASURED_AT, weight="bold" if is_bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / _MEASURED_AT

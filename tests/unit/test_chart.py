@@ -1,0 +1,268 @@
+"""Charts: what they are is drawn, labels find room of their own, and bytes stay the same."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from ridgepoint.show.axes import (
+    decade_ticks,
+    decades,
+    linear_ticks,
+    log_ticks,
+    plain_number,
+    power_ticks,
+    widened,
+)
+from ridgepoint.show.chart import Area, Axis, Bar, Chart, Entry, Label, Line, Mark, Page
+from ridgepoint.show.draw_mpl import draw, drawn, save
+from ridgepoint.show.labels import Box
+from ridgepoint.show.naming import Naming
+from ridgepoint.show.sheet import Sheet
+from ridgepoint.show.text_size import text_width, wrapped
+
+LIMITS = (0.01, 100.0)
+AXIS = Axis(label="x [unit]", limits=LIMITS, ticks=decade_ticks(LIMITS, plain_number))
+EMPTY = Chart(title="A title", subtitle="", x=AXIS, y=AXIS)
+ROOF = Line(
+    kind="roof",
+    places=((0.01, 0.1), (1.0, 10.0), (100.0, 10.0)),
+    label=Label(text="DRAM 10 GB/s"),
+)
+
+places = st.tuples(*[st.floats(-1.9, 1.9).map(lambda power: 10.0**power)] * 2)
+marks = st.lists(
+    st.builds(
+        lambda at, text, size, is_bold: Mark(
+            at=at, size=size, label=Label(text=text, is_bold=is_bold)
+        ),
+        places,
+        st.text("abcdefgh_ ", min_size=1, max_size=24).filter(str.strip),
+        st.floats(0.5, 4.0),
+        st.booleans(),
+    ),
+    max_size=14,
+)
+
+
+def sheet_of(chart, *, width_in=5.0):
+    """Return empty axes of a chart, with nothing around them."""
+    figure = Figure(figsize=(width_in, width_in * chart.height))
+    return Sheet.of(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+
+
+def named(chart):
+    """Return a chart whose labels have found their places."""
+    naming = Naming(chart=chart, sheet=sheet_of(chart))
+    naming.place_all()
+    return naming
+
+
+@settings(max_examples=60, deadline=None)
+@given(marks=marks)
+def test_no_label_lies_on_another_or_on_a_mark_or_leaves_the_frame(marks):
+    """Whatever points there are, each label has a place of its own or is said to have none."""
+    chart = replace(EMPTY, marks=tuple(marks), lines=(ROOF,))
+
+    naming = named(chart)
+
+    sheet, boxes = naming.sheet, [label.box for label in naming.placed]
+    for index, box in enumerate(boxes):
+        assert box.within(sheet.frame)
+        assert not any(box.overlaps(other) for other in boxes[index + 1 :])
+        for mark in marks:
+            # The largest square within the drawn disc.
+            side = sheet.marker * mark.size * 0.7
+            assert not box.overlaps(Box(centre=sheet.at(mark.at, chart), width=side, height=side))
+    # Each label has a place or is said to have none.
+    assert len(boxes) + len(naming.left_out) == len(marks) + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(marks=marks)
+def test_no_label_of_a_mark_hides_a_roof(marks):
+    """What bounds a program is seen whole."""
+    chart = replace(EMPTY, marks=tuple(marks), lines=(replace(ROOF, label=None),))
+
+    naming = named(chart)
+
+    slope, flat = (
+        (naming.sheet.at(begin, chart), naming.sheet.at(end, chart))
+        for begin, end in (ROOF.places[:2], ROOF.places[1:])
+    )
+    for label in naming.placed:
+        assert not label.box.meets(slope)
+        assert not label.box.meets(flat)
+
+
+def test_what_chooses_first_gets_the_better_place():
+    """The rank decides, not the order in the chart."""
+
+    # Both want to stand above the one point: there is room for one of them.
+    def chart(first, second):
+        ranks = {"first": first, "second": second}
+        marks = tuple(
+            Mark(at=(1.0, 1.0), label=Label(text=text, rank=rank)) for text, rank in ranks.items()
+        )
+        return replace(EMPTY, marks=marks)
+
+    assert [label.text for label in named(chart(0, 1)).placed] == ["first", "second"]
+    assert [label.text for label in named(chart(1, 0)).placed] == ["second", "first"]
+
+
+def test_a_label_without_room_is_reported_unless_it_is_optional():
+    """Its short form stands in its place, if it has one."""
+    long = "a label that is wider than the whole plane can be " * 4
+    marks = (
+        Mark(at=(1.0, 1.0), label=Label(text=long)),
+        Mark(at=(1.0, 1.0), label=Label(text=f"{long} too", is_optional=True)),
+        Mark(at=(1.0, 1.0), label=Label(text=f"{long}, shortened", short="short")),
+    )
+
+    naming = named(replace(EMPTY, marks=marks))
+
+    assert naming.left_out == [long, f"{long}, shortened"]
+    assert [label.text for label in naming.placed] == ["short"]
+
+
+def test_a_label_stands_along_its_line_and_not_on_another():
+    """Another roof runs where the label would stand first."""
+    other = Line(kind="own", places=((0.01, 0.12), (1.0, 12.0)))
+
+    naming = named(replace(EMPTY, lines=(ROOF, other)))
+
+    label = naming.placed[0]
+    sheet, chart = naming.sheet, naming.chart
+    assert not label.box.meets((sheet.at((0.01, 0.12), chart), sheet.at((1.0, 12.0), chart)))
+
+
+def test_a_text_is_as_wide_as_the_font_says():
+    """Matplotlib's outline of a text is the oracle."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    text = "fp64 fma 100 Gflop/s"
+    for weight in ("normal", "bold"):
+        outline = TextPath((0, 0), text, size=9, prop=FontProperties(weight=weight))
+        width = text_width(text, 9, is_bold=weight == "bold")
+        # The outline lacks the blank before the first and after the last letter.
+        assert width == pytest.approx(outline.get_extents().width, abs=2)
+    assert text_width(f"{text}\nx", 9) == text_width(text, 9)
+
+
+def test_rows_hold_every_word_and_fit():
+    """No word is lost between rows."""
+    text = "what a reader must know and the chart cannot show"
+
+    rows = wrapped(text, 100, 9)
+
+    assert " ".join(rows) == text
+    assert all(text_width(row, 9) <= 100 for row in rows)
+    assert len(rows) > 2
+
+
+def everything():
+    """Return a page with one of each thing that can be drawn."""
+    lines = (
+        ROOF,
+        Line(kind="change", ink=1, places=((0.1, 0.1), (1.0, 1.0))),
+        Line(kind="curve", ink=2, places=((0.01, 1), (100, 2)), low=(0.5, 1), high=(2, 3)),
+        Line(kind="points", ink=3, shape="cross", places=((0.2, 0.02), (2.0, 0.02))),
+    )
+    marks = (
+        Mark(at=(1.0, 1.0), x_interval=(0.5, 2.0), y_interval=(0.9, 1.5), face="hatched", size=2),
+        Mark(at=(100.0, 1.0), edge="right", label=Label(text="beyond")),
+        Mark(at=(3.0, 3.0), shape="cap", is_alarming=True, label=Label(text="x", where="upright")),
+    )
+    area = Area(
+        corners=((0.01, 0.01), (0.1, 0.01), (0.1, 100.0), (0.01, 100.0)),
+        ink="memory",
+        label=Label(text="memory\nbound"),
+    )
+    key = (
+        Entry(text="a curve", line="curve", ink=2, has_band=True, is_abreast=True),
+        Entry(text="a program", shape="circle", ink=0, lead="A"),
+        Entry(text="its part", shape="circle", face="pale", ink=0, is_part=True),
+    )
+    plane = replace(EMPTY, areas=(area,), lines=lines, marks=marks, key=key, notes=("A note.",))
+    seconds = Axis(
+        label="Time [s]", limits=(0, 3), ticks=linear_ticks((0, 3), plain_number), scale="linear"
+    )
+    rows = Axis(label="", limits=(-1.5, 0.5), ticks=((0, "one"), (-1, "two")), scale="rows")
+    bars = (
+        Bar(row=0, begin=0, end=2, ink=0, label=Label(text="2")),
+        Bar(row=-1, begin=0, end=1, ink=1, face="hatched", label=Label(text="1")),
+    )
+    time = Chart(title="Time", subtitle="", x=seconds, y=rows, bars=bars, height=0.3)
+    return Page(charts=(plane, time), columns=2, title="All", subtitle="of it", notes=("Both.",))
+
+
+def test_the_same_page_makes_the_same_bytes(tmp_path):
+    """A picture under version control changes only with what it shows."""
+    for name in ("a.svg", "b.svg"):
+        save(everything(), tmp_path / name)
+
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+@pytest.mark.parametrize("width_in", [3.5, 8.0])
+def test_all_that_is_written_is_within_the_picture(width_in):
+    """Margins, titles, keys and notes are measured, not guessed."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = drawn(everything(), width_in=width_in)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+
+    shown = [axes for axes in figure.axes if axes.axison]
+    texts = [text for axes in figure.axes for text in axes.texts]
+    texts += [text for axes in shown for text in (*axes.get_xticklabels(), axes.xaxis.label)]
+    texts += [text for axes in shown for text in (*axes.get_yticklabels(), axes.yaxis.label)]
+    for text in (text for text in texts if text.get_text()):
+        box = text.get_window_extent()
+        assert figure.bbox.x0 - 1 <= box.x0
+        assert box.x1 <= figure.bbox.x1 + 1
+        assert figure.bbox.y0 - 1 <= box.y0
+        assert box.y1 <= figure.bbox.y1 + 1
+
+
+def test_charts_stand_below_each_other_where_the_picture_is_narrow():
+    """A column of a paper has room for one beside none."""
+    wide, narrow = (drawn(everything(), width_in=width) for width in (8.0, 3.5))
+
+    assert wide.axes[0].get_position().y0 < wide.axes[1].get_position().y1
+    assert narrow.axes[0].get_position().y0 > narrow.axes[1].get_position().y1
+
+
+def test_a_chart_is_drawn_on_axes_that_are_there():
+    """As a notebook does, which lays out its own figure."""
+    figure = Figure(figsize=(5, 4))
+    axes = figure.add_axes((0.1, 0.3, 0.8, 0.6))
+
+    assert draw(everything().charts[0], axes) is axes
+    assert "DRAM 10 GB/s" in [text.get_text() for text in axes.texts]
+
+
+def test_decades_hold_what_they_are_asked_to():
+    """1e-3 is 10 ** -3 in two ways."""
+    assert decades([0.02, 30.0]) == (0.01, 100.0)
+    assert decades([1.0]) == (1.0, 10.0)
+    assert decades([0.9], room=2) == (0.1, 10.0)
+    assert decades([1e-3, 1e3]) == (1e-3, 1e3)
+    assert widened((1.0, 10.0), [0.5, 200.0]) == (0.1, 1000.0)
+
+
+def test_ticks_are_at_round_values_within_the_limits():
+    """And there are never more than can be read."""
+    assert [value for value, _ in decade_ticks((0.01, 10.0), str)] == [0.01, 0.1, 1.0, 10.0]
+    assert len(decade_ticks((1e-20, 1e20), str)) <= 9
+    assert [value for value, _ in log_ticks((3.0, 60.0), str)] == [5.0, 10.0, 20.0, 50.0]
+    assert [value for value, _ in log_ticks((1.0, 1e4), str)] == [1.0, 10.0, 100.0, 1e3, 1e4]
+    assert [value for value, _ in power_ticks((1.0, 8.0), str)] == [1.0, 2.0, 4.0, 8.0]
+    assert [value for value, _ in power_ticks((3.0, 5000.0), str)] == [4.0, 16.0, 64.0, 256.0,
+                                                                       1024.0, 4096.0]  # fmt: skip
+    assert [value for value, _ in linear_ticks((0.0, 1.0), str)] == [0, 0.2, 0.4, 0.6, 0.8, 1]
+    assert [value for value, _ in linear_ticks((3.1, 4.4), str)] == [3.5, 4.0]
+    assert linear_ticks((0.0, 0.3), plain_number)[-1] == (0.3, "0.3")

@@ -281,6 +281,8 @@ class Chart:
     key : tuple of Entry
     notes : tuple of str
         What a reader must know and the chart cannot show.
+    drawing_notes : tuple of str
+        What sizes, colours and intervals mean; left out where only letters can be drawn.
     height : float
         Of the axes, over their width.
     """
@@ -296,6 +298,7 @@ class Chart:
     bars: tuple[Bar, ...] = ()
     key: tuple[Entry, ...] = ()
     notes: tuple[str, ...] = ()
+    drawing_notes: tuple[str, ...] = ()
     height: float = 0.78
 
 

@@ -174,10 +174,11 @@ class _Cell:
         if chart.x.is_slanted:
             longest = max(sheet.text_width(text, sheet.font) for _, text in chart.x.ticks)
             end += longest * math.sin(math.radians(_SLANT))
-        if not (chart.key or chart.notes or left_out):
+        notes = (*chart.notes, *chart.drawing_notes)
+        if not (chart.key or notes or left_out):
             return above, end
         below = draw_key(chart.key, sheet, below=end + sheet.font * 1.1)
-        below = draw_notes(chart.notes, left_out, sheet, below=below)
+        below = draw_notes(notes, left_out, sheet, below=below)
         return above, below - sheet.font * 0.6
 
 

@@ -71,7 +71,7 @@ class Stroke:
 STROKES: Mapping[LineKind, Stroke] = {
     "roof": Stroke(width=1.3, cost=6),
     "own": Stroke(width=1.1, dashes=(1, 1.2), cost=6, order=2.15),
-    "lower": Stroke(width=0.8, dashes=(4, 2), ink="undecided", cost=3, order=2.1),
+    "lower": Stroke(width=0.8, dashes=(4, 2), ink="undecided", cost=2, order=2.1),
     "beside": Stroke(width=1.1, ink="faint", cost=3, order=2.0),
     "balance": Stroke(width=1.0, dashes=(5, 2.5), cost=2, order=2.1),
     "iso": Stroke(width=0.6, dashes=(1, 2), ink="undecided", order=1.8),

@@ -232,7 +232,7 @@ def test_load_of_others_while_it_was_timed_is_said_with_numbers(cli, monkeypatch
     assert "1 CPUs busy" in cautions["other-load"]["seen"]
     assert "'stream' (process 7) most, for 1.9 s" in cautions["other-load"]["seen"]
     assert "0.1 CPUs" in cautions["stolen-time"]["seen"]
-    assert "others had the CPUs" in cautions["waiting"]["remedy"]
+    assert "other programs" in cautions["waiting"]["remedy"]
 
 
 def test_python_says_what_the_command_line_says(cli):

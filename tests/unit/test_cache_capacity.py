@@ -249,7 +249,7 @@ def test_share_that_changes_while_it_is_measured_is_said():
     least, most = capacity_ends(caches, STATED, measured)
 
     assert [c.code for c in cautions] == ["cache-capacity", "cache-varied"]
-    assert "went from 6 MiB to 40 MiB" in cautions[1].seen
+    assert "from 6 MiB to 40 MiB" in cautions[1].seen
     assert least[2].size_bytes < 7 * MIB < 39 * MIB < most[2].size_bytes
 
 

@@ -242,7 +242,7 @@ def test_the_network_cannot_be_fitted_on_one_node():
     """Nothing is exchanged: give its rate, or measure more nodes."""
     runs = made_up(0, settings=[(q, 1) for q in (1, 2, 4, 6, 8)])
 
-    with pytest.raises(CannotFit, match="link bandwidth: nothing of it is used"):
+    with pytest.raises(CannotFit, match="link bandwidth: "):
         fit_rates(runs, fft, size=N)
 
 

@@ -127,9 +127,9 @@ def test_an_unknown_operation_counts_at_the_best_rate_of_its_width():
     bound = mix_bound(single, core("golden cove"))
 
     assert bound.time_s == pytest.approx(2.0)
-    assert bound.unknown == (
-        "which operations the fp64 scalar instructions do (100 % of the flop)",
-    )
+    (unknown,) = bound.unknown
+    assert "fp64 scalar" in unknown
+    assert "100 % of the flop" in unknown
 
 
 def test_a_ceiling_that_was_not_measured_is_said_and_not_guessed():

@@ -203,7 +203,7 @@ def test_a_machine_without_the_precision_is_refused():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: stage("s", 0, 0), "neither work nor traffic"),
+        (lambda: stage("s", 0, 0), "work or traffic"),
         (lambda: stage("s", 1, 1, time_s=Estimate([0])), "time_s must be > 0"),
         (lambda: stage("s", 1, 1, efficiency=Estimate([1.5])), "efficiency must be in"),
         (
@@ -211,7 +211,7 @@ def test_a_machine_without_the_precision_is_refused():
             "not both",
         ),
         (lambda: stage("s", 1, 1, repeat=0), "repeat must be"),
-        (lambda: Stage(name="s", demand=Demand({"l1": 1})), "no place for 'l1'"),
+        (lambda: Stage(name="s", demand=Demand({"l1": 1})), "got 'l1'"),
         (lambda: Pipeline(name="p", stages=()), "at least one"),
         (lambda: Pipeline(name="p", stages=(stage("s", 1, 1),) * 2), "two stages are called 's'"),
         (lambda: Pipeline(name="p", stages=(stage("s", 0, 1),)), "copies alone"),

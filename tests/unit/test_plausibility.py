@@ -37,9 +37,9 @@ def seen(instructions, cpu_s, *, system_s=0.0, read_bytes=0, caches=CACHES):
     ("one", "words"),
     [
         # openssl dgst -sha256 at 4.0 GHz: SHA-NI natively, AVX2 counted
-        (seen(1_414_000_000, 0.037), ["1.41 G", "37 ms", "9.6 in a cycle at 4 GHz", "than 8"]),
+        (seen(1_414_000_000, 0.037), ["1.41 G", "37 ms", "9.6 per cycle at 4 GHz", "than 8"]),
         # openssl speed -seconds 1: a fixed time, 1557 times less work under Valgrind
-        (seen(71_000_000, 1.005), ["71 M", "0.018 in a cycle", "amount of work"]),
+        (seen(71_000_000, 1.005), ["71 M", "0.018 per cycle", "amount of work"]),
     ],
     ids=["other code", "fixed time"],
 )
@@ -88,7 +88,7 @@ def test_call_that_is_short_is_judged_too():
     )
     (caution,) = by_instructions_per_cycle(replace(seen(20_000, 5e-7), protocol=protocol), at(4e9))
 
-    assert "10 in a cycle" in caution.seen
+    assert "10 per cycle" in caution.seen
 
 
 def test_counting_that_takes_as_long_as_the_native_run_is_doubted():

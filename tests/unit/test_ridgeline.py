@@ -272,7 +272,7 @@ def test_precisions_and_directions_of_traffic_add_up_on_the_plane():
 
 def test_the_caches_have_no_place_on_the_plane():
     """Its memory is DRAM."""
-    with pytest.raises(ValueError, match="no place for 'l2'"):
+    with pytest.raises(ValueError, match="got 'l2'"):
         PAPER.place_demand(Demand({"fp32": 1.0, "l2": 1.0}))
 
 

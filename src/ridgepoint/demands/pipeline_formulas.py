@@ -83,7 +83,7 @@ def grid(
     if reuse not in _REUSES:
         raise ValueError(f"reuse must be one of {', '.join(_REUSES)}, got {reuse!r}")
     if kernel == "complex" and degree:
-        raise ValueError("degree is of a real kernel")
+        raise ValueError("degree applies only to a real kernel")
     cells, samples = support * support * planes, visibilities * polarisations
     flop = (8 if kernel == "complex" else 4) * cells + 4 * support * degree * planes
     moved = _VISIBILITY_BYTES

@@ -43,7 +43,7 @@ class Convention:
 CONVENTIONS = {
     "footprint": Convention(
         flop_per_weight=6, weights=1, activations=1,
-        summary="three products; weights, inputs and outputs cross memory once: the paper's",
+        summary="as in the paper: three products; weights, inputs and outputs cross memory once",
     ),
     "no-input-gradient": Convention(
         flop_per_weight=6, weights=1, activations=1, first_gradient=False,
@@ -51,17 +51,17 @@ CONVENTIONS = {
     ),
     "weights-and-gradients": Convention(
         flop_per_weight=6, weights=2, activations=1,
-        summary="as footprint, and the weights' gradients cross memory once, too",
+        summary="as footprint, and the gradients of the weights cross memory once, too",
     ),
     "three-gemms": Convention(
         flop_per_weight=6, weights=3, activations=3,
-        summary="three products, each of which reads or writes all from or to memory",
+        summary="three products, each with all its inputs and outputs in memory",
     ),
     "forward": Convention(
         flop_per_weight=2, weights=1, activations=1, summary="the forward product alone",
     ),
     "backward": Convention(
-        flop_per_weight=4, weights=1, activations=1, summary="both products of gradients alone",
+        flop_per_weight=4, weights=1, activations=1, summary="the two products of gradients",
     ),
 }  # fmt: skip
 """Ways to count a step, by name. The paper prints none; only the first reproduces its claims."""
@@ -70,7 +70,7 @@ ALL_REDUCES = {
     "ring": "reduce-scatter and all-gather around a ring: 2 (p-1)/p of the gradients",
     "tree": "reduction to one node and broadcast along a binomial tree: 2 ceil(log2 p) times",
     "recursive-doubling": "log2 p exchanges of all gradients; 2 more if p is no power of two",
-    "payload": "the gradients once: as if the network itself summed them",
+    "payload": "the gradients once, as if the network itself added them up",
 }
 """Algorithms of the all-reduce, by name."""
 
@@ -124,7 +124,8 @@ def all_reduce_bytes(
     if nodes is None:
         if algorithm not in ("ring", "payload"):
             raise ValueError(
-                f"nodes must be given for {algorithm!r}: its bytes grow with them without limit"
+                f"nodes must be given for {algorithm!r}: its bytes grow without limit with the "
+                "number of nodes"
             )
         return plain(size * (2.0 if algorithm == "ring" else 1.0))
     return plain(size * _times_sent(_whole("nodes", nodes), algorithm))

@@ -98,7 +98,7 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
             Caution(
                 "nothing-compared",
                 "no ceiling has six samples or more on both sides",
-                "take a baseline that 'ridgepoint machine' measured",
+                "use a baseline that was measured with 'ridgepoint machine'",
             )
         )
     return Comparison(ceilings=changes, cautions=tuple(cautions))
@@ -154,6 +154,6 @@ def _other_machine(baseline: Machine, machine: Machine) -> list[Caution]:
         cautions.append(Caution("other-cores", seen, remedy))
     if set(baseline.caches) != set(machine.caches):
         cautions.append(
-            Caution("other-caches", "the baseline's caches are not this machine's", remedy)
+            Caution("other-caches", "the baseline has other caches than this machine", remedy)
         )
     return cautions

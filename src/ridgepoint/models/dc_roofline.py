@@ -292,9 +292,9 @@ class DCRoofline:
         if not any(c.rate for c in named):
             known = ", ".join(dict.fromkeys(c.name for c in ceilings if c.resource == self.work))
             raise UnknownCeiling(
-                f"cannot bound by {self.work} {self.ceiling!r} on {self.machine.name}",
-                reason=f"it has no such ceiling (known: {known or 'none'})",
-                remedy="name one of those, or measure it with 'ridgepoint machine'",
+                f"cannot bound by the {self.work} ceiling {self.ceiling!r} on {self.machine.name}",
+                reason=f"the machine has no such ceiling (known: {known or 'none'})",
+                remedy="name a known ceiling, or measure this one with 'ridgepoint machine'",
             )
 
     @property

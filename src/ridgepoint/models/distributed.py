@@ -236,7 +236,7 @@ def why_no_ridgeline(
     for path, what in (
         ("network", "the bytes over the network are not known"),
         ("dram", "the traffic is not known"),
-        ("compute", "it has no work of that kind"),
+        ("compute", "there is no work of this kind"),
     ):
         if path not in by_path:
             return what

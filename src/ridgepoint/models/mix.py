@@ -288,7 +288,7 @@ class _Rates:
         if not self.by:
             return f"the machine has no {self.name} ceilings by operation"
         if operation in {None, SINGLE}:
-            return f"which operations the {self.name} instructions do"
+            return f"the operations of the {self.name} instructions are not known"
         if operation not in self.by:
             return f"the machine has no {self.name} {operation} ceiling"
         return None

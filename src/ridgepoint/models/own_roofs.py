@@ -118,11 +118,11 @@ def place_mix(
     if not mix:
         return None
     if _OTHER_PATH in doubts:
-        why = "which instructions a native run uses: its libraries choose others when counted"
+        why = "libraries choose other instructions in a native run than while they are counted"
         return _unknown(mix, why)
     own = mix_bound(mix, machine, cores=cores)
     if own is None:
-        return _unknown(mix, "the machine has no ceiling for its precisions")
+        return _unknown(mix, "the machine has no ceiling for these precisions")
     paths = {
         COMPUTE: own.time_s,
         **{path: seconds for path, seconds in times_s.items() if path != COMPUTE},
@@ -222,7 +222,7 @@ def mix_doubts(mix: MixPlace | None) -> tuple[Caution, ...]:
             "above-mix",
             f"the program is {mix.efficiency:.2f} times as fast as its own mix of floating-point "
             "instructions allows",
-            "a ceiling is too low, or the native run takes another path than the counted one: "
-            "measure the machine again",
+            "a ceiling is too low, or the native run takes another code path than the counted "
+            "run: measure the machine again",
         ),
     )

@@ -97,7 +97,7 @@ class Placement(Presentable):
         """What it says, in one line."""
         of = "" if self.measurement is None else f"of {quoted(self.measurement.command[0])}: "
         if self.bound is None:
-            return f"{of}no ceiling is known for anything that it asked for"
+            return f"{of}no ceiling is known for any resource that it uses"
         limit = str(self.bound.binding)
         parts = [f"limited by {RESOURCES[limit].label if limit in RESOURCES else limit}"]
         unit = f"{WORK_UNITS[self.metric]}/s"
@@ -303,7 +303,7 @@ def _if_it_matters(
         Caution(
             "capacity-varies",
             f"how much of the caches the program gets depends on neighbours: {said}",
-            "take the verdict as one among these, or measure on dedicated CPUs",
+            "take the verdict as one of these, or measure on dedicated CPUs",
         )
     ]
 

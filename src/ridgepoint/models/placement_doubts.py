@@ -28,8 +28,8 @@ FAR_BELOW = 0.10
 # fp32 a 512-bit FMA on two ports does 64.
 _WIDEST = 64
 _MEASURE_BOPS = (
-    "measure the machine again with 'ridgepoint machine', or bound by a published one that has it, "
-    "as --machine e5645"
+    "measure the machine again with 'ridgepoint machine', or bound the program by a published "
+    "machine that has such a ceiling, for example with --machine e5645"
 )
 
 _SAME_SIZE = 1.02
@@ -45,7 +45,8 @@ def elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
         Caution(
             "other-machine",
             f"the program was timed on {ran_on!r}; the roofs are of {machine.name!r}",
-            "take from this what that machine could reach, not how near the program comes to it",
+            "read from this how fast that machine could run the program, not how close the "
+            "program comes to its roofs",
         )
     ]
 
@@ -62,7 +63,7 @@ def other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
             "other-caches",
             f"the caches of {machine.name!r} are not known: the traffic is that of "
             f"{', '.join(f'L{c.level} {format_size(c.size_bytes)}' for c in caches)}",
-            "give them: --cache l1=32k:8,l2=1m:16,l3=32m:16",
+            "describe the caches: --cache l1=32k:8,l2=1m:16,l3=32m:16",
         )
     ]
 
@@ -84,10 +85,10 @@ def _differing(
     return [
         Caution(
             "other-caches",
-            f"the traffic is that of other caches than those of {machine.name!r}: "
+            f"the traffic was simulated with other caches than those of {machine.name!r}: "
             f"{', '.join(others)}",
-            "leave --cache out, or give machine= in Python, to simulate the caches whose roofs "
-            "bound the program",
+            "measure without --cache, or with machine= in Python, to simulate the caches whose "
+            "roofs bound the program",
         )
     ]
 
@@ -125,14 +126,15 @@ def bops_unknown(counts: Counts) -> list[Caution]:
         return []
     equation = "Eq. (3), instructions - branches - loads - stores,"
     why = (
-        f"the meter does not tell all of {equation}"
+        f"the meter does not report all terms of {equation}"
         if counts.eq3_bop is None
         else f"{equation} gives {counts.eq3_bop}"
     )
     return [
         Caution(
             "no-bops",
-            f"the basic operations are not known: {why} nor what each instruction does",
+            f"the basic operations are not known: {why} and what each instruction does was not "
+            "counted",
             "count with --meter engine",
         )
     ]
@@ -143,7 +145,7 @@ def above(name: str, efficiency: float, limit: Bound) -> Caution:
     return Caution(
         "above-roof",
         f"{name} is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
-        "the simulated traffic or a ceiling is off: look at the other cautions, and measure the "
+        "the simulated traffic or a ceiling is wrong: read the other cautions, and measure the "
         "machine again",
     )
 
@@ -169,13 +171,13 @@ def judge(
                 "far-below",
                 f"the program reaches {efficiency:.1%} of its nearest roof ({limit.binding})",
                 "no measured roof explains its runtime: look for integer work, dependent "
-                "operations, cache latency, branches, system calls or start-up",
+                "operations, cache latency, branches, system calls or start-up time",
             )
         )
     if cores_busy < 1 - 2 * SNAP_CORES:
-        why = "it waits, for input, a disk or a lock: no roof of the processor bounds that part"
+        why = "it waits for input, a disk or a lock: no roof of the processor bounds that time"
         if disturbances:
-            why = "others had the CPUs for a part of its time: measure again without them"
+            why = "other programs used the CPUs for a part of its time: measure again without them"
         seen = f"the program kept {cores_busy:.2f} of one core busy"
         cautions.append(Caution("waiting", seen, why))
     return cautions

@@ -32,13 +32,15 @@ _LEAST_USER_S = 0.1  # the kernel tells user from system time by ticks of 10 ms
 _LINE_BYTES = 64
 _CODE = "other-work"
 _FIXED_TIME = (
-    "a program that works until a time is over does less while it is counted, which takes longer: "
-    "give it an amount of work; until then trust neither its work over its time nor its bound"
+    "a program that works for a fixed time does less while it is counted, because counting "
+    "slows it down: give it a fixed amount of work; until then trust neither its performance "
+    "nor its bound"
 )
 _OTHER_CODE = (
-    "libraries choose code by the CPU, and the counted run saw one with less (no SHA, AVX-512, "
-    "AMX): have both runs choose the same (OPENSSL_ia32cap, OPENBLAS_CORETYPE, GLIBC_TUNABLES); "
-    "until then trust neither its work over its time nor its bound"
+    "libraries choose code by the CPU, and the CPU that the counted run saw lacks instructions "
+    "(SHA, AVX-512, AMX): make both runs choose the same code (OPENSSL_ia32cap, "
+    "OPENBLAS_CORETYPE, GLIBC_TUNABLES); until then trust neither the program's performance "
+    "nor its bound"
 )
 
 
@@ -63,12 +65,12 @@ def by_instructions_per_cycle(measurement: Measurement, machine: Machine) -> Ite
     least_s = instructions / (MOST_PER_CYCLE * clock_hz)
     most_s = instructions / (LEAST_PER_CYCLE * clock_hz) + (waited_s or 0.0)
     if cpu_s < least_s and (calls or cpu_s > _LEAST_CPU_S):
-        limit = f"no core does more than {MOST_PER_CYCLE:g}"
+        limit = f"no core retires more than {MOST_PER_CYCLE:g}"
         yield _doubt(instructions, cpu_s, clock_hz, limit, _OTHER_CODE)
     elif waited_s is not None and in_user_s > most_s and (calls or in_user_s > _LEAST_USER_S):
         limit = (
-            f"code does more than {LEAST_PER_CYCLE:g} unless it waits for memory, which explains "
-            f"{format_si(waited_s, 's', digits=2)} at most"
+            f"code retires more than {LEAST_PER_CYCLE:g} unless it waits for memory, and "
+            f"waiting explains {format_si(waited_s, 's', digits=2)} at most"
         )
         yield _doubt(instructions, in_user_s, clock_hz, limit, _FIXED_TIME)
 
@@ -77,9 +79,10 @@ def _doubt(instructions: int, cpu_s: float, clock_hz: float, limit: str, remedy:
     per_cycle = instructions / (clock_hz * cpu_s)
     return Caution(
         _CODE,
-        f"{format_si(instructions, '', digits=3).strip()} instructions were counted, and the timed "
-        f"runs took {format_si(cpu_s, 's', digits=3)} of CPU time: {per_cycle:.2g} in a cycle at "
-        f"{format_si(clock_hz, 'Hz', digits=3)}, but {limit}: the counted run did other work",
+        f"{format_si(instructions, '', digits=3).strip()} instructions were counted, and the "
+        f"timed runs took {format_si(cpu_s, 's', digits=3)} of CPU time: that is "
+        f"{per_cycle:.2g} per cycle at {format_si(clock_hz, 'Hz', digits=3)}, but {limit}: the "
+        "counted run did other work",
         remedy,
     )
 
@@ -104,7 +107,7 @@ def by_slowdown(counted: Counted, counted_s: float, timed: Timed) -> Iterator[Ca
         yield Caution(
             _CODE,
             f"counting took {format_si(counted_s, 's', digits=3)} of CPU time, and the timed "
-            f"runs {format_si(native_s, 's', digits=3)}: the same work takes at least "
+            f"runs took {format_si(native_s, 's', digits=3)}: the same work takes at least "
             f"{LEAST_SLOWDOWN:g} times as long while it is counted",
             _FIXED_TIME,
         )

@@ -115,7 +115,7 @@ def _on_metric(whole: Subject) -> Iterator[Advice]:
         code=TRY_BOPS,
         about=whole.name,
         seen="hardly any floating point" if counts.work_flop else "no floating point",
-        what="try --work bops, which bounds it by all that it computes, compares and addresses",
+        what="try --work bops: it counts every computation, comparison and address as work",
         gain=None,
     )
 

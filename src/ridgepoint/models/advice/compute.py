@@ -100,7 +100,7 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
         about=_worker(subject)[0],
         seen=(
             f"{percent(flop / sum(mix.values()))} of the flop are in vectors of {used} bit or "
-            f"less, which allows {_rate(subject, mix)}; {widest}-bit ones would allow "
+            f"less, which allows {_rate(subject, mix)}; {widest}-bit vectors would allow "
             f"{_rate(subject, wide)}"
         ),
         what=_how_to("wide vectors", subject),
@@ -121,9 +121,9 @@ def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
         code="no-fma",
         about=_worker(subject)[0],
         seen=(
-            f"{percent(share)} of the flop are by FMA; single additions and products allow "
-            f"{_rate(subject, mix)}; fused where an addition pairs with a product, they would "
-            f"allow {_rate(subject, paired)}"
+            f"{percent(share)} of the flop are by FMA; separate additions and products allow "
+            f"{_rate(subject, mix)}; fused wherever an addition and a product pair up, they "
+            f"would allow {_rate(subject, paired)}"
         ),
         what=_how_to("fused", subject),
         gain=gain,
@@ -149,7 +149,7 @@ def _divisions(subject: Subject, mix: Mix) -> Iterator[Advice]:
         about=_worker(subject)[0],
         seen=(
             f"{percent(sum(parts.values()) / sum(mix.values()))} of the flop are {done}, which "
-            f"keep the divider busy for {format_si(seconds, 's', digits=3)}: "
+            f"keep the divider busy for {format_si(seconds, 's', digits=3)}, "
             f"{percent(subject.share(seconds))} of the time"
         ),
         what=(
@@ -179,8 +179,8 @@ def _overhead(subject: Subject) -> Iterator[Advice]:
         code="overhead",
         about=subject.place(by_work[0], lambda counts, _: counts.work_flop),
         seen=(
-            f"{percent(share)} of its instructions are floating point, with {accesses:.2g} loads "
-            "and stores for each"
+            f"{percent(share)} of its instructions are floating point, and there are "
+            f"{accesses:.2g} loads and stores for each of them"
         ),
         what=_how_to("optimised", subject),
         gain=gain,
@@ -208,13 +208,15 @@ def _dependent(subject: Subject) -> Iterator[Advice]:
         code="dependent",
         about=about,
         seen=(
-            f"{percent(computing / counts.instructions)} of the instructions are floating point, "
-            f"{per_cycle:.2g} instructions end per cycle, and their roof is reached to "
-            f"{percent(subject.share(subject.own_s))}, though cache misses cost next to nothing"
+            f"{percent(computing / counts.instructions)} of the instructions are floating "
+            f"point and {per_cycle:.2g} instructions retire per cycle, which is "
+            f"{percent(subject.share(subject.own_s))} of what their roof allows, though cache "
+            "misses cost next to nothing"
         ),
         what=(
-            "let several independent results grow at once (unroll with several sums, vectors): "
-            "each operation seems to wait for the one before, or for a branch"
+            "each operation seems to wait for the previous one, or for a branch: compute "
+            "several independent results at once (unroll the loop with several sums, use "
+            "vectors)"
         ),
         gain=subject.allowed(subject.own_s),
     )

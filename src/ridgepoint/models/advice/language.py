@@ -70,11 +70,17 @@ def how_to(goal: Goal, language: Language, *, widest: int) -> str:
 _C: dict[Goal, str] = {
     "vectors": "let the compiler vectorise the loop (-O3 -march=native, and -ffast-math for a "
     "sum), or call a library that is vectorised",
-    "wide vectors": "let the compiler use them (-march=native -mprefer-vector-width={widest})",
-    "fused": "let the compiler fuse products with additions that follow (-march=native "
-    "-ffp-contract=fast): the gain is of what can be paired",
-    "optimised": "compile it with optimisation (-O2, -O3) if it was not; else keep in registers "
-    "what its inner loop needs",
+    "wide vectors": (
+        "let the compiler use the wide vectors (-march=native -mprefer-vector-width={widest})"
+    ),
+    "fused": (
+        "let the compiler fuse products with the additions that follow (-march=native "
+        "-ffp-contract=fast); only pairs of them gain"
+    ),
+    "optimised": (
+        "compile it with optimisation (-O2, -O3); if it already is, keep the inner loop's "
+        "values in registers"
+    ),
 }
 
 _OTHERS: dict[Language, dict[Goal, str]] = {
@@ -82,32 +88,43 @@ _OTHERS: dict[Language, dict[Goal, str]] = {
         "vectors": "let the compiler vectorise the loop (RUSTFLAGS='-C target-cpu=native' and "
         "--release; iterators or slices of equal length in place of indices), or call a crate "
         "that is vectorised",
-        "wide vectors": "let the compiler use them (RUSTFLAGS='-C target-cpu=native')",
-        "fused": "fuse products with additions that follow (f64::mul_add, with RUSTFLAGS='-C "
-        "target-cpu=native'): the gain is of what can be paired",
-        "optimised": "compile it with --release if it was not; else keep in registers what its "
-        "inner loop needs",
+        "wide vectors": "let the compiler use the wide vectors (RUSTFLAGS='-C target-cpu=native')",
+        "fused": (
+            "fuse products with the additions that follow (f64::mul_add, with RUSTFLAGS='-C "
+            "target-cpu=native'); only pairs of them gain"
+        ),
+        "optimised": (
+            "compile it with --release; if it already is, keep the inner loop's values in registers"
+        ),
     },
     "go": {
-        "vectors": "Go's compiler makes no vectors of loops: call a library whose kernels are "
-        "assembly or C for this part",
-        "fused": "let the compiler fuse products with additions that follow (GOAMD64=v3): the gain "
-        "is of what can be paired",
-        "optimised": "keep in registers what its inner loop needs: hoist bounds checks and "
-        "lengths out of it, use local variables",
+        "vectors": (
+            "Go's compiler does not vectorise loops: call a library whose kernels are written "
+            "in assembly or C"
+        ),
+        "fused": (
+            "let the compiler fuse products with the additions that follow (GOAMD64=v3); only "
+            "pairs of them gain"
+        ),
+        "optimised": (
+            "keep the inner loop's values in registers: hoist bounds checks and lengths out of "
+            "the loop, and use local variables"
+        ),
     },
     "made at run time": {
-        "vectors": "write the loop so that its compiler can vectorise it (plain arrays, no calls "
-        "or exceptions within, fastmath for a sum where there is such an option), or call a "
-        "library that is vectorised",
-        "optimised": "keep in local variables what its inner loop needs",
+        "vectors": (
+            "write the loop so that its compiler can vectorise it (plain arrays, no calls or "
+            "exceptions inside, and fastmath for a sum where there is such an option), or call "
+            "a vectorised library"
+        ),
+        "optimised": "keep the inner loop's values in local variables",
     },
     "interpreter": {
-        "vectors": "this is the interpreter's own work: hand whole arrays to a library that is "
-        "vectorised",
+        "vectors": "this is the interpreter's own work: pass whole arrays to a vectorised library",
     },
     "library": {
-        "vectors": "this is a library's code: use one that is built for this CPU, or another of "
-        "its functions",
+        "vectors": (
+            "this is a library's code: use a build of it for this CPU, or another of its functions"
+        ),
     },
 }

@@ -87,7 +87,7 @@ def _fewer_bytes(subject: Subject) -> Iterator[Advice]:
         yield Advice(
             code="fewer-bytes",
             about=_mover(subject, level)[0],
-            seen=", ".join(part for part in seen if part),
+            seen="; ".join(part for part in seen if part),
             what=what,
             gain=gain,
         )
@@ -95,19 +95,21 @@ def _fewer_bytes(subject: Subject) -> Iterator[Advice]:
 
 _DRAM = ("dram_read", "dram_write")
 _ONLY_LESS_DATA = (
-    "no cache would save a pass: fuse this loop with those that use the same data, or make the "
-    "data smaller"
+    "a larger cache would save no pass over the data: fuse this loop with others that use the "
+    "same data, or make the data smaller"
 )
 
 
 def _what(level: str) -> str:
     """Return how to move fewer bytes at a level."""
     if level == "l1":
-        return "keep in registers what the inner loop uses again (unroll and jam, small blocks)"
+        return (
+            "keep values that the inner loop uses again in registers (unroll and jam, small blocks)"
+        )
     if level == "dram":
         return (
-            "do more with each byte while it is in a cache: fuse loops over the same data, or work "
-            "block by block ('--miss-curve' shows what a cache could save)"
+            "use each byte more often while it is in a cache: fuse loops over the same data, "
+            "or work block by block ('--miss-curve' shows how much a cache could save)"
         )
     inner = LEVELS[LEVELS.index(level) - 1].upper()
     return f"work on blocks that stay in {inner}, or fuse loops over the same data"
@@ -119,11 +121,12 @@ def _by_curve(subject: Subject, curve: MissCurve) -> tuple[str, str]:
     least = sum(_least(subject, curve, name) for name in _DRAM)
     size = format_size(curve.capacities_bytes[-1])
     if now < LEAST_GAIN * least:
-        return f"a cache of {size} would move {percent(least / now)} of that", _ONLY_LESS_DATA
+        seen = f"with a cache of {size}, {percent(least / now)} of these bytes would still be moved"
+        return seen, _ONLY_LESS_DATA
     return (
-        f"a cache of {size} would move only {format_si(least, 'B', digits=3)} of the "
-        f"{format_si(now, 'B', digits=3)}",
-        "several passes move the same data: work block by block, doing all passes on a block "
+        f"with a cache of {size}, only {format_si(least, 'B', digits=3)} of these "
+        f"{format_si(now, 'B', digits=3)} would be moved",
+        "several passes move the same data: work block by block, and do all passes on a block "
         "while it is in the cache",
     )
 
@@ -159,13 +162,13 @@ def _part_lines(subject: Subject) -> Iterator[Advice]:
             code="part-of-lines",
             about=_mover(subject, "l2")[0],
             seen=(
-                f"{format_si(used, 'B', digits=3)} are loaded and stored, but lines of "
-                f"{format_si(l2.read_bytes, 'B', digits=3)} fetched into L1 for it, "
-                f"{l2.read_bytes / used:.2g} bytes for each byte used"
+                f"{format_si(used, 'B', digits=3)} are loaded and stored, but the cache lines "
+                f"fetched into L1 for them are {format_si(l2.read_bytes, 'B', digits=3)}: "
+                f"{l2.read_bytes / used:.2g} bytes fetched for each byte used"
             ),
             what=(
                 "walk arrays in the order in which they lie in memory (exchange the loops, "
-                "transpose), or put together what is used together"
+                "transpose), or store next to each other what is used together"
             ),
             gain=gain,
         )
@@ -199,12 +202,12 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
         about=mover,
         seen=(
             f"{'at least ' if certain else 'up to '}{amount} of the {read} read from DRAM are "
-            "lines that are then overwritten, and no store is non-temporal"
+            "cache lines that are then overwritten, and no store is non-temporal"
         ),
         what=(
-            "write them with non-temporal stores"
+            "overwrite them with non-temporal stores"
             if certain
-            else "write with non-temporal stores what is not read before it is overwritten"
+            else "use non-temporal stores for data that is not read before it is overwritten"
         ),
         gain=gain,
     )
@@ -248,14 +251,15 @@ def _one_by_one(subject: Subject) -> Iterator[Advice]:
         code="latency",
         about=mover,
         seen=(
-            f"its {format_si(lines, '', digits=3).strip()} misses that go to {level.upper()}, "
-            f"and those to nearer caches, take {format_si(waiting, 's', digits=2)} if each waits "
-            f"for the one before; {format_si(runtime_s, 's', digits=3)} were seen, with "
-            f"{per_cycle:.2g} instructions per cycle"
+            f"its {format_si(lines, '', digits=3).strip()} misses that reach {level.upper()}, "
+            f"and its misses in nearer caches, would take {format_si(waiting, 's', digits=2)} "
+            "if each waited for the previous one; the runtime is "
+            f"{format_si(runtime_s, 's', digits=3)}, with {per_cycle:.2g} instructions per "
+            "cycle"
         ),
         what=(
-            "give the core several misses at once (independent chains, prefetches), or make the "
-            "data smaller or nearer (arrays in place of lists, trees with wide nodes)"
+            "keep several misses in flight (independent chains, prefetches), or make the data "
+            "smaller or more compact (arrays in place of lists, trees with wide nodes)"
         ),
         gain=subject.allowed(subject.own_s),
     )
@@ -289,11 +293,11 @@ def _mover(subject: Subject, level: str) -> tuple[str, FunctionCounts | None]:
 def _where(subject: Subject, level: str) -> str:
     """Return how much a level takes, and which part of its bytes one function moves."""
     found = subject.hottest(lambda function: moved(function.traffic, level))
-    whose = "" if found is None else f", {percent(found[1])} of them moved here"
+    part = "" if found is None else f"{percent(found[1])} of the "
     moved_bytes = sum(_amount(subject, f"{level}_{way}") for way in ("read", "write"))
     return (
-        f"{format_si(moved_bytes, 'B', digits=3)} at {level.upper()} take "
-        f"{percent(subject.share(subject.memory_s[level]))} of the time at its full rate{whose}"
+        f"it moves {part}{format_si(moved_bytes, 'B', digits=3)} at {level.upper()}, which take "
+        f"{percent(subject.share(subject.memory_s[level]))} of the time at full bandwidth"
     )
 
 

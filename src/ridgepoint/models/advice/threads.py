@@ -9,10 +9,10 @@ from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject
 
 # CPU time over wall time of a program of which one thread works at a time, noise included.
 _ONE_BUSY = 1.05
-_ONE_WORKS = "one thread works at a time: hand work to the others, or let none be started"
+_ONE_WORKS = "only one thread works at a time: share its work with the others, or start no others"
 _UNEVEN = (
-    "give threads shares of equal time, or smaller ones on demand, and shorten what one does while "
-    "the others wait"
+    "give all threads shares that take equal time, or smaller shares on demand, and shorten "
+    "the parts in which one thread works while the others wait"
 )
 
 

@@ -85,7 +85,7 @@ def told_of_caches(machine: Machine) -> Iterator[str]:
     alone = {each.level: each for each in machine.capacities if each.threads == 1}
     for level in sorted({*stated, *alone}):
         says = format_size(stated[level].size_bytes) if level in stated else "nothing"
-        gets = in_words(alone[level]) if level in alone else "not told from the next level"
+        gets = in_words(alone[level]) if level in alone else "indistinguishable from the next level"
         yield f"L{level}: the system says {says}, measured {gets}"
 
 
@@ -96,8 +96,8 @@ def contradictions(given: Sequence[Cache], capacities: Iterable[Capacity]) -> tu
         Caution(
             "cache-contradicted",
             caution.seen.replace("the system says", "--cache says"),
-            "ceilings and traffic are those of the caches that were given; leave --cache out to "
-            "have those that were measured",
+            "ceilings and traffic are those of the caches given with --cache; without --cache "
+            "they are those of the measured caches",
         )
         for caution in differing
         if caution.code == "cache-capacity"
@@ -172,9 +172,9 @@ def _is_alike(cache: Cache, measured: Capacity, inner_bytes: int) -> bool:
 def _of_difference(cache: Cache, measured: Capacity) -> Caution:
     return Caution(
         "cache-capacity",
-        f"the system says {format_size(cache.size_bytes)} of L{cache.level}; a program here gets "
-        f"{in_words(measured)}",
-        "ceilings and traffic are those of the measured capacity; --cache decides otherwise",
+        f"the system says {format_size(cache.size_bytes)} of L{cache.level}; a program here "
+        f"gets {in_words(measured)}",
+        "ceilings and traffic are those of the measured capacity; --cache overrides it",
     )
 
 
@@ -183,11 +183,11 @@ def _of_variation(measured: Capacity) -> Iterator[Caution]:
     if measured.high_bytes > DISAGREE * measured.low_bytes:
         yield Caution(
             "cache-varied",
-            f"what a program gets of L{measured.level} went from "
+            f"the capacity of L{measured.level} that a program gets varied from "
             f"{format_size_roughly(measured.low_bytes)} to "
             f"{format_size_roughly(measured.high_bytes)} while it was measured",
-            "traffic is simulated with both; measure again when neighbours are quiet, or on "
-            "dedicated CPUs",
+            "traffic is simulated with both capacities; measure again when neighbours are "
+            "quiet, or on dedicated CPUs",
         )
 
 
@@ -207,8 +207,8 @@ def _of_unstated(caches: Sequence[Cache]) -> Iterable[Caution]:
         yield Caution(
             "caches-measured",
             f"the system does not describe the caches; by latency over size they are {sizes}; "
-            f"{_USUAL_WAYS} ways and lines of {caches[0].line_bytes} byte are assumed",
-            "give them if you know better: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            f"{_USUAL_WAYS} ways and lines of {caches[0].line_bytes} bytes are assumed",
+            "if you know better, give the caches: --cache l1=32k:8,l2=1m:8,l3=32m:16",
         )
 
 

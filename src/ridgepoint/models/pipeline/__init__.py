@@ -74,13 +74,13 @@ class Stage:
     def __post_init__(self) -> None:
         strange = [n for n in self.demand.amounts if RESOURCES[n].path not in ("compute", "dram")]
         if strange:
-            raise ValueError(f"a stage has no place for {strange[0]!r}: its memory is 'dram'")
+            raise ValueError(f"the memory of a stage must be 'dram', got {strange[0]!r}")
         if any(np.ndim(amount) for amount in self.demand.amounts.values()):
             raise ValueError("the demand of a stage must be single amounts, not arrays")
         if not any(self.demand.amounts.values()):
-            raise ValueError("a stage must do something: it has neither work nor traffic")
+            raise ValueError("a stage must have work or traffic")
         if self.time_s is not None and self.efficiency is not None:
-            raise ValueError("a stage has a time or an efficiency, not both")
+            raise ValueError("a stage takes a time or an efficiency, not both")
         if self.time_s is not None and min(self.time_s.samples) <= 0:
             raise ValueError(f"time_s must be > 0, got {min(self.time_s.samples)!r}")
         if self.efficiency is not None and not (
@@ -132,7 +132,9 @@ class Pipeline:
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"two stages are called {twice!r}")
         if not any(stage.work for stage in self.stages):
-            raise ValueError("a pipeline of copies alone has no work: no efficiency follows")
+            raise ValueError(
+                "a pipeline must have a stage with work: copies alone have no efficiency"
+            )
         if self.host_time_s is not None and min(self.host_time_s.samples) < 0:
             raise ValueError(f"host_time_s must be >= 0, got {min(self.host_time_s.samples)!r}")
 

@@ -130,8 +130,14 @@ def _of_stage(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
         gain = 1 / one.roofline_efficiency
         yield _advice(
             found, one, "fewer-bytes", gain,
-            seen=f"{_flop_per_byte(one)} flop/byte are left of the ridge at {found.ridge:.3g}",
-            what="keep its data in caches (block, reorder), store it smaller, write it once",
+            seen=(
+                f"its intensity, {_flop_per_byte(one)} flop/byte, is below the ridge at "
+                f"{found.ridge:.3g}"
+            ),
+            what=(
+                "keep its data in caches (block, reorder), store the data in fewer bytes, and "
+                "write it only once"
+            ),
         )  # fmt: skip
     if one.programming_efficiency < _NEAR_ROOF and not kinds - {"fewer-bytes"}:
         yield from _climbs(found, one)
@@ -140,17 +146,23 @@ def _of_stage(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
 def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
     """Yield what may lift a stage to its roof, as far as its place tells."""
     gain = 1 / one.programming_efficiency
-    reached = f"{100 * one.programming_efficiency:.0f} % of its"
+    reached = f"it reaches {100 * one.programming_efficiency:.0f} % of its"
     if one.limiter == "dram":
         seen = f"{reached} bandwidth roof"
         yield _advice(
             found, one, "prefetch", gain, seen=seen,
-            what="ask for data before it is needed: prefetch, more loads under way, longer runs",
+            what=(
+                "request data before it is needed: prefetch, keep more loads in flight, work "
+                "on longer runs of data"
+            ),
         )  # fmt: skip
         if any(ceiling.part is not None for ceiling in found.machine.ceilings):
             yield _advice(
                 found, one, "affinity", gain, seen=f"{seen}, on a machine of several nodes",
-                what="keep each thread's data on its own node: pin threads, touch first",
+                what=(
+                    "keep each thread's data on its own node: pin threads, and let the thread "
+                    "that uses a page touch it first"
+                ),
             )  # fmt: skip
         return
     seen = f"{reached} compute roof"
@@ -162,7 +174,7 @@ def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
     )  # fmt: skip
     yield _advice(
         found, one, "multiply-add", min(gain, _MOST_BY_FMA), seen=seen,
-        what="let products and additions fuse, as far as it has pairs of them",
+        what="let products and additions fuse, where they come in pairs",
     )  # fmt: skip
 
 
@@ -208,9 +220,14 @@ def _fusions(found: Assessment) -> Iterator[StageAdvice]:
         yield StageAdvice(
             stage=one.stage.name,
             kind="more-work-per-byte",
-            seen=f"it moves data while nothing computes, {other.stage.name} beside it computes",
-            what=f"do both in one pass, so that one computes while the other moves "
-            f"(with {other.stage.name})",
+            seen=(
+                f"it moves data while nothing computes, and its neighbour {other.stage.name} "
+                "computes"
+            ),
+            what=(
+                f"do both in one pass, so that {other.stage.name} computes while this stage "
+                "moves data"
+            ),
             gain=both / (both - saved),
             pipeline_gain=whole / (whole - saved),
             is_measured=False,

@@ -309,7 +309,7 @@ def _devices(load_per_s: float, peak: Amount, efficiency: float) -> float:
 def _why(rule: Rule, difference: float, pipeline: Pipeline, point: Series) -> str:
     """Return why a composite differs from the bound of the stages in series."""
     if rule == "exact":
-        return "the roofs of stages in series: no average"
+        return "not an average: adds up the times at the roofs of stages in series"
     names = [stage.name for stage in pipeline.stages]
     if rule == "by bytes":
         if abs(difference) < _ALIKE:
@@ -321,12 +321,18 @@ def _why(rule: Rule, difference: float, pipeline: Pipeline, point: Series) -> st
         if limiter == "compute" and intensity > point.ridge * (1 + _ALIKE)
     ]
     if rule == "by time" and beyond:
-        return f"counts intensity beyond the ridge, which no roof rewards ({', '.join(beyond)})"
+        return (
+            "counts intensity beyond the ridge, where it no longer raises the roof "
+            f"({', '.join(beyond)})"
+        )
     if abs(difference) < _ALIKE:
         return (
-            "agrees: the roofs of all stages are equally high, whatever share they reach"
+            "agrees: the roofs of all stages are equally high, whatever share of them is reached"
             if np.ptp(point.roofline_efficiency) < _ALIKE
-            else "agrees: stages reach the same share of their roofs, or what differs cancels"
+            else (
+                "agrees: all stages reach the same share of their roofs, or their differences "
+                "cancel"
+            )
         )
     moved = point.weight - point.roof_weight
     exact = float(point.composite("exact")[1])
@@ -351,14 +357,14 @@ def _cautions(
                     "above-roof",
                     f"{one.stage.name} is {one.programming_efficiency:.2f} times as fast as its "
                     "roof allows",
-                    "check its work, its bytes (do caches hold its data?) and the machine",
+                    "check its work, its bytes (does a cache hold its data?) and the machine",
                 )
             )
     if any(one.is_clipped for one in composites):
         found.append(
             Caution(
                 "clipped",
-                "Eq. (7) gives a roofline efficiency above 1, which cannot be",
+                "Eq. (7) gives a roofline efficiency above 1, which is impossible",
                 "it is taken as 1; use Eq. (8) or the series sum",
             )
         )
@@ -369,16 +375,17 @@ def _cautions(
         found.append(
             Caution(
                 "at-roof",
-                f"no time of {', '.join(bare)}: taken at the roof",
-                "measure it, or give an efficiency; the devices are the least until then",
+                f"there is no time for {', '.join(bare)}: the time at the roof is taken",
+                "measure the stage or give an efficiency; until then the number of devices is "
+                "a lower bound",
             )
         )
     if drawn.certain:
         found.append(
             Caution(
                 "single-values",
-                f"of {', '.join(drawn.certain)} there is a single value",
-                "intervals leave its uncertainty out; give repeats, or low and high",
+                f"there is only a single value for {', '.join(drawn.certain)}",
+                "the intervals do not include its uncertainty; give repeats, or low and high",
             )
         )
     return tuple(found)

@@ -92,7 +92,7 @@ def assign(
     A shortest path through stages and machines, and so the best of all ``machines ** stages``.
     """
     if not machines or len({one.name for one in machines}) < len(machines):
-        raise ValueError("machines must be at least one, of different names")
+        raise ValueError("machines must name at least one, each with a name of its own")
     reached = series(pipeline, machines[0], cores=cores).programming_efficiency
     times = np.array(
         [
@@ -147,7 +147,7 @@ def _transfers(pipeline: Pipeline, machines: int, link: float | None) -> list[fl
     found = []
     for stage in between:
         if stage.output_bytes is None:
-            raise ValueError(f"it is not known how many bytes {stage.name!r} hands on")
+            raise ValueError(f"it is not known how many bytes {stage.name!r} passes on")
         found.append(stage.repeat * stage.output_bytes / link)
     return found
 
@@ -161,7 +161,7 @@ def _shortest(times: Array, moves: Sequence[float]) -> list[int]:
         before.append(np.argmin(step, axis=0))
         reach = step.min(axis=0) + times[index]
     if not np.isfinite(reach.min()):
-        raise ValueError("there is a stage that none of the machines has the ceilings for")
+        raise ValueError("one stage needs ceilings that none of the machines has")
     path = [int(np.argmin(reach))]
     for came in reversed(before):
         path.append(int(came[path[-1]]))

@@ -231,7 +231,7 @@ class Ridgeline:
         """
         strange = [n for n in demand.amounts if RESOURCES[n].path not in REGIONS.values()]
         if strange:
-            raise ValueError(f"the plane has no place for {strange[0]!r}: its memory is 'dram'")
+            raise ValueError(f"demand must take its memory from 'dram', got {strange[0]!r}")
         if not np.all(sum(demand.amounts.values()) > 0):
             raise ValueError("work, memory_bytes and network_bytes must not all be 0")
         bounds = self._bounds(demand)

@@ -148,7 +148,7 @@ def sweep(
     """
     count, samples = _flat("nodes", nodes), _flat("batch", batch)
     if not machines or not steps:
-        raise ValueError("machines and steps must name at least one each")
+        raise ValueError("machines and steps must each name at least one")
     if len({step.precision for step in steps}) > 1:
         raise ValueError("steps must be of one precision: their work is compared")
     fleet = _Fleet.of(machines, (steps[0].precision, "dram", "network"), cores)

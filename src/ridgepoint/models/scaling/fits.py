@@ -181,7 +181,7 @@ def fit_rates(
     if not free:
         raise CannotFit(
             "cannot fit the machine to the runs",
-            reason="no rate is left to fit",
+            reason="no rate remains to be fitted",
             remedy="leave out "
             + " or ".join(option for path, (_, _, option) in _NAMES.items() if needed[path]),
         )
@@ -189,8 +189,12 @@ def fit_rates(
     if machine is not None and most > machine.cores:
         raise CannotFit(
             "cannot fit the network to the runs",
-            reason=f"they use up to {most} cores of a node, and {machine.name} has {machine.cores}",
-            remedy="give the machine on which they ran, or leave it out to fit its rates too",
+            reason=(
+                f"the runs use up to {most} cores of a node, and {machine.name} has {machine.cores}"
+            ),
+            remedy=(
+                "name the machine on which the runs were made, or name none to fit its rates too"
+            ),
         )
     rates = _Rates(
         problem=problem,
@@ -225,8 +229,8 @@ def _require_apart(columns: Array, free: Sequence[str]) -> None:
         if not column.any():
             raise CannotFit(
                 f"cannot fit the {name}",
-                reason="nothing of it is used by any run",
-                remedy=f"measure runs on several nodes, or give it ({option})",
+                reason="no run uses it",
+                remedy=f"measure runs on several nodes, or give its value ({option})",
             )
     unit = columns / np.linalg.norm(columns, axis=0)
     strengths, directions = np.linalg.svd(unit)[1:]
@@ -237,7 +241,7 @@ def _require_apart(columns: Array, free: Sequence[str]) -> None:
     vary = "nodes and cores" if "network" in alike else "cores of a node"
     raise CannotFit(
         f"cannot fit {names} together",
-        reason="their shares are alike in all runs, so that nothing tells them apart",
+        reason="their shares are alike in all runs, so the runs cannot tell them apart",
         remedy=f"measure several numbers of {vary}, or give one of them "
         f"({' or '.join(_NAMES[path][2] for path in alike)})",
     )
@@ -269,9 +273,12 @@ def _rates_of(
             cautions.append(
                 Caution(
                     code="undetermined",
-                    seen=f"the runs do not determine the {name}: they only say that it is at "
-                    f"least {format_si(parameter.low or 0.0, unit.replace('byte', 'B'), digits=3)}",
-                    remedy=f"measure runs that it limits, or give it ({option})",
+                    seen=(
+                        f"the runs do not determine the {name}: they only show that it is at "
+                        "least "
+                        f"{format_si(parameter.low or 0.0, unit.replace('byte', 'B'), digits=3)}"
+                    ),
+                    remedy=f"measure runs that are limited by it, or give its value ({option})",
                 )
             )
     return replace(solution, values=values), tuple(parameters), tuple(cautions)

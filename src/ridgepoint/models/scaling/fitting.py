@@ -245,8 +245,10 @@ def require_enough(runs: Sequence[Run], parameters: int) -> None:
     if different <= parameters:
         raise CannotFit(
             f"cannot fit {parameters} parameter{'s' * (parameters > 1)}",
-            reason=f"there are runs of {different} different settings, and at least "
-            f"{parameters + 1} are needed to see whether the model holds",
+            reason=(
+                f"the runs have only {different} different settings, and at least "
+                f"{parameters + 1} are needed to see whether the model holds"
+            ),
             remedy="measure more numbers of cores, nodes or sizes, or give some of the parameters",
         )
 
@@ -267,8 +269,8 @@ def doubts(solution: Solution) -> tuple[Caution, ...]:
         found.append(
             Caution(
                 code="no-repeats",
-                seen="no run was repeated, so that nothing tells noise from a model that is wrong",
-                remedy="repeat runs: rows alike in all but the time",
+                seen="no run was repeated, so noise cannot be told from a wrong model",
+                remedy="repeat runs: give several rows that differ only in their time",
             )
         )
     return tuple(one for one in found if one is not None)
@@ -286,10 +288,15 @@ def _beyond_noise(solution: Solution) -> Caution | None:
         return None
     return Caution(
         code="model-does-not-hold",
-        seen=f"runs differ from the model by more than repeats do: reduced chi-square {ratio:.3g} "
-        f"(about 1 is expected), largest deviation {_worst(solution):.1%}",
-        remedy="try another model (overlap, network, law), check the counts of work and bytes, and "
-        "do not trust it beyond the runs",
+        seen=(
+            "the runs differ from the model by more than repeats differ from each other: "
+            f"reduced chi-square {ratio:.3g} (about 1 is expected), largest deviation "
+            f"{_worst(solution):.1%}"
+        ),
+        remedy=(
+            "try another model (overlap, network, law), check the counts of work and bytes, "
+            "and do not trust the model beyond the runs"
+        ),
     )
 
 
@@ -311,8 +318,10 @@ def _trend(solution: Solution) -> Caution | None:
         return None
     return Caution(
         code="systematic-residuals",
-        seen="runs next to each other deviate alike from the model, "
-        f"by up to {_worst(solution):.1%}, as noise does not",
+        seen=(
+            "neighbouring runs deviate from the model in the same direction, by up to "
+            f"{_worst(solution):.1%}, as noise would not"
+        ),
         remedy="try another model (overlap, network, law); the intervals are too narrow",
     )
 

@@ -44,8 +44,8 @@ def fit_law(runs: Sequence[Run], law: Law) -> Fit:
     if len(sizes) > 1:
         raise CannotFit(
             "cannot fit a law of speed-up",
-            reason="the runs are of several sizes, and it knows one",
-            remedy="leave the runs of one size, or fit a case study",
+            reason="the runs are of several sizes, and a law of speed-up describes one size",
+            remedy="keep the runs of one size only, or fit a case study",
         )
     is_usl = law == "usl"
     require_enough(
@@ -111,9 +111,11 @@ def _law_parameters(
             cautions.append(
                 Caution(
                     code="undetermined",
-                    seen=f"the interval of {names[index]} reaches its limit 0: the runs do not "
-                    "show that there is any",
-                    remedy="measure more processors, or fit a law without it",
+                    seen=(
+                        f"the interval of {names[index]} reaches 0, its lower limit: the runs "
+                        "do not show that there is any"
+                    ),
+                    remedy=f"measure on more processors, or fit a law without {names[index]}",
                 )
             )
     return tuple(parameters), tuple(cautions)

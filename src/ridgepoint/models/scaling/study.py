@@ -148,7 +148,7 @@ def _far(fit: Fit, cores: Sequence[int], nodes: Sequence[int]) -> tuple[Caution,
     return (
         Caution(
             code="extrapolated",
-            seen=f"the runs use up to {measured} cores in all, and up to {asked} are predicted",
-            remedy="measure a larger run, or trust the far end less",
+            seen=f"the largest run uses {measured} cores in all, and predictions go up to {asked}",
+            remedy="measure a larger run, or trust the far end of the prediction less",
         ),
     )

@@ -145,7 +145,7 @@ def test_parts_in_one_file_add_up():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (("", ""), "empty or no profile"),
+        (("", ""), "empty or not a profile"),
         (("totals: 20 3\n", ""), "cut short"),
         (("totals: 20 3", "totals: 21 3"), "add up to"),
         (("+1 4", "+1 5"), "add up to"),

@@ -234,7 +234,7 @@ def test_name_begins_with_the_version(prefix, source):
         ("$ cc error.c\nx.c:1: note: a\nx.c:2:1: error: b\n  c\n", "x.c:2:1: error: b"),
         ("$ cc\nld: x.o: undefined reference to `f'\ncollect2: error: 1\n", "ld: x.o: undefined"),
         ("$ cc\n\nKilled\n", "Killed"),
-        ("$ cc\n", "it said nothing"),
+        ("$ cc\n", "it printed nothing"),
     ],
 )
 def test_first_complaint_is_the_telling_line(tmp_path, log, line):

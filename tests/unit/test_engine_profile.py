@@ -541,7 +541,7 @@ def test_a_damaged_file_is_refused_or_counted_but_never_crashes(data):
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        (b"# callgrind format\n", "no file of the counting engine"),
+        (b"# callgrind format\n", "not a file of the counting engine"),
         (struct.pack("<8sII", b"RIDGEENG", 2, 0) + TAIL, "its format is 2"),
         (HEADER + TAIL, "lacks its section GEOM"),
         (HEADER + section("PROC", b"") * 2 + TAIL, "two sections PROC"),
@@ -565,29 +565,29 @@ def test_a_file_without_a_part_that_must_be_is_refused(tag):
     ("tag", "payload", "reason"),
     [
         ("PROC", u64s(1, 2, 3), "holds 3 numbers, not 8"),
-        ("PROC", u64s(1, 0, 9, 0, 1, 1, 0, 0), "unknown cause, 9"),
+        ("PROC", u64s(1, 0, 9, 0, 1, 1, 0, 0), "cause that it gives is unknown: 9"),
         ("GEOM", struct.pack("<II", 5, 64), "states 5 caches"),
         ("GEOM", struct.pack("<II", 1, 0), "lines of 0 bytes"),
         ("GEOM", struct.pack("<II", 0, 0), "did not simulate"),
         ("STRS", struct.pack("<II", 3, 0) + b"\0f\0", "states 3 names and holds 2"),
         ("STRS", struct.pack("<II", 1, 0) + b"f\0", "states 1 names"),
         ("STRS", struct.pack("<II", 1, 0) + b"\0f", "states 1 names"),
-        ("INST", bytes(48), "no or too many bytes"),
+        ("INST", bytes(48), "no bytes, or too many"),
         ("INST", bytes(47), "INST ends within a row"),
-        ("INST", b"", "executed that is not there"),
-        ("BANK", struct.pack("<II", 1, 0), "bank of counters is not there"),
-        ("BANK", struct.pack("<IIII", 2, 0, 1, 99), "names regions that are not there"),
-        ("BANK", struct.pack("<IIII", 3, 0, 1, 1), "not as many as it states"),
+        ("INST", b"", "executed that does not exist"),
+        ("BANK", struct.pack("<II", 1, 0), "bank of counters is missing"),
+        ("BANK", struct.pack("<IIII", 2, 0, 1, 99), "names regions that do not exist"),
+        ("BANK", struct.pack("<IIII", 3, 0, 1, 1), "not the one that it states"),
         ("BANK", struct.pack("<III", 1, 1, 1), "the first is no bank"),
-        ("EXEC", struct.pack("<IIQ", 0, 99, 1), "executed that is not there"),
-        ("EXEC", struct.pack("<IIQ", 9, 0, 1), "bank of counters is not there"),
+        ("EXEC", struct.pack("<IIQ", 0, 99, 1), "executed that does not exist"),
+        ("EXEC", struct.pack("<IIQ", 9, 0, 1), "bank of counters is missing"),
         ("EXEC", struct.pack("<IIQ", 0, 0, 1 << 63), "a count is impossible"),
         ("REPS", struct.pack("<IIQQ", 0, 2, 6, 0), "iterated more often than it was executed"),
         ("REPS", struct.pack("<IIQQ", 0, 2, 3, 4), "iterated more often than it was executed"),
         ("REPS", struct.pack("<IIQQ", 1, 2, 4, 0), "iterated more often than it was executed"),
-        ("MOVE", moved_row(0, 99), "executed that is not there"),
+        ("MOVE", moved_row(0, 99), "executed that does not exist"),
         ("MOVE", moved_row(0, 0, [1 << 63]), "a count is impossible"),
-        ("ALTN", moved_row(0, 7), "other caches are not there"),
+        ("ALTN", moved_row(0, 7), "other caches are missing"),
         ("PEND", u64s(1, 2), "holds 2 numbers, not 1"),
         ("CURV", b"", "has no head"),
         ("CURV", curve((4, 1, 1, 1), (4, 1, 1, 1)), "impossible: .*ascend"),
@@ -602,7 +602,7 @@ def test_a_contradiction_is_refused(tag, payload, reason):
 
 def test_an_instruction_with_a_name_that_is_not_there_is_refused():
     """The file holds the empty name alone."""
-    with pytest.raises(InvalidDocument, match=r"name that is not there \(1, with 0 the last\)"):
+    with pytest.raises(InvalidDocument, match=r"name that does not exist \(1, with 0 the last\)"):
         parsed(daxpy(), STRS=struct.pack("<II", 1, 0) + b"\0")
 
 

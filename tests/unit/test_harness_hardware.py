@@ -113,13 +113,13 @@ def test_one_that_cannot_be_counted_stops_no_other(meter):
     results = measure_all([subject(call), subject(call)], meter=meter(shares={4: 0.6}))
 
     assert [type(each) for each in results] == [CannotMeasure] * 2
-    assert "60.0% of the time only" in str(results[0])
+    assert "only 60.0% of the time" in str(results[0])
 
 
 def test_counters_that_are_refused_are_refused_before_anything_is_timed(meter):
     """With the reason."""
     before = Calls.made
-    with pytest.raises(MeterUnavailable, match="another program has the PMU for itself"):
+    with pytest.raises(MeterUnavailable, match="another program uses the PMU"):
         ridgepoint.measure(call, meter=meter(refusals={(4, None): errno.EBUSY}))
     assert Calls.made == before
 
@@ -137,7 +137,7 @@ def test_known_kernels_refuse_what_the_cpu_counts_wrongly(meter, monkeypatch):
     results = measure_all([subject(call), subject(call)], meter=verifying)
 
     assert len(asked) == 1
-    assert "counts 0.5 times what it does" in str(results[1])
+    assert "counts 0.5 times" in str(results[1])
 
 
 @pytest.mark.valgrind

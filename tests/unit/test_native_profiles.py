@@ -371,7 +371,7 @@ def test_coverage_is_refused_where_chance_is_no_excuse(tmp_path, samples, refuse
         (lambda path: path.write_bytes(b""), "empty"),
         (lambda path: path.write_bytes(b"RPCOPY01"), "cut short"),
         (lambda path: path.write_bytes(path.read_bytes()[:-1]), "cut short"),
-        (lambda path: path.write_bytes(b"x" + path.read_bytes()[1:]), "no copy"),
+        (lambda path: path.write_bytes(b"x" + path.read_bytes()[1:]), "not a copy"),
         (lambda path: path.unlink(), "No such file"),
     ],
 )

@@ -85,13 +85,13 @@ def test_the_engine_counts_what_it_alone_can(tmp_path):
     meter, counted = auto(perf_host.sapphire_rapids(tmp_path), asked="--region")
 
     assert meter.name == ENGINE.name
-    assert "it alone knows --region" in counted.cautions[0].seen
+    assert "--region" in counted.cautions[0].seen
 
 
 def test_the_engine_counts_where_the_hardware_merges_precisions(tmp_path):
     """Zen 4 counts flop of all precisions together."""
     _, counted = auto(perf_host.zen4(tmp_path))
-    assert "the hardware's flop is precision merged" in counted.cautions[0].seen
+    assert "flop is precision merged" in counted.cautions[0].seen
 
 
 def test_the_engine_counts_where_memory_may_not_be_watched(tmp_path):

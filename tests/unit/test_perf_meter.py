@@ -226,7 +226,7 @@ def test_counters_that_take_turns_are_refused_and_never_scaled(tmp_path):
     kernel = spr_kernel(shares={4: 0.6})
     meter = PerfMeter(host=perf_host.sapphire_rapids(tmp_path), kernel=kernel)
 
-    with pytest.raises(CannotMeasure, match=r"60.0% of the time only"):
+    with pytest.raises(CannotMeasure, match=r"only 60\.0% of the time"):
         count(meter)
 
 
@@ -255,7 +255,7 @@ def test_groups_too_large_for_the_pmu_are_split(tmp_path):
     [
         (errno.EACCES, "3\n", "perf_event_paranoid is 3; sysctl kernel.perf_event_paranoid=2"),
         (errno.EPERM, "4\n", "perf_event_paranoid is 4"),
-        (errno.EBUSY, "2\n", "another program has the PMU for itself"),
+        (errno.EBUSY, "2\n", "another program uses the PMU"),
         (errno.ENOENT, "2\n", "no such counter"),
         (errno.EOPNOTSUPP, "2\n", "no such counter"),
         (errno.EMFILE, "2\n", "ulimit -n"),
@@ -439,7 +439,7 @@ def test_calibration_refuses_what_is_off_by_a_factor(tmp_path):
     )
 
     assert calibration.factors == {"fp64": 0.5, "instructions": 1.001}
-    with pytest.raises(CannotMeasure, match=r"of fma, this CPU counts 0\.5 times"):
+    with pytest.raises(CannotMeasure, match=r"counts 0\.5 times .* kernel fma"):
         count(meter)
 
 
@@ -472,7 +472,7 @@ def test_the_traffic_of_the_idle_machine_is_subtracted_if_asked(tmp_path):
     counted = count(meter)
 
     assert counted.traffic[0].read_bytes == 0
-    assert any("less that of the idle machine" in one.seen for one in counted.cautions)
+    assert any("less the traffic of the idle machine" in one.seen for one in counted.cautions)
 
 
 def test_what_cannot_be_counted_has_a_reason(tmp_path):
@@ -502,7 +502,7 @@ def test_a_meter_that_verifies_refuses_what_the_cpu_counts_by_half(tmp_path):
     kernel = ScriptedKernel(counts={(4, 0x01C7): 10_000_000, (4, 0xC0): 1})
     meter = PerfMeter(host=perf_host.sapphire_rapids(tmp_path), kernel=kernel, verify=True)
 
-    with pytest.raises(CannotMeasure, match=r"this CPU counts 0\.5 times what it does"):
+    with pytest.raises(CannotMeasure, match=r"this CPU counts 0\.5 times"):
         count(meter)
 
 

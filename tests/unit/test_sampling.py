@@ -179,7 +179,7 @@ def test_the_clock_is_asked_for_as_the_kernel_reads_it():
     [
         (errno.EACCES, 3, "sysctl kernel.perf_event_paranoid=2"),
         (errno.EPERM, 2, "seccomp"),
-        (errno.ENOSYS, None, "leave --functions out"),
+        (errno.ENOSYS, None, "without --functions"),
         (errno.EMFILE, 2, "ulimit -n"),
     ],
 )

@@ -81,7 +81,9 @@ def resolve(command: Sequence[str]) -> tuple[str, ...]:
             remedy = f"write ./{command[0]}"
             raise CannotStart(what, reason="it is in this directory, not in PATH", remedy=remedy)
         raise CannotStart(
-            what, reason="no such program in PATH", remedy="check its name, or give its path"
+            what,
+            reason="no such program in PATH",
+            remedy="check its name, or give its path",
         )
     if path.is_dir():
         raise CannotStart(what, reason="it is a directory", remedy="name a program in it")
@@ -164,7 +166,7 @@ def run(
         raise TimedOut(
             f"cannot measure {command[0]!r}",
             reason=f"it ran longer than {timeout_s:g} s and was ended",
-            remedy="give it less to do, or a longer --timeout",
+            remedy="give the program less to do, or a longer --timeout",
         )
     system_s = sum(each.ru_stime for each in (usage, *orphans))
     return Run(
@@ -205,7 +207,7 @@ def _start(
         raise CannotStart(
             f"cannot run {command[0]!r}",
             reason=_why_not_executed(command[0], error),
-            remedy="check that it is built for this machine and what interpreter it names",
+            remedy="check that it is built for this machine, and which interpreter it names",
         ) from error
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:

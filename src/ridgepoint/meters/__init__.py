@@ -41,10 +41,10 @@ class Selection:
     ----------
     kind : {"region", "function"}
     name : str
-        Of a region that the program marks; or a function's symbol, or a regular expression that
-        symbols match.
+        Name of a region that the program marks; or a function's symbol, or a regular expression
+        that symbols match.
     all_threads : bool
-        Whether what any thread of a process does while one is inside counts; else what those do
+        Count all threads of a process while any of them is inside; otherwise only the threads
         that are inside.
     """
 

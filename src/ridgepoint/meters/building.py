@@ -112,7 +112,7 @@ def cache_folder(part: str, cache: Path | None = None) -> Path:
         # of this number "~" remains what it is.
         home = cache.parent.parent
         if not cache.is_absolute() or not os.path.isdir(home):
-            raise FileNotFoundError(errno.ENOENT, "there is no home folder", str(home))
+            raise FileNotFoundError(errno.ENOENT, "there is no home directory", str(home))
     return cache.absolute() / part
 
 
@@ -150,7 +150,7 @@ def check_machine(what: str, does: str) -> None:
     if platform.machine() != "x86_64":
         raise unavailable(
             what,
-            f"this host is {platform.machine()}, and it {does} x86-64 only",
+            f"this host is {platform.machine()}, and the meter {does} x86-64 only",
             "count on an x86-64 host",
         )
 
@@ -212,12 +212,14 @@ def built(
         raise unavailable(
             recipe.what,
             f"there is no folder to build it in: {why(kept)}, and {why(error)}",
-            f"name one in {CACHE_VARIABLE} that has 16 MB of room and may hold programs",
+            f"name a folder in {CACHE_VARIABLE} that has 16 MB of free space and from which "
+            "programs may be executed",
         ) from error
     caution = Caution(
         "engine-not-kept",
-        f"{recipe.what} was built for this time only: {why(kept)}",
-        f"name a folder in {CACHE_VARIABLE} that has 16 MB of room and may hold programs",
+        f"{recipe.what} was built for this run only: {why(kept)}",
+        f"name a folder in {CACHE_VARIABLE} that has 16 MB of free space and from which "
+        "programs may be executed",
         effect=0.0,
     )
     return made, (caution,)
@@ -291,7 +293,8 @@ def _building(place: Path) -> Iterator[Path]:
     folder.mkdir()
     try:
         if os.statvfs(folder).f_flag & os.ST_NOEXEC:
-            raise PermissionError(errno.EACCES, "programs may not be run there", str(folder.parent))
+            reason = "programs in it may not be executed"
+            raise PermissionError(errno.EACCES, reason, str(folder.parent))
         _check_room(folder)
         yield folder
     finally:

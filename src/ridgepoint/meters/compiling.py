@@ -54,7 +54,7 @@ def compiler(what: str) -> tuple[str, ...]:
     raise MeterUnavailable(
         f"cannot build {what}",
         reason="there is no C compiler (cc, gcc or clang) in PATH",
-        remedy="install gcc, or name another in CC",
+        remedy="install gcc, or name another compiler in CC",
     )
 
 
@@ -154,4 +154,4 @@ def first_complaint(log: Path) -> str:
     text = log.read_text(errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip() and line[:2] != "$ "]
     telling = (line for line in lines if any(sign in line.lower() for sign in _SIGNS))
-    return next(telling, lines[0] if lines else "it said nothing")
+    return next(telling, lines[0] if lines else "it printed nothing")

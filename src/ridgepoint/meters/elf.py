@@ -70,7 +70,7 @@ class Elf:
         self._file = file
         header = self._rows(0, 1, _HEADER)[0]
         if tuple(header["ident"][: len(_IDENT)].tolist()) != _IDENT:
-            raise NotReadable("it is no ELF file of 64 bits")
+            raise NotReadable("it is not a 64-bit ELF file")
         segments = self._rows(int(header["segments_at"]), int(header["n_segments"]), _SEGMENT)
         self.segments = segments[segments["type"] == _LOADED]
         self.sections = self._rows(int(header["sections_at"]), int(header["n_sections"]), _SECTION)

@@ -21,7 +21,7 @@ from ridgepoint.meters.native import NativeMeter
 from ridgepoint.meters.profile.asked import Asked
 
 _ENDED_BY_SIGNAL = 128
-_REMEDY = "see docs/copying.md for what it cannot do"
+_REMEDY = "see docs/copying.md for the limits of the copying engine"
 
 
 def first_choice(*, estimates: bool = False, **options: Any) -> Meter:
@@ -167,9 +167,12 @@ class FirstChoice:
             return counted
         if watched.status > _ENDED_BY_SIGNAL:
             return counted
-        why = f"a signal ended it there (status {status}), and not under Valgrind's engine"
+        why = (
+            f"a signal ended the program in the copying engine (status {status}), but not "
+            "under Valgrind's engine"
+        )
         return _with(
-            other, other_engine(why, "report it, with the program, as an error of Ridgepoint")
+            other, other_engine(why, "report this, with the program, as a bug of Ridgepoint")
         )
 
 
@@ -190,7 +193,7 @@ def other_engine(why: str, remedy: str = _REMEDY) -> Caution:
     """Say that Valgrind's engine counted, and why."""
     return Caution(
         "other-engine",
-        f"Valgrind's engine counted, not the copying engine: {why}",
+        f"Valgrind's engine counted instead of the copying engine: {why}",
         remedy,
         effect=0.0,
     )

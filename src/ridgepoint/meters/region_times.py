@@ -99,10 +99,10 @@ def _read_file(path: Path) -> Iterator[tuple[str, _Part]]:
         raise CannotMeasure(
             what,
             reason="the program was compiled with the ridgepoint.h of another version",
-            remedy="compile it with that of $(ridgepoint include)",
+            remedy="compile it with the header in $(ridgepoint include)",
         )
     if magic != MAGIC or len(data) != TABLE_BYTES or updating:
-        reason = "its process was ended in the midst of a mark" if updating else "it is not whole"
+        reason = "its process ended in the middle of a mark" if updating else "it is incomplete"
         raise CannotMeasure(what, reason=reason, remedy="run again")
     end_ns = max(last_mark_ns, ended_ns)
     for index in range(n_records):

@@ -64,7 +64,7 @@ class CallgrindMeter:
         """Return why callgrind cannot count here, or None."""
         return why_unavailable(
             lambda: valgrind_version(meter=self.name),
-            cost="work, traffic and instruction mix cannot be counted in this way",
+            cost="work, traffic and the instruction mix cannot be counted with callgrind",
         )
 
     def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:

@@ -18,9 +18,9 @@ def non_temporal(counts: Counts) -> Iterable[Caution]:
         stored = format_si(counts.non_temporal_store_bytes, "B")
         yield Caution(
             "non-temporal-stores",
-            f"{stored} were stored non-temporally; callgrind "
-            "simulates these as ordinary stores, which read their line first",
-            "subtract up to as many bytes from the memory reads",
+            f"{stored} were stored non-temporally; callgrind simulates these stores as "
+            "ordinary ones, which read their cache line first",
+            "subtract up to that many bytes from the memory reads",
         )
 
 
@@ -31,7 +31,8 @@ def threads(n_threads: int) -> Iterable[Caution]:
             "threads-serialized",
             f"at least {n_threads} threads ran at the same time; Valgrind runs one at a time, and "
             "all of them on one simulated first-level cache",
-            "trust work and instructions; expect other misses, and spinning that differs",
+            "trust work and instructions; expect the misses and the spinning to differ from a "
+            "native run",
         )
 
 
@@ -47,8 +48,8 @@ def pending_writes(
         if most > _SHARE_THAT_MATTERS * part.total_bytes:
             yield Caution(
                 "pending-writes",
-                "callgrind does not say how many lines were still dirty at the end: "
-                f"at most {format_si(most, 'B')}, beside {format_si(written, 'B')} written back",
+                "callgrind does not report how many lines were still dirty at the end: at most "
+                f"{format_si(most, 'B')}, compared with {format_si(written, 'B')} written back",
                 "let the program move much more than its last-level cache holds",
                 effect=most / part.total_bytes if part.total_bytes else None,
                 on="dram",

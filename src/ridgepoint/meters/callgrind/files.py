@@ -119,6 +119,6 @@ def _profile(lines: Iterable[str], path: Path) -> Profile:
         raise CannotMeasure(
             "cannot use what callgrind counted",
             reason=f"it wrote the events {profile.events}, not {EVENTS}",
-            remedy="use Valgrind 3.19 or 3.24, with which this was tried, or report this version",
+            remedy="use Valgrind 3.19 or 3.24, which are tested, or report this version",
         )
     return profile

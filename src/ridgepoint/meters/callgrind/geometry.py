@@ -75,8 +75,8 @@ def simulated(caches: Sequence[Cache]) -> Geometry:
         cautions = (
             Caution(
                 "cache-geometry",
-                f"callgrind wants 2^k sets and simulated {'; '.join(differences)}",
-                "take misses that depend on conflicts within a set with care",
+                f"callgrind needs a power of two of sets and simulated {'; '.join(differences)}",
+                "do not rely on misses that depend on conflicts within a set",
             ),
         )
     return Geometry(

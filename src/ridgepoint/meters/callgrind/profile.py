@@ -155,7 +155,7 @@ class _Reader:
 
     def profile(self) -> Profile:
         if not self.events:
-            raise self.refuse("it is empty or no profile")
+            raise self.refuse("it is empty or not a profile")
         if not self.finished:
             raise self.refuse(f"it is cut short after line {self.line}: it states no totals")
         sums = [

@@ -81,8 +81,10 @@ class EngineMeter(Asked):
         """Return why the engine cannot count here, or None; builds it if need be."""
         return why_unavailable(
             lambda: engine(report=self.report),
-            cost="work and traffic are counted with callgrind, many times slower, and with two "
-            "caches",
+            cost=(
+                "work and traffic are counted with callgrind, which is many times slower and "
+                "simulates only two caches"
+            ),
         )
 
     def count(self, command: Sequence[str], *, launch: Launch, caches: Sequence[Cache]) -> Counted:
@@ -181,8 +183,8 @@ def _why_partial(written: Written, run: Run, lost_pids: Sequence[int]) -> str | 
         return f"processes {', '.join(map(str, lost_pids))} left no counts"
     if any(_NO_LOG in log.text for log in written.logs):
         return (
-            "a process that had changed its user or its root directory forked, and Valgrind ended "
-            "its child, which could not write its log"
+            "a process that had changed its user or its root directory forked; Valgrind ended "
+            "the child because it could not write its log"
         )
     return None
 

@@ -17,5 +17,5 @@ def threads(most: int, *, cpus: int) -> Iterable[Caution]:
         f"up to {most} threads were alive at the same time{shared}; Valgrind runs one at a time, "
         "in turns that are much longer than those of a real machine",
         "trust work and instructions; expect other misses where threads share data, and "
-        "spinning that differs",
+        "spinning that differs from a native run",
     )

@@ -29,8 +29,8 @@ _TOOLS = ("libexec/valgrind", *_LIBRARIES)
 _DEFAULT_LOAD_ADDRESS = "0x58000000"
 _DEVELOPMENT = (
     "reinstall the package 'valgrind' (Debian, Ubuntu), or install 'valgrind-devel' and, where "
-    "there is one, 'valgrind-tools-devel' (Fedora, Red Hat, SUSE); an own build needs "
-    "'make install'"
+    "it exists, 'valgrind-tools-devel' (Fedora, Red Hat, SUSE); for a Valgrind of your own, "
+    "run 'make install'"
 )
 
 
@@ -120,10 +120,10 @@ def check_version(found: Installation) -> None:
     version = said.strip().removeprefix("valgrind-")
     if version != found.version:
         raise unavailable(
-            f"{found.launcher} is Valgrind {version}, the headers in {found.headers} are of "
-            f"{found.version}",
-            "install headers and program from the same package, or put the valgrind that "
-            "belongs to the headers first in PATH",
+            f"{found.launcher} is Valgrind {version}, but the headers in {found.headers} are "
+            f"those of {found.version}",
+            "install the headers and the program from the same package, or put the valgrind "
+            "that belongs to the headers first in PATH",
         )
 
 
@@ -154,12 +154,13 @@ def _tools(launcher: Path, prefixes: tuple[Path, ...]) -> Path:
         )
     if chosen:
         raise unavailable(
-            f"VALGRIND_LIB names {chosen}, where Valgrind's tools are not",
-            "correct it, or unset it",
+            f"VALGRIND_LIB names {chosen}, which does not contain Valgrind's tools",
+            "correct VALGRIND_LIB, or unset it",
         )
     raise unavailable(
         f"the tools of {launcher} are neither in {prefixes[0]}/libexec/valgrind nor near it",
-        "set VALGRIND_LIB to their folder, or put the real valgrind, not a wrapper, in PATH",
+        "set VALGRIND_LIB to the folder of the tools, or put the real valgrind, not a wrapper, "
+        "in PATH",
     )
 
 

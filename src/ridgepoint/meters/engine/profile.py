@@ -61,7 +61,7 @@ def parse_profile(document: bytes, *, source: str) -> Profile:
         raise InvalidDocument(
             f"cannot use the counts in {source!r}",
             reason=str(error),
-            remedy="count the program again, with room in the temporary directory",
+            remedy="count the program again, with enough free space in the temporary directory",
         ) from None
 
 
@@ -72,7 +72,7 @@ class _Broken(Exception):
 def _sections(document: bytes) -> dict[str, memoryview]:
     """Return the payload of every section but the last, which says that there is no more."""
     if document[:8] != _MAGIC[: len(document)]:
-        raise _Broken("it is no file of the counting engine")
+        raise _Broken("it is not a file of the counting engine")
     if len(document) < _HEADER.size:
         raise _cut_short()
     _, version, _ = _HEADER.unpack_from(document)
@@ -157,7 +157,7 @@ def _rows(payload: memoryview | None, tag: str, kind: np.dtype[Any]) -> npt.NDAr
 def _process(numbers: tuple[int, ...]) -> Process:
     pid, parent_pid, cause, status, most_threads, threads, continues, _ = numbers
     if cause >= len(_CAUSES):
-        raise _Broken(f"it was written for an unknown cause, {cause}")
+        raise _Broken(f"the cause that it gives is unknown: {cause}")
     return Process(
         pid=pid,
         parent_pid=parent_pid,
@@ -186,11 +186,14 @@ def _banks(numbers: tuple[int, ...], strings: tuple[str, ...]) -> tuple[tuple[st
     while at < len(numbers):
         names = numbers[at + 1 : at + 1 + numbers[at]]
         if len(names) != numbers[at] or any(name >= len(strings) for name in names):
-            raise _Broken("a bank of counters names regions that are not there")
+            raise _Broken("a bank of counters names regions that do not exist")
         banks.append(tuple(strings[name] for name in names))
         at += 1 + len(names)
     if numbers[:1] != (len(banks),) or banks[:1] != [()]:
-        raise _Broken("its banks of counters are not as many as it states, or the first is no bank")
+        raise _Broken(
+            "the number of its banks of counters is not the one that it states, or the first "
+            "is no bank"
+        )
     return tuple(banks)
 
 
@@ -198,7 +201,7 @@ def _miss_curve(payload: memoryview) -> MissCurve | None:
     """Return the curve: a head of four numbers, then rows of four."""
     numbers = _rows(payload, "CURV", np.dtype(("<u8", 4))).tolist()
     if not numbers:
-        raise _Broken("its miss curve has no head")
+        raise _Broken("its miss curve has no header")
     (line_bytes, _, sampling, _), *rows = numbers
     if not rows:
         return None
@@ -221,17 +224,17 @@ def _check(profile: Profile) -> None:
     """Refuse numbers that lead nowhere, and counts that cannot be."""
     instructions, n_strings = profile.instructions, len(profile.strings)
     for name in ("object", "function", "source"):
-        _check_below(instructions[name], n_strings, "an instruction has a name that is not there")
+        _check_below(instructions[name], n_strings, "an instruction has a name that does not exist")
     _check_below(
-        instructions["length"] - np.uint8(1), 15, "an instruction has no or too many bytes"
+        instructions["length"] - np.uint8(1), 15, "an instruction has no bytes, or too many"
     )
-    missing = "an instruction was executed that is not there"
+    missing = "an instruction was executed that does not exist"
     for rows in (profile.executed, profile.repeated, profile.moved):
         _check_below(rows["instruction"], len(instructions), missing)
     n_others = len(profile.pending_elsewhere)
-    _check_below(profile.moved_elsewhere["geometry"], n_others, "other caches are not there")
+    _check_below(profile.moved_elsewhere["geometry"], n_others, "other caches are missing")
     for rows in (profile.executed, profile.repeated, profile.moved, profile.moved_elsewhere):
-        _check_below(rows["bank"], len(profile.banks), "a bank of counters is not there")
+        _check_below(rows["bank"], len(profile.banks), "a bank of counters is missing")
         for name in (rows.dtype.names or ())[2:]:
             _check_below(rows[name], _MOST, "a count is impossible")
     if len(profile.moved) and not profile.levels:

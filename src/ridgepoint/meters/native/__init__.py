@@ -83,7 +83,9 @@ class NativeMeter(Asked):
         if self.estimates and (
             self.cold or self.all_threads or self.alternatives or self.miss_curve
         ):
-            raise ValueError("bursts tell nothing of cold or other caches, and give no miss curve")
+            raise ValueError(
+                "bursts say nothing about cold or other caches, and give no miss curve"
+            )
 
     @property
     def slowdown(self) -> str:
@@ -204,7 +206,7 @@ class NativeMeter(Asked):
             raise CannotMeasure(
                 what,
                 reason=f"there is no memory to share with it: {reason_of(error)}",
-                remedy="look for the limits of this session (ulimit -a), and free some memory",
+                remedy="check the limits of this session (ulimit -a), and free some memory",
             ) from error
 
     def _counted(
@@ -271,12 +273,12 @@ def _check_begun(what: str, contents: Contents, history: History, run: Run) -> N
     """
     if history.programs and any(bank.counters.size for bank in contents.banks):
         return
-    reason = "it did not load what was to be preloaded"
+    reason = "it did not load the library that was to be preloaded"
     if any(program.uses_gs for program in history.programs):
         reason = "it uses the register %gs, which the counters need"
     elif history.left_alone:
         one = history.left_alone[0]
-        reason = f"nothing of it was counted: {one.path}: {one.reason}"
+        reason = f"nothing was counted in {one.path}: {one.reason}"
     raise CannotMeasure(
         what,
         reason=f"{reason} (exit status {run.exit_status})",
@@ -294,9 +296,10 @@ def _check_covered(what: str, covered: Coverage | None) -> None:
     if covered is not None and surely_less(covered, doubts.LEAST_COVERAGE):
         raise CannotMeasure(
             what,
-            reason=f"W would cover {covered.share:.0%} of its time only ({covered.samples} "
-            "samples); most of the rest was in "
-            f"{uncounted_in_words(covered.uncounted)}",
+            reason=(
+                f"W would cover only {covered.share:.0%} of its time ({covered.samples} "
+                f"samples); most of the rest was in {uncounted_in_words(covered.uncounted)}"
+            ),
             remedy="count it with --meter engine",
         )
 
@@ -311,10 +314,12 @@ def _check_together(what: str, contents: Contents) -> None:
     if contents.late_ns > doubts.MOST_LATE * contents.inside_ns:
         raise CannotMeasure(
             what,
-            reason="its threads worked on without a system call where one came into what is "
-            f"counted, or left it: for {format_si(contents.late_ns / 1e9, 's', digits=2)} of "
-            f"{format_si(contents.inside_ns / 1e9, 's', digits=2)} of CPU time it is not known "
-            "whether they did inside",
+            reason=(
+                "some threads made no system call when another thread entered or left the "
+                f"counted part: for {format_si(contents.late_ns / 1e9, 's', digits=2)} of "
+                f"{format_si(contents.inside_ns / 1e9, 's', digits=2)} of CPU time it is not "
+                "known whether their work belongs to it"
+            ),
             remedy="count it with --meter engine",
         )
 

@@ -42,7 +42,7 @@ def coverage(covered: Coverage | None, *, unseen_s: float = 0.0) -> Iterable[Cau
         yield Caution(
             "coverage-unknown",
             f"how much of the time W covers is not known: {why}",
-            "let it run for longer, half a second at least; or count with --meter engine",
+            "let the program run longer, for half a second at least, or count with --meter engine",
         )
         return
     if covered.share >= _COVERAGE_TO_DOUBT:
@@ -68,8 +68,8 @@ def left_alone(modules: Sequence[LeftAlone], covered: Coverage | None) -> Iterab
     said = "; ".join(f"{', '.join(paths)}: {reason}" for reason, paths in by_reason.items())
     yield Caution(
         "modules-uncounted",
-        f"what these files did is not counted: {said}",
-        "see whether they matter: samples say how much of the time was counted",
+        f"the work in these files was not counted: {said}",
+        "check whether they matter: the samples show how much of the time was counted",
         effect=None if covered is None or not covered.share else 1 / covered.share - 1,
         on="compute",
     )
@@ -80,8 +80,8 @@ def without_bank(n_threads: int) -> Iterable[Caution]:
     if n_threads:
         yield Caution(
             "threads-share-counters",
-            f"{n_threads} threads found no counters of their own and shared some: counts that two "
-            "of them made at the same moment may be lost",
+            f"{n_threads} threads found no free set of counters and shared one: counts that "
+            "two of them made at the same moment may be lost",
             "let the program use fewer threads at a time",
         )
 
@@ -93,8 +93,8 @@ def threads(most: int, *, cpus: int) -> Iterable[Caution]:
     shared = f", and shared {cpus} simulated CPUs" if most > cpus else ""
     yield Caution(
         "threads-in-pieces",
-        f"up to {most} threads were alive at the same time{shared}; what they accessed was "
-        "simulated in pieces of some thousand accesses of one thread after another",
+        f"up to {most} threads were alive at the same time{shared}; their accesses were "
+        "simulated in turns, some thousand accesses of one thread after another",
         "trust work and instructions; expect other misses where threads share data",
     )
 
@@ -104,15 +104,15 @@ def lost_traffic(*, words: int, is_whole: bool) -> Iterable[Caution]:
     if not is_whole:
         yield Caution(
             "traffic-incomplete",
-            "memory, or room for what code moved, ran out while caches were simulated: some of the "
-            "traffic is missing",
+            "memory, or space for the moved code, ran out while caches were simulated: some of "
+            "the traffic is missing",
             "take the traffic as a lower bound; simulate fewer caches, or a part of the program",
         )
     if words:
         yield Caution(
             "addresses-lost",
-            f"{words} addresses were not simulated: those at which a signal, or a sandbox of "
-            "the program's own, came in between",
+            f"{words} addresses were not simulated, because a signal or the program's own "
+            "sandbox interrupted them",
             "trust work and instructions; take the traffic as a lower bound",
         )
 
@@ -128,15 +128,15 @@ def estimated(
         yield Caution(
             "traffic-too-short",
             f"the traffic is unknown: the program ended before there were enough bursts ({of})",
-            "give it more to do, or have all of it simulated: --traffic exact",
+            "give the program more to do, or simulate all of its traffic: --traffic exact",
         )
         return
     if selection is not None:
         yield Caution(
             "traffic-estimated",
-            f"the traffic of {selection} was estimated from {of}; how far it may be off is known "
-            "of whole programs only",
-            "have all of it simulated: --traffic exact",
+            f"the traffic of {selection} was estimated from {of}; the error of such an "
+            "estimate is known for whole programs only",
+            "simulate all of its traffic: --traffic exact",
         )
     for part in traffic:
         interval = estimate.at(part.level)
@@ -150,8 +150,8 @@ def estimated(
             yield Caution(
                 "traffic-hardly-known",
                 f"the traffic of {part.level} was estimated from {of}, and may be "
-                f"{low / max(total, 1):.2g} to {high / max(total, 1):.2g} times what is said",
-                "have all of it simulated: --traffic exact; or let the program run for longer",
+                f"{low / max(total, 1):.2g} to {high / max(total, 1):.2g} times the value given",
+                "simulate all of the traffic (--traffic exact), or let the program run longer",
                 effect=off,
                 on=part.level,
             )
@@ -165,7 +165,7 @@ def undecoded(counts: Counts) -> Iterable[Caution]:
     yield Caution(
         "undecoded",
         f"{counts.undecoded} of {counts.instructions} instructions "
-        f"({counts.undecoded / counts.instructions:.2%}) could not be understood: their flop, "
+        f"({counts.undecoded / counts.instructions:.2%}) could not be decoded: their flop, "
         "loads and stores are not counted",
         "take the work as a lower bound",
         effect=None,
@@ -178,9 +178,11 @@ def late(late_ns: int, inside_ns: int) -> Iterable[Caution]:
         share = late_ns / inside_ns
         yield Caution(
             "threads-late",
-            f"for {share:.2%} of the CPU time it is not known whether threads worked inside of "
-            "what is counted: they made no system call where another one came in, or left",
-            "let the others wait where one begins and ends, or count with --meter engine",
+            f"for {share:.2%} of the CPU time it is not known whether the work of some threads "
+            "belongs to the counted part: they made no system call when another thread entered "
+            "or left it",
+            "make the other threads wait where the counted part begins and ends, or count with "
+            "--meter engine",
             effect=share,
         )
 
@@ -190,8 +192,8 @@ def lost_events(n_lost: int) -> Iterable[Caution]:
     if n_lost:
         yield Caution(
             "events-lost",
-            f"{n_lost} events (beginnings and ends of processes and threads) could not be noted",
-            "trust the counts; processes and threads may be more than said",
+            f"{n_lost} events (beginnings and ends of processes and threads) could not be recorded",
+            "trust the counts; there may have been more processes and threads than reported",
             effect=0.0,
         )
 
@@ -201,4 +203,7 @@ def not_counted(paths: Sequence[str]) -> str | None:
     if not paths:
         return None
     names = ", ".join(sorted({os.path.basename(path) or path for path in paths}))
-    return f"programs that it executed were not counted ({names}): static, setuid, or refused"
+    return (
+        f"the work of programs that it executed was not counted ({names}): they are static, "
+        "setuid, or refused"
+    )

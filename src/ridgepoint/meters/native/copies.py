@@ -43,8 +43,8 @@ def folder_of_copies(version: str, scratch: Path) -> tuple[Path, tuple[Caution, 
         folder.mkdir()
         doubt = Caution(
             "copies-not-kept",
-            f"the copies of its modules were made for this time only: {reason_of(error)}",
-            "name a folder in RIDGEPOINT_CACHE that has room",
+            f"the copies of its modules were made for this run only: {reason_of(error)}",
+            "name a folder in RIDGEPOINT_CACHE that has free space",
             effect=0.0,
         )
         return folder, (doubt,)

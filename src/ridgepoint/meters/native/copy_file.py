@@ -224,7 +224,7 @@ def read_copy(path: Path) -> CopyFile:
         raise _invalid(path, "it is cut short")
     header = content[: HEADER.itemsize].view(HEADER)[0]
     if header["magic"] != MAGIC:
-        raise _invalid(path, "it is no copy of a module")
+        raise _invalid(path, "it is not a copy of a module")
     if int(header["file_bytes"]) != len(content):
         raise _invalid(path, "it is cut short")
 
@@ -232,7 +232,7 @@ def read_copy(path: Path) -> CopyFile:
         at, n = (int(number) for number in header["sections"][kind])
         end = at + n * np.dtype(of).itemsize
         if end > len(content):
-            raise _invalid(path, "a part of it is not there")
+            raise _invalid(path, "a part of it is missing")
         return content[at:end].view(of)
 
     recorded = section(RECORDING, RECORDED)
@@ -255,5 +255,5 @@ def _invalid(path: Path, reason: str) -> InvalidDocument:
     return InvalidDocument(
         f"cannot use the copy {str(path)!r}",
         reason=reason,
-        remedy="remove it: it is made again when it is needed",
+        remedy="remove the file: the copy is made again when it is needed",
     )

@@ -14,7 +14,7 @@ REASONS = (
     "its code in memory is not that of its file",
     "there is no room near it",
     "there are not enough counters",
-    "the system lets nobody make its code writable",
+    "the system does not allow its code to be made writable",
     "its code uses the register %gs",
     "it checks its own code",
     "the file of its copy is damaged",

@@ -50,17 +50,19 @@ def check_countable(command: Sequence[str]) -> None:
         raise CannotStart(
             f"cannot start {program!r} under the copying engine",
             reason=f"it is of another architecture: {other}",
-            remedy="give a program for 64-bit x86-64",
+            remedy="give it a program for 64-bit x86-64",
         )
     if (why := _more_rights(program)) is not None:
-        raise CannotMeasure(what, reason=f"{program} {why}", remedy="run it as its own user")
+        raise CannotMeasure(
+            what, reason=f"{program} {why}", remedy=("run the program as the user who owns it")
+        )
     if (why := _out_of_reach(program)) is not None:
         raise CannotMeasure(what, reason=f"{program} {why}", remedy=_ENGINE)
     for library in _preloaded():
         if Path(library).name.startswith(_SANITIZERS):
             raise CannotMeasure(
                 what,
-                reason=f"LD_PRELOAD names {library}, which must be the first to be loaded",
+                reason=f"LD_PRELOAD names {library}, which must be loaded before any other library",
                 remedy="unset LD_PRELOAD",
             )
 
@@ -91,11 +93,11 @@ def _more_rights(program: str) -> str | None:
     except OSError:
         return None
     if status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid():
-        return "is setuid: its loader preloads nothing"
+        return "is setuid, so the loader preloads no library into it"
     if status.st_mode & stat.S_ISGID and status.st_gid != os.getegid():
-        return "is setgid: its loader preloads nothing"
+        return "is setgid, so the loader preloads no library into it"
     if capabilities:
-        return "has capabilities of its own: its loader preloads nothing"
+        return "has capabilities of its own, so the loader preloads no library into it"
     return None
 
 
@@ -106,7 +108,7 @@ def _out_of_reach(program: str) -> str | None:
             elf = ELFFile(file)
             kinds = {segment["p_type"] for segment in elf.iter_segments()}
             if "PT_INTERP" not in kinds:
-                return "is static: no loader preloads a library into it"
+                return "is static, so no loader preloads a library into it"
             return _sanitized(elf)
     except (OSError, ELFError):
         return None
@@ -144,8 +146,8 @@ def preload(library: Path) -> str:
     if any(character in path for character in " :"):
         raise CannotMeasure(
             "cannot count with the copying engine",
-            reason=f"no loader preloads {shlex.quote(path)}: blanks and colons separate paths",
-            remedy="name another folder in RIDGEPOINT_CACHE",
+            reason=f"no loader can preload {shlex.quote(path)}: blanks and colons separate paths",
+            remedy="name a folder without blanks and colons in RIDGEPOINT_CACHE",
         )
     return ":".join((path, *_preloaded()))
 

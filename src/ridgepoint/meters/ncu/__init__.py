@@ -52,7 +52,7 @@ class NcuMeter:
             return Unavailable(
                 reason="there is no ncu in PATH",
                 remedy="install Nsight Compute, which comes with CUDA, and add its folder to PATH",
-                cost="kernels of GPUs are not counted",
+                cost="kernels on GPUs are not counted",
             )
         return None
 
@@ -143,8 +143,8 @@ def _replaced(what: str, choice: Choice, missing: frozenset[str]) -> Choice:
         name = changed if isinstance(changed, str) else min(missing)
         raise CannotMeasure(
             what,
-            reason=f"it knows no metric {name} here",
-            remedy="use a version of 2020 or later, on a GPU of compute capability 7.0 or later",
+            reason=f"this version knows no metric {name} on this GPU",
+            remedy="use Nsight Compute 2020 or later, on a GPU of compute capability 7.0 or later",
         )
     return changed
 
@@ -156,7 +156,7 @@ def _launches(what: str, folder: Path, choice: Choice) -> tuple[KernelLaunch, ..
         raise CannotMeasure(
             what,
             reason="Nsight Compute wrote no report",
-            remedy="see whether 'ncu' counts this program by itself",
+            remedy="check whether 'ncu' alone can profile this program",
         )
     answer = ask(
         ("ncu", f"--import={report}", *_TABLE),
@@ -186,7 +186,10 @@ def _require_known(what: str, launches: Sequence[Amounts]) -> None:
                 raise CannotMeasure(
                     what,
                     reason=f"{quantity.alternatives[0][0]} of {launch.kernel!r} is not available",
-                    remedy="use a GPU of compute capability 7.0 or later, and a version for it",
+                    remedy=(
+                        "use a GPU of compute capability 7.0 or later, and a version of Nsight "
+                        "Compute for it"
+                    ),
                 )
 
 

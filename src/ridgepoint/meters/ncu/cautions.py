@@ -24,7 +24,7 @@ def kernels_alone(launches: Sequence[Amounts]) -> Iterator[Caution]:
         "kernels-alone",
         f"work and traffic are those of {len(launches)} launches of kernels{lasted}; the runtime "
         "is the program's, with its work on the CPU and its copies",
-        "give it so much to do that kernels take most of its time",
+        "give the program enough work that its kernels take most of the time",
     )
 
 
@@ -32,9 +32,10 @@ def cold_caches() -> Iterator[Caution]:
     """Yield a caution: kernels are counted with other caches than they run with."""
     yield Caution(
         "caches-emptied",
-        "each kernel is counted with empty caches, as Nsight Compute empties them: what one finds "
-        "in L2 of the one before is counted as read from DRAM, and what stays in L2 is not written",
-        "of kernels whose data fits into L2 take DRAM traffic as a rough figure",
+        "each kernel is counted with empty caches, because Nsight Compute empties them: data "
+        "that the previous kernel left in L2 is counted as read from DRAM, and data that stays "
+        "in L2 is not counted as written",
+        "for kernels whose data fits into L2, take the DRAM traffic as a rough figure",
     )
 
 
@@ -48,18 +49,19 @@ def tensor_cores(launches: Sequence[Amounts]) -> Iterator[Caution]:
     if unknown:
         yield Caution(
             "tensor-unknown",
-            f"work of tensor cores is not known in {', '.join(unknown)}: this Nsight Compute, or "
-            "this GPU, does not count it",
-            "if the program multiplies matrices in these, W is too low; update Nsight Compute",
+            f"the work of tensor cores in {', '.join(unknown)} is not known: this Nsight "
+            "Compute, or this GPU, does not count it",
+            "if the program multiplies matrices in these formats, W is too low; update Nsight "
+            "Compute",
         )
     for precision in TENSOR:
         done = sum(launch.count(tensor_name(precision)) or 0 for launch in launches)
         if done and precision not in PRECISIONS:
             yield Caution(
                 "left-out",
-                f"{format_si(done, 'flop')} of tensor cores in {precision} are not in W: no roof "
-                "is kept for that format",
-                "have it computed in fp32 (NVIDIA_TF32_OVERRIDE=0) to place it, or add it by hand",
+                f"W does not include {format_si(done, 'flop')} of tensor cores in {precision}: "
+                "machines have no roof for that format",
+                "compute in fp32 (NVIDIA_TF32_OVERRIDE=0) to place this work, or add it by hand",
             )
 
 
@@ -69,9 +71,9 @@ def packed_numbers(launches: Sequence[Amounts]) -> Iterator[Caution]:
     if any(launch.count(operation.kind) for launch in launches for operation in kinds):
         yield Caution(
             "packed",
-            "each instruction of half precision counts as two numbers, as Nsight Compute's own "
-            "roofline has it; those of bf16 count as fp16, since no metric tells them apart",
-            "of code that uses one half of each pair, half of that work was done for nothing",
+            "each half-precision instruction counts as two numbers, as in Nsight Compute's own "
+            "roofline; bf16 instructions count as fp16, since no metric tells them apart",
+            "for code that uses one half of each pair, half of that work was not useful",
         )
 
 
@@ -81,7 +83,7 @@ def traffic_unknown(traffic: Sequence[Traffic]) -> Iterator[Caution]:
         yield Caution(
             "traffic-unknown",
             "the memory traffic is not known: this Nsight Compute, or this GPU, does not count it",
-            "update Nsight Compute; GPUs that share the CPU's memory have no such counter",
+            "update Nsight Compute; GPUs that share memory with the CPU have no such counter",
         )
 
 
@@ -90,6 +92,6 @@ def several_runs(n_runs: int) -> Iterator[Caution]:
     if n_runs > 1:
         yield Caution(
             "metrics-replaced",
-            f"it was started {n_runs} times, until Nsight Compute knew all metrics",
-            "nothing, if its runs are alike",
+            f"the program was started {n_runs} times, until Nsight Compute knew all metrics",
+            "do nothing if its runs are alike",
         )

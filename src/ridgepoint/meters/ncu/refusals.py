@@ -23,23 +23,24 @@ _KNOWN = (
     (
         "driver resource was unavailable",
         "another tool has the GPU's counters",
-        "stop what watches it, such as DCGM: dcgmi profile --pause",
+        "stop the program that monitors the GPU, such as DCGM: dcgmi profile --pause",
     ),
     (
         "connect to the CUDA driver",
         "Nsight Compute finds no NVIDIA driver",
-        "see what nvidia-smi says; in a container give it the GPU: docker run --gpus all",
+        "check the output of nvidia-smi; in a container give it the GPU: docker run --gpus all",
     ),
     (
         "Failed to initialize the profiler",
-        "Nsight Compute and the NVIDIA driver do not fit",
-        "install a version as old as the driver: 'ncu --version' and nvidia-smi tell both",
+        "this version of Nsight Compute does not match the NVIDIA driver",
+        "install a version as old as the driver: 'ncu --version' and nvidia-smi print both "
+        "versions",
     ),
     (
         "is not supported",
-        "Nsight Compute does not count on this GPU",
-        "it needs compute capability 7.0 or later, and each version ends with some GPU: see "
-        "'ncu --version'",
+        "this version of Nsight Compute does not count on this GPU",
+        "use a GPU of compute capability 7.0 or later, and a version of Nsight Compute that "
+        "supports it: see 'ncu --version'",
     ),
 )
 
@@ -71,7 +72,7 @@ def check(what: str, log: str) -> None:
         raise CannotMeasure(
             what,
             reason=f"Nsight Compute says: {own[0].strip()}",
-            remedy="see whether 'ncu' counts this program by itself",
+            remedy="check whether 'ncu' alone can profile this program",
         )
     if "No kernels were profiled" in log:
         raise no_kernels(what)
@@ -82,5 +83,7 @@ def no_kernels(what: str) -> CannotMeasure:
     return CannotMeasure(
         what,
         reason="it ran no kernel on a GPU",
-        remedy="see whether it finds the GPU; count what it does on the CPU with --meter engine",
+        remedy=(
+            "check whether the program finds the GPU; count its work on the CPU with --meter engine"
+        ),
     )

@@ -125,17 +125,17 @@ def _value(text: str, unit: str) -> float | None:
     if text in {"", "n/a", "nan", "N/A"}:
         return None
     if unit not in _UNITS:
-        raise _not_understood(f"it uses a unit that is not known: {unit!r}")
+        raise _not_understood(f"it uses an unknown unit: {unit!r}")
     try:
         # Thousands are parted by commas in some locales; the point is the decimal one in C.
         return float(text.replace(",", "")) * _UNITS[unit]
     except ValueError:
-        raise _not_understood(f"it holds a value that is no number: {text!r}") from None
+        raise _not_understood(f"it contains a value that is not a number: {text!r}") from None
 
 
 def _not_understood(reason: str) -> InvalidDocument:
     return InvalidDocument(
         "cannot use what Nsight Compute counted",
         reason=reason,
-        remedy="report it with the output of 'ncu --version'",
+        remedy="report this with the output of 'ncu --version'",
     )

@@ -24,7 +24,7 @@ from ridgepoint.meters.perf.metrics import Amount, Amounts, Unknown
 from ridgepoint.meters.perf.plan import PRECISIONS
 from ridgepoint.meters.perf.session import Session
 
-_COST = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
+_COST = "work and traffic are counted by simulation, which is slow and assumes ideal caches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +262,7 @@ def _cannot(what: str, name: str, unknown: Unknown) -> CannotMeasure:
     return CannotMeasure(
         what,
         reason=f"{name} is not known: {unknown.reason}",
-        remedy="run it when nothing else uses the counters, or count with --meter engine",
+        remedy="measure when nothing else uses the counters, or count with --meter engine",
     )
 
 

@@ -81,8 +81,9 @@ def calibrate(known: Iterable[Known]) -> Calibration:
         tolerance = TOLERANCES.get(metric, _TOLERANCE)
         if abs(worst.factor - 1) > tolerance:
             refused[metric] = (
-                f"of {worst.kernel}, this CPU counts {worst.factor:.3g} times what it does "
-                f"({worst.counted} instead of {worst.expected}; {tolerance:.0%} are allowed)"
+                f"this CPU counts {worst.factor:.3g} times the work that the kernel "
+                f"{worst.kernel} does ({worst.counted} instead of {worst.expected}; "
+                f"{tolerance:.0%} are allowed)"
             )
     return Calibration(
         factors={

@@ -159,7 +159,7 @@ def _load(entry: Traversable) -> Microarchitecture:
         return msgspec.convert(tomllib.loads(entry.read_text("utf-8")), Microarchitecture)
     except (msgspec.ValidationError, tomllib.TOMLDecodeError) as error:
         raise InvalidDocument(
-            f"cannot read {entry.name!r}", reason=str(error), remedy="install ridgepoint anew"
+            f"cannot read {entry.name!r}", reason=str(error), remedy="reinstall ridgepoint"
         ) from error
 
 

@@ -17,12 +17,19 @@ _SHORTEST_S = (
 
 _MEANINGS = {
     "approximate": "an approximation",
-    "overcount_on_cache_miss": "counted again whenever an operand misses the caches: too high",
-    "speculative": "also of instructions that were begun and thrown away: some per cent too high",
-    "speculative_precision_merged": "of all precisions together, and of instructions that were "
-    "begun and thrown away too: some per cent too high",
-    "assumes_one_precision": "right only if all work is of one precision",
-    "validate_on_hardware": "by events whose documents leave questions",
+    "overcount_on_cache_miss": (
+        "too high, because work is counted again whenever an operand misses the caches"
+    ),
+    "speculative": (
+        "some per cent too high, because instructions that were started and discarded are "
+        "counted too"
+    ),
+    "speculative_precision_merged": (
+        "all precisions together, and some per cent too high, because instructions that were "
+        "started and discarded are counted too"
+    ),
+    "assumes_one_precision": "right only if all work is in one precision",
+    "validate_on_hardware": "counted with events whose documentation leaves questions open",
 }
 _ENGINE = "count with --meter engine, or compare: --meter both"
 
@@ -32,7 +39,7 @@ def several_runs(n_runs: int) -> Iterator[Caution]:
     if n_runs > 1:
         yield Caution(
             "several-runs",
-            f"the counters did not suffice for everything at once: it was counted in {n_runs} runs",
+            f"there were too few counters to count everything at once: {n_runs} runs were counted",
             "let every run do the same work (same input, same seeds)",
         )
 
@@ -43,7 +50,8 @@ def assumed_precision(known: Amounts, assumed: str) -> Iterator[Caution]:
     if isinstance(flop, Amount) and flop.value:
         yield Caution(
             "precision-assumed",
-            f"this CPU counts flop of all precisions together; all are shown as {assumed}",
+            "this CPU counts the flop of all precisions together; all of them are shown as "
+            f"{assumed}",
             "count with --meter engine, which tells precisions apart",
         )
 
@@ -71,14 +79,14 @@ def unknown(known: Amounts, traffic: Sequence[Traffic]) -> Iterator[Caution]:
         )
         yield from _unknown("memory traffic", known["dram_read"], told)
     elif traffic[0].write_bytes is None:
-        yield from _unknown("what was written to memory", known["dram_write"])
+        yield from _unknown("the bytes written to memory", known["dram_write"])
     for name in ("branches", "loads", "stores"):
         yield from _unknown(name, known[name])
 
 
 def _unknown(what: str, amount: Amount | Unknown, also: str = "") -> Iterator[Caution]:
     if isinstance(amount, Unknown):
-        yield Caution("unknown", f"{what}: not known, since {amount.reason}{also}", _ENGINE)
+        yield Caution("unknown", f"{what}: not known, because {amount.reason}{also}", _ENGINE)
 
 
 def whole_machine(plan: Plan, traffic: Sequence[Traffic], *, idle_s: float) -> Iterator[Caution]:
@@ -86,12 +94,12 @@ def whole_machine(plan: Plan, traffic: Sequence[Traffic], *, idle_s: float) -> I
     metrics = plan.metrics.get("dram_read", ())
     if not traffic or plan.microarchitecture.core_of(metrics[0]) is not None:
         return
-    less = f", less that of the idle machine, watched for {idle_s:g} s" if idle_s else ""
+    less = f", less the traffic of the idle machine, watched for {idle_s:g} s" if idle_s else ""
     yield Caution(
         "whole-machine-traffic",
-        "memory traffic is that of all sockets while it ran, of other programs, the kernel and "
-        f"devices too{less}",
-        "leave the machine to the program, and let it run long",
+        "the memory traffic is that of all sockets during the run, including other programs, "
+        f"the kernel and devices{less}",
+        "run nothing else on the machine, and let the program run long",
     )
 
 
@@ -104,7 +112,7 @@ def other_memories(known: Amounts) -> Iterator[Caution]:
             yield Caution(
                 "other-memory",
                 f"{format_si(moved, 'B')} went through {memory.upper()} besides the DRAM traffic",
-                "where it caches DRAM, both hold the same bytes; else add them",
+                "if this memory caches DRAM, both hold the same bytes; otherwise add them",
             )
 
 
@@ -113,6 +121,7 @@ def short(energy_j: dict[str, float] | None, wall_s: float) -> Iterator[Caution]
     if energy_j is not None and wall_s < _SHORTEST_S:
         yield Caution(
             "energy-of-a-short-run",
-            f"it ran {wall_s * 1e3:.0f} ms; energy is metered in steps of a millisecond or more",
-            "give it more to do",
+            f"the program ran for {wall_s * 1e3:.0f} ms; energy is metered in steps of a "
+            "millisecond or more",
+            "give the program more to do",
         )

@@ -37,7 +37,7 @@ class AutoMeter:
     def _lack(self) -> str | None:
         """Why the engine counts; None: the hardware does."""
         if self.asked is not None:
-            return f"it alone knows {self.asked}"
+            return f"only this meter supports {self.asked}"
         try:
             return _inexact(self.perf.session())
         except CannotMeasure as lack:
@@ -51,11 +51,13 @@ class AutoMeter:
     @property
     def choice(self) -> Caution:
         """Which meter counts, and why."""
-        why = self._lack or "this CPU's own counters tell work and memory traffic exactly enough"
+        why = self._lack or (
+            "this CPU's own counters count work and memory traffic accurately enough"
+        )
         return Caution(
             "meter-chosen",
             f"{self.name} counted: {why}",
-            "choose another: --meter engine, perf or both",
+            "choose another meter with --meter engine, perf or both",
             effect=0.0,
         )
 
@@ -145,10 +147,10 @@ def _inexact(session: Session) -> str | None:
     work = [name for name in metrics if name == "flop" or name.startswith(("fp", "bf"))]
     for name in (*work, *_NEEDED):
         if name not in metrics:
-            return f"the hardware does not tell {name}: {session.plan.unknown[name]}"
+            return f"the hardware does not count {name}: {session.plan.unknown[name]}"
         for metric in metrics[name]:
             if metric.quality != "documented":
-                return f"the hardware's {name} is {metric.quality.replace('_', ' ')}"
+                return f"the hardware's count of {name} is {metric.quality.replace('_', ' ')}"
     with session.watching_machine():
         pass
     return next(iter(session.refused.values()), None)

@@ -104,4 +104,4 @@ class Identity:
             return f"{vendor} family {family} model {model:#x} stepping {stepping}"
         if self.arm is not None:
             return f"Arm implementer {self.arm[0]:#x} part {self.arm[1]:#x}"
-        return "a CPU that does not say which it is"
+        return "a CPU that does not identify itself"

@@ -138,7 +138,7 @@ def _explained(number: int, host: Host, *, whole_machine: bool) -> tuple[str, st
     if number in {errno.EACCES, errno.EPERM}:
         return _forbidden(host, whole_machine=whole_machine)
     if number in {errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV, errno.ENXIO}:
-        where = "this virtual machine shows" if host.is_virtual else "the kernel finds"
+        where = "this virtual machine has" if host.is_virtual else "the kernel has"
         return f"{where} no such counter ({os.strerror(number)})", _SIMULATE
     return _OTHERS.get(number, (os.strerror(number), _SIMULATE))
 
@@ -152,7 +152,7 @@ def _forbidden(host: Host, *, whole_machine: bool) -> tuple[str, str]:
             "run it with --cap-add PERFMON and a seccomp profile that allows perf_event_open",
         )
     told = "unknown" if paranoid is None else paranoid
-    whom = ", and counters of the whole machine need 0" if whole_machine else ""
+    whom = ", and counters of the whole machine need level 0" if whole_machine else ""
     return (
         f"perf_event_paranoid is {told}{whom}",
         f"sysctl kernel.perf_event_paranoid={needed} (as root), or give CAP_PERFMON",
@@ -161,13 +161,13 @@ def _forbidden(host: Host, *, whole_machine: bool) -> tuple[str, str]:
 
 _OTHERS = {
     errno.EINVAL: (
-        "the PMU cannot count it, or not together with the others",
+        "the PMU cannot count it, or cannot count it together with the other events",
         f"update the kernel, or {_SIMULATE}",
     ),
     errno.EBUSY: (
-        "another program has the PMU for itself",
-        f"end it (perf, a profiler, a monitoring daemon), or {_SIMULATE}",
+        "another program uses the PMU exclusively",
+        f"end that program (perf, a profiler, a monitoring daemon), or {_SIMULATE}",
     ),
     errno.EMFILE: ("too many files are open", "raise the limit: ulimit -n 4096"),
-    errno.ENOSYS: ("this kernel has no perf_event_open, or a filter hides it", _SIMULATE),
+    errno.ENOSYS: ("this kernel has no perf_event_open, or a filter hides the call", _SIMULATE),
 }

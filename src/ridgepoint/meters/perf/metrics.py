@@ -119,7 +119,9 @@ def _lack(
             if reading is None:
                 return refused.get(one.key, f"{one.name} was not counted on {one.pmu.name}")
             if not reading.enabled_ns:
-                return f"{one.name} was never started: no program was executed by this thread"
+                return (
+                    f"the counter of {one.name} was never started: this thread executed no program"
+                )
             shares[one.pmu.name] = min(shares.get(one.pmu.name, 1.0), reading.share)
     if plan.microarchitecture.core_of(metrics[0]) is None:
         share = min(shares.values())
@@ -129,7 +131,7 @@ def _lack(
         share = sum(shares.values())
         takes_turns = _elsewhere(plan, metrics) or "another program uses the counters too"
     if share < LEAST_SHARE:
-        return f"it was counted during {share:.1%} of the time only: {takes_turns}"
+        return f"it was counted for only {share:.1%} of the time: {takes_turns}"
     return None
 
 

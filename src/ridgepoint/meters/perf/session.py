@@ -188,12 +188,12 @@ def _microarchitecture(host: Host) -> Microarchitecture:
         raise MeterUnavailable(
             what,
             reason=f"{where} no performance-monitoring unit",
-            remedy="ask the provider for a PMU, or use bare metal; simulation needs none",
+            remedy="ask the provider for a PMU, or use bare metal; simulation needs no PMU",
         )
     if host.contradiction is not None:
         raise MeterUnavailable(
             what,
-            reason=f"which events this CPU has is not known: {host.contradiction}",
+            reason=f"the events of this CPU are not known: {host.contradiction}",
             remedy=_SIMULATE,
         )
     found = find(host.identity)

@@ -68,9 +68,9 @@ class Asked:
         if self.selection is None:
             for name in ("cold", "all_threads"):
                 if getattr(self, name):
-                    raise ValueError(f"{name} needs a region or a function")
+                    raise ValueError(f"{name} can only be used with a region or a function")
         if len(self.alternatives) >= MOST_GEOMETRIES:
-            raise ValueError(f"alternatives can be {MOST_GEOMETRIES - 1} at most")
+            raise ValueError(f"there can be at most {MOST_GEOMETRIES - 1} alternatives")
 
     @property
     def selection(self) -> Selection | None:

@@ -135,8 +135,10 @@ def _check_caches(profiles: Sequence[Profile], n_alternatives: int) -> None:
     if len(shapes) != 1 or n_alternatives != len(profiles[0].pending_elsewhere):
         raise InvalidDocument(
             "cannot add up the counts of a run",
-            reason=f"its processes simulated {sorted(shapes)} levels, bytes per line and other "
-            f"caches, where there were {n_alternatives} other caches to be",
+            reason=(
+                f"its processes simulated {sorted(shapes)} levels, bytes per line and other "
+                f"caches, but {n_alternatives} other caches were asked for"
+            ),
             remedy="count the program again",
         )
 

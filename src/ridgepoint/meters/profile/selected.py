@@ -52,7 +52,9 @@ def never_ran(what: str, selection: Selection, entered: Iterable[str]) -> Cannot
         )
     return CannotMeasure(
         what,
-        reason=f"no function whose symbol is or matches {selection.name!r} was entered",
-        remedy="look for its name in the table of functions of a run without --function: it "
-        "may be inlined, static in a stripped file, or have a longer name",
+        reason=f"it entered no function whose symbol is or matches {selection.name!r}",
+        remedy=(
+            "look for the function in the table of functions of a run without --function: it "
+            "may be inlined, static in a stripped file, or have a longer name"
+        ),
     )

@@ -165,8 +165,8 @@ class Sampler:
                     "samples-missing",
                     f"the samples stand for {seen_s:.3g} s of CPU time in user mode, and the "
                     f"kernel accounted {user_s:.3g} s",
-                    "of threads that live less than a millisecond nothing is sampled: trust the "
-                    "shares of others no more than that",
+                    "threads that live for less than a millisecond are not sampled: trust the "
+                    "shares of the others no more than the samples cover",
                 )
             )
         return doubts
@@ -189,9 +189,10 @@ def _uncounted(
     return (
         Caution(
             "other-code",
-            f"{share:.0%} of the sampled time was in functions that the counted run never entered "
-            f"({named}): their work and traffic are not known",
-            "libraries choose code by the CPU, and Valgrind's has no AVX-512: have them choose "
-            "the same in both (OPENBLAS_CORETYPE, GLIBC_TUNABLES, NPY_DISABLE_CPU_FEATURES)",
+            f"functions that the counted run never entered took {share:.0%} of the sampled "
+            f"time ({named}): their work and traffic are not known",
+            "libraries choose code by the CPU, and Valgrind's CPU has no AVX-512: make them "
+            "choose the same code in both runs (OPENBLAS_CORETYPE, GLIBC_TUNABLES, "
+            "NPY_DISABLE_CPU_FEATURES)",
         ),
     )

@@ -132,7 +132,7 @@ def refusal(number: int, *, paranoid: int | None) -> MeterUnavailable:
         ``kernel.perf_event_paranoid``; None: unknown.
     """
     reason = f"perf_event_open: {os.strerror(number)}"
-    remedy = "leave --functions out here"
+    remedy = "measure without --functions"
     if number in {errno.EPERM, errno.EACCES}:
         if paranoid is not None and paranoid > 2:
             reason += f", as kernel.perf_event_paranoid is {paranoid}"

@@ -118,9 +118,9 @@ class FunctionClock:
         self._addresses = tuple(sorted(self._entries | returns))
         if len(self._addresses) > MOST_BREAKPOINTS:
             raise self._unavailable(
-                f"{len(reached)} functions of that name are called from {len(returns)} places, and "
-                f"a processor can stop at {MOST_BREAKPOINTS}",
-                "name one that is called from fewer places, as its caller",
+                f"{len(reached)} functions of that name are called from {len(returns)} places, "
+                f"but a processor can stop at only {MOST_BREAKPOINTS}",
+                "name a function that is called from fewer places, such as its caller",
             )
 
     def time(self, launch: Launch, *, sample: bool = False) -> Stay:
@@ -148,13 +148,13 @@ class FunctionClock:
                 clock.append(record)
         if visits.missed > _MISSED * len(visits.done):
             raise self._unavailable(
-                f"{visits.missed} of {len(visits.done)} times it did not return to its caller",
+                f"it did not return to its caller in {visits.missed} of {len(visits.done)} calls",
                 "mark the same code as a region: --region",
             )
         if not visits.done:
             raise self._unavailable(
-                "a run did not enter it where others did",
-                "let the program do the same each time that it runs",
+                "one run did not enter it, but others did",
+                "let the program do the same work in each run",
             )
         own = samples_inside(clock, visits.done, all_threads=False)
         every = samples_inside(clock, visits.done, all_threads=True)
@@ -201,9 +201,9 @@ class FunctionClock:
         _, records, stopped = self._recorded(launch, addresses, most_reached=_MOST_ENTRIES)
         if stopped:
             raise self._unavailable(
-                f"it is entered more than {_MOST_ENTRIES} times, which takes longer to time than "
-                "it takes",
-                "name the function that holds the loop around it",
+                f"it is entered more than {_MOST_ENTRIES} times, and timing each entry takes "
+                "longer than the function itself",
+                "name the function that contains the loop around it",
             )
         return (one for one in self._own(records) if isinstance(one, Sample))
 

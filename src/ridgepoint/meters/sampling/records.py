@@ -108,7 +108,7 @@ def _damaged() -> CannotMeasure:
     return CannotMeasure(
         "cannot sample a program",
         reason="the kernel's records are damaged",
-        remedy="leave --functions out",
+        remedy="measure without --functions",
     )
 
 

@@ -49,7 +49,7 @@ class Ring:
             raise MeterUnavailable(
                 "cannot sample a program",
                 reason=f"its buffers cannot be locked in memory ({os.strerror(error.errno or 0)})",
-                remedy="raise kernel.perf_event_mlock_kb, or end what else samples now",
+                remedy="raise kernel.perf_event_mlock_kb, or end other programs that sample now",
             ) from error
         self._begin, self._size = page_bytes, pages * page_bytes
 

@@ -17,9 +17,9 @@ def apart(n_processes: int) -> Iterable[Caution]:
     if n_processes > 1:
         yield Caution(
             "simulated-apart",
-            f"{n_processes} processes were counted, each with simulated caches of its own, empty "
-            "at its start",
-            "expect other memory traffic where processes share a cache",
+            f"{n_processes} processes were counted, each with simulated caches of its own that "
+            "were empty at its start",
+            "expect different memory traffic where processes share a cache",
         )
 
 
@@ -32,9 +32,9 @@ def pending_writes(traffic: Iterable[Traffic]) -> Iterable[Caution]:
         if pending > _SHARE_THAT_MATTERS * total:
             yield Caution(
                 "pending-writes",
-                f"{format_si(pending, 'B')} were still dirty in the simulated caches at the end, "
-                f"beside {format_si(part.write_bytes or 0, 'B')} written back: they are not in "
-                "the traffic",
+                f"at the end {format_si(pending, 'B')} were still dirty in the simulated "
+                f"caches, compared with {format_si(part.write_bytes or 0, 'B')} written back: "
+                "the traffic does not include them",
                 "let the program move much more than its last-level cache holds",
                 effect=pending / total if total else None,
                 on="dram",
@@ -45,7 +45,8 @@ def selected(what: Selection) -> Iterable[Caution]:
     """Say that what was counted alone leaves its dirty lines to others."""
     yield Caution(
         "pending-unknown",
-        f"what {what} wrote and left in the caches is written back later, by whatever needs the "
-        "room, and not counted; what it wrote back for others is",
-        "let it move much more than the last-level cache holds, or take the writes with care",
+        f"data that {what} wrote and left in the caches is not counted, because whatever needs "
+        "the space writes it back later; data of others that it wrote back is counted",
+        "let the counted part move much more than the last-level cache holds, or take its "
+        "writes with caution",
     )

@@ -77,7 +77,10 @@ def simulated(caches: Sequence[Cache], *, cpus: int) -> Geometry:
         raise CannotMeasure(
             "cannot simulate caches",
             reason=f"their lines have different lengths: {[c.line_bytes for c in data]} byte",
-            remedy="give levels with lines of one length: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            remedy=(
+                "give cache levels with lines of the same length: --cache "
+                "l1=32k:8,l2=1m:8,l3=32m:16"
+            ),
         )
     cpus = min(cpus, MOST_CPUS)
     instruction = instruction_cache(caches)
@@ -90,9 +93,9 @@ def simulated(caches: Sequence[Cache], *, cpus: int) -> Geometry:
         cautions = (
             Caution(
                 "cache-geometry",
-                "not all of the caches is known or possible; simulated were "
-                f"{'; '.join(differences)}",
-                "give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+                "the description of the caches is incomplete or impossible; "
+                f"{'; '.join(differences)} were simulated",
+                "describe the caches: --cache l1=32k:8,l2=1m:8,l3=32m:16",
             ),
         )
     return Geometry(

@@ -22,7 +22,7 @@ def data_caches(caches: Sequence[Cache]) -> list[Cache]:
         raise CannotMeasure(
             "cannot simulate caches",
             reason="the machine's caches are not known",
-            remedy="give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            remedy="describe the caches: --cache l1=32k:8,l2=1m:8,l3=32m:16",
         )
     return data
 

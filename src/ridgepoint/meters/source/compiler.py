@@ -147,8 +147,8 @@ class _Build:
         except ValueError as error:
             raise CannotMeasure(
                 f"cannot count in {one.path!r}",
-                reason=f"clang's output is not understood ({error})",
-                remedy="compile this file with clang itself: then it is not counted",
+                reason=f"the output of clang cannot be parsed ({error})",
+                remedy="compile this file with clang itself: its operations are then not counted",
             ) from error
         counted.write_text(result.text, encoding="utf-8", errors="surrogateescape")
         back = ["-x", "ir", str(counted), stop, "-o", output, "-Wno-unused-command-line-argument"]

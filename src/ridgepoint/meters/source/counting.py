@@ -64,8 +64,8 @@ def built(
         if status:
             raise CannotMeasure(
                 f"cannot compile {' '.join(sources)!r}",
-                reason="the compiler refuses it, as it says above",
-                remedy="correct it, or give what is missing with --cflags",
+                reason="the compiler rejects it: see its messages above",
+                remedy="correct the source, or pass missing options with --cflags",
             )
         yield counting, plain if with_plain else None
 
@@ -90,12 +90,12 @@ def count(command: Sequence[str], *, launch: LaunchWith) -> SourceCounts:
         except (OSError, ValueError) as error:
             raise _lost(command, str(error)) from error
     if left.lost:
-        raise _lost(command, "a process could not write its counters, as it says above")
+        raise _lost(command, "a process could not write its counters: see the messages above")
     if not left.processes:
         raise CannotMeasure(
             f"cannot count basic operations of {command[0]!r}",
-            reason="nothing that counts was executed in it",
-            remedy="compile it with 'ridgepoint cc' or 'ridgepoint c++', libraries of yours too",
+            reason="it executed no code that counts",
+            remedy="compile it, and your own libraries, with 'ridgepoint cc' or 'ridgepoint c++'",
         )
     functions, lines = add_up([(table, passes.tolist()) for table, passes in left.modules])
     return SourceCounts(
@@ -113,7 +113,9 @@ def _lost(command: Sequence[str], reason: str) -> CannotMeasure:
     return CannotMeasure(
         f"cannot count basic operations of {command[0]!r}",
         reason=f"its counts are lost: {reason}",
-        remedy="give it room in the folder for temporary files (TMPDIR), and the right to write",
+        remedy=(
+            "make sure that the folder for temporary files (TMPDIR) has free space and is writable"
+        ),
     )
 
 
@@ -123,9 +125,9 @@ def _cautions(left: Left) -> tuple[Caution, ...]:
         found.append(
             Caution(
                 "incomplete",
-                f"{left.cut_short} of {left.processes} processes did not leave by themselves: "
-                "what they did until then is counted, but for loops that they were in",
-                "let them end",
+                f"{left.cut_short} of {left.processes} processes did not exit by themselves: "
+                "their work until then is counted, except for the loops that they were in",
+                "let these processes exit",
             )
         )
     assembly = sum(table.assembly for table, _ in left.modules)
@@ -133,8 +135,8 @@ def _cautions(left: Left) -> tuple[Caution, ...]:
         found.append(
             Caution(
                 "inline-assembly",
-                f"{assembly} pieces of inline assembly count nothing",
-                "write them without, or count instructions",
+                f"the operations of {assembly} pieces of inline assembly are not counted",
+                "write this code without inline assembly, or count instructions",
             )
         )
     return tuple(found)

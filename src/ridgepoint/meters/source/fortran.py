@@ -28,6 +28,11 @@ def build(
     del flags, counting, plain, say
     raise CannotMeasure(
         f"cannot count basic operations of {sources[0]!r}",
-        reason="flang's IR does not say what Fortran's source does: it shares and folds operations",
-        remedy="count instructions of the compiled program: 'ridgepoint run --work bops -- ./prog'",
+        reason=(
+            "flang's IR does not show the operations of the Fortran source: it shares and "
+            "folds them"
+        ),
+        remedy=(
+            "count the instructions of the compiled program: 'ridgepoint run --work bops -- ./prog'"
+        ),
     )

@@ -50,14 +50,14 @@ def front_end(sources: Sequence[str]) -> FrontEnd:
     """
     if not sources:
         raise CannotMeasure(
-            _WHAT, reason="no source is given", remedy="name C or C++ files, or one of Rust"
+            _WHAT, reason="no source is given", remedy="give C or C++ files, or one Rust file"
         )
     found = {_of(source).language: _of(source) for source in sources}
     if len(found) > 1:
         raise CannotMeasure(
             _WHAT,
-            reason=f"there are sources of {' and of '.join(sorted(found))}",
-            remedy="count programs of one language",
+            reason=f"there are sources in {' and '.join(sorted(found))}",
+            remedy="count the programs of one language at a time",
         )
     return next(iter(found.values()))
 
@@ -75,6 +75,6 @@ def _of(source: str) -> FrontEnd:
     if path.suffix in _FORTRAN:
         return FrontEnd("Fortran", fortran.build)
     if parse([source]).inputs[0].language is None:
-        reason = f"{source!r} has no ending of C, C++ or Rust"
-        raise CannotMeasure(_WHAT, reason=reason, remedy="call it .c, .cpp or .rs")
+        reason = f"the name of {source!r} does not end like that of a C, C++ or Rust file"
+        raise CannotMeasure(_WHAT, reason=reason, remedy="rename it to end in .c, .cpp or .rs")
     return _CLANG

@@ -84,15 +84,20 @@ def find_rustc() -> Rustc:
         if one.release.startswith(f"{_READ}."):
             return one
     if found:
-        reason = f"{found[0].path} is version {found[0].release}, and only {_READ}'s IR is read"
+        reason = (
+            f"{found[0].path} is version {found[0].release}, and Ridgepoint reads only the IR "
+            f"of {_READ}"
+        )
     else:
         reason = f"{named!r} is none" if named else "there is no rustc in PATH"
     raise MeterUnavailable(
         "cannot count basic operations of Rust",
         reason=reason,
-        remedy=f"install rustc {_READ} ('apt-get install rustc' in Debian 12, 'rustup toolchain "
-        f"install {_READ}'), name it in {COMPILER_VARIABLE}, or count instructions: "
-        "'ridgepoint run --work bops'",
+        remedy=(
+            f"install rustc {_READ} ('apt-get install rustc' in Debian 12, 'rustup toolchain "
+            f"install {_READ}'), name it in {COMPILER_VARIABLE}, or count instructions: "
+            "'ridgepoint run --work bops'"
+        ),
     )
 
 
@@ -145,7 +150,7 @@ def build(
         raise CannotMeasure(
             "cannot count basic operations of Rust",
             reason=f"{len(sources)} files are given",
-            remedy="name the crate's root, main.rs: it names the others",
+            remedy="give only the crate's root, main.rs: it names the other files",
         )
     rustc, clang = find_rustc(), find_clang()
     if clang.version < rustc.llvm:
@@ -222,7 +227,7 @@ class _Build:
         except ValueError as error:
             raise CannotMeasure(
                 f"cannot count in {self.source!r}",
-                reason=f"rustc's output is not understood ({error})",
+                reason=f"the output of rustc cannot be parsed ({error})",
                 remedy="count instructions: 'ridgepoint run --work bops'",
             ) from error
         counted.write_text(result.text, encoding="utf-8", errors="surrogateescape")
@@ -240,8 +245,8 @@ def _flags(flags: Sequence[str]) -> tuple[str, list[str], str]:
         if flag.split("=", maxsplit=1)[0] in _REFUSED:
             raise CannotMeasure(
                 "cannot count basic operations of Rust",
-                reason=f"{flag!r} is for something else than one program",
-                remedy="leave it out of --cflags",
+                reason=f"{flag!r} asks for something other than a single program",
+                remedy="remove it from --cflags",
             )
         if flag.startswith("-O"):
             level = flag[2:] or "2"
@@ -255,7 +260,7 @@ def _flags(flags: Sequence[str]) -> tuple[str, list[str], str]:
         raise CannotMeasure(
             "cannot count basic operations of Rust",
             reason=f"there is no level of optimisation {level!r}",
-            remedy=f"take one of {', '.join(_LEVELS.values())}",
+            remedy=f"use one of {', '.join(_LEVELS.values())}",
         )
     return level, kept, linker
 

@@ -26,11 +26,11 @@ def undecoded(counts: Counts) -> Iterable[Caution]:
     yield Caution(
         "undecoded",
         f"{counts.undecoded} of {counts.instructions} instructions "
-        f"({counts.undecoded / counts.instructions:.2%}) lay in code made at run time or in files "
-        f"that have changed or gone since; they hide at most {hidden} flop "
-        f"({MOST_FLOP_PER_INSTRUCTION} each, the most without AVX-512) beside the "
+        f"({counts.undecoded / counts.instructions:.2%}) were in code made at run time or in "
+        f"files that have since changed or disappeared; they hide at most {hidden} flop "
+        f"({MOST_FLOP_PER_INSTRUCTION} each, the most without AVX-512) in addition to the "
         f"{counts.work_flop} counted, and their loads and stores",
-        "take the work as a lower bound, or have the code compiled ahead of time",
+        "take the work as a lower bound, or compile the code ahead of time",
         effect=(
             max(hidden / counts.work_flop, counts.undecoded / counts.instructions)
             if counts.work_flop
@@ -62,19 +62,20 @@ def wider_path(functions: Sequence[FunctionCounts]) -> Iterable[Caution]:
     trusted = "the work"
     effect: float | None = 0.0
     if not any(flop.values()):
-        trusted = "that it did no flop"
+        trusted = "the absence of flop"
     elif has_low_precision():
         # bf16 that Valgrind's CPU computes as fp32 may natively be done in tiles of AMX.
         effect = None
         trusted = (
-            "work in fp64 and fp32 alone: what bf16, fp16 and int8 units do natively, AMX above "
-            "all, is counted as something else"
+            "work in fp64 and fp32 only: work that bf16, fp16 and int8 units do natively, AMX "
+            "above all, is counted as something else"
         )
     yield Caution(
         "avx2-path",
-        "Valgrind shows programs a CPU without AVX-512, this one has it, and "
-        f"{', '.join(wide)} can use it: a native run may do the same in wider instructions",
-        f"trust {trusted}; do not trust widths and instruction counts of these libraries",
+        "Valgrind shows programs a CPU without AVX-512, while this CPU has it and "
+        f"{', '.join(wide)} can use it: a native run may do the same work in wider instructions",
+        f"trust {trusted}; do not trust the vector widths and instruction counts of these "
+        "libraries",
         effect=effect,
         on="compute",
     )
@@ -98,7 +99,7 @@ def lost_processes(pids: Sequence[int]) -> Iterable[Caution]:
     if pids:
         yield Caution(
             "processes-lost",
-            f"{len(pids)} processes left no counts (pid {', '.join(map(str, pids))}): they were "
-            "killed, or went on as a program that Valgrind cannot follow",
-            "let every process end by itself, or take the counts as a lower bound",
+            f"{len(pids)} processes left no counts (pid {', '.join(map(str, pids))}): they "
+            "were killed, or continued as a program that Valgrind cannot follow",
+            "let every process exit by itself, or take the counts as a lower bound",
         )

@@ -86,7 +86,7 @@ def check_startable(command: Sequence[str]) -> None:
         raise CannotStart(
             f"cannot start {program!r} under Valgrind",
             reason=f"it is of another architecture: {other}",
-            remedy="give a program for 64-bit x86-64",
+            remedy="give it a program for 64-bit x86-64",
         )
 
 

@@ -62,8 +62,10 @@ def _unsupported(
         )
     return UnsupportedInstruction(
         what,
-        reason=f"it executes {text} at {unhandled.address:#x} in {function}{path}, "
-        f"which Valgrind {version} cannot",
+        reason=(
+            f"it executes {text} at {unhandled.address:#x} in {function}{path}, which Valgrind "
+            f"{version} cannot execute"
+        ),
         remedy=remedy,
     )
 
@@ -100,14 +102,19 @@ def check_main_is_counted(
             what,
             reason="it was killed (SIGKILL) while it was counted, as the kernel does when memory "
             "runs out",
-            remedy="give it more memory, or less to do: counting needs more than a native run",
+            remedy=(
+                "give the process more memory, or less to do: counting needs more memory than "
+                "a native run"
+            ),
         )
     said = next(iter(logs)).text[-_SAID_BYTES:].strip() if logs else "nothing"
     raise CannotMeasure(
         what,
         reason=f"Valgrind wrote no counts of it (exit status {run.exit_status}) and says: {said}",
-        remedy="look for room in the temporary directory, and whether the program is one "
-        "that Valgrind may run (not setuid, not 32-bit)",
+        remedy=(
+            "check the free space of the temporary directory, and whether Valgrind may run the "
+            "program (not if it is setuid or 32-bit)"
+        ),
     )
 
 
@@ -130,5 +137,7 @@ def check_ended_by_itself(what: str, logs: Iterable[Log], run: Run) -> None:
         raise CannotMeasure(
             what,
             reason=reason,
-            remedy="see whether it runs without Valgrind; if it does, give it more memory",
+            remedy=(
+                "check whether the program runs without Valgrind; if it does, give it more memory"
+            ),
         )

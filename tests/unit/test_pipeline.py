@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.models.pipeline import Pipeline, Stage, devices, series
+from ridgepoint.models.pipeline import Pipeline, Stage, devices, stage_times
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")
 NAMES = ("grid", "ifft", "deconvolve", "fft", "degrid")
@@ -38,7 +38,7 @@ def memo(**more):
 
 def test_the_composites_are_the_audited_ones():
     """Eqs. (5), (7), (8) and (9) at 4000 Gflop/s and 250 GB/s."""
-    found = series(memo(), GPU)
+    found = stage_times(memo(), GPU)
 
     assert found.ridge == 16
     assert found.composite("by bytes")[0] == pytest.approx(9.315476, abs=5e-7)
@@ -52,7 +52,7 @@ def test_the_composites_are_the_audited_ones():
 
 def test_the_efficiencies_are_the_audited_ones():
     """CE, PE, every stage's PE, and the devices of Eq. (10)."""
-    found = series(memo(), GPU)
+    found = stage_times(memo(), GPU)
     efficiency = found.composite("capped")[1]
     needed = devices(415105.57e9, peak=found.peak, compute_efficiency=found.compute_efficiency)
 
@@ -67,14 +67,14 @@ def test_efficiencies_in_place_of_times_give_the_same():
     rows = zip(NAMES, WORK, WORK / INTENSITY, (0.4, 0.5, 0.6, 0.5, 0.3), strict=True)
     stages = tuple(stage(n, w, q, efficiency=Estimate([e])) for n, w, q, e in rows)
 
-    assert series(Pipeline(name="cip", stages=stages), GPU).time_s == pytest.approx(TIMES)
+    assert stage_times(Pipeline(name="cip", stages=stages), GPU).time_s == pytest.approx(TIMES)
 
 
 def test_with_perfect_programming_the_capped_composite_is_the_exact_one():
     """CL = 100, 20, 30, 20, 100 at their roofs: RE = CE = .161483 either way."""
     work = np.array([100, 20, 30, 20, 100]) * 1e9
     rows = zip(NAMES, work, work / INTENSITY, strict=True)
-    found = series(Pipeline(name="cip", stages=tuple(stage(*row) for row in rows)), GPU)
+    found = stage_times(Pipeline(name="cip", stages=tuple(stage(*row) for row in rows)), GPU)
 
     assert found.composite("capped")[1] == pytest.approx(0.161483, abs=5e-7)
     assert found.composite("exact")[1] == pytest.approx(0.161483, abs=5e-7)
@@ -83,7 +83,7 @@ def test_with_perfect_programming_the_capped_composite_is_the_exact_one():
 
 def test_the_exact_bound_is_the_sum_of_the_stages():
     """1.6 + 0.5 + 1.8 + 0.5 + 1.2 = 5.6 s by hand, so RE = 11737.5 / 4000 / 5.6."""
-    found = series(memo(), GPU)
+    found = stage_times(memo(), GPU)
 
     assert found.bound_s == pytest.approx([1.6, 0.5, 1.8, 0.5, 1.2])
     assert found.composite("exact")[1] == pytest.approx(11737.5 / 4000 / 5.6)
@@ -93,7 +93,7 @@ def test_the_exact_bound_is_the_sum_of_the_stages():
 def test_repeats_count_as_often_as_they_run():
     """Eight executions of a stage are eight times its work, bytes and time."""
     one = stage("grid", 1e9, 1e9, time_s=Estimate([2.0]), repeat=8)
-    found = series(Pipeline(name="p", stages=(one,)), GPU)
+    found = stage_times(Pipeline(name="p", stages=(one,)), GPU)
 
     assert (found.work[0], found.moved_bytes[0], found.time_s[0]) == (8e9, 8e9, 16.0)
 
@@ -118,7 +118,7 @@ machines = st.tuples(amounts, amounts).map(
 @given(pipelines, machines)
 def test_the_capped_composite_is_the_time_weighted_roof_over_the_bandwidth(pipeline, machine):
     """Sum W_i min(OI_i, OI_r) and sum W_i min(pi, beta OI_i) / beta, written out."""
-    found = series(pipeline, machine)
+    found = stage_times(pipeline, machine)
     peak, bandwidth = machine.rate("fp32"), machine.rate("dram")
     share = found.time_s / found.time_s.sum()
     intensity = np.array([one.work / one.bytes for one in pipeline.stages])
@@ -133,7 +133,7 @@ def test_the_capped_composite_is_the_time_weighted_roof_over_the_bandwidth(pipel
 @given(pipelines, machines)
 def test_programming_times_roofline_efficiency_is_compute_efficiency(pipeline, machine):
     """PE = sum W_i P_i / sum W_i R_i, and RE of Eq. (8)."""
-    found = series(pipeline, machine)
+    found = stage_times(pipeline, machine)
     share = found.time_s / found.time_s.sum()
     reached, roofs = (share * found.work / seconds for seconds in (found.time_s, found.bound_s))
     efficiency = found.composite("capped")[1]
@@ -147,7 +147,7 @@ def test_programming_times_roofline_efficiency_is_compute_efficiency(pipeline, m
 @given(pipelines, machines)
 def test_composites_are_in_order(pipeline, machine):
     """Mixed stages are never slower than stages in series; Eq. (7) never below Eq. (8)."""
-    found = series(pipeline, machine)
+    found = stage_times(pipeline, machine)
     by_bytes, by_time, capped, exact = (
         found.composite(rule)[1] for rule in ("by bytes", "by time", "capped", "exact")
     )
@@ -163,7 +163,7 @@ def test_where_every_stage_reaches_the_same_share_both_rules_agree(rows, machine
     stages = tuple(
         stage(str(index), *row, efficiency=Estimate([share])) for index, row in enumerate(rows)
     )
-    found = series(Pipeline(name="p", stages=stages), machine)
+    found = stage_times(Pipeline(name="p", stages=stages), machine)
 
     assert found.composite("capped")[1] == pytest.approx(found.composite("exact")[1])
 
@@ -175,7 +175,7 @@ def test_a_pure_copy_and_a_pure_loop_have_their_places():
     """Intensities 0 and infinite; Eq. (7) is infinite then, Eq. (8) is not."""
     copy = Stage(name="copy", demand=Demand({"dram": 250e9}))
     loop = Stage(name="loop", demand=Demand({"fp32": 4000e9}))
-    found = series(Pipeline(name="p", stages=(copy, loop)), GPU)
+    found = stage_times(Pipeline(name="p", stages=(copy, loop)), GPU)
 
     assert list(found.intensity) == [0.0, np.inf]
     assert found.composite("by time")[0] == np.inf
@@ -188,7 +188,7 @@ def test_a_mix_of_precisions_adds_up_on_the_same_pipes():
     """1 s of fp32 and 1 s of fp64 are 2 s; the peak is that of the mix."""
     machine = machine_of(ceiling("fp32", 4e9), ceiling("fp64", 2e9), ceiling("dram", 1e9))
     both = Stage(name="both", demand=Demand({"fp32": 4e9, "fp64": 2e9, "dram": 1e9}))
-    found = series(Pipeline(name="p", stages=(both,)), machine)
+    found = stage_times(Pipeline(name="p", stages=(both,)), machine)
 
     assert found.peak == 3e9
     assert found.composite("capped")[1] == 1.0
@@ -197,7 +197,7 @@ def test_a_mix_of_precisions_adds_up_on_the_same_pipes():
 def test_a_machine_without_the_precision_is_refused():
     """It says what it lacks."""
     with pytest.raises(UnknownCeiling, match="fp32"):
-        series(memo(), machine_of(ceiling("fp64", 1e9), ceiling("dram", 1e9)))
+        stage_times(memo(), machine_of(ceiling("fp64", 1e9), ceiling("dram", 1e9)))
 
 
 @pytest.mark.parametrize(

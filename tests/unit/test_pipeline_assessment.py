@@ -184,8 +184,8 @@ def test_the_same_seed_gives_the_same_interval():
     found = [assess(memo(times), GPU, load_per_s=LOAD).devices for _ in range(2)]
     assert found[0].low < found[0].median < found[0].high
     assert found[0] == found[1]
-    other = draw(memo(times), GPU, seed=1).series.time_s
-    assert not np.array_equal(other, draw(memo(times), GPU, seed=2).series.time_s)
+    other = draw(memo(times), GPU, seed=1).times.time_s
+    assert not np.array_equal(other, draw(memo(times), GPU, seed=2).times.time_s)
 
 
 # --- sensitivity --------------------------------------------------------------------------------

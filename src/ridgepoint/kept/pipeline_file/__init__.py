@@ -22,7 +22,7 @@ from ridgepoint.kept.pipeline_file.machines import machine_of, machines_beside
 from ridgepoint.kept.pipeline_file.section import Section
 from ridgepoint.kept.pipeline_file.stages import Around, Read, precision_of, stages_of
 from ridgepoint.kept.toml_lines import lines_of
-from ridgepoint.models.pipeline import Pipeline, series
+from ridgepoint.models.pipeline import Pipeline, stage_times
 from ridgepoint.models.pipeline.assessment import Assessment, assess
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, Share, require_weights
 from ridgepoint.published.sdp_loads import Product, product, products
@@ -319,7 +319,7 @@ def _bounded(section: Section, case: Case) -> Case:
     for stage in case.pipeline.stages:
         alone = Pipeline(name=stage.name, stages=(stage,)) if stage.work else case.pipeline
         try:
-            series(alone, case.machine, cores=case.cores)
+            stage_times(alone, case.machine, cores=case.cores)
         except RidgepointError as error:
             reason = f"{error.what}: {error.reason}"
             raise section.table("stages").wrong(stage.name, reason, error.remedy) from error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ridgepoint.core.bound import bound
+from ridgepoint.core.bound import bound, combined
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
@@ -108,7 +108,7 @@ class Subject:
     @property
     def own_s(self) -> float:
         """Least seconds for what it does the way it does it."""
-        return max(self.mix_s, *self.memory_s.values(), 0.0)
+        return self.bound_s(self.memory_s)
 
     def share(self, seconds: float) -> float:
         """Return a part of its runtime, or of its bound where that is all there is."""
@@ -121,7 +121,7 @@ class Subject:
 
     def bound_s(self, memory_s: Mapping[str, float], mix_s: float | None = None) -> float:
         """Return the bound of changed times, with its own instructions if those do not change."""
-        return max(self.mix_s if mix_s is None else mix_s, *memory_s.values(), 0.0)
+        return float(combined((self.mix_s if mix_s is None else mix_s, *memory_s.values())))
 
     def memory_with(self, changes: Mapping[str, float]) -> dict[str, float]:
         """Return the least seconds of each memory level with changed traffic."""

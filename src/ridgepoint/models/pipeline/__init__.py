@@ -6,14 +6,15 @@ It divides nothing by a capacity itself: the least time of every stage is that o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from ridgepoint.core.amounts import Amount, Array, plain, positive, ratio
-from ridgepoint.core.bound import bound
+from ridgepoint.core.bound import Bound, bound, series
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
@@ -139,34 +140,62 @@ class Pipeline:
             raise ValueError(f"host_time_s must be >= 0, got {min(self.host_time_s.samples)!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """Times and amounts of every stage, all executions together; shape (stages, ...).
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StageTimes:
+    """What every stage takes, and what it takes at least; arrays have the shape (stages, ...).
 
     Parameters
     ----------
-    work, moved_bytes : ndarray
-        CL_i in flop, ML_i in byte.
-    compute_s, memory_s : ndarray
-        Least seconds of each path.
-    bound_s : ndarray
-        The larger of both: the time at the roof.
+    bounds : tuple of Bound
+        Of each stage, all executions together.
     time_s : ndarray
         T_i: measured, or the bound over the efficiency.
-    limiters : tuple of str
-        ``compute`` or ``dram``, by stage; of many variants, of the first.
     bandwidth : ndarray or float
         beta of the machine, byte/s.
     """
 
-    work: Array
-    moved_bytes: Array
-    compute_s: Array
-    memory_s: Array
-    bound_s: Array
+    bounds: tuple[Bound, ...]
     time_s: Array
-    limiters: tuple[str, ...]
     bandwidth: Amount
+
+    @cached_property
+    def whole(self) -> Bound:
+        """The bound of all stages in series."""
+        return series(self.bounds)
+
+    @cached_property
+    def work(self) -> Array:
+        """CL_i, flop."""
+        return self._of_each(lambda least: least.work)
+
+    @cached_property
+    def moved_bytes(self) -> Array:
+        """ML_i, byte."""
+        return self._of_each(lambda least: least.demand.amount("dram"))
+
+    @cached_property
+    def compute_s(self) -> Array:
+        """Least seconds of computing."""
+        return self._of_each(lambda least: least.times_s.get("compute", 0.0))
+
+    @cached_property
+    def memory_s(self) -> Array:
+        """Least seconds of moving bytes."""
+        return self._of_each(lambda least: least.times_s.get("dram", 0.0))
+
+    @cached_property
+    def bound_s(self) -> Array:
+        """The larger of both: the time at the roof."""
+        return self._of_each(lambda least: least.time_s)
+
+    @property
+    def limiters(self) -> tuple[str, ...]:
+        """``compute`` or ``dram``, by stage; of many variants, of the first."""
+        return tuple(str(np.ravel(least.limiter)[0]) for least in self.bounds)
+
+    def _of_each(self, amount: Callable[[Bound], Amount]) -> Array:
+        shape = self.time_s.shape[1:]
+        return np.stack([np.broadcast_to(amount(least), shape) for least in self.bounds])
 
     @property
     def intensity(self) -> Array:
@@ -186,7 +215,7 @@ class Series:
     @property
     def peak(self) -> Array:
         """Peak pi, flop/s; of several precisions that of their mix."""
-        return np.asarray(self.work.sum(axis=0) / self.compute_s.sum(axis=0))
+        return np.asarray(self.whole.work / self._compute_s)
 
     @property
     def ridge(self) -> Array:
@@ -206,7 +235,12 @@ class Series:
     @property
     def compute_efficiency(self) -> Array:
         """CE of the pipeline: sum CL_i / (pi sum T_i)."""
-        return np.asarray(self.compute_s.sum(axis=0) / self.time_s.sum(axis=0))
+        return np.asarray(self._compute_s / self.time_s.sum(axis=0))
+
+    @property
+    def _compute_s(self) -> Amount:
+        """Seconds of all computing at the peak: there is some work."""
+        return self.whole.times_s["compute"]
 
     def composite(self, rule: Rule) -> tuple[Array, Array]:
         """Return a composite intensity in flop/byte, and its roofline efficiency, not clipped.
@@ -221,20 +255,19 @@ class Series:
         """
         ridge = self.ridge
         if rule == "by bytes":
-            moved = self.moved_bytes.sum(axis=0)
-            intensity = np.asarray(ratio(self.work.sum(axis=0), moved))
-            return intensity, np.minimum(intensity / ridge, 1.0)  # the entity has a flat roof, too
+            mixed = np.asarray(self.whole.intensity("dram"))
+            return mixed, np.minimum(mixed / ridge, 1.0)  # the entity has a flat roof, too
         if rule == "by time":
             intensity = (self.weight * self.intensity).sum(axis=0)
             return intensity, intensity / ridge
         if rule == "capped":
             efficiency = (self.weight * self.roofline_efficiency).sum(axis=0)
         else:
-            efficiency = self.compute_s.sum(axis=0) / self.bound_s.sum(axis=0)
+            efficiency = np.asarray(self._compute_s / self.whole.time_s)
         return np.asarray(efficiency * ridge), np.asarray(efficiency)
 
 
-def series(
+def stage_times(
     pipeline: Pipeline,
     machine: Machine,
     *,
@@ -243,8 +276,8 @@ def series(
     bandwidth: Amount = 1.0,
     times_s: Mapping[str, Amount] | None = None,
     efficiencies: Mapping[str, Amount] | None = None,
-) -> Series:
-    """Return times and amounts of a pipeline on a machine.
+) -> StageTimes:
+    """Return the times of a pipeline's stages on a machine.
 
     Parameters
     ----------
@@ -268,27 +301,12 @@ def series(
         *map(np.shape, reached.values()),
     )  # fmt: skip
     rates = Rates(machine=machine, cores=cores, faster={"compute": compute, "dram": bandwidth})
-    rows: dict[str, list[Array]] = {name: [] for name in ("compute", "dram", "bound", "time")}
-    limiters = []
-    for stage in pipeline.stages:
-        least = bound(stage.demand * stage.repeat, rates)
-        found: dict[str, Amount] = {path: least.times_s.get(path, 0.0) for path in rates.faster}
-        found["bound"] = least.time_s
-        found["time"] = _time_of(stage, least.time_s, measured, reached)
-        for name, values in rows.items():
-            values.append(np.broadcast_to(found[name], shape).astype(np.float64))
-        limiters.append(str(np.ravel(least.limiter)[0]))
-    ones = (-1, *(1 for _ in shape))
-    return Series(
-        work=np.array([stage.work for stage in pipeline.stages]).reshape(ones),
-        moved_bytes=np.array([stage.bytes for stage in pipeline.stages]).reshape(ones),
-        compute_s=np.stack(rows["compute"]),
-        memory_s=np.stack(rows["dram"]),
-        bound_s=np.stack(rows["bound"]),
-        time_s=np.stack(rows["time"]),
-        limiters=tuple(limiters),
-        bandwidth=rates.rate("dram"),
-    )
+    bounds = tuple(bound(stage.demand * stage.repeat, rates) for stage in pipeline.stages)
+    taken = [
+        np.broadcast_to(_time_of(stage, least.time_s, measured, reached), shape)
+        for stage, least in zip(pipeline.stages, bounds, strict=True)
+    ]
+    return StageTimes(bounds=bounds, time_s=np.stack(taken), bandwidth=rates.rate("dram"))
 
 
 def _time_of(

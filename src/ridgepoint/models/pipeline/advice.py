@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.core.bound import combined
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 
@@ -240,9 +241,10 @@ def _overlapped(one: StageFigures, other: StageFigures) -> float:
     Each path keeps the share of its roof that its stage reaches now; the bytes that would no
     longer be handed on are not counted.
     """
-    compute = one.compute_s / one.programming_efficiency + other.time_s
-    memory = one.time_s + other.memory_s / other.programming_efficiency
-    return one.time_s + other.time_s - max(compute, memory)
+    both = (one, other)
+    compute_s = sum(stage.compute_s / stage.programming_efficiency for stage in both)
+    memory_s = sum(stage.memory_s / stage.programming_efficiency for stage in both)
+    return one.time_s + other.time_s - float(combined((compute_s, memory_s)))
 
 
 def _flop_per_byte(one: StageFigures) -> str:

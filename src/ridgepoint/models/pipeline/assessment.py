@@ -7,10 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ridgepoint.core.amounts import Amount
+from ridgepoint.core.bound import Bound, combined
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.pipeline import EQUATIONS, Pipeline, Rule, Series, Stage, devices, series
+from ridgepoint.models.pipeline import (
+    EQUATIONS,
+    Pipeline,
+    Rule,
+    Stage,
+    StageTimes,
+    devices,
+    stage_times,
+)
 from ridgepoint.models.pipeline.uncertainty import Drawn, draw
 from ridgepoint.models.placement_doubts import ABOVE_ROOF
 
@@ -25,41 +34,73 @@ class StageFigures:
     Parameters
     ----------
     stage : Stage
-    work : float
-        CL_i, flop or BOP.
-    moved_bytes : float
-        ML_i, byte.
-    intensity : float or None
-        OI_i, flop/byte; None: infinite.
-    compute_s, memory_s : float
-        Least seconds of each path.
-    time_s, bound_s : float
-        T_i, and the time at the roof: the larger of both.
+    bound : Bound
+    time_s : float
+        T_i.
     weight, roof_weight : float
         Shares of sum T_i (Eq. 6), and of the time at the roofs.
-    limiter : str
-        ``compute`` or ``dram``.
-    performance, attainable : float
-        P_i and R_i, flop/s.
-    programming_efficiency, roofline_efficiency : float
-        P_i / R_i, and R_i over the peak.
     """
 
     stage: Stage
-    work: float
-    moved_bytes: float
-    intensity: float | None
-    compute_s: float
-    memory_s: float
+    bound: Bound
     time_s: float
-    bound_s: float
     weight: float
     roof_weight: float
-    limiter: str
-    performance: float
-    attainable: float
-    programming_efficiency: float
-    roofline_efficiency: float
+
+    @property
+    def work(self) -> float:
+        """CL_i, flop or BOP."""
+        return float(self.bound.work)
+
+    @property
+    def moved_bytes(self) -> float:
+        """ML_i, byte."""
+        return float(self.bound.demand.amount("dram"))
+
+    @property
+    def intensity(self) -> float | None:
+        """OI_i, flop/byte; None: infinite."""
+        return _finite(self.bound.intensity("dram"))
+
+    @property
+    def compute_s(self) -> float:
+        """Least seconds of computing."""
+        return float(self.bound.times_s.get("compute", 0.0))
+
+    @property
+    def memory_s(self) -> float:
+        """Least seconds of moving bytes."""
+        return float(self.bound.times_s.get("dram", 0.0))
+
+    @property
+    def bound_s(self) -> float:
+        """The time at the roof: the larger of both."""
+        return float(self.bound.time_s)
+
+    @property
+    def limiter(self) -> str:
+        """``compute`` or ``dram``."""
+        return str(self.bound.limiter)
+
+    @property
+    def performance(self) -> float:
+        """P_i, flop/s."""
+        return float(self.bound.performance(self.time_s))
+
+    @property
+    def attainable(self) -> float:
+        """R_i, flop/s."""
+        return float(self.bound.attainable)
+
+    @property
+    def programming_efficiency(self) -> float:
+        """P_i / R_i; of a pure copy it alone says what is reached: it performs nothing."""
+        return float(self.bound.efficiency(self.time_s))
+
+    @property
+    def roofline_efficiency(self) -> float:
+        """R_i over the peak."""
+        return self.compute_s / self.bound_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +243,13 @@ def assess(
     >>> round(found.composite("capped").intensity, 3), round(found.compute_efficiency.median, 4)
     (4.0, 0.0476)
     """
-    point, drawn = series(pipeline, machine, cores=cores), draw(pipeline, machine, cores=cores)
+    point, drawn = stage_times(pipeline, machine, cores=cores), draw(pipeline, machine, cores=cores)
     time = float(point.time_s.sum())
-    time_s = drawn.interval(time, drawn.series.time_s.sum(axis=0))
-    efficiency = drawn.interval(float(point.compute_efficiency), drawn.series.compute_efficiency)
+    time_s = drawn.interval(time, drawn.times.time_s.sum(axis=0))
+    efficiency = drawn.interval(float(point.compute_efficiency), drawn.times.compute_efficiency)
     total = None
     if pipeline.host_time_s is not None:
-        sums = drawn.series.time_s.sum(axis=0) + drawn.host_s
+        sums = drawn.times.time_s.sum(axis=0) + drawn.host_s
         total = drawn.interval(time + pipeline.host_time_s.median, sums)
     composites = _composites(pipeline, point, drawn, load_per_s)
     stages = _stages(pipeline, point)
@@ -223,8 +264,8 @@ def assess(
         composites=composites,
         compute_efficiency=efficiency,
         time_s=time_s,
-        bound_s=float(point.bound_s.sum()),
-        mixed_s=float(max(point.compute_s.sum(), point.memory_s.sum())),
+        bound_s=float(point.whole.time_s),
+        mixed_s=float(combined(point.whole.times_s.values())),
         total_s=total,
         devices=composites[2].devices,
         uncertain=drawn.uncertain,
@@ -232,38 +273,27 @@ def assess(
     )
 
 
-def _stages(pipeline: Pipeline, point: Series) -> tuple[StageFigures, ...]:
-    # Of a pure copy, the programming efficiency alone says what it reaches: it performs nothing.
+def _stages(pipeline: Pipeline, point: StageTimes) -> tuple[StageFigures, ...]:
     return tuple(
         StageFigures(
             stage=stage,
-            work=float(point.work[i]),
-            moved_bytes=float(point.moved_bytes[i]),
-            intensity=_finite(point.intensity[i]),
-            compute_s=float(point.compute_s[i]),
-            memory_s=float(point.memory_s[i]),
+            bound=point.bounds[i],
             time_s=float(point.time_s[i]),
-            bound_s=float(point.bound_s[i]),
             weight=float(point.weight[i]),
             roof_weight=float(point.roof_weight[i]),
-            limiter=point.limiters[i],
-            performance=float(point.work[i] / point.time_s[i]),
-            attainable=float(point.work[i] / point.bound_s[i]),
-            programming_efficiency=float(point.programming_efficiency[i]),
-            roofline_efficiency=float(point.roofline_efficiency[i]),
         )
         for i, stage in enumerate(pipeline.stages)
     )
 
 
 def _composites(
-    pipeline: Pipeline, point: Series, drawn: Drawn, load_per_s: float | None
+    pipeline: Pipeline, point: StageTimes, drawn: Drawn, load_per_s: float | None
 ) -> tuple[Composite, ...]:
     """Return the composites, each with the devices that follow from it."""
     # CE = RE x PE is an identity for Eq. (8) and for the exact bound, each with its own PE. What
     # the other two would give, were the memo's PE multiplied with them, shows how N moves.
     own = {rule: _efficiencies(point, rule) for rule in EQUATIONS}
-    many = {rule: _efficiencies(drawn.series, rule) for rule in EQUATIONS}
+    many = {rule: _efficiencies(drawn.times, rule) for rule in EQUATIONS}
     exact = float(own["exact"][1])
     found = []
     for rule in EQUATIONS:
@@ -276,7 +306,7 @@ def _composites(
         if load_per_s is not None:
             needed = drawn.interval(
                 _devices(load_per_s, point.peak, product),
-                devices(load_per_s, peak=drawn.series.peak, compute_efficiency=drawn_product),
+                devices(load_per_s, peak=drawn.times.peak, compute_efficiency=drawn_product),
             )
         found.append(
             Composite(
@@ -295,7 +325,7 @@ def _composites(
     return tuple(found)
 
 
-def _efficiencies(found: Series, rule: Rule) -> tuple[Amount, Amount, Amount]:
+def _efficiencies(found: StageTimes, rule: Rule) -> tuple[Amount, Amount, Amount]:
     """Return intensity, roofline efficiency, and the programming efficiency that goes with it."""
     intensity, roofline = found.composite(rule)
     base = found.composite("exact" if rule == "exact" else "capped")[1]
@@ -306,7 +336,7 @@ def _devices(load_per_s: float, peak: Amount, efficiency: float) -> float:
     return float(np.asarray(devices(load_per_s, peak=peak, compute_efficiency=efficiency)))
 
 
-def _why(rule: Rule, difference: float, pipeline: Pipeline, point: Series) -> str:
+def _why(rule: Rule, difference: float, pipeline: Pipeline, point: StageTimes) -> str:
     """Return why a composite differs from the bound of the stages in series."""
     if rule == "exact":
         return "not an average: adds up the times at the roofs of stages in series"

@@ -11,7 +11,7 @@ from ridgepoint.core.amounts import Array
 from ridgepoint.core.bound import bound
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.pipeline import Pipeline, Stage, series
+from ridgepoint.models.pipeline import Pipeline, Stage, stage_times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ def assign(
     """
     if not machines or len({one.name for one in machines}) < len(machines):
         raise ValueError("machines must name at least one, each with a name of its own")
-    reached = series(pipeline, machines[0], cores=cores).programming_efficiency
+    reached = stage_times(pipeline, machines[0], cores=cores).programming_efficiency
     times = np.array(
         [
             [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.pipeline import Pipeline, series
+from ridgepoint.models.pipeline import Pipeline, stage_times
 
 STEP = 0.1
 """By which everything is improved."""
@@ -77,13 +77,13 @@ def sensitivity(
     """
     if not 0 < step < 1:
         raise ValueError(f"step must be in (0, 1), got {step!r}")
-    now = series(pipeline, machine, cores=cores)
+    now = stage_times(pipeline, machine, cores=cores)
     reached = now.programming_efficiency
     host = 0.0 if pipeline.host_time_s is None else pipeline.host_time_s.median
     whole = float(now.time_s.sum()) + host
     left = 1 - step
     fewer_flop = np.maximum(now.compute_s * left, now.memory_s)
-    fewer_bytes = series(pipeline, machine, cores=cores, bandwidth=1 / left).bound_s
+    fewer_bytes = stage_times(pipeline, machine, cores=cores, bandwidth=1 / left).bound_s
     saved_by_flop = (now.bound_s - fewer_flop) / reached
     saved_by_bytes = (now.bound_s - fewer_bytes) / reached
     stages = [
@@ -96,7 +96,7 @@ def sensitivity(
         for index, stage in enumerate(pipeline.stages)
     ]
     more = 1 + step
-    better = series(
+    better = stage_times(
         pipeline,
         machine,
         cores=cores,

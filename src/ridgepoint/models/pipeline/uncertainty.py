@@ -17,7 +17,7 @@ from ridgepoint.core.amounts import Array
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES, resource_named
-from ridgepoint.models.pipeline import Pipeline, Series, series
+from ridgepoint.models.pipeline import Pipeline, StageTimes, stage_times
 
 DRAWS = 4000
 SEED = 54
@@ -31,7 +31,7 @@ class Drawn:
 
     Parameters
     ----------
-    series : Series
+    times : StageTimes
         Shape (stages, draws).
     host_s : ndarray or float
         Host time; 0 where it is not known.
@@ -41,7 +41,7 @@ class Drawn:
         Stages whose figure is a single value, of unknown uncertainty.
     """
 
-    series: Series
+    times: StageTimes
     host_s: Array
     uncertain: tuple[str, ...]
     certain: tuple[str, ...]
@@ -115,7 +115,7 @@ def draw(
     if host is not None:
         uncertain.append("host time")
     return Drawn(
-        series=series(
+        times=stage_times(
             pipeline,
             machine,
             cores=cores,

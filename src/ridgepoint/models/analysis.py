@@ -10,20 +10,14 @@ from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, TimedFunction
-from ridgepoint.models.advice import (
-    LEAST_PART,
-    Advice,
-    AdvisedPart,
-    Subject,
-    advice,
-    whole_subject,
-)
+from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole_subject
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
-from ridgepoint.models.parts import CERTAIN, function_alone, timed_functions
+from ridgepoint.models.parts import function_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.regions import region_alone
+from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
 from ridgepoint.models.work import Metric, demand_of
 
 

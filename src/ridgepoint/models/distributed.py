@@ -18,15 +18,12 @@ from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
+from ridgepoint.models.thresholds import FAR_BELOW, NEAR
 from ridgepoint.models.work import Metric, work_by_resource
 
 Limit = Literal["compute", "memory", "network", "load imbalance", "waiting", "MPI", "ranks"]
 """``waiting``: for messages that take longer than the network needs for their bytes. ``MPI``: the
 network or waiting; its rate is not known. ``ranks``: their work, which no ceiling explains."""
-
-_HALF = 0.5
-_EXPLAINS = 0.10
-"""A roof that allows ten times the speed explains no time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,13 +193,13 @@ def _limit(
     if split is None or split.runtime_s <= 0:
         return None
     lost_s = split.imbalance_s + split.inside_s
-    if lost_s < _HALF * split.runtime_s:
+    if lost_s < NEAR * split.runtime_s:
         return _limit_outside(split, nodes)
     if split.imbalance_s >= split.inside_s:
         return "load imbalance"
     if network_s is None:
         return "MPI"
-    return "network" if network_s >= _HALF * split.inside_s else "waiting"
+    return "network" if network_s >= NEAR * split.inside_s else "waiting"
 
 
 def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
@@ -213,7 +210,7 @@ def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
             if path != "network":
                 times[path] = max(times.get(path, 0.0), float(seconds))
     longest = max(times, key=lambda path: times[path], default="")
-    if not longest or times[longest] < _EXPLAINS * split.outside_s:
+    if not longest or times[longest] < FAR_BELOW * split.outside_s:
         return "ranks"
     return "compute" if longest == "compute" else "memory"
 

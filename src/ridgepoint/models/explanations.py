@@ -17,6 +17,7 @@ from ridgepoint.models.advice.memory import line_bytes_of, waiting_s
 from ridgepoint.models.advice.subject import Subject
 from ridgepoint.models.mix import DIVIDER
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
+from ridgepoint.models.thresholds import COMPUTES, LEAST_PART, NAMED, NEAR, SNAP_CORES
 
 KERNEL, WAITING, START, DIVIDE, MISSES, WALKS, CHAINED = (
     "kernel",
@@ -32,23 +33,12 @@ KERNEL, WAITING, START, DIVIDE, MISSES, WALKS, CHAINED = (
 Sense = Literal["took", "least", "most"]
 """Seconds that were seen; that are needed at the full rate; that are possible at most."""
 
-NEAR = 0.5
-"""What explains this share of the time or more is what holds a program back."""
-
-_NAMED = 0.05
-"""What explains less of the time is not worth a line."""
-
 # Of the whole time, misses or additions that wait for each other explain it if they take this much:
 # what they take together with noise, and with a clock that is not the one of the ceilings.
 _ONE_BY_ONE = (0.5, 1.6)
 # A core that waits for memory retires less than one instruction per cycle, one that waits for
 # arithmetic less than three.
 _WAITS_FOR_MEMORY, _WAITS_FOR_ARITHMETIC = 1.0, 3.0
-# A loop that sums does one addition in six instructions: load, product, addition, three to go on.
-_COMPUTES = 0.1
-_SHORT_OF_BUSY = 0.05
-# A function that takes as much of the time belongs to the main part, wherever it begins.
-_MAIN = 0.1
 _PAGES = " pages"
 _ADDS = ("add", "fma")
 _DIVIDES = ("div", "sqrt")
@@ -142,7 +132,7 @@ def explain(subject: Subject) -> Explained | None:
         one
         for one in (*outside, *roofs, *latencies)
         # Latencies that overlap for certain say nothing.
-        if one.share >= _NAMED and (one.sense != "most" or one.seconds <= most)
+        if one.share >= NAMED and (one.sense != "most" or one.seconds <= most)
     ]
     return Explained(
         runtime_s=runtime_s,
@@ -167,7 +157,7 @@ def _outside(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
     if system_s:
         # Spread over the cores that were busy meanwhile, as the rest of the CPU time is.
         yield _seen(KERNEL, after * min(system_s / max(busy, 1.0), runtime_s), runtime_s)
-    if busy < 1 - _SHORT_OF_BUSY:
+    if busy < 1 - SNAP_CORES:
         yield _seen(WAITING, after * (1 - busy) * runtime_s, runtime_s)
 
 
@@ -177,7 +167,7 @@ def started_s(subject: Subject) -> float | None:
     if sampled is None or not sampled.functions:
         return None
     total_s = sum(one.runtime_s.median for one in sampled.functions)
-    main = [one for one in sampled.functions if one.runtime_s.median >= _MAIN * total_s]
+    main = [one for one in sampled.functions if one.runtime_s.median >= LEAST_PART * total_s]
     return min((one.first_s for one in main if one.first_s is not None), default=None)
 
 
@@ -278,7 +268,7 @@ def _waits(subject: Subject, code: str, per_cycle: float | None) -> bool:
     if code == MISSES:
         return per_cycle < _WAITS_FOR_MEMORY
     computing = sum(kind.instructions or 0 for kind in counts.flop)
-    return per_cycle < _WAITS_FOR_ARITHMETIC and computing >= _COMPUTES * counts.instructions
+    return per_cycle < _WAITS_FOR_ARITHMETIC and computing >= COMPUTES * counts.instructions
 
 
 def hot_function(subject: Subject) -> tuple[str, float] | None:

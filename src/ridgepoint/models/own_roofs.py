@@ -14,18 +14,12 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.mix import Mix, MixBound, mix_bound, mix_of
+from ridgepoint.models.thresholds import ABOVE_MIX, NEAR
 
 ISSUE = "issue"
 """The resource of instructions, and the limit that their rate is."""
 
 COMPUTE = "compute"
-
-EXPLAINS = 0.5
-"""Of the runtime: a bound that is nearer than this is what holds a program back."""
-
-ABOVE_MIX = 1.05
-"""A program this far above the roof of its own mix, which is made of several ceilings with noise of
-their own, needs an explanation."""
 
 # The meter showed libraries another CPU than the native run does: the instructions may differ.
 _OTHER_PATH = "avx2-path"
@@ -210,7 +204,7 @@ def place_issue(
 def is_explained(mix: MixPlace | None, issue: IssuePlace) -> bool:
     """Return whether what a program executes explains its time."""
     reached = (None if mix is None else mix.efficiency, issue.efficiency)
-    return any(share is not None and share >= EXPLAINS for share in reached)
+    return any(share is not None and share >= NEAR for share in reached)
 
 
 def mix_doubts(mix: MixPlace | None) -> tuple[Caution, ...]:

@@ -8,13 +8,7 @@ from dataclasses import replace
 from ridgepoint.core.counts import FunctionCounts, RegionCounts
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement, Timed, TimedFunction
-
-CERTAIN = 0.20
-"""A function has a point if the 95 % interval of its time is within this of its median.
-
-On axes of decades that is 0.08 of one, about the size of a point: an error that a reader would not
-see. It takes about a hundred samples.
-"""
+from ridgepoint.models.thresholds import CERTAIN
 
 
 def part_alone(

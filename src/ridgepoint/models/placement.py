@@ -23,8 +23,6 @@ from ridgepoint.models.own_roofs import (
     place_mix,
 )
 from ridgepoint.models.placement_doubts import (
-    ABOVE_ROOF,
-    SNAP_CORES,
     above,
     bops_unknown,
     elsewhere,
@@ -34,10 +32,8 @@ from ridgepoint.models.placement_doubts import (
     other_caches,
 )
 from ridgepoint.models.plausibility import by_instructions_per_cycle
+from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SNAP_CORES
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
-
-# Relative change of the efficiency from which on it is said what another share of the caches does.
-_MATTERS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -288,7 +284,7 @@ def _if_it_matters(
         and other.efficiency is not None
         and (
             other.bound.binding != limit.binding
-            or abs(other.efficiency - efficiency) > _MATTERS * efficiency
+            or abs(other.efficiency - efficiency) > LEAST_CHANGE * efficiency
         )
     ]
     if not changed:

@@ -12,17 +12,8 @@ from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_size, format_size_roughly
+from ridgepoint.models.thresholds import ABOVE_ROOF, FAR_BELOW, SNAP_CORES
 from ridgepoint.models.work import work_total
-
-SNAP_CORES = 0.05
-"""CPU time over wall time of a program with one busy thread is 0.98 to 1.02: within this distance
-of a whole number it is that number."""
-
-ABOVE_ROOF = 1.02
-"""A point this far above its roof is beyond the noise of both medians."""
-
-FAR_BELOW = 0.10
-"""Below this share of every roof none of the roofs explains the runtime."""
 
 # A scalar operation without a ceiling takes as long as so many flop of the widest vectors: of
 # fp32 a 512-bit FMA on two ports does 64.

@@ -6,13 +6,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.placement_doubts import FAR_BELOW
-
-LEAST_CHANGE = 0.05
-"""Of the roof: a verdict is another one if the efficiency changes by as much, or the limiter."""
-
-_POOR_TIME = 0.25
-"""A runtime that may be off by as much is itself no result, whatever the verdict is."""
+from ridgepoint.models.thresholds import FAR_BELOW, LEAST_CHANGE, POOR_TIME
 
 # The 95 % interval of a ceiling reaches over what these are about.
 _WITHIN_THE_INTERVAL = frozenset({"disturbed", "noisy", "unstable"})
@@ -42,7 +36,7 @@ def matters(caution: Caution, placement: Placement | None) -> bool:
     A runtime that may be off by a quarter always matters.
     """
     effect = caution.effect
-    if effect is None or (caution.on == "time" and effect >= _POOR_TIME):
+    if effect is None or (caution.on == "time" and effect >= POOR_TIME):
         return True
     if placement is None or placement.bound is None:
         return effect >= LEAST_CHANGE

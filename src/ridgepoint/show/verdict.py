@@ -13,7 +13,6 @@ from ridgepoint.models.explanations import (
     DIVIDE,
     KERNEL,
     MISSES,
-    NEAR,
     START,
     WAITING,
     Explained,
@@ -21,7 +20,7 @@ from ridgepoint.models.explanations import (
 )
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.placement_doubts import ABOVE_ROOF
+from ridgepoint.models.thresholds import ABOVE_ROOF, NEAR
 from ridgepoint.models.work import WORK_UNITS, hardly_any
 from ridgepoint.show.charts.own_roofs import issue_sentence, own_sentences
 from ridgepoint.show.words import percent, shown_cores, shown_name

@@ -14,10 +14,10 @@ from ridgepoint.models.advice.memory import on_memory
 from ridgepoint.models.advice.subject import Advice, Subject
 from ridgepoint.models.advice.threads import on_threads
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.thresholds import WAITS
 from ridgepoint.models.work import bop_source, hardly_any
 
 __all__ = [
-    "LEAST_PART",
     "MOST_ADVICE",
     "TRY_BOPS",
     "Advice",
@@ -32,11 +32,6 @@ MOST_ADVICE = 5
 
 TRY_BOPS = "try-bops"
 """Says nothing of what a program could do better: to look at it otherwise."""
-
-# Half a core and less busy: what it waits for takes the time, and no roof says anything of that.
-_WAITS = 0.5
-LEAST_PART = 0.1
-"""A part that takes less of the runtime gains the whole a ninth at most."""
 
 AdvisedPart = tuple[float, Subject, tuple[str, ...]]
 """Share of the runtime, a part of the program, and the names of the parts that may contain it."""
@@ -97,7 +92,7 @@ def _of(subject: Subject) -> Iterator[Advice]:
     # A count or a ceiling is off.
     if placement.is_above_roof and subject.runtime_s is not None:
         return
-    if timed is not None and timed.cores_busy < _WAITS:
+    if timed is not None and timed.cores_busy < WAITS:
         return
     in_flop = subject.placement.metric == "flop"
     on_work = on_instructions(subject) if in_flop else ()

@@ -18,22 +18,15 @@ from ridgepoint.models.advice.mix import (
     widened,
     widest_bits,
 )
-from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, percent
+from ridgepoint.models.advice.subject import Advice, Subject, percent
 from ridgepoint.models.mix import Mix
+from ridgepoint.models.thresholds import COMPUTES, EXPLAINS, FAR_BELOW, LEAST_GAIN, NEAR
 
-# A loop that computes does one floating-point instruction in ten; below, others take the time.
-_COMPUTES = 0.1
-# Vectors that are wider, and FMA, speed up nothing but the arithmetic: it must be what is short.
-_NEAR_COMPUTE = 0.5
 # A stencil loads and stores five times for four flop, a sparse product three times for two; code
 # compiled without optimisation, which keeps every variable in memory, eight times for each.
 _MOST_ACCESSES = 4.0
 # A kernel whose every third instruction or more computes does little else.
 _MOSTLY_COMPUTES = 0.25
-# Below this share of all that its own instructions and traffic need, something else takes the time.
-_FAR = 0.3
-# Caches are out of it if even misses that wait one by one would take less than this share.
-_NO_MISSES = 0.1
 # Operations that multiply and add.
 _FUSED = frozenset(("fma", "dot"))
 # A core that retires more instructions per cycle is busy, not waiting.
@@ -60,7 +53,7 @@ def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
     """Yield that flop are scalar where vectors would lift the roof that is nearest."""
     about, counts = _worker(subject)
     instructions = _computing(counts)
-    if instructions is None or instructions < _COMPUTES * counts.instructions:
+    if instructions is None or instructions < COMPUTES * counts.instructions:
         return
     flop = sum(part for (_, width, _), part in mix.items() if not width)
     wide = widened(mix, subject.machine, lambda width, widest: not width)
@@ -86,7 +79,8 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
     def is_narrow(width: int, widest: int) -> bool:
         return 0 < width < widest
 
-    if subject.share(subject.mix_s) < _NEAR_COMPUTE:
+    # Wider vectors and FMA speed up nothing but the arithmetic: it must be what is short.
+    if subject.share(subject.mix_s) < NEAR:
         return
     wide = widened(mix, subject.machine, is_narrow)
     gain = _gain(subject, wide)
@@ -111,7 +105,7 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
 def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
     """Yield that hardly anything is fused where arithmetic is what is short."""
     share = sum(part for (_, _, done), part in mix.items() if done in _FUSED) / sum(mix.values())
-    if share > _COMPUTES or subject.share(subject.mix_s) < _NEAR_COMPUTE:
+    if share > COMPUTES or subject.share(subject.mix_s) < NEAR:
         return
     paired = fused(mix)
     gain = _gain(subject, paired) if is_known(paired, subject.machine) else None
@@ -133,7 +127,7 @@ def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
 def _divisions(subject: Subject, mix: Mix) -> Iterator[Advice]:
     """Yield that divisions and square roots take the time: they share one unit, and are slow."""
     seconds = divider_s(mix, subject.machine, subject.placement.cores)
-    if subject.share(seconds) < _NEAR_COMPUTE or seconds < subject.mix_s:
+    if subject.share(seconds) < NEAR or seconds < subject.mix_s:
         return
     gain = _gain(subject, multiplied(mix))
     if gain is None:
@@ -173,7 +167,7 @@ def _overhead(subject: Subject) -> Iterator[Advice]:
     accesses, share = (counts.loads + counts.stores) / computing, computing / counts.instructions
     without = {level: s for level, s in subject.memory_s.items() if level != "l1"}
     gain = subject.allowed(subject.bound_s(without))
-    if accesses < _MOST_ACCESSES or share > _COMPUTES or gain < LEAST_GAIN:
+    if accesses < _MOST_ACCESSES or share > COMPUTES or gain < LEAST_GAIN:
         return
     yield Advice(
         code="overhead",
@@ -197,8 +191,8 @@ def _dependent(subject: Subject) -> Iterator[Advice]:
     per_cycle = subject.counts.instructions / (runtime_s * clock_hz * subject.placement.cores)
     if (
         computing < _MOSTLY_COMPUTES * counts.instructions
-        or subject.share(subject.own_s) >= _FAR
-        or subject.share(waiting) >= _NO_MISSES
+        or subject.share(subject.own_s) >= EXPLAINS
+        or subject.share(waiting) >= FAR_BELOW
         or per_cycle >= _BUSY_CORE
         or subject.doubted("short")
         or subject.doubted("kernel-time")

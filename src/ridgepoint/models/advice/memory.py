@@ -8,13 +8,9 @@ from itertools import pairwise
 from ridgepoint.core.counts import FunctionCounts, MissCurve, traffic_at
 from ridgepoint.core.resources import LEVELS, resource_named
 from ridgepoint.core.units import format_si, format_size
-from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject, moved, percent
+from ridgepoint.models.advice.subject import Advice, Subject, moved, percent
+from ridgepoint.models.thresholds import EXPLAINS, FAR_BELOW, LEAST_GAIN
 
-# Of the runtime; a level that needs less of it, even at its full rate, is not what is short.
-_EXPLAINS = 0.3
-# Accesses that jump reach far less than the rate of a stream, which is the roof: a level matters
-# to them though it explains less. Below this none of the roofs does.
-_EXPLAINS_JUMPS = 0.1
 # A line of which all is used is fetched once for its size in loads and stores. This factor above
 # it, half of each line is moved for nothing.
 _PART_OF_LINE = 2.0
@@ -67,7 +63,7 @@ def _fewer_bytes(subject: Subject) -> Iterator[Advice]:
     """Yield what limits a program whose nearest roof is a memory level's, and where that is."""
     times = subject.memory_s
     level = max(times, key=lambda name: times[name], default=None)
-    if level is None or times[level] < subject.mix_s or subject.share(times[level]) < _EXPLAINS:
+    if level is None or times[level] < subject.mix_s or subject.share(times[level]) < EXPLAINS:
         return
     rest = {name: seconds for name, seconds in times.items() if name != level}
     gain = subject.allowed(subject.bound_s(rest))
@@ -152,9 +148,9 @@ def _part_lines(subject: Subject) -> Iterator[Advice]:
     }
     far = {level: seconds for level, seconds in subject.memory_s.items() if level != "l1"}
     level = max(far, key=lambda name: far[name], default=None)
-    if level is None or max(far[level], _waiting_within(subject)) < _EXPLAINS_JUMPS * _whole(
-        subject
-    ):
+    # Accesses that jump reach far less than the rate of a stream, which is the roof: a level
+    # matters to them though it explains less of the time.
+    if level is None or max(far[level], _waiting_within(subject)) < FAR_BELOW * _whole(subject):
         return
     gain = subject.allowed(subject.bound_s(subject.memory_with(changes)))
     if gain >= LEAST_GAIN:
@@ -181,7 +177,7 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
         dram is None
         or dram.write_bytes is None
         or counts.non_temporal_store_bytes != 0
-        or subject.share(subject.memory_s.get("dram", 0.0)) < _EXPLAINS
+        or subject.share(subject.memory_s.get("dram", 0.0)) < EXPLAINS
         or subject.memory_s["dram"] < subject.own_s
         or _BEYOND_CACHES * (dram.pending_write_bytes or 0) > dram.write_bytes
     ):
@@ -241,7 +237,7 @@ def _one_by_one(subject: Subject) -> Iterator[Advice]:
     mover, found = _mover(subject, level)
     if (
         not least <= subject.share(waiting) <= most
-        or subject.share(subject.own_s) >= _EXPLAINS
+        or subject.share(subject.own_s) >= EXPLAINS
         or per_cycle >= _WAITING_CORE
         or (found is None and subject.measurement.counted.functions)
     ):

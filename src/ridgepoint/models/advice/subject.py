@@ -15,12 +15,7 @@ from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.models.advice.mix import mix_time_s, used_mix
 from ridgepoint.models.mix import Mix
 from ridgepoint.models.placement import Placement
-
-LEAST_GAIN = 1.2
-"""What gains less is within reach of noise and of the roofs' own doubts: not worth a change."""
-
-# A function with less of something is not "where it happens".
-_MOST_OF_IT = 0.5
+from ridgepoint.models.thresholds import MOST_OF_IT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +147,7 @@ class Subject:
         if not total:
             return None
         most, function = max(known, key=lambda pair: pair[0])
-        return (function, most / total) if most >= _MOST_OF_IT * total else None
+        return (function, most / total) if most >= MOST_OF_IT * total else None
 
     def place(
         self,
@@ -162,7 +157,7 @@ class Subject:
         """Return a function's name, with the line that has most of something if one stands out."""
         total = amount(function.counts, function.traffic) or 0.0
         for line in function.lines:
-            if total and (amount(line.counts, line.traffic) or 0.0) >= _MOST_OF_IT * total:
+            if total and (amount(line.counts, line.traffic) or 0.0) >= MOST_OF_IT * total:
                 return f"{function.name} ({PurePath(line.source).name}:{line.line})"
         return function.name
 

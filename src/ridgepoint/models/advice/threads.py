@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ridgepoint.core.bound import bound
-from ridgepoint.models.advice.subject import LEAST_GAIN, Advice, Subject
+from ridgepoint.models.advice.subject import Advice, Subject
+from ridgepoint.models.thresholds import LEAST_GAIN
 
 # CPU time over wall time of a program of which one thread works at a time, noise included.
 _ONE_BUSY = 1.05

@@ -9,6 +9,7 @@ from typing import Literal
 from ridgepoint.core.bound import combined
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
+from ridgepoint.models.thresholds import FAR_BELOW_MEMORY, LEAST_PIPELINE_GAIN, NEAR_ROOF
 
 Kind = Literal[
     "more-work-per-byte",
@@ -29,12 +30,7 @@ KINDS: Mapping[Kind, str] = {
 }
 """The six of section 3.2, in its order; the first two move a stage right, the others up."""
 
-LEAST_GAIN = 1.02
-"""What gains the pipeline less is not worth a change."""
-
 _MOST_BY_FMA = 2.0
-_NEAR_ROOF = 0.9
-_FAR_BELOW = 0.05  # caches, which have no roof here, may bound what is so far below
 # Codes of the advice on a measured program, by the memo's kind.
 _KIND_OF: Mapping[str, Kind] = {
     "fewer-bytes": "fewer-bytes",
@@ -93,7 +89,7 @@ def pipeline_advice(found: Assessment) -> tuple[StageAdvice, ...]:
     """
     given = [one for stage in found.stages for one in _of_stage(found, stage)]
     given += _fusions(found)
-    kept = [one for one in given if one.pipeline_gain >= LEAST_GAIN]
+    kept = [one for one in given if one.pipeline_gain >= LEAST_PIPELINE_GAIN]
     return tuple(sorted(kept, key=lambda one: -one.pipeline_gain))
 
 
@@ -140,7 +136,7 @@ def _of_stage(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
                 "write it only once"
             ),
         )  # fmt: skip
-    if one.programming_efficiency < _NEAR_ROOF and not kinds - {"fewer-bytes"}:
+    if one.programming_efficiency < NEAR_ROOF and not kinds - {"fewer-bytes"}:
         yield from _climbs(found, one)
 
 
@@ -170,7 +166,7 @@ def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
     yield _advice(
         found, one, "parallelism", gain, seen=seen,
         what="vectorise, unroll with several accumulators, keep all lanes and pipes busy"
-        + ("" if one.programming_efficiency >= _FAR_BELOW else
+        + ("" if one.programming_efficiency >= FAR_BELOW_MEMORY else
            "; if it passes over data in caches again and again, fuse the passes"),
     )  # fmt: skip
     yield _advice(

@@ -21,7 +21,7 @@ from ridgepoint.models.pipeline import (
     stage_times,
 )
 from ridgepoint.models.pipeline.uncertainty import Drawn, draw
-from ridgepoint.models.placement_doubts import ABOVE_ROOF
+from ridgepoint.models.thresholds import ABOVE_ROOF
 
 # Below this the composites agree as far as anybody reads them.
 _ALIKE = 0.005

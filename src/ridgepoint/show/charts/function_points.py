@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ridgepoint.models.parts import CERTAIN
+from ridgepoint.models.thresholds import CERTAIN
 from ridgepoint.models.work import hardly_any
 from ridgepoint.show.charts.part_points import PartsDrawn, listed, part_subject, parts_drawn
 from ridgepoint.show.charts.subjects import Subject

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from ridgepoint.core.units import format_si
 from ridgepoint.models.mix import SINGLE, Kind
-from ridgepoint.models.own_roofs import ABOVE_MIX, COMPUTE, EXPLAINS, IssuePlace, MixPlace
+from ridgepoint.models.own_roofs import COMPUTE, IssuePlace, MixPlace
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.thresholds import ABOVE_MIX, NEAR
 from ridgepoint.show.words import UNKNOWN, percent, shown_cores, shown_pattern
 
 # Two bounds nearer than this are the same, but for noise.
@@ -98,7 +99,7 @@ def own_sentences(placement: Placement) -> tuple[str, ...]:
     mix = 0.0 if placement.mix is None else placement.mix.efficiency or 0.0
     issue = 0.0 if placement.issue is None else placement.issue.efficiency or 0.0
     best = max(mix, issue)
-    if best < EXPLAINS or best < _APART * reached or reached > _APART:
+    if best < NEAR or best < _APART * reached or reached > _APART:
         return ()
     if mix >= issue:
         return tuple(_of_mix(placement))

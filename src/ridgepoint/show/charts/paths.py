@@ -12,8 +12,8 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.reference import Case, Result
 from ridgepoint.core.units import format_si
-from ridgepoint.models.placement_doubts import ABOVE_ROOF
 from ridgepoint.models.roofline import Roofline
+from ridgepoint.models.thresholds import ABOVE_ROOF
 from ridgepoint.show.charts.path_roofs import WORK, Axis, machine_along, roofs_along
 from ridgepoint.show.charts.plane import Coordinates, Plane, RidgeMark, RoofLine
 from ridgepoint.show.charts.roofs import (

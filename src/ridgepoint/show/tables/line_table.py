@@ -9,8 +9,8 @@ from rich.table import Table
 from ridgepoint.core.counts import LineCounts, Traffic, traffic_at
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import LEVELS
-from ridgepoint.models.explanations import NEAR
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.thresholds import NEAR
 from ridgepoint.models.work import Metric, hardly_any, work_total
 from ridgepoint.show.tables.parts_table import parts_table, share_cell
 from ridgepoint.show.words import file_names, shown_amount, shown_name, shown_symbol

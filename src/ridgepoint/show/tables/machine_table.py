@@ -13,7 +13,8 @@ from rich.text import Text
 from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si, format_size, format_size_roughly
-from ridgepoint.models.ranking import LEAST_CHANGE, doubts_that_matter
+from ridgepoint.models.ranking import doubts_that_matter
+from ridgepoint.models.thresholds import LEAST_CHANGE
 from ridgepoint.show.ceiling_doubts import MARK, ceiling_doubts
 from ridgepoint.show.charts.latency import latency_rows, shown_capacity, shown_latency
 from ridgepoint.show.tables.layout import caution_list, codes_in_short, plain_table

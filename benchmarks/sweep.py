@@ -25,7 +25,7 @@ from ridgepoint.core.bound import bound
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import with_network
+from ridgepoint.models.derived import with_network
 from ridgepoint.models.ridgeline.sweep import Front, sweep
 from ridgepoint.published.machines import load
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ridgepoint.core.documents import encode
-from ridgepoint.models.ridgeline import with_network
+from ridgepoint.models.derived import with_network
 from ridgepoint.published.machines import load
 
 COMPUTE, MEMORY, NETWORK = "compute", "memory", "network"

@@ -11,7 +11,8 @@ from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.jobs import Jobs
 from ridgepoint.cluster.launcher import find_launcher
 from ridgepoint.core.errors import CannotMeasure, ProgramFailed
-from ridgepoint.models.distributed import judge, nodes_on_ridgeline, nodes_together
+from ridgepoint.models.derived import nodes_together
+from ridgepoint.models.distributed import judge, nodes_on_ridgeline
 
 TOOLS = Path(__file__).parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))

@@ -12,11 +12,11 @@ from ridgepoint.cluster.interfaces import Passed
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.models.derived import nodes_together
 from ridgepoint.models.distributed import (
     division,
     judge,
     nodes_on_ridgeline,
-    nodes_together,
     why_no_ridgeline,
 )
 

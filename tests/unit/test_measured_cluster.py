@@ -8,15 +8,8 @@ from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measured_cluster import (
-    Exchange,
-    Link,
-    Links,
-    MeasuredCluster,
-    Reach,
-    Standing,
-    slowest_machine,
-)
+from ridgepoint.core.measured_cluster import Exchange, Link, Links, MeasuredCluster, Reach, Standing
+from ridgepoint.models.derived import slowest_machine
 from ridgepoint.published.machines import open_machine
 
 

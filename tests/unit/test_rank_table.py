@@ -10,7 +10,7 @@ from rich.console import Console
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.core.ranks import Call, Distributed, Rank, RankNode, imbalance
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.models.distributed import nodes_together
+from ridgepoint.models.derived import nodes_together
 from ridgepoint.show.report import report
 from ridgepoint.show.tables.rank_table import ranks
 

@@ -12,7 +12,8 @@ from ridgepoint.core.bound import bound
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import Ridgeline, with_network
+from ridgepoint.models.derived import with_network
+from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
 from ridgepoint.published.machines import load
 

@@ -44,7 +44,7 @@ def machines_of(
         If several networks are given for anything but a sweep, or one is no rate.
     """
     from ridgepoint.kept.lookup import machine_of
-    from ridgepoint.models.ridgeline import with_network
+    from ridgepoint.models.derived import with_network
 
     machines = tuple(machine_of(name) for name in names or (_MACHINE,))
     rates = [numbers.rate(text, "--network") for text in networks]

@@ -12,7 +12,8 @@ from statistics import median
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measured_cluster import Node, Standing, slowest_machine
+from ridgepoint.core.measured_cluster import Node, Standing
+from ridgepoint.models.derived import slowest_machine
 
 MOST_KEPT = 64
 """Nodes whose machines are kept whole; of more only those that bound the cluster."""

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.presenting import Presentable, amount, quoted
-from ridgepoint.core.resources import RESOURCES
 
 Pattern = Literal[
     "ping-pong",
@@ -354,41 +352,6 @@ class MeasuredCluster(Presentable):
         """
         known = self.slowest_node
         return replace(known, ceilings=(*known.ceilings, *network_ceilings(self)))
-
-
-def slowest_machine(machines: dict[str, Machine], name: str) -> tuple[Machine, tuple[str, ...]]:
-    """Return the machine that bounds nodes which work in step, and the hosts whose ceilings it has.
-
-    Parameters
-    ----------
-    machines : dict of str to Machine
-        By host.
-    name : str
-        Of the result.
-    """
-    chosen: dict[str, str] = {}
-    for resource in RESOURCES:
-        rates = {}
-        for host, machine in machines.items():
-            if not any(ceiling.resource == resource for ceiling in machine.ceilings):
-                continue
-            try:
-                rates[host] = float(machine.rate(resource))
-            except UnknownCeiling:
-                continue
-        if rates:
-            chosen[resource] = min(rates, key=lambda host: rates[host])
-    hosts = tuple(dict.fromkeys(chosen.values())) or tuple(machines)[:1]
-    # Most resources slowest: its description stands for all.
-    counted = list(chosen.values())
-    base = machines[max(hosts, key=counted.count)]
-    ceilings = tuple(
-        ceiling
-        for resource, host in chosen.items()
-        for ceiling in machines[host].ceilings
-        if ceiling.resource == resource
-    )
-    return replace(base, name=name, ceilings=ceilings, fingerprint=None), hosts
 
 
 def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.demand import Demand
-from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.ranks import Distributed, RankNode
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.derived import nodes_together
 from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
@@ -91,53 +92,6 @@ def machine_for(measurement: Measurement, machine: Machine) -> Machine:
     if measurement.distributed is None:
         return machine
     return nodes_together(machine, len(measurement.distributed.nodes))
-
-
-def nodes_together(machine: Machine, nodes: int) -> Machine:
-    """Return a machine of several like nodes: so many times the cores and every ceiling.
-
-    Parameters
-    ----------
-    machine : Machine
-        One node.
-    nodes : int
-        > 0.
-
-    Notes
-    -----
-    Of the network's ceilings the fastest stays, for all cores: a link carries no more for more
-    cores behind it.
-    """
-    if nodes < 1:
-        raise ValueError(f"nodes must be > 0, got {nodes!r}")
-    if nodes == 1:
-        return machine
-    links = [one for one in machine.ceilings if one.resource == "network" and one.rate is not None]
-    link = max(links, key=_median, default=None)
-    others = [one for one in machine.ceilings if one.resource != "network"]
-    cores = machine.host.cores * nodes
-    return replace(
-        machine,
-        name=f"{nodes} x {machine.name}",
-        host=replace(machine.host, cores=cores),
-        ceilings=(
-            *(_times(one, nodes, threads=one.threads * nodes) for one in others),
-            *(() if link is None else (_times(link, nodes, threads=cores),)),
-        ),
-    )
-
-
-def _median(ceiling: Ceiling) -> float:
-    return 0.0 if ceiling.rate is None else ceiling.rate.median
-
-
-def _times(ceiling: Ceiling, nodes: int, *, threads: int) -> Ceiling:
-    return replace(
-        ceiling,
-        threads=threads,
-        rate=None if ceiling.rate is None else ceiling.rate.map(lambda rate: rate * nodes),
-        theoretical=None if ceiling.theoretical is None else ceiling.theoretical * nodes,
-    )
 
 
 def division(whole: Distributed) -> Division | None:

@@ -5,7 +5,7 @@ It divides nothing by a capacity itself: times are those of `ridgepoint.core.bou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,8 +14,7 @@ import numpy.typing as npt
 from ridgepoint.core.amounts import Amount, plain, ratio
 from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, slowest
 from ridgepoint.core.demand import Demand
-from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.machine import Ceiling, Machine
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
 
 Region = Literal["compute", "memory", "network"]
@@ -320,27 +319,6 @@ class Ridgeline:
             bound(asked, machine, overlap=self.overlap, cores=self.cores)
             for machine in self.machines
         ]
-
-
-def with_network(machine: Machine, bytes_per_s: float) -> Machine:
-    """Return a machine with a given network in place of its own.
-
-    Parameters
-    ----------
-    machine : Machine
-    bytes_per_s : float
-        What a node's link carries each way; > 0.
-    """
-    given = Ceiling(
-        resource="network",
-        name="given",
-        threads=machine.cores,
-        unit="byte/s",
-        rate=Estimate([bytes_per_s]),
-        source="given",
-    )
-    others = (one for one in machine.ceilings if one.resource != "network")
-    return replace(machine, ceilings=(*others, given))
 
 
 def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:

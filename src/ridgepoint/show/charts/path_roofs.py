@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ridgepoint.core.machine import Ceiling, Machine
-from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.machine import Machine
 from ridgepoint.show.charts.plane import Coordinates, RoofLine
 from ridgepoint.show.charts.roofs import drawn_roofs
 from ridgepoint.show.words import shown_name
@@ -22,18 +21,6 @@ WORK = "fp64"
 _APART = 1.9
 # Roofs of fewer cores that reach this much of those of all are the same line to the eye.
 _ALIKE = 1.1
-
-
-def machine_along(machine: Machine, axis: Axis) -> Machine:
-    """Return a machine as one axis shows it: the fp64 peak, and DRAM in one direction."""
-    kept: dict[tuple[str, str, int, str | None], Ceiling] = {}
-    for ceiling in machine.ceilings:
-        if ceiling.resource == WORK:
-            kept[ceiling.key] = ceiling
-        for one in _in_direction(ceiling, axis):
-            # A pattern may have been measured, and published of one direction too.
-            kept.setdefault(one.key, one)
-    return replace(machine, ceilings=tuple(kept.values()))
 
 
 def roofs_along(
@@ -63,14 +50,6 @@ def roofs_along(
         right=right,
     )
     return tuple(_named(roof, axis) for roof in _thinned(drawn))
-
-
-def _in_direction(ceiling: Ceiling, axis: Axis) -> list[Ceiling]:
-    """Return how fast a pattern moves the bytes of an axis, as a ceiling of DRAM, if it tells."""
-    rate = ceiling.rate_of(RESOURCES["dram" if axis == "total" else f"dram_{axis}"])
-    if rate is None:
-        return []
-    return [replace(ceiling, resource="dram", rate=rate, read_share=None, write_share=None)]
 
 
 def _thinned(roofs: Sequence[RoofLine]) -> list[RoofLine]:

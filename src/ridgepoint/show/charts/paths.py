@@ -12,9 +12,10 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.reference import Case, Result
 from ridgepoint.core.units import format_si
+from ridgepoint.models.derived import machine_along
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.thresholds import ABOVE_ROOF
-from ridgepoint.show.charts.path_roofs import WORK, Axis, machine_along, roofs_along
+from ridgepoint.show.charts.path_roofs import WORK, Axis, roofs_along
 from ridgepoint.show.charts.plane import Coordinates, Plane, RidgeMark, RoofLine
 from ridgepoint.show.charts.roofs import (
     decades,
@@ -160,7 +161,7 @@ def paths_figure(
         Framed in whole decades by the machine, so that all figures of one axis are alike; points
         outside widen the frame. One far to the right of it is drawn at the right edge.
     """
-    seen = machine_along(machine, axis)
+    seen = machine_along(machine, WORK, None if axis == "total" else axis)
     groups, missing = _placed(results, axis, work)
     points = [point for group in groups.values() for point in group]
     x_limits, y_limits = _frame(seen, points)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ridgepoint.core.bound import bound
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.rates import ideal_machine
 from ridgepoint.core.units import format_si
 from ridgepoint.demands.training import TrainingStep
 from ridgepoint.suites.distributed import NodeRates
@@ -96,10 +95,7 @@ def steps_figure(
     batches = sorted(measured["step"])
     spread = np.geomspace(batches[0] / _MARGIN, batches[-1] * _MARGIN, _POINTS)
     dense = np.unique(np.round(spread).clip(1))
-    node = ideal_machine(
-        core_rate=rates.flop_per_s, memory_bytes_per_s=rates.memory_bytes_per_s,
-        link_bytes_per_s=rates.link_bytes_per_s, cores=1, work=rates.precision,
-    )  # fmt: skip
+    node = rates.node
     demand = step.demand(batch=dense, nodes=nodes)
     none, full = (bound(demand, node, overlap=overlap) for overlap in ("none", "full"))
     lines = {

@@ -1,7 +1,7 @@
 """Machines that follow from others: several nodes, another link, one direction, the slowest.
 
-To bound a demand, `ridgepoint.core.rates.Rates` changes what a machine gives. What is drawn, kept or
-shown by its name has ceilings of its own: these functions make it, and change no machine.
+To bound a demand, `ridgepoint.core.rates.Rates` changes what a machine gives. What is drawn, kept
+or shown by its name has ceilings of its own: these functions make it, and change no machine.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from statistics import median
 
 from ridgepoint.core.bound import Bound, Overlap, bound
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.rates import Network, Rates, ideal_machine
 from ridgepoint.suites.distributed.results import DistributedRun
 
@@ -28,6 +29,17 @@ class NodeRates:
     flop_per_s: float
     memory_bytes_per_s: float
     link_bytes_per_s: float | None
+
+    @property
+    def node(self) -> Machine:
+        """A machine of these rates."""
+        return ideal_machine(
+            core_rate=self.flop_per_s,
+            memory_bytes_per_s=self.memory_bytes_per_s,
+            link_bytes_per_s=self.link_bytes_per_s,
+            cores=1,
+            work=self.precision,
+        )
 
 
 def rates_of(runs: Iterable[DistributedRun]) -> NodeRates:
@@ -79,15 +91,8 @@ def predicted(
     exchanged = run.exchanged_bytes
     if exchanged is None or (exchanged > 0 and rates.link_bytes_per_s is None):
         return None
-    node = ideal_machine(
-        core_rate=rates.flop_per_s,
-        memory_bytes_per_s=rates.memory_bytes_per_s,
-        link_bytes_per_s=rates.link_bytes_per_s,
-        cores=1,
-        work=rates.precision,
-    )
     amounts: dict[str, float] = {**run.work, "dram": run.dram_bytes}
     if exchanged > 0:
         amounts["network"] = exchanged
-    cluster = Rates(machine=node, nodes=run.ranks, network=network)
+    cluster = Rates(machine=rates.node, nodes=run.ranks, network=network)
     return bound(Demand(amounts), cluster, overlap=overlap)

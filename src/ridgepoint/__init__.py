@@ -12,58 +12,105 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
+from ridgepoint.core.lazily import offered
 from ridgepoint.core.presenting import use_presenter
 
 __version__ = "0.1.0"
 
-# Imported when first used: most uses need few of these, and LLVM is a heavy one.
-_HOME = {
-    "Archive": "kept.archive",
-    "Bound": "core.bound",
-    "Cache": "core.machine",
+# What Python programs use, and where it is; a ":" stands before another name, or makes the module
+# itself the name. Imported when first used: most uses need few of these, and LLVM is a heavy one.
+_HOMES = {
+    # Measure.
+    "bops": "meters.source:",
     "CallgrindMeter": "meters.callgrind",
-    "Caution": "core.caution",
-    "Ceiling": "core.machine",
-    "Counts": "core.counts",
-    "DCRoofline": "models.dc_roofline",
-    "Demand": "core.demand",
-    "Estimate": "core.estimate",
-    "Host": "core.machine",
-    "Machine": "core.machine",
-    "MeasuredCluster": "core.measured_cluster",
-    "Measurement": "core.measurement",
-    "Placement": "models.placement",
-    "Problem": "models.scaling",
-    "Rates": "core.rates",
-    "Ridgeline": "models.ridgeline",
-    "RidgepointError": "core.errors",
-    "Roofline": "models.roofline",
-    "Scaling": "models.scaling",
-    "Timing": "core.measurement",
-    "TrainingStep": "demands.training",
-    "bound": "core.bound",
     "characterize": "ceilings",
+    "characterize_gpu": "ceilings.gpu",
+    "machine_here": "ceilings.this_host",
+    "measure": "profiling.calls",
+    "measure_all": "profiling.calls",
+    "measure_program": "profiling.program",
+    "measuring": "profiling.calls.watch",
+    "open_device": "ceilings.gpu",
+    "PerfMeter": "meters.perf",
+    "read_region_times": "meters.region_times",
+    "region": "regions",
+    "selftest": "doctor.selftest",
+    "subject": "profiling.calls.subject",
+    # Keep, and find again.
+    "Archive": "kept.archive",
     "keep": "kept.keeping",
     "kept_records": "kept.keeping",
     "load": "kept.keeping",
-    "machine_here": "ceilings.this_host",
-    "measure": "profiling.calls",
-    "measure_program": "profiling.program",
-    "measuring": "profiling.calls.watch",
     "open_machine": "published.machines",
+    # Values.
+    "Cache": "core.machine",
+    "Caution": "core.caution",
+    "Ceiling": "core.machine",
+    "Counts": "core.counts",
+    "Demand": "core.demand",
+    "Estimate": "core.estimate",
+    "Host": "core.machine",
+    "ideal_machine": "core.rates",
+    "Machine": "core.machine",
+    "MeasuredCluster": "core.measured_cluster",
+    "Measurement": "core.measurement",
+    "Rates": "core.rates",
+    "RidgepointError": "core.errors",
+    "Timing": "core.measurement",
+    # Bound, analyse and compare.
+    "analyse": "models.analysis",
+    "Analysis": "models.analysis",
+    "Bound": "core.bound",
+    "bound": "core.bound",
+    "compare": "models.comparison",
+    "dc_roofline": "models.dc_roofline:",
+    "DCRoofline": "models.dc_roofline",
     "place": "models.analysis",
+    "Placement": "models.placement",
+    "Roofline": "models.roofline",
+    "series": "core.bound",
+    # Distributed programs.
+    "perceptron": "published.perceptrons",
+    "Ridgeline": "models.ridgeline",
+    "sweep": "models.ridgeline.sweep",
+    "training_trajectories": "models.ridgeline.trajectories",
+    "TrainingStep": "demands.training",
+    "with_network": "models.derived",
+    # Scaling.
+    "amdahl": "models.scaling.speed_up_laws",
+    "case_studies": "models.scaling.case_studies:",
+    "fit_law": "models.scaling.law_fits",
+    "fit_rates": "models.scaling.fits",
+    "gustafson": "models.scaling.speed_up_laws",
+    "Problem": "models.scaling",
+    "read_runs": "core.runs",
+    "Scaling": "models.scaling",
+    "scaling_study": "models.scaling.study",
+    "usl": "models.scaling.speed_up_laws",
+    # Pipelines.
+    "assess": "models.pipeline.assessment",
+    "example_pipeline": "kept.pipeline_file",
+    "formulas": "demands.formulas:",
+    "Pipeline": "models.pipeline",
+    "pipeline_advice": "models.pipeline.advice",
+    "read_pipeline": "kept.pipeline_file",
+    "sensitivity": "models.pipeline.sensitivity",
+    "Stage": "models.pipeline",
+    # Draw.
     "plot": "show.presenter",
-    "region": "regions",
 }
 
 if TYPE_CHECKING:
     from ridgepoint.ceilings import characterize as characterize
+    from ridgepoint.ceilings.gpu import characterize_gpu as characterize_gpu
+    from ridgepoint.ceilings.gpu import open_device as open_device
     from ridgepoint.ceilings.this_host import machine_here as machine_here
     from ridgepoint.core.bound import Bound as Bound
     from ridgepoint.core.bound import bound as bound
+    from ridgepoint.core.bound import series as series
     from ridgepoint.core.caution import Caution as Caution
     from ridgepoint.core.counts import Counts as Counts
     from ridgepoint.core.demand import Demand as Demand
@@ -77,37 +124,66 @@ if TYPE_CHECKING:
     from ridgepoint.core.measurement import Measurement as Measurement
     from ridgepoint.core.measurement import Timing as Timing
     from ridgepoint.core.rates import Rates as Rates
+    from ridgepoint.core.rates import ideal_machine as ideal_machine
+    from ridgepoint.core.runs import read_runs as read_runs
+    from ridgepoint.demands import formulas as formulas
     from ridgepoint.demands.training import TrainingStep as TrainingStep
+    from ridgepoint.doctor.selftest import selftest as selftest
     from ridgepoint.kept.archive import Archive as Archive
     from ridgepoint.kept.keeping import keep as keep
     from ridgepoint.kept.keeping import kept_records as kept_records
     from ridgepoint.kept.keeping import load as load
+    from ridgepoint.kept.pipeline_file import example_pipeline as example_pipeline
+    from ridgepoint.kept.pipeline_file import read_pipeline as read_pipeline
+    from ridgepoint.meters import source as source
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
+    from ridgepoint.meters.perf import PerfMeter as PerfMeter
+    from ridgepoint.meters.region_times import read_region_times as read_region_times
+    from ridgepoint.models import dc_roofline as dc_roofline
+    from ridgepoint.models.analysis import Analysis as Analysis
+    from ridgepoint.models.analysis import analyse as analyse
     from ridgepoint.models.analysis import place as place
+    from ridgepoint.models.comparison import compare as compare
     from ridgepoint.models.dc_roofline import DCRoofline as DCRoofline
+    from ridgepoint.models.derived import with_network as with_network
+    from ridgepoint.models.pipeline import Pipeline as Pipeline
+    from ridgepoint.models.pipeline import Stage as Stage
+    from ridgepoint.models.pipeline.advice import pipeline_advice as pipeline_advice
+    from ridgepoint.models.pipeline.assessment import assess as assess
+    from ridgepoint.models.pipeline.sensitivity import sensitivity as sensitivity
     from ridgepoint.models.placement import Placement as Placement
     from ridgepoint.models.ridgeline import Ridgeline as Ridgeline
+    from ridgepoint.models.ridgeline.sweep import sweep as sweep
+    from ridgepoint.models.ridgeline.trajectories import (
+        training_trajectories as training_trajectories,
+    )
     from ridgepoint.models.roofline import Roofline as Roofline
     from ridgepoint.models.scaling import Problem as Problem
     from ridgepoint.models.scaling import Scaling as Scaling
+    from ridgepoint.models.scaling import case_studies as case_studies
+    from ridgepoint.models.scaling.fits import fit_rates as fit_rates
+    from ridgepoint.models.scaling.law_fits import fit_law as fit_law
+    from ridgepoint.models.scaling.speed_up_laws import amdahl as amdahl
+    from ridgepoint.models.scaling.speed_up_laws import gustafson as gustafson
+    from ridgepoint.models.scaling.speed_up_laws import usl as usl
+    from ridgepoint.models.scaling.study import scaling_study as scaling_study
     from ridgepoint.profiling.calls import measure as measure
+    from ridgepoint.profiling.calls import measure_all as measure_all
+    from ridgepoint.profiling.calls.subject import subject as subject
     from ridgepoint.profiling.calls.watch import measuring as measuring
     from ridgepoint.profiling.program import measure_program as measure_program
     from ridgepoint.published.machines import open_machine as open_machine
+    from ridgepoint.published.perceptrons import perceptron as perceptron
     from ridgepoint.regions import region as region
     from ridgepoint.show.presenter import plot as plot
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604 - every name of the table is a string
+    bops = source
 
-use_presenter(lambda: importlib.import_module("ridgepoint.show.presenter"))
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - every name of the table is a string
 
+use_presenter(lambda: import_module("ridgepoint.show.presenter"))
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ridgepoint' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"ridgepoint.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = offered(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

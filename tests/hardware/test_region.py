@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.meters.region_times import read_times
+from ridgepoint.meters.region_times import read_region_times
 from ridgepoint.regions import TIMES_VARIABLE
 
 pytestmark = [
@@ -66,7 +66,7 @@ def timed(tmp_path):
             timeout=60,
         )
         assert (done.returncode, done.stderr) == (status, "")
-        return done.stdout, read_times(tmp_path)
+        return done.stdout, read_region_times(tmp_path)
 
     return run
 

@@ -18,7 +18,7 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.documents import encode
 from ridgepoint.core.reference import DatacenterCase, DatacenterResult, DatacenterRun, SuiteRun
 from ridgepoint.doctor.finding import Finding
-from ridgepoint.kept.pipeline_file import example
+from ridgepoint.kept.pipeline_file import example_pipeline
 from ridgepoint.published.machines import load
 
 PIPELINES = ("imaging", "memo", "sdp-low", "observation")
@@ -80,7 +80,7 @@ def _datacenter() -> DatacenterRun:
 def write_files(folder: Path) -> None:
     """Write the files that command lines name."""
     for name in PIPELINES:
-        (folder / f"{name}.toml").write_text(example(name), encoding="utf-8")
+        (folder / f"{name}.toml").write_text(example_pipeline(name), encoding="utf-8")
     run = _suite()
     (folder / "suite.json").write_bytes(encode(run))
     (folder / "few.json").write_bytes(encode(replace(run, results=run.results[:3])))

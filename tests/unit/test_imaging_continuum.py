@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from ridgepoint.demands.pipeline_formulas import major_cycles
+from ridgepoint.demands.formulas import major_cycles
 from ridgepoint.suites.imaging import gridder
 from ridgepoint.suites.imaging.clean import Minor
 from ridgepoint.suites.imaging.continuum import Imager, Plan, image

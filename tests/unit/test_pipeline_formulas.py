@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ridgepoint.demands.pipeline_formulas import (
+from ridgepoint.demands.formulas import (
     MajorCycles,
     fft,
     grid,

@@ -72,9 +72,9 @@ def command(
     gains most.
     """
     if example_name is not None:
-        from ridgepoint.kept.pipeline_file import example
+        from ridgepoint.kept.pipeline_file import example_pipeline
 
-        sys.stdout.write(example(example_name))
+        sys.stdout.write(example_pipeline(example_name))
         return 0
     if published:
         _show_published()

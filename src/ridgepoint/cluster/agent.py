@@ -35,7 +35,7 @@ from ridgepoint.host import System, hostname, usable_cpus
 from ridgepoint.host.run import Output, Run, resolve, run
 from ridgepoint.host.standard_input import StandardInput, own_standard_input
 from ridgepoint.meters import Meter
-from ridgepoint.meters.region_times import read_times
+from ridgepoint.meters.region_times import read_region_times
 from ridgepoint.regions import TIMES_VARIABLE
 
 _LOCAL_RANKS = (
@@ -190,7 +190,7 @@ def _time(task: Task, report: Report) -> Report:
             report,
             **_of_run(done),
             profiles=tuple(profiling.read(folders.profiles)) if task.profile else (),
-            regions=read_times(folders.regions),
+            regions=read_region_times(folders.regions),
             passed=interfaces.passed(before, after) if watches else None,
         )
 

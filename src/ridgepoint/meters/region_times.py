@@ -62,7 +62,7 @@ class _Part:
     unfinished: int
 
 
-def read_times(folder: Path) -> dict[str, RegionTime]:
+def read_region_times(folder: Path) -> dict[str, RegionTime]:
     """Return the times of the regions that the processes of one run entered.
 
     Parameters

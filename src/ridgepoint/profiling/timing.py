@@ -18,7 +18,7 @@ from ridgepoint.host import System, of_activity
 from ridgepoint.host.run import Output, Run, run
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.host.standard_input import StandardInput
-from ridgepoint.meters.region_times import RegionTime, read_times
+from ridgepoint.meters.region_times import RegionTime, read_region_times
 from ridgepoint.meters.sampling import Sampler
 from ridgepoint.regions import TIMES_VARIABLE
 
@@ -119,7 +119,7 @@ class Native:
                     error.what, reason=f"natively, {error.reason}", remedy=error.remedy
                 ) from error
             require_success(self.command, done.exit_status, ignore_status=self.ignore_status)
-            return done, read_times(Path(name))
+            return done, read_region_times(Path(name))
 
     def again(self) -> tuple[Run, dict[str, RegionTime]]:
         """Run the program once more, after it has done well, without showing its output.

@@ -16,7 +16,7 @@ from typing import Any
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import InvalidDocument, RidgepointError, reason_of
 from ridgepoint.core.machine import Machine
-from ridgepoint.demands.pipeline_formulas import MajorCycles, major_cycles
+from ridgepoint.demands.formulas import MajorCycles, major_cycles
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.pipeline_file.machines import machine_of, machines_beside
 from ridgepoint.kept.pipeline_file.section import Section
@@ -114,7 +114,7 @@ def examples() -> tuple[str, ...]:
     return tuple(sorted(one.name.removesuffix(".toml") for one in _EXAMPLES.iterdir()))
 
 
-def example(name: str = "imaging") -> str:
+def example_pipeline(name: str = "imaging") -> str:
     """Return an example file.
 
     Raises

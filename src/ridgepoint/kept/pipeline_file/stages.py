@@ -12,7 +12,7 @@ from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import InvalidDocument, RidgepointError
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.demands.pipeline_formulas import FORMULAS, MajorCycles, Work
+from ridgepoint.demands.formulas import FORMULAS, MajorCycles, Work
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.pipeline_file.section import Section
 from ridgepoint.models.parts import function_alone, timed_functions

@@ -5,3 +5,28 @@ transformed by ducc0 (`gridder`), deconvolved by `clean` or `msmfs` and restored
 the major cycles of the SKA's reference library (`continuum`). `stages` takes it apart to be
 measured.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ridgepoint.core.lazily import offered
+
+# Imported when first used: they need ducc0 and SciPy, which the suite's other parts do without.
+_HOMES = {
+    "Minor": "suites.imaging.clean",
+    "NufftGridder": "suites.imaging.nufft",
+    "Plan": "suites.imaging.continuum",
+    "image": "suites.imaging.continuum",
+    "scene": "suites.imaging.stages",
+}
+
+if TYPE_CHECKING:
+    from ridgepoint.suites.imaging.clean import Minor as Minor
+    from ridgepoint.suites.imaging.continuum import Plan as Plan
+    from ridgepoint.suites.imaging.continuum import image as image
+    from ridgepoint.suites.imaging.nufft import NufftGridder as NufftGridder
+    from ridgepoint.suites.imaging.stages import scene as scene
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - every name of the table is a string
+__getattr__ = offered(__name__, _HOMES)

@@ -195,7 +195,7 @@ def image(
     -----
     The structure is that of the reference library's continuum imaging: the point-spread function;
     residual and deconvolution; that again in every major cycle, if there are two at least; the last
-    residual. See `ridgepoint.demands.pipeline_formulas.major_cycles`.
+    residual. See `ridgepoint.demands.formulas.major_cycles`.
     """
     if visibilities.shape != observation.shape:
         raise ValueError(f"visibilities must be {observation.shape}, got {visibilities.shape}")

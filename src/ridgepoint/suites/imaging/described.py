@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.demands.pipeline_formulas import major_cycles
+from ridgepoint.demands.formulas import major_cycles
 from ridgepoint.suites.imaging import gridder
 from ridgepoint.suites.imaging.continuum import Plan
 from ridgepoint.suites.imaging.failures import CannotImage

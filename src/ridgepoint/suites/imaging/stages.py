@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from ridgepoint.demands import pipeline_formulas
-from ridgepoint.demands.pipeline_formulas import Work
+from ridgepoint.demands import formulas
+from ridgepoint.demands.formulas import Work
 from ridgepoint.suites.imaging import gridder
 from ridgepoint.suites.imaging.arrays import Array, namespace
 from ridgepoint.suites.imaging.clean import Cleaned, Minor, hogbom
@@ -86,7 +86,7 @@ class Stage:
     function : callable
     arguments : tuple
     expected : Work
-        By the formulas of `ridgepoint.demands.pipeline_formulas`.
+        By the formulas of `ridgepoint.demands.formulas`.
     visibilities : int
         That one call takes in or gives out; 0: none, or too few to count.
     gridded : int
@@ -237,11 +237,11 @@ def _inverting(
 
 def gridding_work(visibilities: int, used: Gridding) -> tuple[Work, Work]:
     """Return the work of gridding with its transforms, and of the transforms alone, by formula."""
-    gridded = pipeline_formulas.grid(
+    gridded = formulas.grid(
         visibilities=visibilities, support=used.support, kernel="real", reuse="all",
         planes=used.support, degree=_degree(used.support),
     )  # fmt: skip
-    transformed = pipeline_formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
+    transformed = formulas.fft(size=used.grid, complex_bytes=_COMPLEX_BYTES)
     transforms = Work(
         flop=transformed.flop * used.planes,
         moved_bytes=(transformed.moved_bytes or 0.0) * used.planes,
@@ -291,10 +291,8 @@ def deconvolving(seen: Scene, imager: Imager) -> tuple[Stage, ...]:
         name: Minor(gain=plan.minor.gain, iterations=measured_cycles(name, size))
         for name in _MOST_CYCLES
     }
-    by_points = pipeline_formulas.hogbom(
-        size=size, psf=size, iterations=minors["hogbom"].iterations
-    )
-    by_scales = pipeline_formulas.msmfs(
+    by_points = formulas.hogbom(size=size, psf=size, iterations=minors["hogbom"].iterations)
+    by_scales = formulas.msmfs(
         size=size, psf=size, scales=len(plan.scales), terms=plan.terms,
         iterations=minors["msmfs"].iterations,
     )  # fmt: skip

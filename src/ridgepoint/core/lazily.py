@@ -1,0 +1,37 @@
+"""Packages that import what they offer when it is first used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def offered(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package (PEP 562) that imports a name when it is asked for.
+
+    Parameters
+    ----------
+    package : str
+        The package's full name.
+    homes : mapping of str to str
+        For each name the module that defines it, below ``ridgepoint``. ``module:other`` offers
+        what the module calls ``other``; ``module:`` offers the module itself.
+
+    Returns
+    -------
+    callable
+        It raises AttributeError for a name that has no home.
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home, separator, attribute = homes[name].partition(":")
+        module = import_module(f"ridgepoint.{home}")
+        value = module if separator and not attribute else getattr(module, attribute or name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get

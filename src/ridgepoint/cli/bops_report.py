@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.basic_operations import BasicOperations
-from ridgepoint.core.documents import SCHEMA, plain
+from ridgepoint.core.documents import fields_of, report
 from ridgepoint.core.measurement import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.meters.source import SourceCounts
@@ -38,39 +38,26 @@ def rate_bop_per_s(counts: SourceCounts, timed: Timed | None) -> float | None:
 
 def document(command: Sequence[str], counts: SourceCounts, timed: Timed | None) -> dict[str, Any]:
     """Return the report as fields of a JSON object; rates in BOP/s, times in s."""
-    return {
-        "schema": SCHEMA,
-        "kind": "bops",
-        "command": list(command),
-        "bops": counts.operations.total,
-        "classes": plain(counts.operations),
+    fields = {
+        "command": command,
+        **_done(counts.operations),
         "functions": [
-            {
-                "name": one.name,
-                "symbol": one.symbol,
-                "file": one.file,
-                "line": one.line,
-                "bops": one.operations.total,
-                "classes": plain(one.operations),
-            }
-            for one in counts.functions
+            {**fields_of(function, "name", "symbol", "file", "line"), **_done(function.operations)}
+            for function in counts.functions
         ],
         "lines": [
-            {
-                "file": one.file,
-                "line": one.line,
-                "bops": one.operations.total,
-                "classes": plain(one.operations),
-            }
-            for one in counts.lines
+            {**fields_of(line, "file", "line"), **_done(line.operations)} for line in counts.lines
         ],
-        "complete": counts.complete,
-        "exit_status": counts.exit_status,
-        "processes": counts.processes,
-        "runtime_s": None if timed is None else plain(timed.runtime_s),
+        **fields_of(counts, "complete", "exit_status", "processes"),
+        **fields_of(timed, "runtime_s"),
         "bops_per_s": rate_bop_per_s(counts, timed),
-        "cautions": plain((*counts.cautions, *(() if timed is None else timed.cautions))),
+        "cautions": (*counts.cautions, *(() if timed is None else timed.cautions)),
     }
+    return report("bops", fields)
+
+
+def _done(operations: BasicOperations) -> dict[str, Any]:
+    return {"bops": operations.total, "classes": operations}
 
 
 def tables(

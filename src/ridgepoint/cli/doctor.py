@@ -46,14 +46,13 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
     """
     if tests_meters:
         return _selftest(archive_path, as_json=as_json)
-    from ridgepoint.core.documents import SCHEMA, plain, render
+    from ridgepoint.core.documents import render, report
     from ridgepoint.doctor import examine
     from ridgepoint.show.tables import for_terminal as tables
 
     findings = examine(archive_path)
     if as_json:
-        document = {"schema": SCHEMA, "kind": "doctor", "findings": plain(findings)}
-        sys.stdout.write(render(document))
+        sys.stdout.write(render(report("doctor", {"findings": findings})))
     else:
         common.console().print(tables.doctor(findings))
     return 0
@@ -136,22 +135,21 @@ def _of_times(times: Sequence[Explained]) -> str:
 
 
 def _document(found: Selftest, times: Sequence[Explained]) -> dict[str, Any]:
-    from ridgepoint.core.documents import SCHEMA, plain
+    from ridgepoint.core.documents import fields_of, plain, report
 
     trials = [
-        plain(trial)
-        | {
+        {
+            **plain(trial),
             "holds": trial.holds,
             "checks": [
-                plain(check) | {"ratio": check.ratio, "holds": check.holds}
-                for check in trial.checks
+                {**plain(check), **fields_of(check, "ratio", "holds")} for check in trial.checks
             ],
         }
         for trial in found.trials
     ]
-    fields = plain(found) | {"holds": found.holds, "trials": trials}
-    explained = [plain(row) | {"ratio": row.ratio} for row in times]
-    return {"schema": SCHEMA, "kind": "selftest", **fields, "times": explained}
+    explained = [{**plain(loop), "ratio": loop.ratio} for loop in times]
+    fields = {**plain(found), "holds": found.holds, "trials": trials, "times": explained}
+    return report("selftest", fields)
 
 
 def _table(trials: Sequence[Trial]) -> Table:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.cli.common import console
-from ridgepoint.core.documents import SCHEMA, plain, render, to_fields
+from ridgepoint.core import documents
+from ridgepoint.core.documents import fields_of, render, to_fields
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
@@ -67,28 +68,21 @@ def show_comparison(
     if not as_json:
         console().print(comparison_table(comparison))
         return
-    document = {
-        "schema": SCHEMA,
-        "kind": "check",
-        "baseline": _in_short(baseline),
-        "machine": _in_short(machine),
+    fields = {
+        "baseline": fields_of(baseline, "name", "created", "host"),
+        "machine": fields_of(machine, "name", "created", "host"),
         "ceilings": [
             {
-                "resource": change.resource,
-                "name": change.name,
-                "threads": change.threads,
-                "part": change.part,
-                "verdict": change.verdict,
+                **fields_of(change, "resource", "name", "threads", "part", "verdict", "ratio"),
                 "baseline_median": None if change.baseline is None else change.baseline.median,
                 "median": None if change.rate is None else change.rate.median,
-                "ratio": change.ratio,
             }
             for change in comparison.ceilings
         ],
         "fell": comparison.count("fell"),
-        "cautions": plain(comparison.cautions),
+        "cautions": comparison.cautions,
     }
-    sys.stdout.write(render(document))
+    sys.stdout.write(render(documents.report("check", fields)))
 
 
 def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> None:
@@ -108,24 +102,17 @@ def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> 
         shown.print(explanation.place(each.ceiling, rates, each.remarks))
 
 
-def _explained(explanations: Sequence[Explanation]) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "kind": "explanation",
-        "places": [
-            {
-                "ceiling": plain(each.ceiling),
-                "kernel": each.kernel.name,
-                "pseudo_code": each.kernel.pseudo_code,
-                "ir": each.kernel.ir,
-                "loop": list(each.loop),
-                "samples": [plain(sample) for sample in each.samples],
-                "theory": None if each.figure is None else plain(each.figure),
-                "remarks": list(each.remarks),
-            }
-            for each in explanations
-        ],
-    }
+def _explained(explained: Sequence[Explanation]) -> dict[str, Any]:
+    places = [
+        {
+            **fields_of(each, "ceiling", "loop", "samples", "remarks"),
+            "kernel": each.kernel.name,
+            **fields_of(each.kernel, "pseudo_code", "ir"),
+            "theory": each.figure,
+        }
+        for each in explained
+    ]
+    return documents.report("explanation", {"places": places})
 
 
 def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Path]) -> None:
@@ -139,11 +126,6 @@ def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Pa
         ]
         for path in outputs:
             mpl.save_samples(figures, path)
-
-
-def _in_short(machine: Machine) -> dict[str, Any]:
-    host = plain(machine.host)
-    return {"name": machine.name, "created": machine.created, "host": host}
 
 
 def show_run(

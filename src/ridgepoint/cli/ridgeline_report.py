@@ -1,24 +1,28 @@
 """What ``ridgepoint ridgeline --json`` prints.
 
-The keys are a contract; floats are in SI base units; what is infinite or 0/0 is ``null``, and the
-amounts beside it say which.
+What is infinite or 0/0 is ``null``, and the amounts beside it say which.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ridgepoint.core import documents
 from ridgepoint.core.bound import Overlap
-from ridgepoint.core.documents import SCHEMA
+from ridgepoint.core.documents import fields_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import REGIONS, Ridgeline
+from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
+
+_OF_POINTS = (
+    *("work", "memory_bytes", "network_bytes", "arithmetic_intensity", "memory_intensity"),
+    *("network_intensity", "time_s", "limiter", "roofline_limiter"),
+)
 
 
 def report(
@@ -33,22 +37,13 @@ def report(
     inputs : mapping
         What the points were computed from, as fields.
     """
-    ridge = ridgeline.ridge
-    return {
-        "schema": SCHEMA,
-        "kind": "ridgeline",
+    fields = {
         "machines": _machines(ridgeline.machines, ridgeline.work, ridgeline.cores),
-        "work": ridgeline.work,
-        "unit": ridgeline.unit,
-        "overlap": ridgeline.overlap,
-        "ridge": {
-            "arithmetic_intensity": ridge.arithmetic_intensity,
-            "memory_intensity": ridge.memory_intensity,
-            "network_intensity": ridge.network_intensity,
-        },
-        "inputs": dict(inputs),
-        "points": [point for one in trajectories for point in _points(ridgeline, one)],
+        **fields_of(ridgeline, "work", "unit", "overlap", "ridge"),
+        "inputs": inputs,
+        "points": [point for each in trajectories for point in _points(ridgeline, each)],
     }
+    return documents.report("ridgeline", fields)
 
 
 def sweep_report(
@@ -69,26 +64,20 @@ def sweep_report(
         What was tried, as fields.
     overlap : str or float
     """
-    return {
-        "schema": SCHEMA,
-        "kind": "ridgeline-sweep",
+    columns: dict[str, Iterable[Any]] = {
+        **fields_of(front, "nodes", "time_per_sample_s", "batch", "limiter"),
+        "time_s": front.step_s,
+        "machine": [machines[index].name for index in front.machine],
+        "all_reduce": [steps[index].algorithm for index in front.step],
+    }
+    fields = {
         "machines": _machines(machines, steps[0].precision, None),
         "overlap": overlap,
-        "inputs": dict(inputs),
+        "inputs": inputs,
         "designs": front.designs,
-        "front": [
-            {
-                "nodes": int(front.nodes[index]),
-                "time_per_sample_s": float(front.time_per_sample_s[index]),
-                "time_s": float(front.step_s[index]),
-                "batch": int(front.batch[index]),
-                "machine": machines[front.machine[index]].name,
-                "all_reduce": steps[front.step[index]].algorithm,
-                "limiter": str(front.limiter[index]),
-            }
-            for index in range(len(front.nodes))
-        ],
+        "front": _rows(columns),
     }
+    return documents.report("ridgeline-sweep", fields)
 
 
 def _machines(machines: Sequence[Machine], work: str, cores: float | None) -> list[dict[str, Any]]:
@@ -96,42 +85,29 @@ def _machines(machines: Sequence[Machine], work: str, cores: float | None) -> li
     return [
         {
             "name": machine.name,
-            "work_per_s": float(machine.rate(work, cores=cores)),
-            "memory_bytes_per_s": float(machine.rate("dram", cores=cores)),
-            "network_bytes_per_s": float(machine.rate("network", cores=cores)),
+            "work_per_s": machine.rate(work, cores=cores),
+            "memory_bytes_per_s": machine.rate("dram", cores=cores),
+            "network_bytes_per_s": machine.rate("network", cores=cores),
         }
         for machine in machines
     ]
 
 
-def _points(ridgeline: Ridgeline, one: Trajectory) -> list[dict[str, Any]]:
-    placed = one.placed
-    columns = {
-        "work": placed.work,
-        "memory_bytes": placed.memory_bytes,
-        "network_bytes": placed.network_bytes,
-        "arithmetic_intensity": placed.arithmetic_intensity,
-        "memory_intensity": placed.memory_intensity,
-        "network_intensity": placed.network_intensity,
-        "time_s": placed.time_s,
-        "performance_per_s": placed.performance,
+def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]]:
+    placed, count = trajectory.placed, len(trajectory.labels)
+    slowest = np.atleast_1d(placed.slowest)
+    columns: dict[str, Iterable[Any]] = {
+        "name": trajectory.labels,
+        "batch": trajectory.batch or [None] * count,
+        "nodes": trajectory.nodes or [None] * count,
+        **{name: np.atleast_1d(part) for name, part in fields_of(placed, *_OF_POINTS).items()},
+        "performance_per_s": np.atleast_1d(placed.performance),
+        "times_s": _rows({region: np.atleast_1d(part) for region, part in placed.times_s.items()}),
+        "machine": [ridgeline.machines[index].name for index in slowest],
     }
-    return [
-        {
-            "name": label,
-            "batch": None if one.batch is None else one.batch[index],
-            "nodes": None if one.nodes is None else one.nodes[index],
-            **{name: _known(np.atleast_1d(column)[index]) for name, column in columns.items()},
-            "times_s": {
-                region: _known(np.atleast_1d(placed.times_s[region])[index]) for region in REGIONS
-            },
-            "limiter": str(np.atleast_1d(placed.limiter)[index]),
-            "roofline_limiter": str(np.atleast_1d(placed.roofline_limiter)[index]),
-            "machine": ridgeline.machines[np.atleast_1d(placed.slowest)[index]].name,
-        }
-        for index, label in enumerate(one.labels)
-    ]
+    return _rows(columns)
 
 
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Return columns of one length row by row."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

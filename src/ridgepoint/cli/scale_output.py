@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ridgepoint.cli import common
-from ridgepoint.core.documents import SCHEMA, estimate_fields, plain, render
+from ridgepoint.core.documents import fields_of, plain, render, report
 from ridgepoint.models.scaling.allocation import Allocation
 from ridgepoint.models.scaling.fits import Fit
 from ridgepoint.models.scaling.study import ScalingStudy
@@ -22,76 +20,52 @@ def show_json(study: ScalingStudy, *, law: bool) -> None:
 
 def _fields(study: ScalingStudy, *, law: bool) -> dict[str, Any]:
     optimum = study.optimum
-    return {
-        "schema": SCHEMA,
-        "kind": "scaling",
-        **(_law_inputs(study) if law else _inputs(study)),
-        "points": [_allocation(one) for one in study.points],
+    fields = {
+        **({"law": study.scaling.problem.name} if law else _inputs(study)),
+        "points": [_allocation(point) for point in study.points],
         "best": _allocation(study.best),
         "optimum": optimum and {"nodes": optimum.nodes, "best": _allocation(optimum.best)},
-        "efficiency": study.efficiency,
-        "against": study.against,
+        **fields_of(study, "efficiency", "against", "cautions"),
         "largest": study.largest and _allocation(study.largest),
         "fit": study.fit and _fit(study.fit),
-        "cautions": plain(study.cautions),
     }
-
-
-def _law_inputs(study: ScalingStudy) -> dict[str, Any]:
-    return {"law": study.scaling.problem.name}
+    return report("scaling", fields)
 
 
 def _inputs(study: ScalingStudy) -> dict[str, Any]:
-    scaling, problem = study.scaling, study.scaling.problem
-    machine = scaling.machine
+    scaling, machine = study.scaling, study.scaling.machine
     link = scaling.link_bytes_per_s
     if link is None and machine.knows("network"):
         link = float(machine.rate("network"))
-    x = scaling.intensity
     return {
         "problem": {
-            "name": problem.name,
+            **fields_of(scaling.problem, "name", "work", "operations", "dram_bytes"),
             "size": study.size,
-            "work": problem.work,
-            "operations": float(np.asarray(problem.operations)),
-            "dram_bytes": float(np.asarray(problem.dram_bytes)),
         },
         "machine": {
-            "name": machine.name,
-            "cores": machine.cores,
+            **fields_of(machine, "name", "cores"),
             "core_rate": scaling.core_rate,
-            "memory_bytes_per_s": float(machine.rate("dram")) if machine.knows("dram") else None,
+            "memory_bytes_per_s": machine.rate("dram") if machine.knows("dram") else None,
             "link_bytes_per_s": link,
         },
-        "network": scaling.network,
-        "overlap": scaling.overlap,
-        "intensity": None if x is None else float(x),
+        **fields_of(scaling, "network", "overlap", "intensity"),
     }
 
 
-def _allocation(one: Allocation) -> dict[str, Any]:
-    return {**plain(one), "relative_speed_up": one.relative_speed_up}
+def _allocation(allocation: Allocation) -> dict[str, Any]:
+    return {**plain(allocation), "relative_speed_up": allocation.relative_speed_up}
 
 
 def _fit(fit: Fit) -> dict[str, Any]:
     solution = fit.solution
     return {
-        "model": fit.model,
-        "parameters": [plain(one) for one in fit.parameters],
+        **fields_of(fit, "model", "parameters"),
+        **fields_of(solution, "relative_error", "deviation", "noise"),
         "degrees_of_freedom": solution.degrees,
-        "relative_error": solution.relative_error,
-        "deviation": solution.deviation,
-        "noise": solution.noise,
         "reduced_chi_square": solution.chi_square,
         "runs": [
-            {
-                "nodes": run.nodes,
-                "cores": run.cores,
-                "size": run.size,
-                "time_s": estimate_fields(run.time_s),
-                "predicted_s": predicted,
-            }
-            for run, predicted in zip(solution.runs, solution.predicted_s, strict=True)
+            {**fields_of(run, "nodes", "cores", "size", "time_s"), "predicted_s": predicted_s}
+            for run, predicted_s in zip(solution.runs, solution.predicted_s, strict=True)
         ],
     }
 

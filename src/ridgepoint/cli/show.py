@@ -38,7 +38,7 @@ def command(
     TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
     name of a published machine. What was measured with --cores or --work is shown so again.
     """
-    from ridgepoint.core.documents import SCHEMA, render
+    from ridgepoint.core.documents import render, report
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept, kept_record, last_record
 
@@ -48,7 +48,7 @@ def command(
             found = [kept_record(archive, last_record(archive))]
     if as_json and len(found) > 1:
         documents = [_document(one, metric) for one in found]
-        sys.stdout.write(render({"schema": SCHEMA, "kind": "records", "records": documents}))
+        sys.stdout.write(render(report("records", {"records": documents})))
     elif as_json:
         sys.stdout.write(render(_document(found[0], metric)))
     else:

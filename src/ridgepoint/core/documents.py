@@ -6,9 +6,11 @@ value. Unknown is ``null``; a document never holds NaN or infinity.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
@@ -52,7 +54,7 @@ class _Header(msgspec.Struct):
     kind: str | None = None
 
 
-def estimate_fields(estimate: Estimate) -> dict[str, Any]:
+def _estimate_fields(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate's statistics and samples, as they stand in every document."""
     fields: dict[str, Any] = {
         "median": estimate.median,
@@ -72,7 +74,11 @@ def estimate_fields(estimate: Estimate) -> dict[str, Any]:
 
 def _encode_hook(value: object) -> object:
     if isinstance(value, Estimate):
-        return estimate_fields(value)
+        return _estimate_fields(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):  # a dict that cannot be written to
+        return dict(value)
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
@@ -115,8 +121,34 @@ def _number(value: object) -> float:
 
 
 def plain(value: object) -> Any:
-    """Return a value, or a sequence of values, as plain dicts, lists, numbers and strings."""
+    """Return a value, or values in lists and dicts, as plain dicts, lists, numbers and strings."""
     return msgspec.to_builtins(value, enc_hook=_encode_hook)
+
+
+def fields_of(value: object, *names: str) -> dict[str, Any]:
+    """Return some fields and properties of a value by name; of None all are unknown.
+
+    Examples
+    --------
+    >>> fields_of(Estimate([1.0, 3.0]), "median", "n"), fields_of(None, "median")
+    ({'median': 2.0, 'n': 2}, {'median': None})
+    """
+    return {name: None if value is None else getattr(value, name) for name in names}
+
+
+def report(kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a command tells other programs as the fields of a document.
+
+    Nothing reads it back. The keys are a contract; floats are in SI base units; what is unknown
+    or infinite is ``null``.
+
+    Parameters
+    ----------
+    kind : str
+    fields : mapping
+        By key; values may hold results as they are.
+    """
+    return {"schema": SCHEMA, "kind": kind, **plain(fields)}
 
 
 def to_fields(value: Document) -> dict[str, Any]:

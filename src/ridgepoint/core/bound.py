@@ -57,12 +57,12 @@ class Bound:
     @property
     def limiter(self) -> str | npt.NDArray[np.str_]:
         """Return the path that needs the most time; of equals the first, compute first."""
-        return _largest(self.times_s)
+        return longest(self.times_s)
 
     @property
     def binding(self) -> str | npt.NDArray[np.str_]:
         """Return the single constraint that needs the most time, for example ``dram_read``."""
-        return _largest(self.constraints_s)
+        return longest(self.constraints_s)
 
     @property
     def known(self) -> Demand:
@@ -197,7 +197,8 @@ def ridge(
     return plain(machine.rate(work, cores=cores) / machine.rate(resource, cores=cores))
 
 
-def _largest(times: Mapping[str, Amount]) -> str | npt.NDArray[np.str_]:
+def longest(times: Mapping[str, Amount]) -> str | npt.NDArray[np.str_]:
+    """Return the name of the longest of some times; of equals the first."""
     names, parts = np.array(list(times)), [np.asarray(part) for part in times.values()]
     # Not argmax over a stack: along its short first axis that is thirty times slower.
     chosen = np.zeros(np.broadcast_shapes(*(part.shape for part in parts)), dtype=np.intp)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.amounts import Amount, plain, ratio
-from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, slowest
+from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, longest, slowest
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
@@ -50,14 +50,11 @@ class Placed:
     ----------
     bound : Bound
         Of one node; each path on the machine that is slowest at it.
-    roofline_limiter : str or ndarray
-        What the roofline says, which knows no network: ``compute`` or ``memory``.
     slowest : int or ndarray
         Which of the machines bounds: the one whose own bound is the largest.
     """
 
     bound: Bound
-    roofline_limiter: str | npt.NDArray[np.str_]
     slowest: int | npt.NDArray[np.intp]
 
     @property
@@ -76,7 +73,7 @@ class Placed:
         return self._shaped(self.bound.demand.amount("network"))
 
     @property
-    def times_s(self) -> dict[Region, Amount]:
+    def times_s(self) -> dict[str, Amount]:
         """Seconds that each region's path needs, on the machine that is slowest at it."""
         times = self.bound.times_s
         return {name: self._shaped(times.get(path, 0.0)) for name, path in REGIONS.items()}
@@ -89,7 +86,13 @@ class Placed:
     @property
     def limiter(self) -> str | npt.NDArray[np.str_]:
         """Which region's path needs most; of equals the first, compute first."""
-        return _region(self.bound.limiter)
+        return longest(self.times_s)
+
+    @property
+    def roofline_limiter(self) -> str | npt.NDArray[np.str_]:
+        """What the roofline says, which knows no network: ``compute`` or ``memory``."""
+        times = self.times_s
+        return longest({"compute": times["compute"], "memory": times["memory"]})
 
     @property
     def memory_intensity(self) -> Amount:
@@ -234,14 +237,8 @@ class Ridgeline:
         if not np.all(sum(demand.amounts.values()) > 0):
             raise ValueError("work, memory_bytes and network_bytes must not all be 0")
         bounds = self._bounds(demand)
-        node = {n: a for n, a in demand.amounts.items() if n != "network"}
-        alone = slowest(self._bounds(Demand(node))).limiter if node else "compute"
         most = np.argmax(np.stack([machine.time_s for machine in bounds]), axis=0)
-        return Placed(
-            bound=slowest(bounds),
-            roofline_limiter=_region(alone),
-            slowest=int(most) if most.ndim == 0 else most,
-        )
+        return Placed(bound=slowest(bounds), slowest=int(most) if most.ndim == 0 else most)
 
     def attainable(
         self, memory_intensity: npt.ArrayLike, arithmetic_intensity: npt.ArrayLike
@@ -311,12 +308,9 @@ class Ridgeline:
         return plain(np.maximum.reduce(np.broadcast_arrays(*lines)))
 
     def _bounds(self, demand: Demand) -> list[Bound]:
-        """Return the bound of each machine; of equal times the first region limits."""
-        paths = list(REGIONS.values())
-        names = sorted(demand.amounts, key=lambda name: paths.index(RESOURCES[name].path))
-        asked = Demand({name: demand.amounts[name] for name in names})
+        """Return the bound of each machine."""
         return [
-            bound(asked, machine, overlap=self.overlap, cores=self.cores)
+            bound(demand, machine, overlap=self.overlap, cores=self.cores)
             for machine in self.machines
         ]
 
@@ -327,10 +321,3 @@ def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
     if not (x > 0).all():
         raise ValueError(f"memory_intensity must be > 0, got {memory_intensity!r}")
     return {"dram": 1.0, "network": 1.0 / x}
-
-
-def _region(limiter: str | npt.NDArray[np.str_]) -> str | npt.NDArray[np.str_]:
-    """Return the region of the plane in which a path is the limiter."""
-    if isinstance(limiter, str):
-        return "memory" if limiter == "dram" else limiter
-    return np.where(limiter == "dram", "memory", limiter)

@@ -7,11 +7,13 @@ its instructions by how many of the easiest kind a core starts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
+from ridgepoint.core.bound import Bound, bound, combined
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts
+from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.mix import Mix, MixBound, mix_bound, mix_of
 from ridgepoint.models.thresholds import ABOVE_MIX, NEAR
@@ -35,25 +37,34 @@ class MixPlace:
         Its flop by kind.
     bound : MixBound or None
         Of its flop alone; None: not known, and `unknown` says why.
-    time_s : float or None
-        The least time with its own mix: of its flop, or of its traffic if that takes longer.
-    limiter : str or None
-        ``compute`` or the memory level that takes so long.
-    attainable_per_s : float or None
-        W over that time, flop/s.
+    whole : Bound or None
+        Of its flop with its own mix, and of its traffic.
     efficiency : float or None
-        That time over the runtime's median; None: it was not timed.
+        The least time over the runtime's median; None: it was not timed.
     unknown : tuple of str
         What is not known of the mix; the bound holds without it.
     """
 
     mix: Mix
-    bound: MixBound | None
-    time_s: float | None
-    limiter: str | None
-    attainable_per_s: float | None
-    efficiency: float | None
+    bound: MixBound | None = None
+    whole: Bound | None = None
+    efficiency: float | None = None
     unknown: tuple[str, ...] = ()
+
+    @property
+    def time_s(self) -> float | None:
+        """The least time with its own mix: of its flop, or of its traffic if that takes longer."""
+        return None if self.whole is None else float(self.whole.time_s)
+
+    @property
+    def limiter(self) -> str | None:
+        """``compute``, or the memory level that takes so long."""
+        return None if self.whole is None else str(self.whole.limiter)
+
+    @property
+    def attainable_per_s(self) -> float | None:
+        """The work over the least time, flop/s."""
+        return float(self.whole.attainable) if self.whole is not None and self.time_s else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +96,7 @@ def place_mix(
     machine: Machine,
     *,
     cores: float,
-    times_s: Mapping[str, float],
+    limit: Bound | None,
     runtime_s: float | None,
     doubts: Collection[str] = (),
 ) -> MixPlace | None:
@@ -97,8 +108,8 @@ def place_mix(
     machine : Machine
     cores : float
         Whose roofs apply.
-    times_s : mapping of str to float
-        Seconds that each path of the machine's bound needs; those of memory hold here too.
+    limit : Bound or None
+        By the machine's roofs; its times of memory hold here too.
     runtime_s : float or None
     doubts : collection of str
         Codes of the cautions about the counts.
@@ -113,36 +124,20 @@ def place_mix(
         return None
     if _OTHER_PATH in doubts:
         why = "libraries choose other instructions in a native run than while they are counted"
-        return _unknown(mix, why)
+        return MixPlace(mix=mix, unknown=(why,))
     own = mix_bound(mix, machine, cores=cores)
-    if own is None:
-        return _unknown(mix, "the machine has no ceiling for these precisions")
-    paths = {
-        COMPUTE: own.time_s,
-        **{path: seconds for path, seconds in times_s.items() if path != COMPUTE},
-    }
-    limiter = max(paths, key=lambda path: paths[path])
-    time_s = paths[limiter]
+    if own is None or limit is None:
+        return MixPlace(mix=mix, unknown=("the machine has no ceiling for these precisions",))
+    times_s = {**limit.times_s, COMPUTE: own.time_s}
+    whole = replace(
+        limit, constraints_s=times_s, times_s=times_s, time_s=combined(times_s.values())
+    )
     return MixPlace(
         mix=mix,
         bound=own,
-        time_s=time_s,
-        limiter=limiter,
-        attainable_per_s=counts.work_flop / time_s if time_s else None,
-        efficiency=None if runtime_s is None else time_s / runtime_s,
+        whole=whole,
+        efficiency=None if runtime_s is None else float(whole.efficiency(runtime_s)),
         unknown=own.unknown,
-    )
-
-
-def _unknown(mix: Mix, why: str) -> MixPlace:
-    return MixPlace(
-        mix=mix,
-        bound=None,
-        time_s=None,
-        limiter=None,
-        attainable_per_s=None,
-        efficiency=None,
-        unknown=(why,),
     )
 
 
@@ -186,7 +181,7 @@ def place_issue(
             time_s=None,
             efficiency=None,
         )
-    time_s = counts.instructions / float(machine.rate(ISSUE, cores=cores))
+    least = bound(Demand({ISSUE: counts.instructions}), machine, cores=cores)
     on_one = machine.best(ISSUE, threads=1)
     most = None
     if on_one is not None and on_one.rate is not None:
@@ -196,8 +191,8 @@ def place_issue(
         instructions=counts.instructions,
         per_cycle=per_cycle,
         most_per_cycle=most,
-        time_s=time_s,
-        efficiency=None if runtime_s is None else time_s / runtime_s,
+        time_s=float(least.time_s),
+        efficiency=None if runtime_s is None else float(least.efficiency(runtime_s)),
     )
 
 

@@ -220,7 +220,7 @@ def place_with(
             counts,
             machine,
             cores=cores,
-            times_s={} if limit is None else {k: float(s) for k, s in limit.times_s.items()},
+            limit=limit,
             runtime_s=seconds,
             doubts={caution.code for caution in measurement.all_cautions},
         )

@@ -28,7 +28,7 @@ from figure_inputs import (
 from rich.console import Console
 
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.models.regions import region_alone
+from ridgepoint.models.parts import region_alone
 from ridgepoint.show.charts.mpl import draw, save
 from ridgepoint.show.charts.roofline import roofline_figure, subject
 from ridgepoint.show.charts.terminal import render

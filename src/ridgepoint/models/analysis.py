@@ -14,9 +14,8 @@ from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
-from ridgepoint.models.parts import function_alone, timed_functions
+from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
-from ridgepoint.models.regions import region_alone
 from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
 from ridgepoint.models.work import Metric, demand_of
 

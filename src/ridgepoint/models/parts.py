@@ -1,4 +1,4 @@
-"""A part of a program as a measurement of its own, to be placed as a program is."""
+"""A region or a function as a measurement of its own, to be placed as a program is."""
 
 from __future__ import annotations
 
@@ -54,13 +54,42 @@ def part_alone(
     )
 
 
+def region_alone(measurement: Measurement, region: RegionCounts) -> Measurement:
+    """Return the measurement of a region alone.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Of the whole program.
+    region : RegionCounts
+        One of its regions.
+
+    Returns
+    -------
+    Measurement
+        What the region did, and its time: wall-clock time in which a thread was inside, and time
+        inside summed over threads. Not timed where the former is unknown.
+    """
+    timed = next((part for part in measurement.timed_regions if part.name == region.name), None)
+    return part_alone(
+        measurement,
+        region,
+        kind="region",
+        timed=(
+            None
+            if timed is None or timed.runtime_s is None
+            else Timed(runtime_s=timed.runtime_s, cpu_s=timed.busy_s, cautions=timed.cautions)
+        ),
+    )
+
+
 def timed_functions(
     measurement: Measurement,
 ) -> Iterator[tuple[FunctionCounts | None, TimedFunction]]:
     """Yield the functions that were timed, longest first; None: one that was not counted."""
     if measurement.sampled is None:
         return
-    counted = {(one.object, one.name): one for one in measurement.counted.functions}
+    counted = {(part.object, part.name): part for part in measurement.counted.functions}
     for timed in measurement.sampled.functions:
         yield counted.get((timed.object, timed.name or "")), timed
 

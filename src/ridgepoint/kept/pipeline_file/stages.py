@@ -15,9 +15,8 @@ from ridgepoint.core.resources import RESOURCES
 from ridgepoint.demands.formulas import FORMULAS, MajorCycles, Work
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.pipeline_file.section import Section
-from ridgepoint.models.parts import function_alone, timed_functions
+from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.pipeline import Stage
-from ridgepoint.models.regions import region_alone
 from ridgepoint.models.work import Metric, demand_of
 from ridgepoint.published.sdp_loads import Product
 

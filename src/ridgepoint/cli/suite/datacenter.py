@@ -86,9 +86,11 @@ def _workloads() -> Mapping[str, Workload]:
 
 
 def _show_published() -> None:
-    from ridgepoint.show.tables.dc_tables import published, published_tables
+    from ridgepoint.published.tables import publication
+    from ridgepoint.show.tables.recomputed_table import recomputed_tables
+    from ridgepoint.suites.datacenter.published import published_tables
 
-    common.console().print(published(published_tables()))
+    common.console().print(recomputed_tables(published_tables(), source=publication().source))
 
 
 def _list(cases: Sequence[DatacenterCase]) -> None:

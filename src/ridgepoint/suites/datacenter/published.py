@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.text import Text
-
 from ridgepoint.core.machine import Host
 from ridgepoint.core.units import format_si
 from ridgepoint.models.dc_roofline import DCRoofline, peak_bop_per_s
 from ridgepoint.published.machines import load
+from ridgepoint.published.recomputed import Cell, RecomputedTable
 from ridgepoint.published.tables import (
     Publication,
     Span,
@@ -21,10 +18,7 @@ from ridgepoint.published.tables import (
     recomputed,
     spans,
 )
-from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.tables.recomputed import DISAGREES, Cell, RecomputedTable
 
-_LEAD = f"printed | recomputed; {DISAGREES}: they disagree by more than rounding"
 _NAMES = {"e5645": "E5645", "d510": "D510", "e5310": "E5310"}
 # Of Eq. (4), by which the peaks of Table 9 follow from the cores and clocks of Table 8.
 _BOP_PER_CYCLE = {"E5645": 6.0, "D510": 2.0, "E5310": 6.0}
@@ -44,19 +38,6 @@ def published_tables() -> tuple[RecomputedTable, ...]:
         _table_15,
     )  # fmt: skip
     return tuple(make(paper) for make in makers)
-
-
-def published(tables: Sequence[RecomputedTable]) -> RenderableType:
-    """Return the tables for the terminal, with what a mark means and where they are from."""
-    parts: list[RenderableType] = [Text(publication().source), Text(_LEAD)]
-    for one in tables:
-        parts.append(Padding(Text(f"Table {one.number}: {one.title}", style="bold"), (1, 0, 0, 0)))
-        table = plain_table("", *one.columns)
-        for name, cells in one.rows:
-            table.add_row(Text(name), *(Text(cell.text) for cell in cells))
-        parts.append(table)
-        parts += [Padding(Text(remark), (0, 0, 0, 2)) for remark in one.remarks]
-    return Group(*parts)
 
 
 def _e5645(work: str = "bop") -> DCRoofline:

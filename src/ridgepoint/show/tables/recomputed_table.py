@@ -1,0 +1,27 @@
+"""Tables of a paper for the terminal, what it prints beside what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from ridgepoint.published.recomputed import DISAGREES, RecomputedTable
+from ridgepoint.show.tables.layout import plain_table
+
+_LEAD = f"printed | recomputed; {DISAGREES}: they disagree by more than rounding"
+
+
+def recomputed_tables(tables: Sequence[RecomputedTable], *, source: str) -> RenderableType:
+    """Return the tables for the terminal, with what a mark means and where they are from."""
+    parts: list[RenderableType] = [Text(source), Text(_LEAD)]
+    for one in tables:
+        parts.append(Padding(Text(f"Table {one.number}: {one.title}", style="bold"), (1, 0, 0, 0)))
+        table = plain_table("", *one.columns)
+        for name, cells in one.rows:
+            table.add_row(Text(name), *(Text(cell.text) for cell in cells))
+        parts.append(table)
+        parts += [Padding(Text(remark), (0, 0, 0, 2)) for remark in one.remarks]
+    return Group(*parts)

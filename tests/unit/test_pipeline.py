@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.models.pipeline import Pipeline, Stage, devices, stage_times
+from ridgepoint.models.pipeline import Pipeline, Stage
+from ridgepoint.models.pipeline.times import devices, stage_times
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")
 NAMES = ("grid", "ifft", "deconvolve", "fft", "degrid")

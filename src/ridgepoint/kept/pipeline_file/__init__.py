@@ -22,9 +22,10 @@ from ridgepoint.kept.pipeline_file.machines import machine_of, machines_beside
 from ridgepoint.kept.pipeline_file.section import Section
 from ridgepoint.kept.pipeline_file.stages import Around, Read, precision_of, stages_of
 from ridgepoint.kept.toml_lines import lines_of
-from ridgepoint.models.pipeline import Pipeline, stage_times
+from ridgepoint.models.pipeline import Pipeline
 from ridgepoint.models.pipeline.assessment import Assessment, assess
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, Share, require_weights
+from ridgepoint.models.pipeline.times import stage_times
 from ridgepoint.published.sdp_loads import Product, product, products
 
 __all__ = ["Case", "Cases", "example", "examples", "read_pipeline"]

@@ -1,4 +1,4 @@
-"""A pipeline on a machine: all its figures, with intervals, and how the composites differ."""
+"""A pipeline on a machine: all its figures, with intervals, and the cautions about them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ridgepoint.core.amounts import Amount
 from ridgepoint.core.bound import Bound, combined
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.pipeline import (
-    EQUATIONS,
-    Pipeline,
-    Rule,
-    Stage,
-    StageTimes,
-    devices,
-    stage_times,
-)
+from ridgepoint.models.pipeline import Pipeline, Stage
+from ridgepoint.models.pipeline.composites import Composite, composites_of, finite
+from ridgepoint.models.pipeline.times import Rule, StageTimes, stage_times
 from ridgepoint.models.pipeline.uncertainty import Drawn, draw
 from ridgepoint.models.thresholds import ABOVE_ROOF
-
-# Below this the composites agree as far as anybody reads them.
-_ALIKE = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +50,7 @@ class StageFigures:
     @property
     def intensity(self) -> float | None:
         """OI_i, flop/byte; None: infinite."""
-        return _finite(self.bound.intensity("dram"))
+        return finite(self.bound.intensity("dram"))
 
     @property
     def compute_s(self) -> float:
@@ -101,51 +91,6 @@ class StageFigures:
     def roofline_efficiency(self) -> float:
         """R_i over the peak."""
         return self.compute_s / self.bound_s
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composite:
-    """A pipeline as one point of the roofline, by one rule.
-
-    Parameters
-    ----------
-    rule : {"by bytes", "by time", "capped", "exact"}
-    intensity : float or None
-        flop/byte; None: infinite. Of ``exact``: where the roof is at the performance of the
-        series.
-    roofline_efficiency : Estimate
-        RE, at most 1.
-    is_clipped : bool
-        Whether the rule itself gives more than 1.
-    programming_efficiency : Estimate
-        That goes with it: CE / RE by Eq. (8), and for ``exact`` the bound over the time.
-    compute_efficiency : Estimate
-        Their product.
-    devices : Estimate or None
-        N of Eq. (10), not rounded; None: no load is given.
-    devices_at_roof : float or None
-        N if every stage were at its roof (PE = 1).
-    difference : float
-        RE over the exact one, minus 1.
-    why : str
-        Why it differs.
-    """
-
-    rule: Rule
-    intensity: float | None
-    roofline_efficiency: Estimate
-    is_clipped: bool
-    programming_efficiency: Estimate
-    compute_efficiency: Estimate
-    devices: Estimate | None
-    devices_at_roof: float | None
-    difference: float
-    why: str
-
-    @property
-    def equation(self) -> str:
-        """How the memo calls it."""
-        return EQUATIONS[self.rule]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,29 +188,29 @@ def assess(
     >>> round(found.composite("capped").intensity, 3), round(found.compute_efficiency.median, 4)
     (4.0, 0.0476)
     """
-    point, drawn = stage_times(pipeline, machine, cores=cores), draw(pipeline, machine, cores=cores)
-    time = float(point.time_s.sum())
-    time_s = drawn.interval(time, drawn.times.time_s.sum(axis=0))
-    efficiency = drawn.interval(float(point.compute_efficiency), drawn.times.compute_efficiency)
+    times, drawn = stage_times(pipeline, machine, cores=cores), draw(pipeline, machine, cores=cores)
+    seconds = float(times.time_s.sum())
+    time_s = drawn.interval(seconds, drawn.times.time_s.sum(axis=0))
+    efficiency = drawn.interval(float(times.compute_efficiency), drawn.times.compute_efficiency)
     total = None
     if pipeline.host_time_s is not None:
         sums = drawn.times.time_s.sum(axis=0) + drawn.host_s
-        total = drawn.interval(time + pipeline.host_time_s.median, sums)
-    composites = _composites(pipeline, point, drawn, load_per_s)
-    stages = _stages(pipeline, point)
+        total = drawn.interval(seconds + pipeline.host_time_s.median, sums)
+    composites = composites_of(pipeline, times, drawn, load_per_s)
+    stages = _stages(pipeline, times)
     return Assessment(
         pipeline=pipeline,
         machine=machine,
         cores=cores,
         load_per_s=load_per_s,
-        peak=float(point.peak),
-        bandwidth=float(np.asarray(point.bandwidth)),
+        peak=float(times.peak),
+        bandwidth=float(np.asarray(times.bandwidth)),
         stages=stages,
         composites=composites,
         compute_efficiency=efficiency,
         time_s=time_s,
-        bound_s=float(point.whole.time_s),
-        mixed_s=float(combined(point.whole.times_s.values())),
+        bound_s=float(times.whole.time_s),
+        mixed_s=float(combined(times.whole.times_s.values())),
         total_s=total,
         devices=composites[2].devices,
         uncertain=drawn.uncertain,
@@ -273,103 +218,16 @@ def assess(
     )
 
 
-def _stages(pipeline: Pipeline, point: StageTimes) -> tuple[StageFigures, ...]:
+def _stages(pipeline: Pipeline, times: StageTimes) -> tuple[StageFigures, ...]:
     return tuple(
         StageFigures(
             stage=stage,
-            bound=point.bounds[i],
-            time_s=float(point.time_s[i]),
-            weight=float(point.weight[i]),
-            roof_weight=float(point.roof_weight[i]),
+            bound=times.bounds[i],
+            time_s=float(times.time_s[i]),
+            weight=float(times.weight[i]),
+            roof_weight=float(times.roof_weight[i]),
         )
         for i, stage in enumerate(pipeline.stages)
-    )
-
-
-def _composites(
-    pipeline: Pipeline, point: StageTimes, drawn: Drawn, load_per_s: float | None
-) -> tuple[Composite, ...]:
-    """Return the composites, each with the devices that follow from it."""
-    # CE = RE x PE is an identity for Eq. (8) and for the exact bound, each with its own PE. What
-    # the other two would give, were the memo's PE multiplied with them, shows how N moves.
-    own = {rule: _efficiencies(point, rule) for rule in EQUATIONS}
-    many = {rule: _efficiencies(drawn.times, rule) for rule in EQUATIONS}
-    exact = float(own["exact"][1])
-    found = []
-    for rule in EQUATIONS:
-        intensity, roofline, programming = own[rule]
-        clipped = min(float(roofline), 1.0)
-        drawn_roofline = np.minimum(many[rule][1], 1.0)
-        product = clipped * float(programming)
-        drawn_product = drawn_roofline * many[rule][2]
-        needed = None
-        if load_per_s is not None:
-            needed = drawn.interval(
-                _devices(load_per_s, point.peak, product),
-                devices(load_per_s, peak=drawn.times.peak, compute_efficiency=drawn_product),
-            )
-        found.append(
-            Composite(
-                rule=rule,
-                intensity=_finite(intensity),
-                roofline_efficiency=drawn.interval(clipped, drawn_roofline),
-                is_clipped=bool(roofline > 1 + 1e-12),
-                programming_efficiency=drawn.interval(float(programming), many[rule][2]),
-                compute_efficiency=drawn.interval(product, drawn_product),
-                devices=needed,
-                devices_at_roof=load_per_s and _devices(load_per_s, point.peak, clipped),
-                difference=clipped / exact - 1,
-                why=_why(rule, clipped / exact - 1, pipeline, point),
-            )
-        )
-    return tuple(found)
-
-
-def _efficiencies(found: StageTimes, rule: Rule) -> tuple[Amount, Amount, Amount]:
-    """Return intensity, roofline efficiency, and the programming efficiency that goes with it."""
-    intensity, roofline = found.composite(rule)
-    base = found.composite("exact" if rule == "exact" else "capped")[1]
-    return intensity, roofline, np.asarray(found.compute_efficiency / base)
-
-
-def _devices(load_per_s: float, peak: Amount, efficiency: float) -> float:
-    return float(np.asarray(devices(load_per_s, peak=peak, compute_efficiency=efficiency)))
-
-
-def _why(rule: Rule, difference: float, pipeline: Pipeline, point: StageTimes) -> str:
-    """Return why a composite differs from the bound of the stages in series."""
-    if rule == "exact":
-        return "not an average: adds up the times at the roofs of stages in series"
-    names = [stage.name for stage in pipeline.stages]
-    if rule == "by bytes":
-        if abs(difference) < _ALIKE:
-            return "agrees: one resource bounds all stages"
-        return "assumes that the stages overlap; in series they do not"
-    beyond = [
-        name
-        for name, intensity, limiter in zip(names, point.intensity, point.limiters, strict=True)
-        if limiter == "compute" and intensity > point.ridge * (1 + _ALIKE)
-    ]
-    if rule == "by time" and beyond:
-        return (
-            "counts intensity beyond the ridge, where it no longer raises the roof "
-            f"({', '.join(beyond)})"
-        )
-    if abs(difference) < _ALIKE:
-        return (
-            "agrees: the roofs of all stages are equally high, whatever share of them is reached"
-            if np.ptp(point.roofline_efficiency) < _ALIKE
-            else (
-                "agrees: all stages reach the same share of their roofs, or their differences "
-                "cancel"
-            )
-        )
-    moved = point.weight - point.roof_weight
-    exact = float(point.composite("exact")[1])
-    most = int(np.argmax(np.abs(moved * (point.roofline_efficiency - exact))))
-    return (
-        f"weighted by measured time: {names[most]} is {_share(point.weight[most])} of it, and "
-        f"{_share(point.roof_weight[most])} of the time at the roofs"
     )
 
 
@@ -419,12 +277,3 @@ def _cautions(
             )
         )
     return tuple(found)
-
-
-def _finite(value: Amount) -> float | None:
-    number = float(np.asarray(value))
-    return number if np.isfinite(number) else None
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.0f} %"

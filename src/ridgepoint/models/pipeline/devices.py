@@ -11,7 +11,8 @@ from ridgepoint.core.amounts import Array
 from ridgepoint.core.bound import bound
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.pipeline import Pipeline, Stage, stage_times
+from ridgepoint.models.pipeline import Pipeline, Stage
+from ridgepoint.models.pipeline.times import stage_times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

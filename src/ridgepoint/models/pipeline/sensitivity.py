@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.models.pipeline import Pipeline, stage_times
+from ridgepoint.models.pipeline import Pipeline
+from ridgepoint.models.pipeline.times import stage_times
 
 STEP = 0.1
 """By which everything is improved."""

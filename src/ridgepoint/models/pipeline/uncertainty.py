@@ -17,7 +17,8 @@ from ridgepoint.core.amounts import Array
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES, resource_named
-from ridgepoint.models.pipeline import Pipeline, StageTimes, stage_times
+from ridgepoint.models.pipeline import Pipeline
+from ridgepoint.models.pipeline.times import StageTimes, stage_times
 
 DRAWS = 4000
 SEED = 54

@@ -12,7 +12,8 @@ from rich.text import Text
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
-from ridgepoint.models.pipeline.assessment import Assessment, Composite
+from ridgepoint.models.pipeline.assessment import Assessment
+from ridgepoint.models.pipeline.composites import Composite
 from ridgepoint.models.pipeline.devices import Assignment
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up
 from ridgepoint.models.pipeline.sensitivity import Sensitivity

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.core.units import format_si
-from ridgepoint.show.charts.mpl import write
-from ridgepoint.show.charts.ridgeline_mpl import REGION_INKS
-from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show.pictures import write
+from ridgepoint.show.theme import INK, hex_of
 from training_steps import StepsFigure
 
 if TYPE_CHECKING:
@@ -23,13 +22,13 @@ _STYLES: dict[str, dict[str, Any]] = {
     "none": {"color": INK, "linewidth": 1.6},
     # Upon one of the next two, wherever it is.
     "full": {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 3)), "zorder": 2.5},
-    "compute": {"color": REGION_INKS["compute"], "linewidth": 1.0},
-    "network": {"color": REGION_INKS["network"], "linewidth": 1.0},
+    "compute": {"color": hex_of("compute"), "linewidth": 1.0},
+    "network": {"color": hex_of("network"), "linewidth": 1.0},
 }
 _MARKS: tuple[dict[str, Any], ...] = (
     {"marker": "o", "color": INK, "markersize": 6},
-    {"marker": "s", "color": REGION_INKS["compute"], "markersize": 4},
-    {"marker": "^", "color": REGION_INKS["network"], "markersize": 4},
+    {"marker": "s", "color": hex_of("compute"), "markersize": 4},
+    {"marker": "^", "color": hex_of("network"), "markersize": 4},
 )
 
 
@@ -73,7 +72,7 @@ def draw(figure: StepsFigure, ax: Axes) -> None:
 
 
 def save(figure: StepsFigure, path: str | Path) -> None:
-    """Write the figure to a file; as `ridgepoint.show.charts.mpl.save`."""
+    """Write the figure to a file; as `ridgepoint.show.draw_mpl.save`."""
 
     def make() -> Figure:
         from matplotlib.figure import Figure

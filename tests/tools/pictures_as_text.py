@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
+import numpy as np
 from matplotlib.collections import Collection, LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.contour import ContourSet
@@ -19,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
 from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, FuncFormatter
@@ -26,6 +28,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 _MOST_POINTS = 8
 _LETTER = 0.56
 """Width of a letter over its size, on average."""
+_LETTERS = "os^Dv<>PX*_"
 _BLANK = 0.14
 """Width of the blank before the first and after the last letter, together."""
 
@@ -61,7 +64,9 @@ def said(figure: Figure) -> str:
     ]
     lines += [f"  {line}" for legend in figure.legends for line in _legend(legend, None)]
     for axes in figure.axes:
-        lines += ["axes", *(f"  {line}" for line in _axes(axes))]
+        own = list(_axes(axes))
+        if own:
+            lines += ["axes" if _is_shown(axes) else "around", *(f"  {line}" for line in own)]
     return "\n".join(lines)
 
 
@@ -70,7 +75,7 @@ def _axes(axes: Any) -> Iterator[str]:
         if title := axes.get_title(loc=place):
             yield f"title {title!r}"
     names = ("x", "y", "z") if axes.name == "3d" else ("x", "y")
-    for name in names:
+    for name in names if _is_shown(axes) else ():
         yield from _axis(name, axes)
     # In the order in which they are drawn; spines, axes and the background are not among them.
     skipped = {*axes.spines.values(), axes.patch, axes.title, axes.xaxis, axes.yaxis}
@@ -86,6 +91,11 @@ def _axes(axes: Any) -> Iterator[str]:
             yield f"text {artist.get_text()!r} on its contour {_colour(artist.get_color())}"
         elif artist not in skipped and artist.get_visible():
             yield from _artist(artist, axes)
+
+
+def _is_shown(axes: Any) -> bool:
+    """Return whether axes are drawn, rather than being there for texts to hang from."""
+    return bool(axes.axison) or axes.name == "3d"
 
 
 def _axis(name: str, axes: Any) -> Iterator[str]:
@@ -130,7 +140,7 @@ def _place(text: Text, axes: Any) -> str:
     if isinstance(text, Annotation):
         return f"by {_pair(text.xy)} " if text.xycoords == "data" else ""
     x, y = text.get_position()
-    if text.get_transform() == axes.transData:
+    if text.get_transform() == axes.transData and _is_shown(axes):
         return f"in {_pair((x, y))} "
     if text.get_transform() == axes.transAxes and 0 <= y <= 1:
         return f"at {x:.2f} {y:.2f} "
@@ -188,11 +198,14 @@ def _collection(collection: Collection, axes: Any) -> Iterator[str]:
 
 
 def _shape(collection: Collection) -> str:
-    """Return how many corners the shape of marks has, and how wide it is; of a disc none."""
-    outline = collection.get_paths()[0]
-    box = outline.get_extents()
-    corners = 0 if outline.codes is not None and 4 in outline.codes else len(outline.vertices) - 1
-    return f"of {corners} corners, {_number(box.width)} x {_number(box.height)}"
+    """Return matplotlib's letter of the shape of marks."""
+    outline = collection.get_paths()[0].vertices
+    for letter in _LETTERS:
+        style = MarkerStyle(letter)
+        known = style.get_path().transformed(style.get_transform()).vertices
+        if known.shape == outline.shape and np.allclose(known, outline):
+            return letter
+    return "of another shape"
 
 
 def _patch(patch: Patch, axes: Any) -> Iterator[str]:

@@ -12,14 +12,14 @@ from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
 from ridgepoint.published.machines import load
+from ridgepoint.show.axes import clipped, decade_ticks, decades, si_text
 from ridgepoint.show.charts.ridgeline import ridgeline_chart, ridgeline_figure, times_chart
 from ridgepoint.show.charts.ridgeline_case import case_study
 from ridgepoint.show.charts.ridgeline_explained import explained
-from ridgepoint.show.charts.ridgeline_mpl import save
 from ridgepoint.show.charts.ridgeline_paper import save_all
-from ridgepoint.show.charts.ridgeline_plane import clipped, decade_ticks, decades, si_text
 from ridgepoint.show.charts.ridgeline_surface import surfaces
-from ridgepoint.show.charts.ridgeline_surface_mpl import save_surface
+from ridgepoint.show.draw_mpl import save
+from ridgepoint.show.draw_surface import save_surface
 from ridgepoint.show.tables.ridgeline_table import ridgeline_table
 
 PAPER = Ridgeline(machines=(load("cascade-lake"),), work="fp32")
@@ -40,9 +40,14 @@ EDGES = point_trajectory(
 )
 
 
-def styles(chart, style):
-    """Return the lines of a style."""
-    return [line for line in chart.lines if line.style == style]
+def of_kind(chart, kind):
+    """Return the lines of a kind."""
+    return [line for line in chart.lines if line.kind == kind]
+
+
+def labels(marks):
+    """Return what is written beside marks."""
+    return [mark.label.text for mark in marks]
 
 
 # --- the plane ----------------------------------------------------------------------------------
@@ -52,26 +57,26 @@ def test_the_plane_holds_the_ridge_point_and_all_batches():
     """I_M from 0.50 to 1.5 and 8.75, I_A from 1.5 to 2048 and 40: in whole decades."""
     chart, beyond = ridgeline_chart(PAPER, STUDY)
 
-    assert chart.x_limits == pytest.approx((0.1, 100))
-    assert chart.y_limits == pytest.approx((0.1, 10000))
+    assert chart.x.limits == pytest.approx((0.1, 100))
+    assert chart.y.limits == pytest.approx((0.1, 10000))
     assert beyond == []
-    assert [dot.label for dot in chart.dots] == list(map(str, BATCH))
-    assert [dot.region for dot in chart.dots] == ["network"] * 9 + ["compute"] * 4
+    assert labels(chart.marks) == list(map(str, BATCH))
+    assert [dot.ink for dot in chart.marks] == ["network"] * 9 + ["compute"] * 4
 
 
 def test_the_regions_meet_at_the_ridge_point_and_fill_the_plane():
     """Their areas, on logarithmic axes, add up to the frame's; each has a corner at (8.75, 40)."""
     chart, _ = ridgeline_chart(PAPER, LARGE)
 
-    def area(corners):
+    def surface(corners):
         x, y = np.log10(np.array(corners)).T
         return 0.5 * abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
 
-    frame = math.log10(chart.x_limits[1] / chart.x_limits[0]) * math.log10(
-        chart.y_limits[1] / chart.y_limits[0]
+    frame = math.log10(chart.x.limits[1] / chart.x.limits[0]) * math.log10(
+        chart.y.limits[1] / chart.y.limits[0]
     )
-    assert [one.region for one in chart.areas] == ["compute", "memory", "network"]
-    assert sum(area(one.corners) for one in chart.areas) == pytest.approx(frame)
+    assert [area.ink for area in chart.areas] == ["compute", "memory", "network"]
+    assert sum(surface(one.corners) for one in chart.areas) == pytest.approx(frame)
     for one in chart.areas:
         nearest = min(math.dist((8.75, 40), corner) for corner in one.corners)
         assert nearest < 1e-9
@@ -80,18 +85,18 @@ def test_the_regions_meet_at_the_ridge_point_and_fill_the_plane():
 def test_the_ridge_is_where_x_times_y_is_350():
     """From the left edge to the ridge point; the other two edges leave from there."""
     chart, _ = ridgeline_chart(PAPER, LARGE)
-    diagonal, level, upright = styles(chart, "ridge")
+    diagonal, level, upright = of_kind(chart, "roof")
 
     assert [x * y for x, y in diagonal.places] == pytest.approx([350, 350])
-    assert diagonal.places[0][0] == chart.x_limits[0]
-    assert diagonal.label == "ridge: x y = 350 flop/byte"
+    assert diagonal.places[0][0] == chart.x.limits[0]
+    assert diagonal.label.text == "ridge: x y = 350 flop/byte"
     assert diagonal.places[-1] == level.places[0] == upright.places[-1] == (8.75, 40)
 
 
 def test_lines_of_one_performance_have_a_knee_at_the_memory_intensity_of_the_ridge():
     """100 Gflop/s: x y = 8.33 with 12 GB/s, then I_A = 0.952 with 105 GB/s."""
     chart, _ = ridgeline_chart(PAPER, LARGE)
-    lines = {line.label: line.places for line in styles(chart, "iso")}
+    lines = {line.label.text: line.places for line in of_kind(chart, "iso")}
 
     assert list(lines) == ["1 Tflop/s", "100 Gflop/s", "10 Gflop/s"]
     first, knee, last = lines["100 Gflop/s"]
@@ -105,15 +110,15 @@ def test_batches_are_joined_in_their_order_and_own_points_are_not():
     over_batch, _ = ridgeline_chart(PAPER, LARGE)
     own, _ = ridgeline_chart(PAPER, [EDGES])
 
-    (path,) = styles(over_batch, "path")
-    assert path.places == tuple(dot.at for dot in over_batch.dots)
-    assert styles(own, "path") == []
+    (path,) = of_kind(over_batch, "path")
+    assert path.places == tuple(dot.at for dot in over_batch.marks)
+    assert of_kind(own, "path") == []
 
 
 def test_points_at_infinity_are_drawn_at_the_edge_and_named():
     """Each with the reason; what is only far away with its coordinates."""
     chart, beyond = ridgeline_chart(PAPER, [EDGES])
-    edges = {dot.label: dot.edge for dot in chart.dots}
+    edges = {dot.label.text: dot.edge for dot in chart.marks}
 
     assert edges == {
         "stencil": "right", "in cache": "left", "exchange": "bottom", "flop alone": "right",
@@ -124,9 +129,9 @@ def test_points_at_infinity_are_drawn_at_the_edge_and_named():
     assert "exchange (no work)" in beyond
     assert "flop alone (no memory bytes, no network bytes)" in beyond
     assert "far (I_M 1e+12, I_A 1e-12)" in beyond
-    for dot in chart.dots:
-        assert chart.x_limits[0] <= dot.at[0] <= chart.x_limits[1]
-        assert chart.y_limits[0] <= dot.at[1] <= chart.y_limits[1]
+    for dot in chart.marks:
+        assert chart.x.limits[0] <= dot.at[0] <= chart.x.limits[1]
+        assert chart.y.limits[0] <= dot.at[1] <= chart.y.limits[1]
 
 
 def test_of_many_batches_a_few_have_dots_and_all_are_in_the_path():
@@ -134,9 +139,9 @@ def test_of_many_batches_a_few_have_dots_and_all_are_in_the_path():
     many = training_trajectories(PAPER, LAYER, batch=range(1, 2001))
     chart, _ = ridgeline_chart(PAPER, many)
 
-    assert 10 < len(chart.dots) <= 24
-    assert (chart.dots[0].label, chart.dots[-1].label) == ("1", "2000")
-    assert len(styles(chart, "path")[0].places) == 2000
+    assert 10 < len(chart.marks) <= 24
+    assert (chart.marks[0].label.text, chart.marks[-1].label.text) == ("1", "2000")
+    assert len(of_kind(chart, "path")[0].places) == 2000
 
 
 # --- the times beside it ------------------------------------------------------------------------
@@ -149,7 +154,7 @@ def test_the_times_cross_between_256_and_512():
 
     assert times["network"] == pytest.approx([11.1848e-3] * 5, rel=1e-4)
     assert times["compute"][:2] == pytest.approx([6.1357e-3, 12.2713e-3], rel=1e-4)
-    assert [(band.region, band.corners[1][0]) for band in chart.areas] == [
+    assert [(band.ink, band.corners[1][0]) for band in chart.areas] == [
         ("network", pytest.approx(1400 / 3)),
         ("compute", pytest.approx(4096 * math.sqrt(2))),
     ]
@@ -168,7 +173,7 @@ def test_without_overlap_the_combined_time_has_a_line():
     """The sum of the three."""
     none = Ridgeline(machines=PAPER.machines, work="fp32", overlap="none")
     figure = ridgeline_figure(none, training_trajectories(none, LAYER, batch=[512]))
-    (total,) = styles(figure.charts[1], "total")
+    (total,) = of_kind(figure.charts[1], "total")
 
     assert total.places[0][1] == pytest.approx(12.2713e-3 + 0.7989e-3 + 11.1848e-3, rel=1e-4)
     assert "the times do not overlap: regions show what takes longest" in figure.notes
@@ -185,7 +190,7 @@ def test_the_paper_s_explanation_has_its_five_figures():
         "2a": 2, "2b": 2, "2c": 1, "2d": 1, "2e": 1,
     }  # fmt: skip
     regions = {
-        name: [area.region for area in figure.charts[0].areas] for name, figure in figures.items()
+        name: [area.ink for area in figure.charts[0].areas] for name, figure in figures.items()
     }
     assert regions["2a"] == ["compute", "memory"]
     assert regions["2b"] == ["network", "memory"]
@@ -205,9 +210,9 @@ def test_the_rooflines_beside_the_plane_have_their_knees():
 
 def test_performance_rises_with_k_up_to_the_ridge():
     """With k = 3.5, 35, 350 and 3500 with 12 GB/s: 42 and 420 Gflop/s, then the peak twice."""
-    lines = [line for line in explained(PAPER)["2d"].charts[0].lines if line.label[0] == "k"]
+    lines = [line for line in explained(PAPER)["2d"].charts[0].lines if line.label.text[0] == "k"]
 
-    assert [line.label for line in lines] == [
+    assert [line.label.text for line in lines] == [
         "k = 3.5: at most 42 Gflop/s",
         "k = 35: at most 420 Gflop/s",
         "k = 350, the ridge: at most 4.2 Tflop/s",
@@ -218,17 +223,17 @@ def test_performance_rises_with_k_up_to_the_ridge():
 def test_the_case_study_crosses_the_machine_balance_at_32():
     """Fig. 4a: above 40 flop/byte from batch 32 on; Fig. 4b: so says the roofline."""
     figures = case_study(PAPER, STUDY[0])
-    curve = styles(figures["4a"].charts[0], "roof")[0]
-    dots = figures["4b"].charts[0].dots
+    curve = of_kind(figures["4a"], "curve")[0]
+    dots = figures["4b"].marks
 
     assert [x for x, y in curve.places if y > 40] == BATCH[5:]
-    assert [dot.region for dot in dots] == ["memory"] * 5 + ["compute"] * 8
+    assert [dot.ink for dot in dots] == ["memory"] * 5 + ["compute"] * 8
     assert dots[-1].at == pytest.approx((2048, 4.2e12))
 
 
 def test_summing_takes_longer_than_computing_up_to_256():
     """Fig. 4c, as far as it is true: the text says 512, which is wrong by 9.7 %."""
-    own, exchange = case_study(PAPER, STUDY[0])["4c"].charts[0].lines
+    own, exchange = case_study(PAPER, STUDY[0])["4c"].lines
     slower = [x for (x, y), (_, z) in zip(exchange.places, own.places, strict=True) if y > z]
 
     assert slower == BATCH[:9]
@@ -236,10 +241,10 @@ def test_summing_takes_longer_than_computing_up_to_256():
 
 def test_the_compute_network_roofline_holds_the_case_study():
     """Its knee is at 350; batch 256 has 192 flop/byte and 2304 Gflop/s."""
-    chart = case_study(PAPER, STUDY[0])["network"].charts[0]
+    chart = case_study(PAPER, STUDY[0])["network"]
 
     assert chart.lines[0].places[1] == pytest.approx((350, 4.2e12))
-    assert chart.dots[8].at == pytest.approx((192, 2304e9))
+    assert chart.marks[8].at == pytest.approx((192, 2304e9))
 
 
 def test_the_surfaces_have_three_flat_faces():

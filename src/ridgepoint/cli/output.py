@@ -197,7 +197,7 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
         return False
     from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
     from ridgepoint.show.charts.ridgeline import ridgeline_figure
-    from ridgepoint.show.charts.ridgeline_mpl import save
+    from ridgepoint.show.draw_mpl import save
     from ridgepoint.show.tables.rank_table import ridgeline_notes
 
     reason = why_no_ridgeline(measurement, machine, metric=metric)

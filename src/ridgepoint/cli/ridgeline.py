@@ -252,7 +252,7 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> No
     if not outputs and folder is None:
         return
     from ridgepoint.show.charts.ridgeline import ridgeline_figure
-    from ridgepoint.show.charts.ridgeline_mpl import save
+    from ridgepoint.show.draw_mpl import save
 
     figure = ridgeline_figure(shown.ridgeline, shown.trajectories, notes=shown.notes)
     for path in outputs:

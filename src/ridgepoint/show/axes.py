@@ -1,4 +1,4 @@
-"""Axes: limits that hold values, and ticks that can be read."""
+"""Axes: limits that hold values, ticks that can be read, and shapes on logarithms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from ridgepoint.core.units import format_si
-from ridgepoint.show.chart import Axis, Interval, Ticks
+from ridgepoint.show.chart import Axis, Interval, Place, Ticks
 
 _LEAST_SI, _MOST_SI = 1e-15, 1e27
 _FAR_OFF = -20.0
@@ -82,6 +82,15 @@ def linear_ticks(limits: Interval, shown: Callable[[float], str], *, most: int =
     return tuple((value, shown(value)) for value in values)
 
 
+def log_axis(
+    label: str,
+    limits: Interval,
+    shown: Callable[[float], str],
+) -> Axis:
+    """Return a logarithmic axis with ticks at decades."""
+    return Axis(label=label, limits=limits, ticks=decade_ticks(limits, shown))
+
+
 def share_of(value: float, axis: Axis) -> float:
     """Return where a value is between the limits of an axis; what has no logarithm is far off."""
     low, high = axis.limits
@@ -105,3 +114,31 @@ def si_text(value: float, unit: str, *, digits: int = 4) -> str:
     if value and not _LEAST_SI <= abs(value) < _MOST_SI:
         return f"{value:.{digits}g} {unit}"
     return format_si(value, unit, digits=digits)
+
+
+def clipped(
+    corners: Iterable[Place], keeps: Iterable[Callable[[float, float], float]]
+) -> tuple[Place, ...]:
+    """Return the part of a polygon in which every function is >= 0.
+
+    Parameters
+    ----------
+    corners : iterable of (float, float)
+        > 0; the sides are straight on logarithmic axes.
+    keeps : iterable of callable
+        Of the logarithms of both coordinates, and linear in them.
+    """
+    polygon = [(math.log10(x), math.log10(y)) for x, y in corners]
+    for keep in keeps:
+        kept: list[Place] = []
+        for here, there in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+            inside, beyond = keep(*here), keep(*there)
+            if inside >= 0:
+                kept.append(here)
+            if inside * beyond < 0:
+                share = inside / (inside - beyond)
+                kept.append(
+                    (here[0] + share * (there[0] - here[0]), here[1] + share * (there[1] - here[1]))
+                )
+        polygon = kept
+    return tuple((10.0**x, 10.0**y) for x, y in polygon)

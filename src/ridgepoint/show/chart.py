@@ -6,7 +6,7 @@ to); how a thing of a kind looks is the theme's business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Place = tuple[float, float]
@@ -103,7 +103,7 @@ class Label:
         Whether nothing is said where there is no room for it.
     """
 
-    text: str
+    text: str = field(kw_only=False)
     short: str = ""
     where: Where | None = None
     rank: int = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_USUAL_IN, _USUAL_ABREAST_IN = 7.0, 8.0
+_USUAL_IN, _USUAL_ABREAST_IN = 7.0, 9.2
 _LEAST_CELL_IN = 3.0
 _MARGIN_IN = 0.1
 _EDGES = {"left": "<", "right": ">", "top": "^", "bottom": "v"}
@@ -66,7 +66,7 @@ def save(picture: Chart | Page, path: str | Path, *, width_in: float | None = No
         Its ending chooses the format: ``.svg``, ``.png`` or ``.pdf``.
     width_in : float or None
         Width in inches; the height follows. 3.5 suits a column of a paper, 8 a slide. None: 7,
-        or 8 for charts side by side.
+        or 9.2 for charts side by side.
 
     Raises
     ------
@@ -85,9 +85,10 @@ def drawn(picture: Chart | Page, *, width_in: float | None = None) -> Figure:
     from ridgepoint.show.picture import Picture
 
     page = picture if isinstance(picture, Page) else Page(charts=(picture,))
-    usual = _USUAL_IN if page.columns == 1 else _USUAL_ABREAST_IN
+    columns = min(page.columns, len(page.charts))
+    usual = _USUAL_IN if columns == 1 else _USUAL_ABREAST_IN
     width_in = usual if width_in is None else width_in
-    columns = max(min(page.columns, int(width_in / _LEAST_CELL_IN)), 1)
+    columns = max(min(columns, int(width_in / _LEAST_CELL_IN)), 1)
     cell_in = width_in / columns
     left, right = _margins(page.charts, cell_in)
     across = cell_in - left - right
@@ -349,7 +350,14 @@ def _draw_mark(mark: Mark, sheet: Sheet) -> None:
 def _draw_label(label: Placed, sheet: Sheet) -> None:
     """Write a label in its place, and the line that joins it to its point."""
     colour = theme.hex_of(label.ink)
-    sheet.label(label.text, label.box, colour=colour, size=label.size, is_bold=label.is_bold)
+    sheet.label(
+        label.text,
+        label.box,
+        colour=colour,
+        paper=None if label.is_on_bar else theme.paper_of(label.area),
+        size=label.size,
+        is_bold=label.is_bold,
+    )
     if label.lead is not None:
         across, up = zip(*((x / sheet.width, y / sheet.height) for x, y in label.lead), strict=True)
         sheet.axes.plot(across, up, color=colour, linewidth=0.5, zorder=2.6,

@@ -43,6 +43,9 @@ class Placed:
     is_bold : bool
     lead : Segment or None
         A line that joins it to its point, as it is not beside it.
+    area : int or str or None
+        Colour of the area that it lies in; None: it lies in none, or in several.
+    is_on_bar : bool
     """
 
     text: str
@@ -51,6 +54,8 @@ class Placed:
     size: float
     is_bold: bool
     lead: Segment | None = None
+    area: Ink | None = None
+    is_on_bar: bool = False
 
 
 @dataclass(slots=True)
@@ -130,12 +135,40 @@ class Naming:
         width = size * 1.35 if mark.shape == "cap" else size
         return Box(centre=(x, (low + high) / 2), width=width, height=high - low)
 
-    def _take(self, label: Label, text: str, box: Box | None, ink: Ink, size: float) -> bool:
+    def _take(
+        self,
+        label: Label,
+        text: str,
+        box: Box | None,
+        ink: Ink,
+        *,
+        size: float | None = None,
+        joined: Segment | None = None,
+        is_on_bar: bool = False,
+    ) -> bool:
         """Keep a label's place; return whether there is one."""
         if box is None:
             return False
-        self.placed.append(Placed(text=text, box=box, ink=ink, size=size, is_bold=label.is_bold))
+        placed = Placed(
+            text=text,
+            box=box,
+            ink=ink,
+            size=self.sheet.small if size is None else size,
+            is_bold=label.is_bold,
+            lead=joined,
+            area=self._area_of(box),
+            is_on_bar=is_on_bar,
+        )
+        self.placed.append(placed)
         return True
+
+    def _area_of(self, box: Box) -> Ink | None:
+        """Return the ink of the area that a label lies in."""
+        for area in reversed(self.chart.areas):
+            corners = [self._at(corner) for corner in area.corners]
+            if all(_holds(corners, corner) for corner in box.corners):
+                return area.ink
+        return None
 
     def _size_of(self, label: Label, text: str) -> Pair:
         """Return width and height of a label beside something."""
@@ -149,11 +182,10 @@ class Naming:
         ink: Ink = line.ink if line.ink is not None else theme.STROKES[line.kind].ink or "ink"
         ink = "note" if ink in ("faint", "undecided") else ink
         parts = list(self._straight(line))
-        size = self.sheet.small
         if line.label.where != "beside":
             box = self._along(line, text, parts)
             if box is not None:
-                return self._take(line.label, text, box, ink, size)
+                return self._take(line.label, text, box, ink)
             # A line that is not within the frame needs no label.
             if not parts or line.kind not in _NAMED_AT_END:
                 return not parts
@@ -164,7 +196,7 @@ class Naming:
             for place in places
             for centre in around(place, width, height, marker=self.sheet.marker)
         )
-        return self._take(line.label, text, box, ink, size)
+        return self._take(line.label, text, box, ink)
 
     def _along(self, line: Line, text: str, parts: list[Segment]) -> Box | None:
         """Return a place along a line; None: there is no room."""
@@ -199,23 +231,23 @@ class Naming:
             centre = (at[0], at[1] + self.sheet.small * 0.35 + width / 2)
             boxes = [Box(centre=centre, width=width, height=height, angle=math.pi / 2)]
             return self._take(
-                mark.label, text, self.room.place(boxes), mark.ink, self.sheet.small * 0.92
+                mark.label, text, self.room.place(boxes), mark.ink, size=self.sheet.small * 0.92
             )
         marker = self.sheet.marker * max(mark.size, 0.8)
         if mark.label.where == "right":
             end = at[0] if mark.x_interval is None else self._at((mark.x_interval[1], at[1]))[0]
             gap = 3 if mark.shape == "none" else marker * 0.75 + 2
             boxes = [Box(centre=(end + gap + width / 2, at[1]), width=width, height=height)]
-            return self._take(mark.label, text, self.room.place(boxes), mark.ink, self.sheet.small)
+            return self._take(mark.label, text, self.room.place(boxes), mark.ink)
         near = self._boxes(around(at, width, height, marker=marker), width, height)
         box = self.room.place(near, most=_CLEAR)
         if box is None and not mark.label.is_optional:
             box = self._far(mark, at, width, height)
             if box is not None:
-                return self._take_far(mark, text, at, box)
-        return self._take(
-            mark.label, text, box or self.room.place(near), mark.ink, self.sheet.small
-        )
+                joined = lead(at, box)
+                self.room.lines.append((joined, _LEAD_COST))
+                return self._take(mark.label, text, box, mark.ink, joined=joined)
+        return self._take(mark.label, text, box or self.room.place(near), mark.ink)
 
     @staticmethod
     def _boxes(centres: Iterable[Pair], width: float, height: float) -> list[Box]:
@@ -228,22 +260,6 @@ class Naming:
         names = [label.box for label in self.placed]
         free = (box for box in boxes if not any(name.meets(lead(at, box)) for name in names))
         return self.room.place(free, most=_CLEAR)
-
-    def _take_far(self, mark: Mark, text: str, at: Pair, box: Box) -> bool:
-        assert mark.label is not None
-        line = lead(at, box)
-        self.room.lines.append((line, _LEAD_COST))
-        self.placed.append(
-            Placed(
-                text=text,
-                box=box,
-                ink=mark.ink,
-                size=self.sheet.small,
-                is_bold=mark.label.is_bold,
-                lead=line,
-            )
-        )
-        return True
 
     def _name_area(self, area: Area, text: str) -> bool:
         """Write an area's label where in it there is most room."""
@@ -258,7 +274,7 @@ class Naming:
             if all(_holds(corners, corner) for corner in box.corners)
         )
         ink: Ink = "undecided" if area.ink is None else area.ink
-        return self._take(area.label, text, box, ink, size)
+        return self._take(area.label, text, box, ink, size=size)
 
     def _name_bar(self, bar: Bar, text: str) -> bool:
         """Write a bar's label in its middle if it fits; it is never said to be left out."""
@@ -269,7 +285,7 @@ class Naming:
             return True
         box = self.room.place([Box(centre=((left + right) / 2, y), width=width, height=height)])
         ink: Ink = "ink" if bar.face != "full" else "paper"
-        self._take(bar.label, text, box, ink, self.sheet.small)
+        self._take(bar.label, text, box, ink, is_on_bar=True)
         return True
 
     def _straight(self, line: Line) -> Iterator[Segment]:

@@ -22,6 +22,7 @@ MARKERS: dict[Shape, str] = {
     "circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "plus": "P",
     "cross": "X", "star": "*", "cap": "_", "none": "",
 }  # fmt: skip
+_PAPER_ALPHA = 0.92
 _LEADING = 1.4
 """Distance of rows, in sizes of their letters."""
 
@@ -77,9 +78,20 @@ class Sheet:
             share_of(place[1], chart.y) * self.height,
         )
 
-    def label(self, text: str, box: Box, *, colour: str, size: float, is_bold: bool) -> None:
-        """Write a text in the middle of a rectangle on the plane, turned with it."""
-        white = {"facecolor": "white", "edgecolor": "none", "pad": 0.1, "alpha": 0.92}
+    def label(
+        self,
+        text: str,
+        box: Box,
+        *,
+        colour: str,
+        paper: theme.Rgb | None,
+        size: float,
+        is_bold: bool,
+    ) -> None:
+        """Write a text in the middle of a rectangle on the plane, turned with it.
+
+        It hides the lines that it lies on, by paper of a colour; None: it lies on something full.
+        """
         self.axes.text(
             box.centre[0] / self.width,
             box.centre[1] / self.height,
@@ -93,8 +105,9 @@ class Sheet:
             fontweight="bold" if is_bold else "normal",
             parse_math=False,
             linespacing=1.1,
-            zorder=3.5 if colour != theme.PAPER else 4.0,
-            bbox=None if colour == theme.PAPER else white,
+            zorder=3.5,
+            bbox=paper
+            and {"facecolor": paper, "edgecolor": "none", "pad": 0.1, "alpha": _PAPER_ALPHA},
         )
 
     def rows(

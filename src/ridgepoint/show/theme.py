@@ -11,7 +11,6 @@ Rgb = tuple[float, float, float]
 """Red, green and blue, from 0 to 1."""
 
 INK, NOTE, GREY, FAINT, GRID = "#222222", "#555555", "#777777", "#B0B0B0", "#E6E6E6"
-PAPER = "#FFFFFF"
 ALARM = "#B00020"
 """Of what cannot be: a point above its roof."""
 # Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
@@ -19,7 +18,7 @@ ALARM = "#B00020"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INKS = {
     "ink": INK,
-    "paper": PAPER,
+    "paper": "#FFFFFF",
     "note": NOTE,
     "faint": FAINT,
     "alarm": ALARM,
@@ -110,6 +109,11 @@ def pale(colour: str) -> Rgb:
     parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     red, green, blue = (1 - (1 - part) * _PALE for part in parts)
     return red, green, blue
+
+
+def paper_of(area: Ink | None) -> Rgb:
+    """Return the colour of an area, or of what lies in none."""
+    return pale(hex_of("paper" if area is None else area))
 
 
 def font_for(width: float) -> float:

@@ -7,6 +7,7 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
+from ridgepoint.show.axes import decade_ticks, decades
 from ridgepoint.show.charts.pipeline_plane import (
     Bar,
     BarsFigure,
@@ -18,7 +19,6 @@ from ridgepoint.show.charts.pipeline_plane import (
     TimeBar,
     TimeFigure,
 )
-from ridgepoint.show.charts.ridgeline_plane import decade_ticks, decades
 from ridgepoint.show.words import machine_title, percent, printable, shown_intensity
 
 _MANY = 1e4  # devices: from here on four digits need an exponent

@@ -6,28 +6,34 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.models.ridgeline import REGIONS, Region, Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
-from ridgepoint.show.charts.plane import Coordinates
-from ridgepoint.show.charts.ridgeline_plane import (
+from ridgepoint.show import theme
+from ridgepoint.show.axes import clipped, decades, log_axis, si_text
+from ridgepoint.show.chart import (
     Area,
+    Axis,
     Chart,
-    ChartsFigure,
-    Dot,
     Edge,
+    Entry,
+    Interval,
+    Label,
     Line,
+    LineKind,
+    Mark,
+    Page,
+    Place,
     Ticks,
-    clipped,
-    decade_ticks,
-    decades,
-    si_text,
 )
 from ridgepoint.show.words import machine_title, printable, shown_intensity
 
+Frame = tuple[Interval, Interval]
+"""Limits of both axes."""
 X_LABEL = "Memory intensity I_M [byte of memory / byte of network]"
 _ROOM = 1.6
 """Beyond the outermost point, so that labels have room."""
@@ -46,7 +52,7 @@ _OVER = {"batch": ", over the batch", "nodes": ", over the number of nodes", "po
 
 def ridgeline_figure(
     ridgeline: Ridgeline, trajectories: Sequence[Trajectory], *, notes: Sequence[str] = ()
-) -> ChartsFigure:
+) -> Page:
     """Return the Ridgeline with units of work on it, and their projected times.
 
     Parameters
@@ -81,7 +87,7 @@ def ridgeline_figure(
         said.append(f"the times {how}: regions show what takes longest")
     if len(ridgeline.machines) > 1:
         said.append("of several machines, the slowest at each resource makes the regions")
-    return ChartsFigure(charts=(plane, times), notes=tuple(said))
+    return Page(charts=(plane, times), columns=2, notes=tuple(said))
 
 
 def ridgeline_chart(
@@ -96,28 +102,24 @@ def ridgeline_chart(
         named = _evenly(len(own), _MOST_DOTS)
         # Of a trajectory the rest is its path; single points are all there, a few with names.
         dots += [
-            dot if index in named else replace(dot, label="")
+            dot if index in named else replace(dot, label=None)
             for index, (dot, _) in enumerate(own)
             if index in named or one.variable == "point"
         ]
         kind = "" if one.variable == "point" else f"{one.variable} "
         of = f"{one.name}: " if one.name else ""
-        beyond += [f"{of}{kind}{dot.label} ({why})" for dot, why in own if why]
+        beyond += [f"{of}{kind}{dot.name} ({why})" for dot, why in own if why]
         inside = tuple(dot.at for dot, why in own if not why)
         if one.variable != "point" and len(inside) > 1:
-            paths.append(Line(style="path", places=inside, label=one.name))
+            paths.append(Line(kind="path", places=inside, label=Label(one.name), name=one.name))
     chart = Chart(
         title=f"Ridgeline{_OVER[trajectories[0].variable] if trajectories else ''}",
         subtitle=machines_line(ridgeline),
-        x_label=X_LABEL,
-        y_label=y_label(ridgeline),
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=decade_ticks(x_limits, shown_intensity),
-        y_ticks=decade_ticks(y_limits, shown_intensity),
+        x=log_axis(X_LABEL, x_limits, shown_intensity),
+        y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
         areas=region_areas(ridgeline, limits),
         lines=(*iso_lines(ridgeline, limits), *edges(ridgeline, limits), *paths),
-        dots=tuple(dots),
+        marks=tuple(dots),
     )
     return chart, beyond
 
@@ -127,23 +129,35 @@ def y_label(ridgeline: Ridgeline) -> str:
     return f"Arithmetic intensity I_A [{ridgeline.unit}/byte]"
 
 
-def region_areas(
-    ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates], *, named: bool = True
-) -> tuple[Area, ...]:
+def region_areas(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
+    """Return the three regions within limits, with their names."""
+    peak = f"\n{si_text(ridgeline.peak, f'{ridgeline.unit}/s', digits=3)}"
+    return tuple(
+        region_area(region, corners, f"{region}-bound{peak if region == 'compute' else ''}")
+        for region, corners in region_corners(ridgeline, limits).items()
+    )
+
+
+def region_corners(ridgeline: Ridgeline, limits: Frame) -> dict[Region, tuple[Place, ...]]:
     """Return the three regions within limits; one that is not within them is left out."""
     up = math.log10(ridgeline.ridge.arithmetic_intensity)
     right = math.log10(ridgeline.ridge.memory_intensity)
-    areas = []
-    for region, keeps in _bounds(up, right).items():
-        corners = clipped(frame_corners(limits), keeps)
-        if len(corners) > 2:
-            peak = f"\n{si_text(ridgeline.peak, f'{ridgeline.unit}/s', digits=3)}"
-            label = f"{region}-bound{peak if region == 'compute' else ''}" if named else ""
-            areas.append(Area(region=region, corners=corners, label=label))
-    return tuple(areas)
+    corners = {
+        region: clipped(frame_corners(limits), keeps)
+        for region, keeps in _bounds(up, right).items()
+    }
+    return {region: own for region, own in corners.items() if len(own) > 2}
 
 
-def frame_corners(limits: tuple[Coordinates, Coordinates]) -> tuple[Coordinates, ...]:
+def region_area(region: Region | None, corners: tuple[Place, ...], label: str = "") -> Area:
+    """Return where a resource bounds, in its colour; None: that is not decided."""
+    name = f"{region}-bound" if region else ""
+    return Area(
+        corners=corners, ink=region, label=Label(label, is_bold=True) if label else None, name=name
+    )
+
+
+def frame_corners(limits: Frame) -> tuple[Place, ...]:
     """Return the corners of the frame, counterclockwise."""
     (left, right), (bottom, top) = limits
     return (left, bottom), (right, bottom), (right, top), (left, top)
@@ -162,7 +176,7 @@ def _bounds(up: float, right: float) -> dict[Region, tuple[Callable[[float, floa
     }
 
 
-def edges(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Line, ...]:
+def edges(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
     """Return the ridge ``x y = k``, and where memory parts from compute and from the network."""
     ridge, ((left, right), (bottom, _)) = ridgeline.ridge, limits
     x, y = ridge.memory_intensity, ridge.arithmetic_intensity
@@ -170,18 +184,22 @@ def edges(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tupl
     k = shown_intensity(ridge.network_intensity)
     return (
         Line(
-            style="ridge", places=((left, ridge.network_intensity / left), (x, y)),
-            label=f"ridge: x y = {k} {unit}/byte",
+            kind="roof",
+            places=((left, ridge.network_intensity / left), (x, y)),
+            label=Label(f"ridge: x y = {k} {unit}/byte"),
         ),
         Line(
-            style="ridge", places=((x, y), (right, y)),
-            label=f"I_A* = {shown_intensity(y)} {unit}/byte",
+            kind="roof",
+            places=((x, y), (right, y)),
+            label=Label(f"I_A* = {shown_intensity(y)} {unit}/byte"),
         ),
-        Line(style="ridge", places=((x, bottom), (x, y)), label=f"I_M* = {shown_intensity(x)}"),
-    )  # fmt: skip
+        Line(
+            kind="roof", places=((x, bottom), (x, y)), label=Label(f"I_M* = {shown_intensity(x)}")
+        ),
+    )
 
 
-def iso_lines(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Line, ...]:
+def iso_lines(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
     """Return lines of one performance each, at decades below the peak."""
     (left, right), (bottom, _) = limits
     peak = ridgeline.peak
@@ -194,7 +212,7 @@ def iso_lines(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> 
         y = np.asarray(ridgeline.iso_performance(10.0**power, x))
         places = tuple((float(a), float(b)) for a, b in zip(x, y, strict=True) if math.isfinite(b))
         rate = si_text(10.0**power, f"{ridgeline.unit}/s", digits=3)
-        lines.append(Line(style="iso", places=_thinned(places), label=rate))
+        lines.append(Line(kind="iso", places=_thinned(places), label=Label(rate, rank=1)))
     return tuple(lines)
 
 
@@ -208,23 +226,28 @@ def times_chart(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     y_limits = decades(shown, room=_ROOM)
     x_limits = (at[0] / math.sqrt(2), at[-1] * math.sqrt(2))
     joined = one.variable != "point"
-    lines = [_time_line(region, at, seconds, region, joined) for region, seconds in times.items()]
+    lines = [
+        time_line(region, at, seconds, region, is_joined=joined)
+        for region, seconds in times.items()
+    ]
     if ridgeline.overlap != "full":
-        lines.append(_time_line("total", at, total, "combined", joined))
+        lines.append(time_line("total", at, total, "combined", is_joined=joined))
+    seen = tuple(line for line in lines if line.places)
     return Chart(
         title="Projected time",
         subtitle="of each resource, on one node; colours as on the plane: what bounds",
-        x_label={"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}[one.variable],
-        y_label="Projected time [s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=ticks,
-        y_ticks=decade_ticks(y_limits, lambda value: si_text(value, "s")),
+        x=Axis(
+            label={"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}[one.variable],
+            limits=x_limits,
+            ticks=ticks,
+            is_slanted=one.variable == "point",
+        ),
+        y=log_axis("Projected time [s]", y_limits, lambda value: si_text(value, "s")),
         areas=_bands(
             at, np.atleast_1d(placed.limiter).tolist(), times, joined, (x_limits, y_limits)
         ),
-        lines=tuple(line for line in lines if len(line.places) > 0),
-        is_slanted=one.variable == "point",
+        lines=seen,
+        key=line_entries(seen),
     )
 
 
@@ -248,9 +271,7 @@ def positions(one: Trajectory) -> tuple[list[float], Ticks]:
     return at, tuple(ticks)
 
 
-def _frame(
-    ridgeline: Ridgeline, trajectories: Sequence[Trajectory]
-) -> tuple[Coordinates, Coordinates]:
+def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
     """Return the limits: ridge point and points, in whole decades."""
     ridge = ridgeline.ridge
     limits = []
@@ -267,7 +288,7 @@ def _frame(
     return limits[0], limits[1]
 
 
-def _dot(one: Trajectory, index: int, limits: tuple[Coordinates, Coordinates]) -> tuple[Dot, str]:
+def _dot(one: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
     """Return a unit of work on the plane, and why it is drawn at the edge; empty: it is not."""
     placed = one.placed
     x = float(np.atleast_1d(placed.memory_intensity)[index])
@@ -291,8 +312,30 @@ def _dot(one: Trajectory, index: int, limits: tuple[Coordinates, Coordinates]) -
         why = [f"I_M {shown_intensity(x)}, I_A {shown_intensity(y)}"]
     at = (min(max(x, left), right), min(max(y, bottom), top))
     region: Region = np.atleast_1d(placed.limiter)[index].item()
-    dot = Dot(at=at, label=printable(one.labels[index]), region=region, edge=edge)
+    dot = region_mark(region, at, printable(one.labels[index]), edge=edge)
     return dot, ", ".join(why) if edge else ""
+
+
+def region_mark(region: Region, at: Place, label: str, *, edge: Edge | None = None) -> Mark:
+    """Return a unit of work with what bounds it as its colour and shape."""
+    return Mark(
+        at=at,
+        shape=theme.REGION_SHAPES[region],
+        ink=region,
+        edge=edge,
+        label=Label(label),
+        name=label,
+        summary=f"{region}-bound",
+    )
+
+
+def line_entries(lines: Sequence[Line]) -> tuple[Entry, ...]:
+    """Return the key of lines that have names."""
+    return tuple(
+        Entry(text=line.name, line=line.kind, ink=line.ink, shape=line.shape, is_abreast=True)
+        for line in lines
+        if line.name
+    )
 
 
 def machines_line(ridgeline: Ridgeline) -> str:
@@ -314,15 +357,23 @@ def _evenly(count: int, most: int) -> set[int]:
     return {round(place) - 1 for place in np.geomspace(1, count, most)}
 
 
-def _time_line(
-    style: str, at: Sequence[float], seconds: npt.NDArray[np.float64], name: str, joined: bool
+def time_line(
+    what: Region | Literal["total"],
+    at: Sequence[float],
+    seconds: npt.NDArray[np.float64],
+    name: str,
+    *,
+    is_joined: bool = True,
 ) -> Line:
+    """Return the time of a resource, or of all, over what the units of work stand at."""
+    joined: LineKind = "total" if what == "total" else "curve"
+    is_marked = len(at) <= _MOST_MARKED or not is_joined
     return Line(
-        style=style,  # type: ignore[arg-type]  # a region, or "total"
+        kind=joined if is_joined else "points",
+        ink="ink" if what == "total" else what,
         places=tuple((x, float(y)) for x, y in zip(at, seconds, strict=True) if y > 0),
+        shape=theme.REGION_SHAPES[what] if is_marked else None,
         name=name,
-        marked=len(at) <= _MOST_MARKED or not joined,
-        joined=joined,
     )
 
 
@@ -331,7 +382,7 @@ def _bands(
     limiters: Sequence[Region],
     times: Mapping[Region, npt.NDArray[np.float64]],
     joined: bool,
-    limits: tuple[Coordinates, Coordinates],
+    limits: Frame,
 ) -> tuple[Area, ...]:
     """Return upright bands of what bounds, which change where the joined lines cross."""
     x_limits, y_limits = limits
@@ -345,7 +396,7 @@ def _bands(
     for index, limiter in enumerate(limiters):
         if index + 1 == len(limiters) or limiters[index + 1] != limiter:
             end = [*borders, x_limits[1]][index]
-            areas.append(Area(region=limiter, corners=frame_corners(((start, end), y_limits))))
+            areas.append(region_area(limiter, frame_corners(((start, end), y_limits))))
             start = end
     return tuple(areas)
 
@@ -361,7 +412,7 @@ def _crossing(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -
     return float(before / (before - after)) if before >= 0 > after else 0.5
 
 
-def _thinned(places: Sequence[Coordinates]) -> tuple[Coordinates, ...]:
+def _thinned(places: Sequence[Place]) -> tuple[Place, ...]:
     """Return a line without the places that lie straight between their neighbours."""
     logs = [(math.log10(x), math.log10(y)) for x, y in places]
     kept = [

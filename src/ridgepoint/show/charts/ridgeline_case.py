@@ -9,17 +9,17 @@ import numpy as np
 
 from ridgepoint.models.ridgeline import Region, Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
-from ridgepoint.show.charts.plane import Coordinates
-from ridgepoint.show.charts.ridgeline import frame_corners, machines_line, positions, y_label
-from ridgepoint.show.charts.ridgeline_plane import (
-    Area,
-    Chart,
-    ChartsFigure,
-    Dot,
-    Line,
-    decade_ticks,
-    decades,
-    si_text,
+from ridgepoint.show.axes import decades, log_axis, si_text
+from ridgepoint.show.chart import Axis, Chart, Interval, Label, Line
+from ridgepoint.show.charts.ridgeline import (
+    frame_corners,
+    line_entries,
+    machines_line,
+    positions,
+    region_area,
+    region_mark,
+    time_line,
+    y_label,
 )
 from ridgepoint.show.words import printable, shown_intensity
 
@@ -28,7 +28,7 @@ _LEFT = 0.05
 """Of the knee: so far to its left a roofline is seen at least."""
 
 
-def case_study(ridgeline: Ridgeline, one: Trajectory) -> dict[str, ChartsFigure]:
+def case_study(ridgeline: Ridgeline, one: Trajectory) -> dict[str, Chart]:
     """Return the figures of a trajectory, by name: 4a, 4b, 4c and network.
 
     Parameters
@@ -36,13 +36,12 @@ def case_study(ridgeline: Ridgeline, one: Trajectory) -> dict[str, ChartsFigure]
     ridgeline : Ridgeline
     one : Trajectory
     """
-    charts = {
+    return {
         "4a": _intensities(ridgeline, one),
         "4b": _roofline(ridgeline, one),
         "4c": _computing_or_summing(ridgeline, one),
         "network": _network_roofline(ridgeline, one),
     }
-    return {name: ChartsFigure(charts=(chart,)) for name, chart in charts.items()}
 
 
 def _intensities(ridgeline: Ridgeline, one: Trajectory) -> Chart:
@@ -53,29 +52,25 @@ def _intensities(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     places = tuple((x, float(y)) for x, y in zip(at, values, strict=True) if 0 < y < math.inf)
     x_limits = _ends(at)
     y_limits = decades([balance, *(y for _, y in places)], room=_ROOM)
-    halves: tuple[tuple[Region, Coordinates], ...] = (
+    halves: tuple[tuple[Region, Interval], ...] = (
         ("compute", (balance, y_limits[1])), ("memory", (y_limits[0], balance)),
     )  # fmt: skip
     return Chart(
         title="Arithmetic intensity",
         subtitle=machines_line(ridgeline),
-        x_label=_over(one),
-        y_label=y_label(ridgeline),
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=ticks,
-        y_ticks=decade_ticks(y_limits, shown_intensity),
+        x=Axis(label=_over(one), limits=x_limits, ticks=ticks),
+        y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
         areas=tuple(
-            Area(region=region, corners=frame_corners((x_limits, ends)), label=f"{region}-bound")
+            region_area(region, frame_corners((x_limits, ends)), f"{region}-bound")
             for region, ends in halves
         ),
         lines=(
             Line(
-                style="balance",
+                kind="balance",
                 places=((x_limits[0], balance), (x_limits[1], balance)),
-                label=f"machine balance {shown_intensity(balance)} {ridgeline.unit}/byte",
+                label=Label(f"machine balance {shown_intensity(balance)} {ridgeline.unit}/byte"),
             ),
-            *([Line(style="roof", places=places, marked=True)] if places else []),
+            *([Line(kind="curve", ink="ink", places=places, shape="circle")] if places else []),
         ),
     )
 
@@ -140,30 +135,30 @@ def _roofline_over(
     return Chart(
         title=title,
         subtitle=machines_line(ridgeline),
-        x_label=x_label,
-        y_label=f"Attainable performance [{unit}/s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=decade_ticks(x_limits, shown_intensity),
-        y_ticks=decade_ticks(y_limits, lambda value: si_text(value, f"{unit}/s")),
+        x=log_axis(x_label, x_limits, shown_intensity),
+        y=log_axis(
+            f"Attainable performance [{unit}/s]",
+            y_limits,
+            lambda value: si_text(value, f"{unit}/s"),
+        ),
         areas=tuple(
-            Area(region=region, corners=frame_corners((own, y_limits)))
+            region_area(region, frame_corners((own, y_limits)))
             for region, own in ((slope, (x_limits[0], knee)), ("compute", (knee, x_limits[1])))
         ),
         lines=(
             Line(
-                style="roof",
+                kind="roof",
                 places=((x_limits[0], ends[0]), (knee, attained(knee))),
-                label=f"{slope} {si_text(diagonal, 'B/s', digits=3)}",
+                label=Label(f"{slope} {si_text(diagonal, 'B/s', digits=3)}"),
             ),
             Line(
-                style="roof",
+                kind="roof",
                 places=((knee, attained(knee)), (x_limits[1], ends[1])),
-                label=f"peak {si_text(peak, f'{unit}/s', digits=3)}",
+                label=Label(f"peak {si_text(peak, f'{unit}/s', digits=3)}"),
             ),
         ),
-        dots=tuple(
-            Dot(at=(x, heights[index]), label=printable(one.labels[index]), region=limiters[index])
+        marks=tuple(
+            region_mark(limiters[index], (x, heights[index]), printable(one.labels[index]))
             for index, x in seen.items()
         ),
     )
@@ -176,26 +171,18 @@ def _computing_or_summing(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     own = np.maximum(times["compute"], times["memory"])
     seen = [float(t) for t in (*own, *times["network"]) if t > 0]
     x_limits, y_limits = _ends(at), decades(seen, room=_ROOM)
-    lines = []
-    for style, name, seconds in (
-        ("compute", "own work (compute or memory)", own),
-        ("network", "exchange over the network", times["network"]),
-    ):
-        places = tuple((x, float(y)) for x, y in zip(at, seconds, strict=True) if y > 0)
-        if places:
-            lines.append(
-                Line(style=style, places=places, name=name, marked=True)  # type: ignore[arg-type]
-            )
+    both = (
+        time_line("compute", at, own, "own work (compute or memory)"),
+        time_line("network", at, times["network"], "exchange over the network"),
+    )
+    lines = tuple(line for line in both if line.places)
     return Chart(
         title="What takes longer",
         subtitle=machines_line(ridgeline),
-        x_label=_over(one),
-        y_label="Projected time [s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=ticks,
-        y_ticks=decade_ticks(y_limits, lambda value: si_text(value, "s")),
-        lines=tuple(lines),
+        x=Axis(label=_over(one), limits=x_limits, ticks=ticks),
+        y=log_axis("Projected time [s]", y_limits, lambda value: si_text(value, "s")),
+        lines=lines,
+        key=line_entries(lines),
     )
 
 
@@ -203,5 +190,5 @@ def _over(one: Trajectory) -> str:
     return {"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}[one.variable]
 
 
-def _ends(at: Sequence[float]) -> Coordinates:
+def _ends(at: Sequence[float]) -> Interval:
     return at[0] / math.sqrt(2), at[-1] * math.sqrt(2)

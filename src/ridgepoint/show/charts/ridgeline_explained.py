@@ -8,24 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from ridgepoint.models.ridgeline import Ridgeline
-from ridgepoint.show.charts.plane import Coordinates
+from ridgepoint.show.axes import clipped, decades, log_axis, si_text
+from ridgepoint.show.chart import Area, Chart, Interval, Label, Line, Page
 from ridgepoint.show.charts.ridgeline import (
     X_LABEL,
+    Frame,
     edges,
     frame_corners,
     machines_line,
+    region_area,
     region_areas,
     y_label,
-)
-from ridgepoint.show.charts.ridgeline_plane import (
-    Area,
-    Chart,
-    ChartsFigure,
-    Line,
-    clipped,
-    decade_ticks,
-    decades,
-    si_text,
 )
 from ridgepoint.show.words import shown_intensity
 
@@ -35,22 +28,27 @@ _K_STEPS = (0.01, 0.1, 1.0, 10.0)
 """Of the ridge's own k, for lines of equal network intensity."""
 
 
-def explained(ridgeline: Ridgeline) -> dict[str, ChartsFigure]:
+def explained(ridgeline: Ridgeline) -> dict[str, Page]:
     """Return Figs. 2a to 2e, by name: how two rooflines make the plane, with full overlap."""
     full = replace(ridgeline, overlap="full")
     plane, limits = _plane(full)
     x_limits, y_limits = limits
     ridge = full.ridge
     upright = Line(
-        style="network", places=((ridge.memory_intensity, y_limits[0]),
-                                 (ridge.memory_intensity, y_limits[1])),
-        label=f"I_M* = {shown_intensity(ridge.memory_intensity)}",
-    )  # fmt: skip
+        kind="curve",
+        ink="network",
+        places=((ridge.memory_intensity, y_limits[0]), (ridge.memory_intensity, y_limits[1])),
+        label=Label(f"I_M* = {shown_intensity(ridge.memory_intensity)}"),
+    )
     level = Line(
-        style="compute", places=((x_limits[0], ridge.arithmetic_intensity),
-                                 (x_limits[1], ridge.arithmetic_intensity)),
-        label=f"I_A* = {shown_intensity(ridge.arithmetic_intensity)} {full.unit}/byte",
-    )  # fmt: skip
+        kind="curve",
+        ink="compute",
+        places=(
+            (x_limits[0], ridge.arithmetic_intensity),
+            (x_limits[1], ridge.arithmetic_intensity),
+        ),
+        label=Label(f"I_A* = {shown_intensity(ridge.arithmetic_intensity)} {full.unit}/byte"),
+    )
     halves = _halves(full, limits)
     figures = {
         "2a": (
@@ -76,10 +74,10 @@ def explained(ridgeline: Ridgeline) -> dict[str, ChartsFigure]:
                     lines=edges(full, limits)),
         ),
     }  # fmt: skip
-    return {name: ChartsFigure(charts=charts) for name, charts in figures.items()}
+    return {name: Page(charts=charts, columns=2) for name, charts in figures.items()}
 
 
-def _plane(ridgeline: Ridgeline) -> tuple[Chart, tuple[Coordinates, Coordinates]]:
+def _plane(ridgeline: Ridgeline) -> tuple[Chart, Frame]:
     """Return the empty plane around the ridge point, and its limits."""
     ridge = ridgeline.ridge
     limits = [
@@ -89,50 +87,52 @@ def _plane(ridgeline: Ridgeline) -> tuple[Chart, tuple[Coordinates, Coordinates]
     chart = Chart(
         title="",
         subtitle=machines_line(ridgeline),
-        x_label=X_LABEL,
-        y_label=y_label(ridgeline),
-        x_limits=limits[0],
-        y_limits=limits[1],
-        x_ticks=decade_ticks(limits[0], shown_intensity),
-        y_ticks=decade_ticks(limits[1], shown_intensity),
+        x=log_axis(X_LABEL, limits[0], shown_intensity),
+        y=log_axis(y_label(ridgeline), limits[1], shown_intensity),
     )
     return chart, (limits[0], limits[1])
 
 
-def _halves(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Area, ...]:
+def _halves(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
     """Return above and below I_A*, then left and right of I_M*."""
     up = math.log10(ridgeline.ridge.arithmetic_intensity)
     right = math.log10(ridgeline.ridge.memory_intensity)
     corners = frame_corners(limits)
     return (
-        Area(region="compute", corners=clipped(corners, [lambda x, y: y - up]),
-             label="compute-bound"),
-        Area(region="memory", corners=clipped(corners, [lambda x, y: up - y]),
-             label="memory-bound"),
-        Area(region="network", corners=clipped(corners, [lambda x, y: right - x]),
-             label="network-bound"),
-        Area(region="memory", corners=clipped(corners, [lambda x, y: x - right]),
-             label="memory-bound"),
-    )  # fmt: skip
+        region_area("compute", clipped(corners, [lambda x, y: y - up]), "compute-bound"),
+        region_area("memory", clipped(corners, [lambda x, y: up - y]), "memory-bound"),
+        region_area("network", clipped(corners, [lambda x, y: right - x]), "network-bound"),
+        region_area("memory", clipped(corners, [lambda x, y: x - right]), "memory-bound"),
+    )
 
 
-def _quadrants(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Area, ...]:
+def _quadrants(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
     """Return what both rooflines say of each quadrant."""
     (left, right), (bottom, top) = limits
     x, y = ridgeline.ridge.memory_intensity, ridgeline.ridge.arithmetic_intensity
     return (
-        Area(region="network", corners=frame_corners(((left, x), (bottom, y))),
-             label="roofline: memory\nmemory-network: network\nso network-bound"),
-        Area(region="memory", corners=frame_corners(((x, right), (bottom, y))),
-             label="both: memory\nso memory-bound"),
-        Area(region="compute", corners=frame_corners(((x, right), (y, top))),
-             label="roofline: compute\nmemory-network: memory\nso compute-bound"),
-        Area(region=None, corners=frame_corners(((left, x), (y, top))),
-             label="roofline: compute\nmemory-network: network\nwhich of the two?"),
-    )  # fmt: skip
+        region_area(
+            "network",
+            frame_corners(((left, x), (bottom, y))),
+            "roofline: memory\nmemory-network: network\nso network-bound",
+        ),
+        region_area(
+            "memory", frame_corners(((x, right), (bottom, y))), "both: memory\nso memory-bound"
+        ),
+        region_area(
+            "compute",
+            frame_corners(((x, right), (y, top))),
+            "roofline: compute\nmemory-network: memory\nso compute-bound",
+        ),
+        region_area(
+            None,
+            frame_corners(((left, x), (y, top))),
+            "roofline: compute\nmemory-network: network\nwhich of the two?",
+        ),
+    )
 
 
-def _equal_k(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> tuple[Line, ...]:
+def _equal_k(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
     """Return lines on which performance depends on the network alone."""
     left, right = limits[0]
     lines = []
@@ -142,40 +142,45 @@ def _equal_k(ridgeline: Ridgeline, limits: tuple[Coordinates, Coordinates]) -> t
         said = ", the ridge" if step == 1 else ""
         lines.append(
             Line(
-                style="ridge" if step == 1 else "balance",
+                kind="roof" if step == 1 else "balance",
                 places=((left, k / left), (right, k / right)),
-                label=f"k = {shown_intensity(k)}{said}: "
-                f"at most {si_text(bound_by, f'{ridgeline.unit}/s', digits=3)}",
+                label=Label(
+                    f"k = {shown_intensity(k)}{said}: "
+                    f"at most {si_text(bound_by, f'{ridgeline.unit}/s', digits=3)}"
+                ),
             )
         )
     return tuple(lines)
 
 
-def _roofline_beside(ridgeline: Ridgeline, y_limits: Coordinates) -> Chart:
+def _roofline_beside(ridgeline: Ridgeline, y_limits: Interval) -> Chart:
     """Return the roofline that stands on the plane's vertical axis, turned to share it."""
     y = np.array([y_limits[0], ridgeline.ridge.arithmetic_intensity, y_limits[1]])
     rates = ridgeline.attainable(math.inf, y)
     places = tuple(zip(np.atleast_1d(rates).tolist(), y.tolist(), strict=True))
     limits = decades([rate for rate, _ in places], room=_ROOM)
-    ticks = decade_ticks(limits, lambda value: si_text(value, f"{ridgeline.unit}/s"))
     return Chart(
         title="Roofline, on the same vertical axis",
         subtitle="below its knee memory limits, above it compute",
-        x_label=f"Performance [{ridgeline.unit}/s]",
-        y_label=y_label(ridgeline),
-        x_limits=limits,
-        y_limits=y_limits,
-        x_ticks=ticks[:-1],  # the last would stick out
-        y_ticks=decade_ticks(y_limits, shown_intensity),
-        lines=(
-            Line(style="roof", places=places),
-            Line(style="compute", places=((limits[0], y[1]), (limits[1], y[1])),
-                 label=f"I_A* = {shown_intensity(y[1])}"),
+        x=log_axis(
+            f"Performance [{ridgeline.unit}/s]",
+            limits,
+            lambda value: si_text(value, f"{ridgeline.unit}/s"),
         ),
-    )  # fmt: skip
+        y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
+        lines=(
+            Line(kind="roof", places=places),
+            Line(
+                kind="curve",
+                ink="compute",
+                places=((limits[0], y[1]), (limits[1], y[1])),
+                label=Label(f"I_A* = {shown_intensity(y[1])}"),
+            ),
+        ),
+    )
 
 
-def _memory_network_roofline(ridgeline: Ridgeline, x_limits: Coordinates) -> Chart:
+def _memory_network_roofline(ridgeline: Ridgeline, x_limits: Interval) -> Chart:
     """Return the memory bandwidth that the network allows, over the memory intensity."""
     x = ridgeline.ridge.memory_intensity
     at = (x_limits[0], x, x_limits[1])
@@ -185,15 +190,15 @@ def _memory_network_roofline(ridgeline: Ridgeline, x_limits: Coordinates) -> Cha
     return Chart(
         title="Memory-network roofline, on the same horizontal axis",
         subtitle="left of its knee the network limits, right of it memory",
-        x_label=X_LABEL,
-        y_label="Memory bandwidth [byte/s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=decade_ticks(x_limits, shown_intensity),
-        y_ticks=decade_ticks(y_limits, lambda value: si_text(value, "B/s")),
+        x=log_axis(X_LABEL, x_limits, shown_intensity),
+        y=log_axis("Memory bandwidth [byte/s]", y_limits, lambda value: si_text(value, "B/s")),
         lines=(
-            Line(style="roof", places=places),
-            Line(style="network", places=((x, y_limits[0]), (x, y_limits[1])),
-                 label=f"I_M* = {shown_intensity(x)}"),
+            Line(kind="roof", places=places),
+            Line(
+                kind="curve",
+                ink="network",
+                places=((x, y_limits[0]), (x, y_limits[1])),
+                label=Label(f"I_M* = {shown_intensity(x)}"),
+            ),
         ),
-    )  # fmt: skip
+    )

@@ -14,9 +14,9 @@ from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.charts.ridgeline import ridgeline_figure
 from ridgepoint.show.charts.ridgeline_case import case_study
 from ridgepoint.show.charts.ridgeline_explained import explained
-from ridgepoint.show.charts.ridgeline_mpl import save
 from ridgepoint.show.charts.ridgeline_surface import surfaces
-from ridgepoint.show.charts.ridgeline_surface_mpl import save_surface
+from ridgepoint.show.draw_mpl import save
+from ridgepoint.show.draw_surface import save_surface
 
 _FIRST_BATCH = 256
 """From which on the paper's Fig. 6 shows the case study."""
@@ -52,7 +52,7 @@ def save_all(
     )
     save(both, folder / "6.svg")
     for name, chart in zip(("6a", "6b"), both.charts, strict=True):
-        save(replace(both, charts=(chart,)), folder / f"{name}.svg")
+        save(replace(both, charts=(chart,), columns=1), folder / f"{name}.svg")
 
 
 def _larger(ridgeline: Ridgeline, one: Trajectory) -> Trajectory:

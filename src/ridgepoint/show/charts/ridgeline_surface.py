@@ -7,23 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ridgepoint.models.ridgeline import Region, Ridgeline
-from ridgepoint.show.charts.plane import Coordinates
-from ridgepoint.show.charts.ridgeline import X_LABEL, machines_line, region_areas, y_label
-from ridgepoint.show.charts.ridgeline_plane import (
-    Cut,
-    Face,
-    SurfaceFigure,
-    Ticks,
-    clipped,
-    decade_ticks,
-    decades,
-    si_text,
-)
+from ridgepoint.show.axes import clipped, decade_ticks, decades, si_text
+from ridgepoint.show.chart import Axis, Interval, Place, Ticks
+from ridgepoint.show.charts.ridgeline import X_LABEL, Frame, machines_line, region_corners, y_label
+from ridgepoint.show.surface import Cut, Face, SurfaceFigure
 from ridgepoint.show.words import shown_intensity
 
 _AROUND = 30.0
 _BELOW_RIDGE = 5.0
 _EVERY_OTHER = 2
+_MANY = 4
 
 
 def surfaces(ridgeline: Ridgeline) -> dict[str, SurfaceFigure]:
@@ -68,8 +61,7 @@ def _over_the_plane(ridgeline: Ridgeline) -> SurfaceFigure:
     """Return performance over the Ridgeline's plane, with a roofline of each kind on it."""
     ridge = ridgeline.ridge
     limits = (_around(ridge.memory_intensity), _around(ridge.arithmetic_intensity))
-    areas = region_areas(ridgeline, limits, named=False)
-    faces = {area.region: area.corners for area in areas if area.region is not None}
+    faces = region_corners(ridgeline, limits)
 
     def height(i_m: float, i_a: float) -> float:
         return float(ridgeline.attainable(i_m, i_a))
@@ -107,8 +99,8 @@ def _surface(
     *,
     title: str,
     labels: tuple[str, str],
-    limits: tuple[Coordinates, Coordinates],
-    faces: dict[Region, tuple[Coordinates, ...]],
+    limits: Frame,
+    faces: dict[Region, tuple[Place, ...]],
     height: Callable[[float, float], float],
 ) -> SurfaceFigure:
     """Return a surface of these faces; heights come from the model."""
@@ -120,24 +112,23 @@ def _surface(
     return SurfaceFigure(
         title=title,
         subtitle=machines_line(ridgeline),
-        x_label=labels[0],
-        y_label=labels[1],
-        z_label=f"Attainable performance [{ridgeline.unit}/s]",
-        x_limits=limits[0],
-        y_limits=limits[1],
-        z_limits=z_limits,
-        x_ticks=_sparse(limits[0], shown_intensity),
-        y_ticks=_sparse(limits[1], shown_intensity),
-        z_ticks=_sparse(z_limits, lambda value: si_text(value, f"{ridgeline.unit}/s")),
+        x=_axis(labels[0], limits[0], shown_intensity),
+        y=_axis(labels[1], limits[1], shown_intensity),
+        z=_axis(
+            f"Attainable performance [{ridgeline.unit}/s]",
+            z_limits,
+            lambda value: si_text(value, f"{ridgeline.unit}/s"),
+        ),
         faces=solid,
     )
 
 
-def _around(value: float) -> Coordinates:
+def _around(value: float) -> Interval:
     return decades([value / _AROUND, value * _AROUND])
 
 
-def _sparse(limits: Coordinates, shown: Callable[[float], str]) -> Ticks:
-    """Return few ticks: three axes have little room."""
-    ticks = decade_ticks(limits, shown)
-    return ticks[::_EVERY_OTHER] if len(ticks) > 4 else ticks
+def _axis(label: str, limits: Interval, shown: Callable[[float], str]) -> Axis:
+    """Return an axis with few ticks: three axes have little room."""
+    ticks: Ticks = decade_ticks(limits, shown)
+    sparse = ticks[::_EVERY_OTHER] if len(ticks) > _MANY else ticks
+    return Axis(label=label, limits=limits, ticks=sparse)

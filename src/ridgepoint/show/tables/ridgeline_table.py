@@ -15,7 +15,7 @@ from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import REGIONS, Ridgeline
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
-from ridgepoint.show.charts.ridgeline_plane import si_text
+from ridgepoint.show.axes import si_text
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import percent, printable
 

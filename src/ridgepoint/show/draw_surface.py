@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ridgepoint.show.charts.key import pale
-from ridgepoint.show.charts.ridgeline_mpl import REGION_INKS
-from ridgepoint.show.charts.ridgeline_plane import Cut, SurfaceFigure, Ticks
-from ridgepoint.show.charts.sheet import INK
+from ridgepoint.show import theme
+from ridgepoint.show.chart import Ticks
 from ridgepoint.show.pictures import write
+from ridgepoint.show.surface import Cut, SurfaceFigure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +23,7 @@ _CUT_INKS = {"memory": "#B22222", "network": "#00408A"}
 
 
 def save_surface(figure: SurfaceFigure, path: str | Path) -> None:
-    """Write a surface to a file; as `ridgepoint.show.charts.mpl.save`."""
+    """Write a surface to a file; as `ridgepoint.show.draw_mpl.save`."""
     write(lambda: _drawn(figure), path)
 
 
@@ -36,13 +35,13 @@ def _drawn(figure: SurfaceFigure) -> Figure:
     drawn = Figure(figsize=_SIZE_IN)
     axes = Axes3D(drawn, rect=(0.02, 0.05, 0.9, 0.83), auto_add_to_figure=False)
     drawn.add_axes(axes)
-    drawn.text(0.04, 0.955, figure.title, fontsize=_FONT * 1.3, fontweight="bold", color=INK)
-    drawn.text(0.04, 0.92, figure.subtitle, fontsize=_FONT, color=INK, parse_math=False)
+    drawn.text(0.04, 0.955, figure.title, fontsize=_FONT * 1.3, fontweight="bold", color=theme.INK)
+    drawn.text(0.04, 0.92, figure.subtitle, fontsize=_FONT, color=theme.INK, parse_math=False)
     for face in figure.faces:
         corners = [tuple(map(math.log10, corner)) for corner in face.corners]
-        ink = REGION_INKS[face.region]
+        ink = theme.hex_of(face.region)
         axes.add_collection3d(
-            Poly3DCollection([corners], facecolor=pale(ink), edgecolor=ink, linewidth=0.9)
+            Poly3DCollection([corners], facecolor=theme.pale(ink), edgecolor=ink, linewidth=0.9)
         )
         middle = [sum(values) / len(corners) for values in zip(*corners, strict=True)]
         axes.text(
@@ -51,7 +50,7 @@ def _drawn(figure: SurfaceFigure) -> Figure:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.85},
         )  # fmt: skip
     for cut in figure.cuts:
-        _draw_cut(cut, axes, floor=math.log10(figure.z_limits[0]))
+        _draw_cut(cut, axes, floor=math.log10(figure.z.limits[0]))
     _set_up(figure, axes)
     if figure.cuts:
         drawn.legend(
@@ -72,15 +71,15 @@ def _draw_cut(cut: Cut, axes: Any, *, floor: float) -> None:
 def _set_up(figure: SurfaceFigure, axes: Any) -> None:
     axes.set_proj_type("ortho")
     axes.view_init(**_VIEW)
-    axes.set_xlim(*_logs(figure.x_limits))
-    axes.set_ylim(*_logs(figure.y_limits))
-    axes.set_zlim(*_logs(figure.z_limits))
-    axes.set_xticks(_places(figure.x_ticks), [text for _, text in figure.x_ticks], fontsize=_FONT)
-    axes.set_yticks(_places(figure.y_ticks), [text for _, text in figure.y_ticks], fontsize=_FONT)
-    axes.set_zticks(_places(figure.z_ticks), [text for _, text in figure.z_ticks], fontsize=_FONT)
-    axes.set_xlabel(figure.x_label, fontsize=_FONT, labelpad=6)
-    axes.set_ylabel(figure.y_label, fontsize=_FONT, labelpad=6)
-    axes.set_zlabel(figure.z_label, fontsize=_FONT, labelpad=10)
+    axes.set_xlim(*_logs(figure.x.limits))
+    axes.set_ylim(*_logs(figure.y.limits))
+    axes.set_zlim(*_logs(figure.z.limits))
+    axes.set_xticks(_places(figure.x.ticks), [text for _, text in figure.x.ticks], fontsize=_FONT)
+    axes.set_yticks(_places(figure.y.ticks), [text for _, text in figure.y.ticks], fontsize=_FONT)
+    axes.set_zticks(_places(figure.z.ticks), [text for _, text in figure.z.ticks], fontsize=_FONT)
+    axes.set_xlabel(figure.x.label, fontsize=_FONT, labelpad=6)
+    axes.set_ylabel(figure.y.label, fontsize=_FONT, labelpad=6)
+    axes.set_zlabel(figure.z.label, fontsize=_FONT, labelpad=10)
     axes.zaxis.set_tick_params(pad=5)
 
 

@@ -105,7 +105,7 @@ def test_a_kept_cluster_of_these_hosts_bounds_without_being_named(cli, runner):
         (("--mpi", "2", "--meter", "both"), "by engine, native or perf"),
         (("--mpi", "2", "--meter", "perf", "--no-traffic"), "simulate nothing"),
         (("--launcher", "mpirun -n {ranks}"), "needs the number of ranks"),
-        (("--mpi", "2", "--launcher", "mpirun"), "where their number belongs"),
+        (("--mpi", "2", "--launcher", "mpirun"), "where the number of ranks belongs"),
         (("--mpi", "2", "--launcher", "no-such {ranks}"), "there is no 'no-such'"),
         (("--mpi", "2", "-o", "figure.gif"), "names no format"),
     ],

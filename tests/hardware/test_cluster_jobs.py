@@ -109,7 +109,7 @@ def test_ranks_that_take_too_long_are_ended_and_named():
     """Each ends itself; where that fails, the driver ends the job."""
     with pytest.raises(CannotMeasure, match=r"rank \d on .*ran longer than 0\.5 s"):
         run(2, *python("time.sleep(100)"), timeout_s=0.5)
-    with pytest.raises(CannotMeasure, match=r"ranks 0, 1 had not ended in time"):
+    with pytest.raises(CannotMeasure, match=r"ranks 0, 1 did not end in time"):
         run(2, *python("time.sleep(100)"), limit_s=3.0)
 
     assert not _left()

@@ -113,7 +113,7 @@ def test_one_rank_measures_its_node_alone(mpirun):
 
     document = json.loads(out)
     assert document["network"] == []
-    assert "there is one rank" in str(document["cautions"])
+    assert "only one rank" in str(document["cautions"])
 
 
 def test_what_the_command_line_refuses_is_said_once(mpirun):

@@ -166,7 +166,7 @@ def test_tiles_were_whole_and_nothing_is_left_of_them(compiler):
     ("number", "because"),
     [
         (errno.EPERM, "(operation not permitted): a sandbox (seccomp) or a policy forbids it"),
-        (errno.EINVAL, "(invalid argument): Linux before 5.16 does not know the request"),
+        (errno.EINVAL, "(invalid argument): Linux before 5.16 does not support the request"),
     ],
 )
 def test_refusal_of_the_kernel_costs_the_ceilings_of_tiles_alone(monkeypatch, number, because):
@@ -178,7 +178,9 @@ def test_refusal_of_the_kernel_costs_the_ceilings_of_tiles_alone(monkeypatch, nu
         pytest.skip("LLVM compiles tiles for CPUs alone that have them")
     codes = Codes(compiler, [tiled, other])
 
-    assert codes.why_refused(tiled) == f"the kernel does not let this process use AMX {because}"
+    assert (
+        codes.why_refused(tiled) == f"the kernel does not allow this process to use AMX {because}"
+    )
     assert codes.why_refused(other) is None
 
 
@@ -189,6 +191,9 @@ def test_refusal_is_one_clear_line(monkeypatch, capsys):
         pytest.skip("this CPU has no AMX")
 
     assert main(["machine", "--explain", "bf16 amx"]) == 2
-    assert "does not let this process use AMX (operation not permitted)" in capsys.readouterr().err
+    assert (
+        "does not allow this process to use AMX (operation not permitted)"
+        in capsys.readouterr().err
+    )
     (found,) = (finding for finding in examine() if finding.what == "AMX")
     assert (found.works, "seccomp" in found.detail) == (False, True)

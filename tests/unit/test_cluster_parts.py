@@ -214,9 +214,9 @@ def test_a_launcher_of_ones_own_gets_the_number_of_ranks(mpirun):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mpirun -n 4", "where their number belongs"),
-        ("mpirun '", "it is no command"),
-        ("", "where their number belongs"),
+        ("mpirun -n 4", "where the number of ranks belongs"),
+        ("mpirun '", "it is not a command"),
+        ("", "where the number of ranks belongs"),
         ("'' {ranks}", "there is no ''"),
         ("no-such-launcher -n {ranks}", "there is no 'no-such-launcher'"),
         ("/no/such -n {ranks}", "there is no '/no/such'"),
@@ -311,5 +311,5 @@ def test_a_profile_is_read_as_it_was_written():
 )
 def test_a_profile_that_is_not_whole_is_refused(text):
     """As on a full disk."""
-    with pytest.raises(CannotMeasure, match=r"'1\.mpi'.*not whole"):
+    with pytest.raises(CannotMeasure, match=r"'1\.mpi'.*incomplete"):
         profiling.parse(text, origin="1.mpi")

@@ -77,8 +77,8 @@ def test_a_cufinufft_that_does_not_load_is_told_from_none(cupy, monkeypatch, tmp
     monkeypatch.delitem(sys.modules, "cufinufft", raising=False)
 
     assert refusal() == (
-        "cannot image on a GPU: cufinufft is installed and does not load (Could not find cufinufft "
-        "library in system path); install it anew, with the libraries of CUDA 12: "
+        "cannot image on a GPU: cufinufft is installed but does not load (Could not find cufinufft "
+        "library in system path); reinstall it, with the libraries of CUDA 12: "
         "pip install 'ridgepoint[gpu]'"
     )
 

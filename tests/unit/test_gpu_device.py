@@ -120,7 +120,7 @@ def test_driver_without_a_device(monkeypatch, count):
     """Whether it counts none or says so."""
     FakeCupy(count=count).install(monkeypatch)
 
-    assert "the driver is there, and no device" in refusal()
+    assert "there is no device" in refusal()
 
 
 def test_driver_that_does_not_start(monkeypatch):
@@ -140,13 +140,13 @@ def test_device_of_another_number(cupy):
     ("error", "said"),
     [
         (lambda cupy: cupy.cuda.memory.OutOfMemoryError("..."), "its memory is full"),
-        (lambda cupy: FakeRuntimeError(209, "no kernel image"), "does not know the device"),
+        (lambda cupy: FakeRuntimeError(209, "no kernel image"), "does not support the device"),
         (lambda cupy: FakeRuntimeError(700, "illegal address"), "CUDA says: illegal address"),
         (
             lambda cupy: cupy.cuda.compiler.CompileException(
                 "nvrtc: error: invalid value for --gpu-architecture (-arch)"
             ),
-            "does not know the device",
+            "does not support the device",
         ),
         (
             lambda cupy: ImportError('Failure finding "libnvrtc.so.13 or libnvrtc.so.12"'),
@@ -167,7 +167,7 @@ def test_what_the_library_raises_is_one_line(monkeypatch, error, said):
 def test_nvidia_smi_tells_for_how_long_each_reason_held():
     """Microseconds; what a device does not have is left out; of nothing known, nothing."""
     assert smi.parse_held_back(("2500000 us", "[N/A]", "0", "0")) == {
-        "the limit of power": 2.5,
+        "the power limit": 2.5,
         "too much heat": 0.0,
         "the power supply": 0.0,
     }

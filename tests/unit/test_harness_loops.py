@@ -348,7 +348,7 @@ def test_interrupt_of_the_user_is_no_failure_of_the_function():
 def test_call_longer_than_the_limit_is_refused():
     """Of 10 us."""
     with pytest.raises(
-        CannotMeasure, match=r"one call takes 0\.0\d* s, and all together may take 1e-05"
+        CannotMeasure, match=r"one call takes 0\.0\d* s, and all calls together may take 1e-05"
     ):
         natively(time.sleep, 0.01, limit_s=1e-5)
 

@@ -110,7 +110,7 @@ def test_arrays_with_gaps_are_refused():
     with pytest.raises(CannotMeasure, match="argument 1 is an array with gaps") as caught:
         pack(WHAT, [1, np.arange(10)[::2]])
 
-    assert "cut it inside" in caught.value.remedy
+    assert "slice it inside" in caught.value.remedy
 
 
 def test_arguments_that_cannot_be_pickled_are_refused():
@@ -146,7 +146,7 @@ def test_function_of_a_closure_over_a_library_is_refused():
     """Neither its name nor its code can be handed over."""
     library = ctypes.CDLL(None)
 
-    with pytest.raises(CannotMeasure, match="cannot be handed to the process that counts it"):
+    with pytest.raises(CannotMeasure, match="cannot be passed to the process that counts it"):
         pack_function(WHAT, lambda x: library.abs(x) + 1)
 
 
@@ -197,7 +197,7 @@ async def asynchronous_generator():
 @pytest.mark.parametrize("function", [coroutine, generator, asynchronous_generator])
 def test_functions_whose_call_runs_nothing_are_refused(function):
     """Their time would be that of making an object."""
-    with pytest.raises(CannotMeasure, match="a call of it runs nothing"):
+    with pytest.raises(CannotMeasure, match="coroutine"):
         subject(function)
 
 

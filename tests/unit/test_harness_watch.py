@@ -41,13 +41,13 @@ def test_names_that_no_region_can_have_are_refused(name, error):
 
 def test_region_never_entered_is_refused(named):
     """And the message shows how it would be entered."""
-    with pytest.raises(CannotMeasure, match="never entered; put what it is to hold below"):
+    with pytest.raises(CannotMeasure, match=r"never entered; .*ridgepoint\.measuring"):
         ridgepoint.measuring(named).result()
 
 
 def test_result_inside_of_the_region_is_refused(named):
     """Its last entry has no end yet."""
-    with ridgepoint.measuring(named) as inside, pytest.raises(CannotMeasure, match="inside of it"):
+    with ridgepoint.measuring(named) as inside, pytest.raises(CannotMeasure, match="called inside"):
         inside.result()
 
 
@@ -56,7 +56,7 @@ def test_process_that_is_counted_already_is_refused(named, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so")
     with ridgepoint.measuring(named) as region:
         pass
-    with pytest.raises(CannotMeasure, match="counted from outside already"):
+    with pytest.raises(CannotMeasure, match="already being counted"):
         region.result()
 
 
@@ -75,7 +75,7 @@ def test_code_without_a_script_is_refused(by_standard_input):
     done = subprocess.run(command, input=NO_SCRIPT, capture_output=True, text=True)
 
     assert done.returncode == 1
-    assert "no script that could be run again" in done.stderr
+    assert "no script that can be run again" in done.stderr
     assert done.stderr.strip().endswith("measure a function: ridgepoint.measure()")
 
 
@@ -189,7 +189,7 @@ def test_entry_after_the_result_is_refused(named, monkeypatch):
     with region:
         pass
     assert region.result() is MEASUREMENT
-    with pytest.raises(CannotMeasure, match="its result was taken before"):
+    with pytest.raises(CannotMeasure, match="result had been taken"):
         region.__enter__()
 
     assert region.result() is MEASUREMENT
@@ -240,7 +240,7 @@ def test_second_run_ends_in_silence_at_its_result(second_run):
 
 
 @pytest.mark.parametrize(
-    ("entries", "reason"), [(None, "ended with status 7 before"), ("0", "never entered it")]
+    ("entries", "reason"), [(None, "ended with status 7 before"), ("0", "never entered the region")]
 )
 def test_second_run_that_missed_the_region_is_refused(tmp_path, entries, reason):
     """It left nothing, or zero."""

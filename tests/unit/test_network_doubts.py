@@ -28,7 +28,7 @@ def test_bandwidth_is_doubted_where_only_small_messages_were_measured():
 
     (caution,) = network_doubts(seen, None)
     assert caution.code == "small-messages"
-    assert "ping-pong between nodes up to 512 byte;" in caution.seen
+    assert "ping-pong between nodes up to 512 byte" in caution.seen
 
 
 def test_samples_that_others_took_a_core_from_are_told_if_they_are_many():

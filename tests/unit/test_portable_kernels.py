@@ -362,4 +362,4 @@ def test_code_that_nothing_here_reads_is_refused():
     """No decoder, and no listing that is understood."""
     code = Code(architecture="ppc64le", machine_code=b"", assembly="")
 
-    assert why_refused(code, clock().claim) == "nothing here checks code for ppc64le"
+    assert why_refused(code, clock().claim) == "the code for ppc64le cannot be verified here"

@@ -27,7 +27,7 @@ def of_effort(*, quick: bool) -> Iterator[Caution]:
         yield Caution(
             "quick",
             "few ceilings were measured, each with few samples",
-            "measure without --quick before you build on them",
+            "measure without --quick before you rely on these numbers",
         )
 
 
@@ -37,8 +37,8 @@ def of_identity(identity: Identity) -> Iterator[Caution]:
         yield Caution(
             "inferred-cpu",
             "; ".join((str(identity), *identity.reasons)),
-            "theory is only what holds of every CPU that it may be; a hypervisor that passes the "
-            "host's CPU model on would tell",
+            "the theory used is the one that holds for every CPU this may be; a hypervisor "
+            "that passes on the host's CPU model would decide it",
         )
 
 
@@ -47,8 +47,8 @@ def of_pinning(*, pinned: bool) -> Iterator[Caution]:
     if not pinned:
         yield Caution(
             "not-pinned",
-            "this process may not choose its CPUs; threads ran where the system put them",
-            "permit sched_setaffinity (a sandbox or seccomp filter forbids it)",
+            "this process may not choose its CPUs; the threads ran where the system put them",
+            "allow sched_setaffinity (a sandbox or seccomp filter forbids it)",
         )
 
 
@@ -60,7 +60,8 @@ def of_clock(frequencies_hz: Sequence[float]) -> Iterator[Caution]:
     if (high - low) / statistics.median(frequencies_hz) > _FREQUENCY_MOVED:
         yield Caution(
             "frequency-moved",
-            f"the core clock went from {low / 1e9:.2f} to {high / 1e9:.2f} GHz meanwhile",
+            f"the core clock varied from {low / 1e9:.2f} to {high / 1e9:.2f} GHz during the "
+            "measurement",
             "fix the frequency governor, or let the machine cool and rest, and measure again",
         )
 
@@ -71,7 +72,7 @@ def of_limit(limit: float | None, n_cpus: int) -> Iterator[Caution]:
         yield Caution(
             "cpu-limit",
             f"a control group allows {limit:g} CPUs' worth of time on {n_cpus} CPUs",
-            "rates are those while the threads run; over longer times the limit holds them back",
+            "the rates hold while the threads run; over longer times the limit slows them down",
         )
 
 
@@ -81,7 +82,7 @@ def of_pages(huge_shares: Sequence[float]) -> Iterator[Caution]:
         yield Caution(
             "small-pages",
             f"{min(huge_shares):.0%} of a buffer in main memory is on huge pages",
-            "random accesses, and streams a little, are slower by address translation; allow huge "
+            "address translation slows down random accesses, and streams a little; allow huge "
             "pages: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         )
 
@@ -96,7 +97,7 @@ def of_caches(caches: Sequence[Cache], ceilings: Sequence[Ceiling]) -> Iterator[
         yield Caution(
             "caches-unknown",
             "neither /sys nor the C library describes the caches: only main memory was measured",
-            "give them: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            "describe the caches: --cache l1=32k:8,l2=1m:8,l3=32m:16",
         )
         return
     rates = {
@@ -111,6 +112,7 @@ def of_caches(caches: Sequence[Cache], ceilings: Sequence[Ceiling]) -> Iterator[
         if rates[outer] > _SLOWER * rates[inner]:
             yield Caution(
                 "caches-doubtful",
-                f"{outer} answers as fast as {inner}: the sizes that the system gives look wrong",
-                "give the right ones: --cache l1=32k:8,l2=1m:8,l3=32m:16",
+                f"{outer} answers as fast as {inner}: the cache sizes that the system reports "
+                "look wrong",
+                "give the right sizes: --cache l1=32k:8,l2=1m:8,l3=32m:16",
             )

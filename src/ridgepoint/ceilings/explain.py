@@ -120,8 +120,10 @@ def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
     near = begun or difflib.get_close_matches(sought, known, n=3) or list(known)
     raise RidgepointError(
         f"cannot explain {text!r}",
-        reason="several ceilings begin so" if begun else "this machine has no such ceiling",
-        remedy=f"take one of: {', '.join(' '.join(known[name]) for name in near)}",
+        reason=(
+            "several ceilings begin with this name" if begun else "this machine has no such ceiling"
+        ),
+        remedy=f"name one of: {', '.join(' '.join(known[name]) for name in near)}",
     )
 
 
@@ -155,7 +157,10 @@ def _about_candidates(contest: Contest) -> Iterator[str]:
         others = ", ".join(
             f"{_described(kernel)} reached {rate / reached:.0%}" for kernel, rate in medians.items()
         )
-        yield f"{_described(best.kernel)} was the fastest of {len(medians) + 1}: {others} of it"
+        yield (
+            f"{_described(best.kernel)} was the fastest of {len(medians) + 1} kernels: "
+            f"{others} of its rate"
+        )
 
 
 def _described(kernel: Kernel) -> str:
@@ -166,15 +171,21 @@ def _described(kernel: Kernel) -> str:
 def _about_data(task: Task, kernel: Kernel, ceiling: Ceiling) -> Iterator[str]:
     """Yield where the data lies, and what moves for a byte that is counted."""
     if task.shares is None:
-        touched = f"a pass of the loop loads {kernel.claim.load_bytes} byte, all of them from L1"
+        touched = (
+            f"one iteration of the loop loads {kernel.claim.load_bytes} bytes, all of them from L1"
+        )
         in_registers = "it works in registers: no memory is touched"
         yield touched if kernel.claim.load_bytes else in_registers
         return
     yield f"each thread's data lies in {task.resource}: {ceiling.detail}"
     read, write = task.shares
     if task.resource != "l1" and read + write != 1:
-        why = "a line is read before it is stored to" if write else "a line moves as a whole"
-        yield f"a byte that the program counts moves {read + write:.3g} here: {why}"
+        why = (
+            "a cache line is read before it is stored to"
+            if write
+            else "a cache line moves as a whole"
+        )
+        yield f"for each byte that the program counts, {read + write:.3g} bytes move here: {why}"
 
 
 def _about_cycles(
@@ -189,14 +200,14 @@ def _about_cycles(
     cycles = clock * in_pass / one_core
     unit = ceiling.unit.removesuffix("/s")
     yield (
-        f"at {format_si(clock, 'Hz')} a pass of the loop, {n_instructions} instructions, takes "
-        f"{cycles:.1f} cycles: {n_instructions / cycles:.2f} instructions and "
-        f"{one_core / clock:.3g} {unit} a cycle on each CPU"
+        f"at {format_si(clock, 'Hz')} one iteration of the loop, {n_instructions} "
+        f"instructions, takes {cycles:.1f} cycles: {n_instructions / cycles:.2f} instructions "
+        f"and {one_core / clock:.3g} {unit} per cycle on each CPU"
     )
     if claim.operation == "chase":
         loads = claim.load_bytes / 8
         yield (
-            f"each load waits for the one before: {cycles / loads:.1f} cycles, "
+            f"each load waits for the previous one: {cycles / loads:.1f} cycles, "
             f"{format_si(cycles / loads / clock, 's')}"
         )
 
@@ -207,7 +218,7 @@ def _about_theory(
     """Yield what theory says, and how far the measurement is from it."""
     if figure is None or ceiling.theoretical is None or ceiling.rate is None:
         of = "this CPU" if theory is None else theory.name
-        yield f"no theory of this ceiling is known for {of}"
+        yield f"no theoretical value of this ceiling is known for {of}"
         return
     ports = f", on {figure.ports}" if figure.ports else ""
     yield f"theory: {figure.value:g} {figure.unit} ({figure.rule}{ports}); {figure.source}"
@@ -217,11 +228,11 @@ def _about_theory(
     yield f"{attained:.1%} of theory at the clock that was measured"
     if attained < _ALMOST and kernel.claim.tiles is not None:
         yield (
-            "a core may lower its clock while it multiplies tiles, by a seventh for example, and "
-            "have raised it again when the clock is read"
+            "a core may lower its clock while it multiplies tiles, by a seventh for example, "
+            "and may have raised it again when the clock is read"
         )
     elif attained < _ALMOST:
         yield (
-            "what holds the rest back is not known: a limit that the theory does not describe, "
-            "or that this kernel does not get round"
+            "the cause of the rest is not known: a limit that the theory does not describe, or "
+            "one that this kernel does not avoid"
         )

@@ -253,9 +253,10 @@ def _why_no_room(level: str, caches: dict[int, Cache], place: Place) -> Caution 
         return None
     return Caution(
         "no-room",
-        f"a core's part of L{number} is {format_size(part)} with {len(place.cpus)} busy, and its "
-        f"L{number - 1} holds {format_size(before.size_bytes)}",
-        "what leaves the one is not found in the other: take this ceiling as unknown here",
+        f"a core's share of L{number} is {format_size(part)} with {len(place.cpus)} cores "
+        f"busy, and its L{number - 1} holds {format_size(before.size_bytes)}",
+        "data that leaves the inner cache does not fit into the outer one: treat this ceiling "
+        "as unknown here",
     )
 
 
@@ -277,11 +278,11 @@ def _out_of_reach(caches: dict[int, Cache], place: Place, allowed: int) -> Cauti
     """Return why main memory cannot be measured."""
     return Caution(
         "dram-out-of-reach",
-        f"main memory lies beyond the caches: each thread needs "
-        f"{_least_beyond(caches, place) / 1e6:.0f} MB, and can have and touch "
-        f"{allowed / 1e6:.0f} MB within the time of this measurement",
-        "measure without --quick, allow more memory, or give the caches if they are smaller: "
-        "--cache",
+        "to reach main memory beyond the caches, each thread needs "
+        f"{_least_beyond(caches, place) / 1e6:.0f} MB, but in the time of this measurement it "
+        f"can allocate and touch only {allowed / 1e6:.0f} MB",
+        "measure without --quick, allow more memory, or, if the caches are smaller, describe "
+        "them with --cache",
     )
 
 

@@ -176,15 +176,15 @@ class Run:
                     continue
                 if not self.has_time():
                     return
-                self.tell(f"again, since it was disturbed: {contest.task.resource}")
+                self.tell(f"again, because it was disturbed: {contest.task.resource}")
                 contest.take(self.pool)
 
     def _no_time(self) -> Caution:
         return Caution(
             "no-time",
-            f"the {self.effort.budget_s:.0f} s of this measurement were over before its turn",
-            "measure it alone ('ridgepoint machine --explain', with its name), or when the machine "
-            "is quiet",
+            f"the time limit of {self.effort.budget_s:.0f} s ended before this ceiling's turn",
+            "measure this ceiling alone ('ridgepoint machine --explain' with its name), or "
+            "when the machine is quiet",
         )
 
 

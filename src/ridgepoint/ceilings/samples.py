@@ -153,9 +153,10 @@ class Judged:
                 "disturbed",
                 f"{len(self.disturbed)} of {n} samples were left out ({self.interrupted} "
                 f"preempted, {self.moved} with another core clock, {self.shared} on a shared "
-                f"core, the others off what was reached several times; the slowest at "
-                f"{slowest:.0%})",
-                "something else ran on this machine or beside it: measure again when it is quiet",
+                "core, the others too far from a rate that was reached several times; the "
+                f"slowest at {slowest:.0%})",
+                "another program ran on this machine or on its host: measure again when it is "
+                "quiet",
             ),
         )
 
@@ -165,9 +166,9 @@ class Judged:
         return (
             Caution(
                 "shared-core",
-                f"{self.alone} of {self.undisturbed.n} samples had their cores to themselves",
-                "a neighbour on the cores' other hardware threads may slow this down: measure on "
-                "dedicated cores, or when the host is less busy",
+                f"only {self.alone} of {self.undisturbed.n} samples had their cores to themselves",
+                "another program on the cores' other hardware threads may slow this down: "
+                "measure on dedicated cores, or when the host is less busy",
             ),
         )
 

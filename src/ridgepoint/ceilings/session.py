@@ -180,7 +180,7 @@ def measure(
         raise CannotMeasure(
             "cannot measure this machine",
             reason=refusal,
-            remedy="use a published or measured machine: --machine FILE",
+            remedy="use a machine that was published or measured elsewhere: --machine FILE",
         )
     started = clock()
     kinds = tuple(system.topology.kinds.values())
@@ -279,8 +279,8 @@ def _affordable(
         needed = sum(longer.values()) + sum(more.values())
         if needed > available * MEMORY_SHARE:
             seen = (
-                f"{needed / 1e6:.0f} MB are needed, and a third of the {available / 1e6:.0f} MB "
-                "that can be had is used at most"
+                f"{needed / 1e6:.0f} MB are needed, but at most a third of the "
+                f"{available / 1e6:.0f} MB available is used"
             )
             remedy = "free some memory, or allow more (ulimit -v, the container's limit)"
             refused.append((task, Caution("no-memory", seen, remedy)))

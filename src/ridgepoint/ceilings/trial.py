@@ -64,14 +64,14 @@ class Codes:
         for ir, kernel in unique.items():
             reason = why_refused(self._functions[ir], kernel.claim)
             if reason is not None:
-                what = f"the machine code of {kernel.name!r} is not what it claims"
+                what = f"the machine code of {kernel.name!r} does not do what it should"
                 self._refusals[ir] = f"{what}: {reason}"
         tiled = [ir for ir, kernel in unique.items() if kernel.claim.tiles is not None]
         if tiled and (reason := why_no_tiles()) is not None:
             self._refusals |= dict.fromkeys(tiled, reason)
         sound = [(unique[ir], self._functions[ir]) for ir in unique if ir not in self._refusals]
         for ir, name in deadly(sound).items():
-            self._refusals[ir] = f"{unique[ir].name!r} cannot be executed here: {name} ends it"
+            self._refusals[ir] = f"{unique[ir].name!r} cannot be executed here: {name} ended it"
 
     def function(self, kernel: Kernel) -> Function:
         """Return a kernel's function in this process."""
@@ -256,7 +256,7 @@ def prepare(
         What theory says of one core and cycle; None: not known.
     """
     trials = []
-    reason = "no kernel for it runs on this CPU"
+    reason = "no kernel for this ceiling runs on this CPU"
     for kernel in task.candidates:
         refusal = codes.why_refused(kernel)
         if refusal is not None:
@@ -287,7 +287,7 @@ def prepare(
     return Caution(
         "kernel-refused",
         reason,
-        "take this ceiling as unknown here; 'ridgepoint doctor' tells more",
+        "treat this ceiling as unknown here; 'ridgepoint doctor' says more",
     )
 
 

@@ -64,7 +64,7 @@ def why_refused(code: Code, claim: Claim) -> str | None:
     if code.architecture in listing.ARCHITECTURES:
         return listing.why_refused(code.assembly, claim, architecture=code.architecture)
     if code.architecture != "x86_64":
-        return f"nothing here checks code for {code.architecture}"
+        return f"the code for {code.architecture} cannot be verified here"
     loop = innermost_loop(code.machine_code)
     operations = [o for i in loop if (o := classify(i, claim.tiles)) is not None]
     if not operations:

@@ -179,7 +179,7 @@ def _time(task: Task, report: Report) -> Report:
                 raise
             failure = Failure(
                 reason="it ended without MPI_Finalize",
-                remedy="see what it says itself",
+                remedy="see the program's own messages",
                 status=1,
                 at_s=left_s,
             )

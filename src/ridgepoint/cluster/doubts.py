@@ -33,17 +33,17 @@ def doubts(
     if whole.uses_mpi is False:
         yield Caution(
             "no-mpi",
-            f"no rank called MPI_Init: these are {len(whole.ranks)} independent copies, measured "
-            "from start to exit",
-            "start one program that uses MPI (one that is linked statically with it, or calls it "
-            "from Fortran alone, is not seen)",
+            f"no rank called MPI_Init: the {len(whole.ranks)} ranks are independent copies, "
+            "measured from start to exit",
+            "start a program that uses MPI (MPI is not seen in a program that links it "
+            "statically or calls it only from Fortran)",
         )
     elif runtime_s is not None and runtime_s < _SHORT_S:
         yield Caution(
             "short",
-            f"from MPI_Init to MPI_Finalize it takes {runtime_s * 1e3:.2g} ms: ranks do not begin "
-            "at the same moment, and that is a part of it",
-            "give it more to do",
+            f"the program takes {runtime_s * 1e3:.2g} ms from MPI_Init to MPI_Finalize, and a "
+            "part of that is due to ranks starting at different moments",
+            "give the program more to do",
         )
     yield from _oversubscribed(whole)
     yield from _unfinalized(runs[0])
@@ -57,7 +57,7 @@ def _oversubscribed(whole: Distributed) -> Iterator[Caution]:
             yield Caution(
                 "oversubscribed",
                 f"{len(node.ranks)} ranks share {node.cpus} CPU(s) of {node.host}: they take turns",
-                "times say little of how it scales: give each rank a CPU of its own",
+                "the times say little about scaling: give each rank a CPU of its own",
             )
 
 
@@ -66,7 +66,7 @@ def _unfinalized(run: Run) -> Iterator[Caution]:
     if left:
         yield Caution(
             "not-finalized",
-            f"rank {left[0]} ended without MPI_Finalize: its time is until then",
+            f"rank {left[0]} ended without MPI_Finalize: its time is measured until its end",
             "let the program call MPI_Finalize",
         )
 
@@ -83,10 +83,10 @@ def _differing(native: Run, counted: Run) -> Iterator[Caution]:
             if abs(amounts[0] - amounts[1]) > _ALIKE * max(amounts):
                 yield Caution(
                     "work-differs",
-                    f"rank {one.rank} did {amounts[0]} {what} natively and {amounts[1]} when it "
-                    "was counted",
-                    "points hold what one run did and how long others took: fix its random "
-                    "seeds, and let it not divide the work by time",
+                    f"rank {one.rank} did {amounts[0]} {what} in the native run and "
+                    f"{amounts[1]} in the counted run",
+                    "the result combines the work of one run with the time of others: fix "
+                    "random seeds, and do not divide the work by time",
                 )
                 return
 
@@ -106,9 +106,9 @@ def _network(whole: Distributed, runs: Sequence[Run], runtime_s: float | None) -
     if wrapped:
         yield Caution(
             "interface-wrapped",
-            f"counters of 32 bit began again at 0 ({', '.join(sorted(wrapped))}): once is taken, "
-            "more often is not seen",
-            "give it less to do, if it sends more than 4 GB over that interface",
+            f"32-bit counters overflowed ({', '.join(sorted(wrapped))}): one overflow is "
+            "corrected, further ones are not seen",
+            "if the program sends more than 4 GB over that interface, give it less to do",
         )
     if not whole.crosses_network:
         return
@@ -116,8 +116,8 @@ def _network(whole: Distributed, runs: Sequence[Run], runtime_s: float | None) -
         if node.unknown is not None:
             yield Caution(
                 "network-unknown",
-                f"what {node.host} sends over the network is not known: {node.unknown}",
-                "the bytes of MPI's calls are known all the same",
+                f"it is not known what {node.host} sends over the network: {node.unknown}",
+                "the bytes of MPI calls are known nevertheless",
             )
         elif runtime_s is not None and node.idle_bytes_per_s and node.network_bytes:
             idle = node.idle_bytes_per_s * runtime_s

@@ -192,8 +192,8 @@ class DistributedProgram:
             self._cautions.append(
                 Caution(
                     "whole-processes",
-                    "hardware counters counted each process from start to exit, MPI's own start "
-                    "included, and the memory traffic of the whole nodes meanwhile",
+                    "hardware counters counted each process from start to exit, including the "
+                    "start of MPI, and the memory traffic of the whole nodes during that time",
                     "give the program more to do, or count with --meter engine",
                 )
             )
@@ -206,8 +206,8 @@ class DistributedProgram:
             self._cautions.append(
                 Caution(
                     "mpi-unknown",
-                    f"MPI is not profiled, and all of each process is measured, MPI's own start "
-                    f"included: {lacking.host}: {reason}",
+                    "MPI is not profiled, and each process is measured as a whole, including "
+                    f"the start of MPI: {lacking.host}: {reason}",
                     remedy,
                 )
             )
@@ -241,7 +241,7 @@ class DistributedProgram:
         self._task = task
         natively = max(one.wall_s or 0.0 for one in native)
         self._report(
-            f"counting with {self._plan.meter} (natively {natively:.3g} s): "
+            f"counting with {self._plan.meter} (native run: {natively:.3g} s), which takes "
             f"{_SLOWDOWNS[self._plan.meter]} times as long",
             False,
         )
@@ -281,8 +281,8 @@ def _require_one_version(reports: Sequence[Report]) -> None:
         said = ", ".join(f"{version} on {host}" for version, host in sorted(by_version.items()))
         raise CannotMeasure(
             "cannot measure on these hosts",
-            reason=f"they have Ridgepoint {said}, and this process is {__version__}",
-            remedy="install one version on all of them",
+            reason=f"they have Ridgepoint {said}, and this process has {__version__}",
+            remedy="install the same version on all of them",
         )
 
 

@@ -98,7 +98,7 @@ def passed(before: Counters, after: Counters) -> Passed:
                         sent_bytes=None,
                         received_bytes=None,
                         interfaces=names,
-                        unknown=f"the counters of {name} were reset meanwhile",
+                        unknown=f"the counters of {name} were reset during the run",
                     )
                 change += _WRAP
                 wrapped.append(name)

@@ -193,8 +193,10 @@ class _Gathered:
             except (msgspec.DecodeError, UnicodeError):
                 self._strange = CannotMeasure(
                     "cannot understand the ranks",
-                    reason=f"what rank {rank} tells is of another version than {__version__}",
-                    remedy="install one version of Ridgepoint on all hosts",
+                    reason=(
+                        f"the report of rank {rank} comes from another version than {__version__}"
+                    ),
+                    remedy="install the same version of Ridgepoint on all hosts",
                 )
                 return
             if report.ranks != self.task.ranks:
@@ -205,9 +207,11 @@ class _Gathered:
     def _not_ranks(self, report: Report) -> CannotMeasure:
         return CannotMeasure(
             f"cannot measure {self.task.command[0]!r} on {self.task.ranks} ranks",
-            reason=f"the launcher started processes that find {report.ranks} rank(s)",
-            remedy="use a launcher of MPI whose number of ranks is that of --mpi: "
-            "--launcher 'srun --mpi=pmix -n {ranks}'",
+            reason=f"the launcher started processes that see {report.ranks} rank(s)",
+            remedy=(
+                "use an MPI launcher that starts as many ranks as --mpi says: --launcher 'srun "
+                "--mpi=pmix -n {ranks}'"
+            ),
         )
 
     def check(self, launcher: Launcher) -> None:
@@ -231,9 +235,11 @@ class _Gathered:
         if self._overdue:
             raise CannotMeasure(
                 what,
-                reason=f"{who} had not ended in time, and all were ended",
-                remedy="see whether it waits for a message that never comes, or give a longer "
-                "--timeout",
+                reason=f"{who} did not end in time, and all ranks were stopped",
+                remedy=(
+                    "check whether the program waits for a message that never comes, or give a "
+                    "longer --timeout"
+                ),
             )
         known = sorted({one.host for one in self.reports.values()})
         answered = f" (those on {', '.join(known)} answered)" if known else ""
@@ -241,8 +247,10 @@ class _Gathered:
             what,
             reason=f"{who} ended without an answer{answered}"
             + (f"; {launcher.shown[0]} says: {said}" if said else ""),
-            remedy="see whether Ridgepoint is installed on every host, at the same path "
-            f"({sys.executable}), and what the launcher says",
+            remedy=(
+                "check that Ridgepoint is installed on every host, at the same path "
+                f"({sys.executable}), and read the launcher's messages"
+            ),
         )
 
 

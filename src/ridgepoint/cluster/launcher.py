@@ -119,14 +119,14 @@ def _words(text: str, ranks: int) -> tuple[str, ...]:
     except ValueError as error:
         raise CannotStart(
             f"cannot start ranks with {text!r}",
-            reason=f"it is no command ({str(error).lower()})",
-            remedy="write it as a shell takes it: 'mpirun -n {ranks}'",
+            reason=f"it is not a command ({str(error).lower()})",
+            remedy="write it as in a shell: 'mpirun -n {ranks}'",
         ) from error
     if not words or not any(_PLACE in word for word in words):
         raise CannotStart(
             f"cannot start ranks with {text!r}",
-            reason=f"it does not say where their number belongs ({_PLACE})",
-            remedy="write for example 'srun -n {ranks}'",
+            reason=f"it does not say where the number of ranks belongs ({_PLACE})",
+            remedy="write, for example, 'srun -n {ranks}'",
         )
     return tuple(word.replace(_PLACE, str(ranks)) for word in words)
 

@@ -106,7 +106,7 @@ def _same_version(world: World) -> bool:
         raise CannotMeasure(
             "cannot measure these nodes together",
             reason=f"they run different versions of Ridgepoint: {seen}",
-            remedy="install the same one on all of them",
+            remedy="install the same version on all of them",
         )
     return alike
 
@@ -140,7 +140,7 @@ def _roster(
         raise CannotMeasure(
             "cannot measure the ceilings of every node",
             reason="; ".join(faults[:4]),
-            remedy="mend that, or leave the node out",
+            remedy="mend that, or measure without this node",
         )
     return None if failed else roster
 
@@ -158,19 +158,19 @@ def _of_extent(world: World, *, quick: bool) -> Iterator[Caution]:
     if world.size == 1:
         yield Caution(
             "no-network",
-            "there is one rank: nothing was exchanged",
-            "start two or more: mpirun -n 2 ridgepoint machine",
+            "there is only one rank: no messages were exchanged",
+            "start two or more ranks: mpirun -n 2 ridgepoint machine",
         )
     elif world.nodes == 1:
         yield Caution(
             "no-network",
-            f"all {world.size} ranks are on {world.hosts[0]}: messages went through its memory, "
-            "and no network was crossed",
+            f"all {world.size} ranks are on {world.hosts[0]}: the messages went through its "
+            "memory and not over a network",
             "start ranks on two hosts or more: mpirun --host A,B -n 2 ridgepoint machine",
         )
     if quick:
         yield Caution(
             "quick",
             "few ceilings and sizes of messages were measured, each with few samples",
-            "measure without --quick before you build on them",
+            "measure without --quick before you rely on these numbers",
         )

@@ -36,14 +36,14 @@ def _of_links(links: Links | None) -> Iterator[Caution]:
     for what, rate in links.slow():
         yield Caution(
             "slow-link",
-            f"{what}: {format_si(rate, 'B/s', digits=3)}, where nodes here reach {usual}",
-            "see its cable, port and rate (ethtool), and what else uses it",
+            f"{what}: {format_si(rate, 'B/s', digits=3)}, while nodes here usually reach {usual}",
+            "check its cable, port and rate (ethtool), and what else uses the link",
         )
     if links.measured < links.directed:
         yield Caution(
             "links-sampled",
-            f"of {links.directed} links between nodes {links.measured} were measured",
-            "measure a part of the nodes to see all of theirs",
+            f"{links.measured} of {links.directed} links between nodes were measured",
+            "measure fewer nodes at a time to see all of their links",
         )
 
 
@@ -58,9 +58,10 @@ def _of_sizes(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
         said = ", ".join(f"{what} up to {size} byte" for what, size in small.items())
         yield Caution(
             "small-messages",
-            f"larger messages would have taken too long: {said}; of bandwidth they tell nothing",
-            "see whether the links are slow, or ranks share a core: then let MPI give way while "
-            "it waits (mpirun --oversubscribe, or OMPI_MCA_mpi_yield_when_idle=1 with srun)",
+            f"larger messages would have taken too long ({said}), so the bandwidth is not known",
+            "check whether the links are slow, or ranks share a core; if they do, let MPI "
+            "yield the core while it waits (mpirun --oversubscribe, or "
+            "OMPI_MCA_mpi_yield_when_idle=1 with srun)",
         )
 
 
@@ -70,7 +71,7 @@ def _of_activity(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
     if total and left_out > _BUSY * total:
         yield Caution(
             "other-load",
-            f"in {left_out} of {total} samples another process took a rank's core; they are "
-            "left out",
+            f"in {left_out} of {total} samples another process used a rank's core; these "
+            "samples are left out",
             "end other processes, or start fewer ranks than there are cores",
         )

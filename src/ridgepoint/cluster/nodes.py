@@ -105,9 +105,9 @@ class Roster:
             return machine
         where = Caution(
             "slowest-node",
-            f"each resource has the ceilings of the node that serves it slowest: "
+            "for each resource, the ceilings are those of the node where it is slowest: "
             f"{', '.join(hosts)}",
-            "look at the comparison of nodes for what the others reach",
+            "see the comparison of nodes for the rates of the others",
         )
         return replace(machine, cautions=(*machine.cautions, where))
 
@@ -138,8 +138,8 @@ class Roster:
             if code != "quick":
                 yield Caution(
                     code,
-                    f"the machine of {_listed(hosts)} has this doubt",
-                    "see what was seen there: 'cautions' of that node in --json",
+                    f"the machine of {_listed(hosts)} has this caution",
+                    "see 'cautions' of that node in --json",
                 )
         slow: dict[str, list[Standing]] = {}
         for standing in self.standings():
@@ -152,7 +152,8 @@ class Roster:
                 "slow-node",
                 f"{host} is slower than the other nodes in {len(standings)} of its ceilings, "
                 f"most in {worst.resource} {worst.name}: {share:.0%} of their median",
-                f"see what else runs on {host}, its clock and its memory, or leave it out",
+                f"check what else runs on {host}, its clock and its memory, or measure without "
+                "this node",
             )
 
 

@@ -105,7 +105,9 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
         raise MeterUnavailable(
             _WHAT,
             reason="there is no mpicc beside the launcher or in PATH",
-            remedy="put that of the launcher's MPI in PATH (or install its development package)",
+            remedy=(
+                "put the mpicc of the launcher's MPI in PATH (or install its development package)"
+            ),
         )
     try:
         made = cache_folder("mpi", cache) / _key(mpicc) / _LIBRARY
@@ -115,7 +117,10 @@ def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:
         raise MeterUnavailable(
             _WHAT,
             reason=f"the library cannot be built: {reason_of(error)} ({error.filename})",
-            remedy=f"name a folder in {CACHE_VARIABLE} that has room and may hold libraries",
+            remedy=(
+                f"name a folder in {CACHE_VARIABLE} that has free space and from which "
+                "libraries may be loaded"
+            ),
         ) from error
     return made
 
@@ -156,7 +161,10 @@ def _build(mpicc: Path, made: Path) -> None:
             raise MeterUnavailable(
                 _WHAT,
                 reason=f"{mpicc}: {error}: {first_complaint(log)}",
-                remedy="see whether it compiles a program at all; it needs gcc or clang, and mpi.h",
+                remedy=(
+                    "check whether it can compile a program at all; it needs gcc or clang, and "
+                    "mpi.h"
+                ),
             ) from error
         draft.replace(made)
 
@@ -214,8 +222,8 @@ def parse(text: str, *, origin: str) -> Profile:
     if heads.get("ridgepoint-mpi") != [_FORMAT] or "end" not in heads:
         raise CannotMeasure(
             f"cannot read the profile {origin!r} of MPI",
-            reason="it is not whole, or of another version",
-            remedy="see whether the disk is full, and run again",
+            reason="it is incomplete, or was written by another version",
+            remedy="check whether the disk is full, and run again",
         )
     (rank, size), (wall_ns, cpu_ns) = map(int, heads["rank"]), map(int, heads["times"])
     return Profile(

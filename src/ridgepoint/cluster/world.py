@@ -201,7 +201,7 @@ class World:
             # Rank 0 ends all; if it is gone itself, its neighbour says so.
             time.sleep(2 * GRACE_S)
             reason = f"cannot go on with {step}: rank 0 on {self.hosts[0]} does not answer"
-            return f"{reason}; see what ended it, and run again" if self.rank == 1 else None
+            return f"{reason}; find out what ended it, and run again" if self.rank == 1 else None
         missing = set(range(1, self.size))
         begin_s = time.monotonic()
         while missing and time.monotonic() - begin_s < GRACE_S:
@@ -213,14 +213,14 @@ class World:
                 time.sleep(_LONGEST_NAP_S)
         if not missing:
             return (
-                f"cannot finish {step}: it took too long, though all ranks are there; "
-                "see whether the nodes or the network are busy, and run again"
+                f"cannot finish {step}: it took too long, though all ranks are there; check "
+                "whether the nodes or the network are busy, and run again"
             )
         shown = ", ".join(f"rank {rank} on {self.host_of(rank)}" for rank in sorted(missing)[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         return (
-            f"cannot finish {step}: {shown}{more} did not answer; "
-            "see what ended it, and whether its link is up, and run again"
+            f"cannot finish {step}: {shown}{more} did not answer; find out what ended it, "
+            "check whether its link is up, and run again"
         )
 
 

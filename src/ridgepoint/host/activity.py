@@ -103,14 +103,16 @@ def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
             most = f", {name!r} (process {number}) most, for {seconds:.1f} s"
         yield Caution(
             "other-load",
-            f"other processes kept {others:.2g} CPUs busy meanwhile{most}",
-            "end them and measure again: what they share with this one, memory above all, is more",
+            f"other processes kept {others:.2g} CPUs busy during the measurement{most}",
+            "end them and measure again: they also compete for shared resources, above all for "
+            "memory",
         )
     stolen = before.stolen_cpus(after)
     if stolen is not None and stolen > _STOLEN_CPUS + _UNSURE_S / elapsed_s:
         yield Caution(
             "stolen-time",
-            f"the hypervisor gave {stolen:.2g} CPUs' worth of time to others meanwhile",
+            f"the hypervisor gave {stolen:.2g} CPUs' worth of time to others during the "
+            "measurement",
             "measure when the host is less busy, or on dedicated CPUs",
         )
 

@@ -15,7 +15,7 @@ _XFEATURE_XTILEDATA = 18
 """Documentation/arch/x86/xstate.rst of Linux, since 5.16."""
 
 _BECAUSE = {
-    errno.EINVAL: "Linux before 5.16 does not know the request",
+    errno.EINVAL: "Linux before 5.16 does not support the request",
     errno.EOPNOTSUPP: "the kernel, or the hypervisor, does not support them",
     errno.ENOSPC: "the alternate signal stack of a thread is too small for their state",
 }
@@ -32,7 +32,8 @@ def why_no_tiles() -> str | None:
         return None
     because = _BECAUSE.get(number, _FORBIDDEN)
     return (
-        f"the kernel does not let this process use AMX ({os.strerror(number).lower()}): {because}"
+        f"the kernel does not allow this process to use AMX ({os.strerror(number).lower()}): "
+        f"{because}"
     )
 
 

@@ -221,8 +221,8 @@ def _ready(entry: Entry, device: Device, sizes: Sizes) -> _Trial:
     if wrong is not None:
         refusal = Caution(
             "result-wrong",
-            f"its result is not what it computes: {wrong}",
-            "do not trust this device or its library; report it, with the versions of both",
+            f"the kernel computed a wrong result: {wrong}",
+            "do not trust this device or its library; report this with the versions of both",
         )
         return _Trial(entry=entry, prepared=None, refusal=refusal)
     return _Trial(entry=entry, prepared=prepared, repeats=repeats)

@@ -98,6 +98,6 @@ def _cufinufft() -> Any:
 def _damaged(error: Exception) -> MeterUnavailable:
     return MeterUnavailable(
         _WHAT,
-        reason=f"cufinufft is installed and does not load ({first_line(error)})",
-        remedy=f"install it anew, with the libraries of CUDA 12: {_INSTALL}",
+        reason=f"cufinufft is installed but does not load ({first_line(error)})",
+        remedy=f"reinstall it, with the libraries of CUDA 12: {_INSTALL}",
     )

@@ -61,7 +61,7 @@ def open_cupy_device(index: int) -> CupyDevice:
         raise MeterUnavailable(
             f"cannot measure GPU {index}",
             reason=f"there are {n_devices} here, counted from 0",
-            remedy="name another: --device gpu:0; CUDA_VISIBLE_DEVICES may hide some",
+            remedy="name another device: --device gpu:0; CUDA_VISIBLE_DEVICES may hide some",
         )
     return CupyDevice(cupy, index)
 
@@ -83,8 +83,8 @@ def _cupy() -> Any:
 def _damaged(error: Exception) -> MeterUnavailable:
     return MeterUnavailable(
         _WHAT,
-        reason=f"CuPy is installed and does not load ({first_line(error)})",
-        remedy=f"install it anew, and one CuPy alone: {_INSTALL}",
+        reason=f"CuPy is installed but does not load ({first_line(error)})",
+        remedy=f"reinstall it, and only one CuPy: {_INSTALL}",
     )
 
 
@@ -107,14 +107,17 @@ def _count(cupy: Any) -> int:
         if error.status in {_INSUFFICIENT_DRIVER, _NO_DRIVER_FILE, _SYSTEM_DRIVER_MISMATCH}:
             raise MeterUnavailable(
                 _WHAT,
-                reason="the NVIDIA driver is older than the CUDA that this CuPy is built for",
-                remedy="update the driver, or install the CuPy for its CUDA (nvidia-smi tells it)",
+                reason="the NVIDIA driver is older than the CUDA for which this CuPy is built",
+                remedy=(
+                    "update the driver, or install the CuPy for its CUDA version (nvidia-smi "
+                    "prints it)"
+                ),
             ) from error
         if error.status != _NO_DEVICE:
             raise MeterUnavailable(
                 _WHAT,
                 reason=f"the NVIDIA driver does not start ({first_line(error)})",
-                remedy="look at nvidia-smi and at dmesg",
+                remedy="check nvidia-smi and dmesg",
             ) from error
         n_devices = 0
     except (ImportError, OSError, RuntimeError) as error:
@@ -122,8 +125,8 @@ def _count(cupy: Any) -> int:
     if n_devices == 0:
         raise MeterUnavailable(
             _WHAT,
-            reason="the driver is there, and no device",
-            remedy="look at nvidia-smi, at CUDA_VISIBLE_DEVICES, and at what a container is given",
+            reason="the driver is installed, but there is no device",
+            remedy="check nvidia-smi, CUDA_VISIBLE_DEVICES, and which devices a container is given",
         )
     return n_devices
 
@@ -160,7 +163,7 @@ class CupyDevice:
             raise CannotMeasure(
                 _WHAT,
                 reason="its memory is full",
-                remedy="end what else runs on it: nvidia-smi names it",
+                remedy="end other programs on the device: nvidia-smi lists them",
             ) from error
         except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
             raise self._refused(error, too_old=error.status == _NO_KERNEL_IMAGE) from error
@@ -177,13 +180,19 @@ class CupyDevice:
         if too_old:
             return CannotMeasure(
                 _WHAT,
-                reason="the CUDA of this CuPy does not know the device: too old, or too new",
-                remedy="install the CuPy for its CUDA: cupy-cuda11x, cupy-cuda12x, cupy-cuda13x",
+                reason=(
+                    "the CUDA version of this CuPy does not support the device: it is too old, "
+                    "or too new"
+                ),
+                remedy=(
+                    "install the CuPy for the device's CUDA version: cupy-cuda11x, "
+                    "cupy-cuda12x, cupy-cuda13x"
+                ),
             )
         return CannotMeasure(
             _WHAT,
             reason=f"CUDA says: {first_line(error)}",
-            remedy="look at nvidia-smi, and whether a smaller CuPy program runs",
+            remedy="check nvidia-smi, and whether a smaller CuPy program runs",
         )
 
     def _facts(self) -> Facts:
@@ -373,7 +382,9 @@ class _Products:
         """
         found = self._device.on_host(self._result, self._task.stored, 4) / self._size
         right = (found > 1 - _ROUNDING) & (found < 4 + _ROUNDING)
-        return None if right.all() else f"an entry is {found[~right][0]:.3g} times the size"
+        return (
+            None if right.all() else f"an entry is {found[~right][0]:.3g} times the matrix's size"
+        )
 
     def _multiply(self) -> None:
         from cupy.cuda import cublas, device

@@ -22,7 +22,7 @@ def of_effort(*, quick: bool) -> Iterator[Caution]:
         yield Caution(
             "quick",
             "each ceiling has few samples",
-            "measure without --quick before you build on them",
+            "measure without --quick before you rely on these numbers",
         )
 
 
@@ -32,17 +32,18 @@ def of_clock(clocks_hz: Sequence[float]) -> Iterator[Caution]:
         yield Caution(
             "clock-unknown",
             "the clock of the multiprocessors is not known",
-            "watch it meanwhile: nvidia-smi --query-gpu=clocks.sm --format=csv -l 1",
+            "watch the clock during the measurement: nvidia-smi --query-gpu=clocks.sm "
+            "--format=csv -l 1",
         )
         return
     low, high = statistics.quantiles(clocks_hz, n=10)[0::8]
     if (high - low) / statistics.median(clocks_hz) > _CLOCK_MOVED:
         yield Caution(
             "frequency-moved",
-            f"the clock of the multiprocessors went from {low / 1e9:.2f} to {high / 1e9:.2f} GHz "
-            "meanwhile",
-            "lock it, as root: nvidia-smi --lock-gpu-clocks=MHZ; matrix products still lower it "
-            "where they reach the limit of power",
+            f"the clock of the multiprocessors varied from {low / 1e9:.2f} to {high / 1e9:.2f} "
+            "GHz during the measurement",
+            "lock the clock, as root: nvidia-smi --lock-gpu-clocks=MHZ; matrix products still "
+            "lower it when they reach the power limit",
         )
 
 
@@ -53,8 +54,8 @@ def of_restraint(
     if before is None or after is None:
         yield Caution(
             "restraint-unknown",
-            "this driver does not tell for how long power or heat held the clock back",
-            "watch it meanwhile: nvidia-smi -q -d PERFORMANCE",
+            "this driver does not report for how long power or heat held the clock back",
+            "watch the device during the measurement: nvidia-smi -q -d PERFORMANCE",
         )
         return
     held = {
@@ -67,8 +68,8 @@ def of_restraint(
         yield Caution(
             "held-back",
             f"the driver held the clock back: {said}",
-            "these peaks are what the device keeps up within its limits; for others let it cool, "
-            "or raise its limit of power: nvidia-smi --power-limit=W",
+            "these peaks are what the device sustains within its limits; for higher ones let "
+            "it cool, or raise its power limit: nvidia-smi --power-limit=W",
         )
 
 
@@ -77,9 +78,9 @@ def of_memory(facts: Facts) -> Iterator[Caution]:
     if facts.ecc is None:
         yield Caution(
             "ecc-unknown",
-            "the driver does not tell whether its memory corrects errors (ECC), which costs GDDR "
-            "memory some per cent of its bandwidth and HBM nothing",
-            "look at: nvidia-smi -q -d ECC",
+            "the driver does not report whether the memory corrects errors (ECC), which costs "
+            "GDDR memory some per cent of its bandwidth and HBM nothing",
+            "check with: nvidia-smi -q -d ECC",
         )
 
 
@@ -89,7 +90,7 @@ def of_partition(facts: Facts) -> Iterator[Caution]:
         yield Caution(
             "partition",
             "this is a part of a GPU (MIG): other parts share its power and clock",
-            "measure when they are idle; its ceilings are those of the part",
+            "measure when the other parts are idle; the ceilings are those of this part",
         )
 
 
@@ -100,5 +101,5 @@ def of_rate(rate: Estimate) -> Iterator[Caution]:
         yield Caution(
             "noisy",
             f"the 95 % interval is {spread:.0%} of the median (n = {rate.n})",
-            "end what else runs on the device (nvidia-smi names it), and measure again",
+            "end other programs on the device (nvidia-smi lists them), and measure again",
         )

@@ -71,8 +71,10 @@ def entries(facts: Facts) -> tuple[Entry, ...]:
         major, minor = facts.capability
         raise CannotMeasure(
             f"cannot measure {facts.name}",
-            reason=f"its compute capability {major}.{minor} is too old: CuPy and CUDA 12 and later "
-            "no longer do all of it",
+            reason=(
+                f"its compute capability {major}.{minor} is too old: CuPy and CUDA 12 and "
+                "later no longer support all of it"
+            ),
             remedy="measure a GPU of compute capability 6.0 or later (2016)",
         )
     return (
@@ -117,9 +119,11 @@ def sizes_for(facts: Facts) -> Sizes:
         needed = max(2 * max(cached, round_bytes), _all_matrices(_MATRICES[-1])) / _MOST_OF_MEMORY
         raise CannotMeasure(
             f"cannot measure {facts.name}",
-            reason=f"only {format_si(facts.free_bytes, 'B')} of its memory is free, and "
-            f"{format_si(needed, 'B')} is needed",
-            remedy="end what else runs on it: nvidia-smi names it",
+            reason=(
+                f"only {format_si(facts.free_bytes, 'B')} of its memory is free, but "
+                f"{format_si(needed, 'B')} is needed"
+            ),
+            remedy="end other programs on the device: nvidia-smi lists them",
         )
     return Sizes(buffer_bytes=passes * round_bytes, passes=passes, blocks=blocks, matrix=matrix)
 
@@ -144,8 +148,8 @@ def theory(entry: Entry, facts: Facts, clock_hz: float | None) -> tuple[float, s
         width_bytes = facts.bus_bits / _BITS_PER_BYTE
         return (
             _TRANSFERS_PER_CLOCK * facts.memory_hz * width_bytes,
-            f"2 transfers in each cycle of {facts.memory_hz / 1e6:.0f} MHz, {facts.bus_bits} bit "
-            "wide, as the driver gives them",
+            f"2 transfers in each cycle of {facts.memory_hz / 1e6:.0f} MHz, {facts.bus_bits} "
+            "bits wide, as the driver reports them",
         )
     per_clock = _PER_CLOCK.get(facts.capability, {})
     if not isinstance(entry.task, Chain) or clock_hz is None or entry.resource not in per_clock:

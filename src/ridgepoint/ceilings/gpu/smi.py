@@ -9,7 +9,7 @@ from ridgepoint.host.process import output_of
 _PATIENCE_S = 20.0
 
 _RESTRAINTS = {
-    "sw_power_cap": "the limit of power",
+    "sw_power_cap": "the power limit",
     "sw_thermal_slowdown": "heat",
     "hw_thermal_slowdown": "too much heat",
     "hw_power_brake_slowdown": "the power supply",

@@ -181,9 +181,11 @@ def measure_all(
     if is_counted():
         raise CannotMeasure(
             "cannot measure in a process that counts",
-            reason="it was started to count what the script measures, imported the script for "
-            "that, and came to measure again",
-            remedy="put what measures below if __name__ == '__main__':",
+            reason=(
+                "it was started to count the calls that the script measures; it imported the "
+                "script for that, and reached a measurement again"
+            ),
+            remedy="put the measurement below if __name__ == '__main__':",
         )
     with _alone():
         choice = choose(meter)
@@ -251,9 +253,11 @@ def _alone() -> Iterator[None]:
     if not _UNDER_WAY.acquire(blocking=False):
         raise CannotMeasure(
             "cannot measure now",
-            reason="another measurement is under way in this process: of a function that measures "
-            "itself, or in another thread",
-            remedy="make one after the other",
+            reason=(
+                "another measurement is running in this process: of a function that itself "
+                "measures, or in another thread"
+            ),
+            remedy="run the measurements one after the other",
         )
     try:
         yield

@@ -141,8 +141,10 @@ def _is_too_few(counted: Counted, timed: Native) -> bool:
 def _too_few(counted: Counted) -> CannotMeasure:
     return CannotMeasure(
         "cannot count the calls with the copying engine",
-        reason=f"it saw {counted.counts.instructions} instructions of one call, which is not what "
-        "keeps a CPU busy for so long: most of the call is waiting, or in code that was not "
-        "copied, such as code made at run time",
+        reason=(
+            f"it saw only {counted.counts.instructions} instructions in one call, too few to "
+            "keep a CPU busy for that time: most of the call is waiting, or runs code that was "
+            "not copied, such as code made at run time"
+        ),
         remedy="count with meter='engine'",
     )

@@ -155,7 +155,10 @@ class Ending:
             return cls(reason=error.reason, remedy=error.remedy)
         return cls(
             reason=f"in the process that counts them, they raised {type(error).__name__}: {error}",
-            remedy="let the function depend on its arguments alone, and on nothing set up before",
+            remedy=(
+                "let the function depend only on its arguments, and on nothing that was set up "
+                "before"
+            ),
         )
 
 

@@ -114,7 +114,7 @@ def run_to_count(
         raise TimedOut(
             _WHAT,
             reason=f"counting takes longer than {timeout_s:g} s",
-            remedy="give one call less to do, or more time: timeout_s=",
+            remedy="give each call less to do, or allow more time for counting: timeout_s=",
         ) from error
 
 
@@ -221,8 +221,8 @@ def _require_all_tried(tasks: Sequence[Task], folder: Path, status: int) -> None
     if status < _BY_SIGNAL and any(Ending.read(folder, task) is None for task in tasks):
         raise CannotMeasure(
             _WHAT,
-            reason=f"they ended the process that counts them, with status {status}",
-            remedy="let the function return: it may not call os._exit",
+            reason=f"the calls ended the process that counts them, with status {status}",
+            remedy="let the function return; it must not call os._exit",
         )
 
 
@@ -253,8 +253,8 @@ def _varying(first: float, later: float) -> tuple[Caution, ...]:
     return (
         Caution(
             "work-varies",
-            f"one call did {first:.10g} flop, and others {later:.10g} on average: the time may be "
-            "that of other work",
-            "measure calls that all do the same",
+            f"one call did {first:.10g} flop, and other calls {later:.10g} on average: the "
+            "time may be that of different work",
+            "measure calls that all do the same work",
         ),
     )

@@ -52,8 +52,8 @@ def time_cautions(runtime: Estimate, *, overhead_s: float, words: Words) -> Iter
     if overhead_s > _OVERHEAD * runtime.median:
         yield Caution(
             "overhead",
-            f"{words.one} takes {format_si(runtime.median, 's')}, of which {words.around} "
-            f"{format_si(overhead_s, 's')} at least",
+            f"{words.one} takes {format_si(runtime.median, 's')}, and {words.around} at least "
+            f"{format_si(overhead_s, 's')} of it",
             f"let {words.one} do more",
             effect=overhead_s / runtime.median,
             on="time",

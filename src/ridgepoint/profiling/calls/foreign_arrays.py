@@ -51,8 +51,8 @@ class ArgumentPickler(pickle.Pickler):
         untyped = typed._untyped_storage
         if untyped.device.type != "cpu":
             raise ForeignArray(
-                f"a tensor is on the device {untyped.device}, and only those in the memory of the "
-                "host are measured"
+                f"a tensor is on the device {untyped.device}, but only tensors in the memory "
+                "of the host are measured"
             )
         place = untyped.data_ptr()
         if place not in self._storages:

@@ -30,8 +30,8 @@ _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depen
 _IDLE_SAMPLES = 3
 _WORDS = Words(
     one="a call",
-    around="calling it from Python is",
-    more="take 6 samples at least, and time enough for them: repetitions=, limit_s=",
+    around="calling it from Python takes",
+    more="take at least 6 samples, and allow enough time for them: repetitions=, limit_s=",
 )
 _COPIES = 3  # of the data of warm calls: that to copy from, here and in the other process
 _FAILURES = (Exception, SystemExit)  # all but the user's interrupt
@@ -142,7 +142,7 @@ def refusing_failures(what: str, when: str) -> Iterator[None]:
         raise CannotMeasure(
             what,
             reason=f"it raised {type(error).__name__} {when}: {error}",
-            remedy="let it do the same every time: it is called again and again",
+            remedy="let the function do the same work in every call: it is called many times",
         ) from error
 
 
@@ -173,13 +173,13 @@ def _try(subject: Subject, *, limit_s: float) -> float:
         raise CannotMeasure(
             subject.what,
             reason=f"it raised {type(error).__name__}: {error}",
-            remedy="mend it first; nothing was measured",
+            remedy="mend the function first; nothing was measured",
         ) from error
     if took_s > limit_s:
         raise CannotMeasure(
             subject.what,
-            reason=f"one call takes {took_s:.3g} s, and all together may take {limit_s:g} s",
-            remedy="give it less to do, or more time: limit_s=",
+            reason=f"one call takes {took_s:.3g} s, and all calls together may take {limit_s:g} s",
+            remedy="give the function less to do, or more time: limit_s=",
         )
     return took_s
 
@@ -190,8 +190,8 @@ def _data_cautions(arguments: Packed) -> tuple[Caution, ...]:
     return (
         Caution(
             "zeros",
-            "one of its arrays holds zeros alone, which memory and arithmetic may treat as less "
-            "than other numbers",
-            "fill it with numbers as they occur",
+            "one of its arrays contains only zeros, which memory and arithmetic may handle "
+            "faster than other numbers",
+            "fill the array with realistic numbers",
         ),
     )

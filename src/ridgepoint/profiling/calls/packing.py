@@ -83,8 +83,8 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
         if isinstance(argument, np.ndarray) and not _is_dense(argument):
             raise CannotMeasure(
                 what,
-                reason=f"argument {place} is an array with gaps: a copy of it would have none",
-                remedy="pass the whole array, and cut it inside of the function",
+                reason=f"argument {place} is an array with gaps, and a copy of it would have none",
+                remedy="pass the whole array, and slice it inside the function",
             )
     buffers: list[pickle.PickleBuffer] = []
     structure = io.BytesIO()
@@ -92,13 +92,15 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
         ArgumentPickler(structure, buffers.append).dump(tuple(arguments))
     except ForeignArray as error:
         raise CannotMeasure(
-            what, reason=str(error), remedy="move it there: .cpu(), or the like of its library"
+            what,
+            reason=str(error),
+            remedy="move the tensor to the host: .cpu(), or what its library offers",
         ) from error
     except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
         raise CannotMeasure(
             what,
             reason=f"its arguments cannot be copied ({error})",
-            remedy="pass arrays and numbers, and make what else it needs inside of the function",
+            remedy="pass arrays and numbers, and create everything else inside the function",
         ) from error
     data = [np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers]
     places = (each.ctypes.data % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for each in data)
@@ -142,8 +144,8 @@ def pack_function(what: str, function: Function) -> bytes:
         return pickle.dumps((preparation, packed))
     raise CannotMeasure(
         what,
-        reason=f"it cannot be handed to the process that counts it ({'; '.join(reasons)})",
-        remedy="define it at the top of a module or script, not inside of another function",
+        reason=f"it cannot be passed to the process that counts it ({'; '.join(reasons)})",
+        remedy="define it at the top level of a module or script, not inside another function",
     )
 
 

@@ -60,20 +60,22 @@ class Replay:
         CannotMeasure
             If the run did not come to the region's result, or never entered it before.
         """
-        remedy = "let the script do the same every time it runs, without input"
+        remedy = "let the script do the same work in every run, without input"
         try:
             entries = int((folder / _ENTRIES).read_text())
         except FileNotFoundError:
             raise CannotMeasure(
                 what,
-                reason="the second run of the script, which is counted, ended with status "
-                f"{exit_status} before it came to the same result()",
+                reason=(
+                    "the second run of the script, which is counted, ended with status "
+                    f"{exit_status} before it reached the same result()"
+                ),
                 remedy=remedy,
             ) from None
         if not entries:
             raise CannotMeasure(
                 what,
-                reason="the second run of the script, which is counted, never entered it",
+                reason="the second run of the script, which is counted, never entered the region",
                 remedy=remedy,
             )
         return entries
@@ -87,7 +89,7 @@ class Replay:
             raise CannotMeasure(
                 f"cannot measure region {name!r}",
                 reason=f"it was not measured in the first run of the script before {self.name!r}",
-                remedy="let the script do the same every time it runs",
+                remedy="let the script do the same work in every run",
             )
         return decode(self.earlier[name], Measurement, origin="the first run")
 

@@ -76,13 +76,13 @@ def plan(
     if last is None:
         raise CannotMeasure(
             what,
-            reason="the caches of this host are unknown, so what leaves them cold is too",
-            remedy="measure it warm",
+            reason="the caches of this host are unknown, so cold caches cannot be arranged",
+            remedy="measure it with warm caches: state='warm'",
         )
     if not data_bytes:
         raise CannotMeasure(
             what,
-            reason="its arguments hold no arrays, and only these are replicated",
+            reason="its arguments contain no arrays, and only arrays are replicated",
             remedy="pass its data as arguments (arrays, tensors), or measure it warm",
         )
     fillings = max(last.ways or _ASSUMED_WAYS, _LEAST_FILLS)
@@ -95,13 +95,15 @@ def plan(
             reason=f"{needed} replicas of {format_si(data_bytes, 'B')} need "
             f"{format_si(needed * data_bytes, 'B')} of memory, and "
             f"{format_si(memory_bytes, 'B')} may be used",
-            remedy="use less data, or give it more: memory_bytes=",
+            remedy="use less data, or allow more memory: memory_bytes=",
         )
     if needed > MOST_REPLICAS:
         raise CannotMeasure(
             what,
-            reason=f"{MOST_REPLICAS} replicas of {format_si(data_bytes, 'B')}, which is as many as "
-            "are made, do not fill the last-level cache twice",
+            reason=(
+                f"{MOST_REPLICAS} replicas of {format_si(data_bytes, 'B')} are the most that "
+                "are made, and they do not fill the last-level cache twice"
+            ),
             remedy="pass more data, or measure it warm",
         )
     in_time = max(int(calls_affordable), needed * _SURE_FILLS // _LEAST_FILLS)
@@ -114,10 +116,10 @@ def plan(
         cautions=(
             Caution(
                 "few-replicas",
-                f"{replicas} replicas of {format_si(data_bytes, 'B')} fill the last-level cache "
-                f"{fills:.2g} times; {fillings} times would make sure that "
-                "no line stays",
-                "if it is faster than memory allows, take more memory or more data",
+                f"{replicas} replicas of {format_si(data_bytes, 'B')} fill the last-level "
+                f"cache {fills:.2g} times; {fillings} times are needed to make sure that no "
+                "line stays in it",
+                "if the result is faster than memory allows, allow more memory or use more data",
             ),
         ),
     )

@@ -98,8 +98,8 @@ def _require_whole(what: str, function: Function) -> None:
     if any(is_kind(function) for is_kind in kinds):
         raise CannotMeasure(
             what,
-            reason="a call of it runs nothing, and only makes a coroutine or a generator",
-            remedy="measure a function that runs it to its end",
+            reason="a call of it only creates a coroutine or a generator and runs nothing",
+            remedy="measure a function that runs the coroutine or generator to its end",
         )
 
 

@@ -34,7 +34,7 @@ MOST_SAMPLES = 1000
 
 _IDLE_ENTRIES = 1000
 _WITH_CPU_TIME = 100  # so many first entries, and each so many-th
-_WORDS = Words(one="an entry", around="reading clocks is", more="enter it 6 times at least")
+_WORDS = Words(one="an entry", around="reading clocks takes", more="enter it at least 6 times")
 _now_ns = time.perf_counter_ns
 _RUN_ALONE = "run the script by itself"
 
@@ -69,8 +69,11 @@ class Watch:
         if self._replay is None:
             raise CannotMeasure(
                 self._what,
-                reason="it is entered again, and its result was taken before",
-                remedy="call result() after the last entry, or give this part another name",
+                reason="it was entered again after its result had been taken",
+                remedy=(
+                    "call result() after the last entry, or give this part of the program "
+                    "another name"
+                ),
             )
         self._replay.entries += 1
         self._mark.__enter__()  # what is executed after it is counted
@@ -123,14 +126,16 @@ class Watch:
         if self._clock.inside:
             raise CannotMeasure(
                 self._what,
-                reason="its result is asked for inside of it",
-                remedy="call result() after its end",
+                reason="result() was called inside the region",
+                remedy="call result() after the end of the region",
             )
         if not self._clock.wall_ns:
             raise CannotMeasure(
                 self._what,
                 reason="it was never entered",
-                remedy=f"put what it is to hold below 'with ridgepoint.measuring({self.name!r}):'",
+                remedy=(
+                    f"put the code of the region below 'with ridgepoint.measuring({self.name!r}):'"
+                ),
             )
 
     def _measured(
@@ -254,7 +259,7 @@ def _command(what: str) -> tuple[str, ...]:
     """
     if is_counted() or "vgpreload_core" in os.environ.get("LD_PRELOAD", ""):
         raise CannotMeasure(
-            what, reason="this process is counted from outside already", remedy=_RUN_ALONE
+            what, reason="this process is already being counted from outside", remedy=_RUN_ALONE
         )
     if multiprocessing.parent_process() is not None:
         raise CannotMeasure(
@@ -266,7 +271,7 @@ def _command(what: str) -> tuple[str, ...]:
     if script is None or not Path(script).is_file():  # "<stdin>", say
         raise CannotMeasure(
             what,
-            reason="there is no script that could be run again to count it",
+            reason="there is no script that can be run again to count the region",
             remedy="write a script, or measure a function: ridgepoint.measure()",
         )
     return (sys.executable, *sys.orig_argv[1:])
@@ -288,9 +293,9 @@ def _entries_caution(native: int, counted: int) -> tuple[Caution, ...]:
     return (
         Caution(
             "region-entries-differ",
-            f"it was entered {native} time(s) when it was timed and {counted} when it was counted",
-            "its runs are not alike: fix random seeds, input and number of threads, and let no "
-            "number of entries depend on time",
+            f"it was entered {native} time(s) in the timed run and {counted} in the counted run",
+            "its runs differ: fix random seeds, input and number of threads, and make the "
+            "number of entries independent of time",
         ),
     )
 

@@ -5,8 +5,8 @@ from figure_inputs import MACHINE
 
 from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.core.reference import DatacenterResult, DatacenterRun
 from ridgepoint.suites.datacenter.measuring import cases
+from ridgepoint.suites.datacenter.results import DatacenterResult, DatacenterRun
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from suite_inputs import failed, result
 
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import Interrupted
-from ridgepoint.core.reference import SuiteRun
 from ridgepoint.suites.kernels import find
 from ridgepoint.suites.kernels.measuring import cases, run_suite
+from ridgepoint.suites.kernels.results import SuiteRun
 
 RUN = SuiteRun(machine=MACHINE, results=(result("daxpy.llvm"), failed("daxpy.llvm", 10)))
 

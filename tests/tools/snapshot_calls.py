@@ -16,10 +16,11 @@ from suite_inputs import failed, result
 from ridgepoint.cli.main import main
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.documents import encode
-from ridgepoint.core.reference import DatacenterCase, DatacenterResult, DatacenterRun, SuiteRun
 from ridgepoint.doctor.finding import Finding
 from ridgepoint.kept.pipeline_file import example_pipeline
 from ridgepoint.published.machines import load
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterRun
+from ridgepoint.suites.kernels.results import SuiteRun
 
 PIPELINES = ("imaging", "memo", "sdp-low", "observation")
 _SCALING = Path(__file__).parents[1] / "data" / "scaling"
@@ -195,7 +196,7 @@ def _distributed(_: Path) -> None:
     from ridgepoint.suites.distributed.results import decoded
 
     run = decoded((kept_records.KEPT / "conjugate-gradient.json").read_bytes())
-    with mock.patch("ridgepoint.suites.distributed.run_program", return_value=run):
+    with mock.patch("ridgepoint.suites.distributed.running.run_program", return_value=run):
         for words in ([], ["--json"]):
             main(["suite", "distributed", "conjugate-gradient", "--mpi", "2", *words])
 

@@ -2,7 +2,7 @@
 
 from figure_inputs import flop, measurement
 
-from ridgepoint.core.reference import Case, Expected, Result
+from ridgepoint.suites.kernels.results import Case, Expected, Result
 
 
 def result(

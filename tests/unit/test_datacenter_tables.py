@@ -10,10 +10,10 @@ from rich.console import Console
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.reference import DatacenterCase, DatacenterResult, DatacenterRun
 from ridgepoint.published.machines import load
 from ridgepoint.show.charts.datacenter_points import datacenter_points
 from ridgepoint.show.tables.datacenter_tables import datacenter
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterRun
 
 SORT = DatacenterCase(
     workload="sort",

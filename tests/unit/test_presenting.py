@@ -21,7 +21,7 @@ import ridgepoint
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.core.measurement import Asked
-from ridgepoint.core.reference import SuiteRun
+from ridgepoint.suites.kernels.results import SuiteRun
 
 PLACED = ridgepoint.place(MEASUREMENT, MACHINE)
 MANY = with_counted(

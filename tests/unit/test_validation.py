@@ -11,8 +11,8 @@ from ridgepoint.core.counts import FlopCount, Traffic
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Protocol
-from ridgepoint.core.reference import Case, Expected, Result, SuiteRun
 from ridgepoint.show.tables.suite_table import suite, validation
+from ridgepoint.suites.kernels.results import Case, Expected, Result, SuiteRun
 from ridgepoint.suites.kernels.validation import Ratio, validate
 
 LLC = Cache(level=3, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=16)

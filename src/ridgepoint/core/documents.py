@@ -6,7 +6,7 @@ value. Unknown is ``null``; a document never holds NaN or infinity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,36 +17,48 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
-from ridgepoint.core.reference import DatacenterRun, SuiteRun
 
 SCHEMA = 1
+_A_RECORD = (
+    "the archive alone keeps one: give the number or the name of a record of 'ridgepoint list'"
+)
 _KINDS: dict[type, str] = {
     Machine: "machine",
     MeasuredCluster: "cluster",
     Measurement: "measurement",
     Timing: "timing",
-    SuiteRun: "suite",
-    DatacenterRun: "datacenter",
 }
-_A_RECORD = (
-    "the archive alone keeps one: give the number or the name of a record of 'ridgepoint list'"
-)
 _REMEDIES = {
     "machine": "give a file written by 'ridgepoint machine --json'",
     "cluster": "give a file written by 'mpirun -n P ridgepoint machine --json'",
     # 'run --json' writes a report for other programs, which holds less than a record.
     "measurement": _A_RECORD,
     "timing": _A_RECORD,
-    "suite": "give a file written by 'ridgepoint suite -o FILE.json'",
-    "datacenter": "give a file written by 'ridgepoint suite datacenter -o FILE.json'",
 }
 
 # What msgspec raises besides its own error: text that is not UTF-8 (or a lone surrogate), and
 # objects nested deeper than the interpreter's stack.
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
-Document = Machine | MeasuredCluster | Measurement | Timing | SuiteRun | DatacenterRun
-Value = TypeVar("Value", Machine, MeasuredCluster, Measurement, Timing, SuiteRun, DatacenterRun)
+Value = TypeVar("Value")
+
+
+def document_kind(kind: str, *, remedy: str) -> Callable[[type[Value]], type[Value]]:
+    """Return what makes a class of values a kind of document, where the class is defined.
+
+    Parameters
+    ----------
+    kind : str
+        What a document says it is.
+    remedy : str
+        What to do about a file that holds none, for messages.
+    """
+
+    def named(value: type[Value]) -> type[Value]:
+        _KINDS[value], _REMEDIES[kind] = kind, remedy
+        return value
+
+    return named
 
 
 class _Header(msgspec.Struct):
@@ -151,12 +163,12 @@ def report(kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": kind, **plain(fields)}
 
 
-def to_fields(value: Document) -> dict[str, Any]:
+def to_fields(value: object) -> dict[str, Any]:
     """Return a value as the fields of its document."""
     return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value)}
 
 
-def encode(value: Document) -> bytes:
+def encode(value: object) -> bytes:
     """Return a value as a JSON document, UTF-8."""
     return _to_json(to_fields(value))
 
@@ -195,7 +207,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     ----------
     document : bytes or str
     kind : type
-        `Machine`, `MeasuredCluster`, `Measurement`, `Timing`, `SuiteRun` or `DatacenterRun`.
+        `Machine`, `MeasuredCluster`, `Measurement`, `Timing`, or what `document_kind` has named.
     origin : str
         Where the document comes from, for messages.
 

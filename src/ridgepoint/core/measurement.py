@@ -341,6 +341,10 @@ class Sampled(Brief):
     cautions: tuple[Caution, ...] = ()
 
 
+State = Literal["warm", "cold"]
+"""Of the caches, when a call begins: they hold its data, or none of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """How calls of a function were measured: the runtime and the counts are those of one call.
@@ -364,7 +368,7 @@ class Protocol:
         That libraries of linear algebra were limited to; None: as they chose.
     """
 
-    state: Literal["warm", "cold", "in place"]
+    state: State | Literal["in place"]
     calls: int
     replicas: int
     data_bytes: int | None

@@ -20,7 +20,6 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable
-from ridgepoint.core.reference import DatacenterRun, SuiteRun
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis, analyse, place
@@ -30,10 +29,10 @@ from ridgepoint.models.work import Metric
 from ridgepoint.show.charts.roofline import Subject, roofline_figure, subject
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.tables import network_table, run_table
-from ridgepoint.show.tables.datacenter_tables import datacenter
 from ridgepoint.show.tables.layout import plain_table
-from ridgepoint.show.tables.suite_table import suite
 from ridgepoint.show.words import machine_title, shown_intensity
+from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +50,7 @@ def summary(value: Presentable, /, **options: Any) -> str:
 
     Parameters
     ----------
-    value : Machine, Measurement, Placement, Roofline, MeasuredCluster, SuiteRun, DatacenterRun
+    value : Machine, Measurement, Placement, Roofline, MeasuredCluster or Study
     **options
         Of a measurement, the ``machine`` that bounds it.
     """
@@ -113,7 +112,7 @@ def plot(
         If two machines are given, or the work of programs is not counted alike.
     """
     for each in results:
-        if not isinstance(each, Presentable) or isinstance(each, DatacenterRun):
+        if not isinstance(each, Presentable) or _is_table_alone(each):
             raise TypeError(f"cannot draw a {type(each).__name__}: {_DRAWN}")
     if not results and machine is None:
         raise TypeError(f"there is nothing to draw: {_DRAWN}")
@@ -131,6 +130,10 @@ def plot(
     drawn = mpl.draw(figure, ax).get_figure(root=True)
     assert drawn is not None  # Sheet.of has refused axes without one
     return drawn
+
+
+def _is_table_alone(result: object) -> bool:
+    return isinstance(result, Study) and not isinstance(result, SuiteRun)
 
 
 _DRAWN = "give machines, measurements, placements, a Roofline, a cluster or the run of a suite"
@@ -225,13 +228,11 @@ def _(value: MeasuredCluster) -> RenderableType:
 
 
 @_report.register
-def _(value: SuiteRun) -> RenderableType:
-    return suite(value)
+def _(value: Study) -> RenderableType:
+    # Suites bring much with them, and most of what is shown is of none.
+    from ridgepoint.show.tables.studies import study_table
 
-
-@_report.register
-def _(value: DatacenterRun) -> RenderableType:
-    return datacenter(value)
+    return study_table(value)
 
 
 @_report.register

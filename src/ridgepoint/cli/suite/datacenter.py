@@ -12,8 +12,8 @@ from ridgepoint.cli import common
 from ridgepoint.cli.suite import options, results
 
 if TYPE_CHECKING:
-    from ridgepoint.core.reference import DatacenterCase, DatacenterRun
     from ridgepoint.suites.datacenter import Workload
+    from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterRun
 
 
 @click.command("datacenter")
@@ -50,10 +50,8 @@ def command(
     built and measured as it was and as it is after each step of optimisation. Their basic
     operations are counted, and the tables of the DC-Roofline paper printed for this machine.
     """
-    from ridgepoint.core.documents import to_fields
-    from ridgepoint.core.reference import DatacenterRun
-    from ridgepoint.show.tables.datacenter_tables import datacenter
     from ridgepoint.suites.datacenter.measuring import cases
+    from ridgepoint.suites.datacenter.results import DatacenterRun
 
     if published:
         _show_published()
@@ -66,17 +64,17 @@ def command(
         common.made_folder(folder)
     run = _measured(chosen, archive_path) if source is None else results.read(source, DatacenterRun)
 
-    def keep() -> None:
-        if output is not None:
-            results.write(run, output)
+    def draw() -> None:
         if folder is not None:
             _draw(run, folder)
 
     results.show_and_keep(
-        lambda: datacenter(run), document=lambda: to_fields(run), as_json=as_json, keep=keep
+        run,
+        as_json=as_json,
+        outputs=(output, folder and folder / results.FILE),
+        then=draw,
     )
-    unmeasured = any(result.measurement is None for result in run.results)
-    return 2 if source is None and unmeasured else 0
+    return 2 if source is None and run.unmeasured else 0
 
 
 def _workloads() -> Mapping[str, Workload]:
@@ -105,10 +103,10 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
 
 
 def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterRun:
-    from ridgepoint.core.reference import DatacenterRun
     from ridgepoint.kept.archive import Archive
     from ridgepoint.suites.datacenter import require_buildable
     from ridgepoint.suites.datacenter.measuring import run_datacenter
+    from ridgepoint.suites.datacenter.results import DatacenterRun
 
     require_buildable()
     with Archive(archive_path) as archive, common.progress() as shown:
@@ -117,12 +115,11 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
 
 
 def _draw(run: DatacenterRun, folder: Path) -> None:
-    """Write the DC-Roofline and the roofline in flop, and the results themselves."""
+    """Write the DC-Roofline and the roofline in flop."""
     from ridgepoint.show.charts.datacenter_points import datacenter_points
     from ridgepoint.show.charts.dc_roofline import dc_figure
     from ridgepoint.show.charts.dc_roofline_mpl import save
 
-    results.write(run, folder / results.FILE)
     points = datacenter_points(run.results)
     if points:
         cores = min(max(one.case.threads for one in run.results), run.machine.cores)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Group
 
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import options, results
-from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
-    from ridgepoint.suites.distributed import DistributedProgram, DistributedRun
-
-_SCHEMA = 1
+    from ridgepoint.suites.distributed import DistributedProgram
 
 
 @click.command("distributed")
@@ -61,68 +57,27 @@ def command(
 
     Their results are checked, and the time of a step is printed beside what the model says of it.
     """
-    from ridgepoint.core.documents import render
-    from ridgepoint.show.files import replace_file
     from ridgepoint.show.tables import distributed_table
+    from ridgepoint.suites.distributed import run_programs
 
-    chosen = tuple(dict.fromkeys(names)) or tuple(_programs())
     if only_list:
         common.console().print(distributed_table.programs())
         return 0
     if ranks is None:
         raise click.UsageError("the distributed programs need the number of ranks: --mpi 2")
-    if size is not None and len(chosen) > 1:
+    if size is not None and len(set(names)) != 1:
         raise click.BadParameter(
             "--size applies to a single program: name it", param_hint="'--size'"
         )
-    runs, failures = _measured(chosen, ranks=ranks, launcher=launcher, size=size, threads=threads)
-
-    def keep() -> None:
-        if output is not None:
-            replace_file(output, render(_document(runs)).encode(), what="the results")
-
-    results.show_and_keep(
-        lambda: distributed_table.distributed(runs) if runs else Group(),
-        document=lambda: _document(runs),
-        as_json=as_json,
-        keep=keep,
-    )
-    for failure in failures:
-        common.say(str(failure))
-    return 2 if failures else 0
+    with common.progress() as shown:
+        study = run_programs(
+            names, ranks, size=size, threads=threads, launcher=launcher, report=shown.step
+        )
+    results.show_and_keep(study, as_json=as_json, outputs=(output,))
+    return 2 if study.unmeasured else 0
 
 
 def _programs() -> Mapping[str, DistributedProgram]:
     from ridgepoint.suites.distributed import PROGRAMS
 
     return PROGRAMS
-
-
-def _measured(
-    names: Sequence[str], *, ranks: int, launcher: str | None, size: int | None, threads: int
-) -> tuple[list[DistributedRun], list[RidgepointError]]:
-    """Run the programs; one that fails stops no other, unless none can be started."""
-    from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed
-    from ridgepoint.suites.distributed import run_program
-
-    runs: list[DistributedRun] = []
-    failures: list[RidgepointError] = []
-    with common.progress() as shown:
-        for name in names:
-            shown.step(name)
-            try:
-                run = run_program(
-                    name, ranks, size=size, threads=threads, launcher=launcher,
-                    options=("--check", "--ceilings"),
-                )  # fmt: skip
-            except CannotStart:
-                raise
-            except (ProgramFailed, CannotMeasure) as failure:
-                failures.append(failure)
-            else:
-                runs.append(run)
-    return runs, failures
-
-
-def _document(runs: Sequence[DistributedRun]) -> dict[str, Any]:
-    return {"schema": _SCHEMA, "kind": "distributed", "results": list(runs)}

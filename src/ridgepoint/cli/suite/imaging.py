@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,16 +12,12 @@ from ridgepoint.cli import common
 from ridgepoint.cli.suite import options, results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ridgepoint.core.machine import Machine
-    from ridgepoint.suites.imaging.measuring import StageResult
+    from ridgepoint.suites.imaging.measuring import ImagingStudy
     from ridgepoint.suites.imaging.places import Place
-    from ridgepoint.suites.imaging.stages import Scene
 
 _PICTURE = "imaging.png"
 """In a folder of figures: pixels are no lines, so that a vector format has no use."""
-_SCHEMA = 1
 
 
 def _stages() -> tuple[str, ...]:
@@ -78,7 +74,7 @@ def command(
     With -o FILE.toml they are described for 'ridgepoint pipeline FILE.toml'; with --figures an
     image of a known sky is made and drawn. With --device gpu all of that runs on a GPU.
     """
-    from ridgepoint.show.tables.imaging_table import stage_table, stages_table
+    from ridgepoint.show.tables.imaging_table import stages_table
 
     if names and output is not None:
         raise click.BadParameter(
@@ -97,19 +93,14 @@ def command(
     if folder is not None or device is not None:
         _image(place, folder)
     with common.progress() as shown:
-        measured = place.measure(names, states=options.states(state), report=shown.step)
+        study = place.measure(names, states=options.states(state), report=shown.step)
 
-    def keep() -> None:
+    def describe() -> None:
         if output is not None and machine is not None:
-            _write_pipeline(measured, place, machine, output)
+            _write_pipeline(study, place, machine, output)
 
-    results.show_and_keep(
-        lambda: stage_table(measured, place.scene, device=place.device),
-        document=lambda: _document(measured, place.scene, device=place.device),
-        as_json=as_json,
-        keep=keep,
-    )
-    return 2 if any(result.failure is not None for result in measured) else 0
+    results.show_and_keep(study, as_json=as_json, then=describe)
+    return 2 if study.unmeasured else 0
 
 
 def _number(value: float) -> float:
@@ -171,25 +162,7 @@ def _image(place: Place, folder: Path | None) -> None:
     common.console(stderr=True).print(source_table(recovered(place.scene, imaged), imaged))
 
 
-def _document(
-    measured: Sequence[StageResult], scene: Scene, *, device: str | None
-) -> dict[str, Any]:
-    """Return the results as a document, which names the device if it is not this host's CPUs."""
-    from ridgepoint.core.documents import plain
-
-    return {
-        "schema": _SCHEMA,
-        "kind": "imaging",
-        "size": scene.geometry.size,
-        "visibilities": scene.observation.visibilities,
-        **({} if device is None else {"device": device}),
-        "results": plain(measured),
-    }
-
-
-def _write_pipeline(
-    measured: Sequence[StageResult], place: Place, machine: Machine, path: Path
-) -> None:
+def _write_pipeline(study: ImagingStudy, place: Place, machine: Machine, path: Path) -> None:
     """Describe a pipeline in a file, with its machine in another beside it; say what to do with it.
 
     The number of a machine would mean another one in another archive.
@@ -199,7 +172,7 @@ def _write_pipeline(
     from ridgepoint.suites.imaging.described import described
 
     beside = path.with_suffix(".machine.json")
-    text = described(measured, place.scene, machine=beside.name, on_device=place.gridding)
+    text = described(study.results, place.scene, machine=beside.name, on_device=place.gridding)
     replace_file(beside, render(to_fields(machine)).encode(), what="the machine")
     replace_file(path, text.encode(), what="the pipeline")
     common.say(f"its machine is in {beside}")

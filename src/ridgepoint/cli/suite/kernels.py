@@ -12,9 +12,9 @@ from ridgepoint.cli import common
 from ridgepoint.cli.suite import SUITES, options, results
 
 if TYPE_CHECKING:
-    from ridgepoint.core.reference import Case, SuiteRun
     from ridgepoint.profiling.calls import MeterName
     from ridgepoint.suites.kernels import Workload
+    from ridgepoint.suites.kernels.results import Case, SuiteRun
 
 
 @click.command("kernels")
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 @click.option(
     "--full", is_flag=True, help="Measure all sizes of the series, which takes much longer."
 )
-@click.option("--validate", is_flag=True, help="Print measured over expected work and traffic.")
+@click.option(
+    "--validate", "validates", is_flag=True, help="Print measured over expected work and traffic."
+)
 @options.figures_option(
     "Measure what the figures of the paper need, and draw them in FOLDER; with --from, only draw "
     "them."
@@ -57,7 +59,7 @@ def command(
     threads: tuple[int, ...],
     meter: MeterName | None,
     full: bool,
-    validate: bool,
+    validates: bool,
     folder: Path | None,
     per_cycle: bool,
     source: Path | None,
@@ -71,10 +73,9 @@ def command(
     counted, with cold caches and with warm ones, on one thread and on all cores. With --validate
     the status is 1 if work that is known exactly was counted wrongly.
     """
-    from ridgepoint.core.documents import to_fields
-    from ridgepoint.core.reference import SuiteRun
-    from ridgepoint.show.tables.suite_table import suite, validation
-    from ridgepoint.suites.kernels.validation import validate as compare
+    from ridgepoint.show.tables.suite_table import validation
+    from ridgepoint.suites.kernels.results import SuiteRun
+    from ridgepoint.suites.kernels.validation import validate
 
     if only_list:
         _list(names)
@@ -87,19 +88,18 @@ def command(
     else:
         run = results.read(source, SuiteRun)
 
-    def keep() -> None:
-        if output is not None:
-            results.write(run, output)
+    def draw() -> None:
         if folder is not None:
             _draw(run, folder, per_cycle=per_cycle)
 
     results.show_and_keep(
-        lambda: validation(compare(run.results)) if validate else suite(run),
-        document=lambda: to_fields(run),
+        run,
         as_json=as_json,
-        keep=keep,
+        table=(lambda: validation(validate(run.results))) if validates else None,
+        outputs=(output, folder and folder / results.FILE),
+        then=draw,
     )
-    return _status(run) if validate else 0
+    return _status(run) if validates else 0
 
 
 def _own(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -163,9 +163,9 @@ def _cases(
 def _measured(
     cases: Sequence[Case], *, meter: MeterName | None, archive_path: Path | None
 ) -> SuiteRun:
-    from ridgepoint.core.reference import SuiteRun
     from ridgepoint.kept.archive import Archive
     from ridgepoint.suites.kernels.measuring import run_suite
+    from ridgepoint.suites.kernels.results import SuiteRun
 
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown)
@@ -174,11 +174,10 @@ def _measured(
 
 
 def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
-    """Write every figure for which there are results, and the results themselves."""
+    """Write every figure for which there are results."""
     from ridgepoint.show.charts.paths_mpl import save
     from ridgepoint.show.charts.suite_figures import absent_figures, suite_figures
 
-    results.write(run, folder / results.FILE)
     for name, figure in suite_figures(run.results, run.machine, in_cycles=per_cycle).items():
         save(figure, folder / f"{name}.svg")
     for name, why in absent_figures(run.results).items():

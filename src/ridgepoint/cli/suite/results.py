@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ridgepoint.cli import common
 from ridgepoint.core.errors import RidgepointError, reason_of
@@ -13,7 +13,9 @@ from ridgepoint.core.errors import RidgepointError, reason_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ridgepoint.core.reference import DatacenterRun, SuiteRun
+    from ridgepoint.suites.datacenter.results import DatacenterRun
+    from ridgepoint.suites.kernels.results import SuiteRun
+    from ridgepoint.suites.study import Study
 
     Kept = TypeVar("Kept", SuiteRun, DatacenterRun)
 
@@ -22,34 +24,40 @@ FILE = "results.json"
 
 
 def show_and_keep(
-    table: Callable[[], RenderableType],
+    study: Study,
     *,
-    document: Callable[[], dict[str, Any]],
     as_json: bool,
-    keep: Callable[[], None],
+    table: Callable[[], RenderableType] | None = None,
+    outputs: Iterable[Path | None] = (),
+    then: Callable[[], None] = lambda: None,
 ) -> None:
     """Print results and keep them: what stops one does not cost the user the other.
 
     Parameters
     ----------
-    table : callable
-        Returns the results for the terminal.
-    document : callable
-        Returns them as the fields of a document.
+    study : Study
     as_json : bool
-        Print the document instead of the table.
-    keep : callable
-        Writes what is to be written. It is called after printing, even if that failed.
+        Print the document that `outputs` get, instead of a table.
+    table : callable or None
+        Returns what to print; None: the suite's own table.
+    outputs : iterable of Path or None
+        Files to write the results to. None: not to be written.
+    then : callable
+        What else is made of the results. It is called even if they cannot be printed.
     """
-    from ridgepoint.core.documents import render
+    from ridgepoint.core.documents import render, to_fields
+    from ridgepoint.show.tables.studies import study_table
 
     try:
         if as_json:
-            sys.stdout.write(render(document()))
+            sys.stdout.write(render(to_fields(study)))
         else:
-            common.console().print(table())
+            common.console().print(study_table(study) if table is None else table())
     finally:
-        keep()
+        for path in outputs:
+            if path is not None:
+                write(study, path)
+        then()
 
 
 def read(source: Path, kind: type[Kept]) -> Kept:
@@ -73,7 +81,7 @@ def read(source: Path, kind: type[Kept]) -> Kept:
     return decode(content, kind, origin=str(source))
 
 
-def write(run: SuiteRun | DatacenterRun, path: Path) -> None:
+def write(run: Study, path: Path) -> None:
     """Write results to a file, whole or not at all."""
     from ridgepoint.core.documents import encode
     from ridgepoint.show.files import replace_file

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.machine import Cache, Machine, caches_of
-from ridgepoint.core.measurement import Context, Counted, Measurement, Protocol
-from ridgepoint.core.reference import State
+from ridgepoint.core.measurement import Context, Counted, Measurement, Protocol, State
 from ridgepoint.host import System
 from ridgepoint.profiling.calls.apart import Found, count_apart
 from ridgepoint.profiling.calls.child import is_counted

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.core.reference import State
+from ridgepoint.core.measurement import State
 from ridgepoint.profiling.calls.foreign_arrays import with_own_data
 from ridgepoint.profiling.calls.packing import Function, Packed, pack, pack_function
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ridgepoint.core.reference import DatacenterResult
 from ridgepoint.show.charts.dc_plane import WorkloadPoint
-from ridgepoint.suites.datacenter.work import basic_operations_of
+from ridgepoint.suites.datacenter.results import DatacenterResult
 
 
 def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoint, ...]:
@@ -34,7 +33,7 @@ def _point(one: DatacenterResult) -> WorkloadPoint | None:
     if measured is None or measured.timed is None:
         return None
     traffic, counts = measured.traffic_at("dram"), measured.counted.counts
-    bop = basic_operations_of(one)
+    bop = one.basic_operations
     if bop is None or traffic is None or traffic.total_bytes is None:
         return None
     return WorkloadPoint(

@@ -10,7 +10,6 @@ from typing import Literal
 from ridgepoint.core.counts import Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.reference import Case, Result
 from ridgepoint.core.units import format_si
 from ridgepoint.models.derived import machine_along
 from ridgepoint.models.roofline import Roofline
@@ -26,6 +25,7 @@ from ridgepoint.show.charts.roofs import (
     widened,
 )
 from ridgepoint.show.words import machine_title, percent, shown_cores
+from ridgepoint.suites.kernels.results import Case, Result
 
 Work = Literal["measured", "pseudo"]
 """Which work is drawn: what was counted, or the pseudo flop of an FFT, 5 n log2 n."""

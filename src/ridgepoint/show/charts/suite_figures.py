@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.reference import Case, Result, State
+from ridgepoint.core.measurement import State
 from ridgepoint.show.charts.path_roofs import Axis
 from ridgepoint.show.charts.paths import PathsFigure, Work, paths_figure
+from ridgepoint.suites.kernels.results import Case, Result
 
 if TYPE_CHECKING:
     from ridgepoint.suites.kernels import Workload

@@ -10,11 +10,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.reference import DatacenterRun, Step
 from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
 from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_amount
+from ridgepoint.suites.datacenter.results import DatacenterRun, Step
 from ridgepoint.suites.datacenter.work import MeasuredCase, mean, measured_cases, over
 
 _NONE = "-"

@@ -11,9 +11,15 @@ from rich.text import Text
 from ridgepoint.core.bound import Bound
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
-from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.layout import not_measured, plain_table
 from ridgepoint.show.words import UNKNOWN, percent, printable
-from ridgepoint.suites.distributed import PROGRAMS, DistributedRun, predicted, rates_of
+from ridgepoint.suites.distributed import (
+    PROGRAMS,
+    DistributedRun,
+    DistributedStudy,
+    predicted,
+    rates_of,
+)
 
 _KEY = (
     "spread: between quartiles; model: computing, memory and network one after the other, as the "
@@ -30,20 +36,23 @@ def programs() -> RenderableType:
     return table
 
 
-def distributed(runs: Sequence[DistributedRun]) -> RenderableType:
-    """Return a table of runs, each with its own ceilings.
+def distributed(study: DistributedStudy) -> RenderableType:
+    """Return a table of runs, each with its own ceilings; below it, what could not be run.
 
     Parameters
     ----------
-    runs : sequence of DistributedRun
-        At least one.
+    study : DistributedStudy
     """
+    runs = study.results
+    if not runs:
+        return Group(*not_measured(study))
     right = ("step", "spread", "compute", "network", "model", "least", "off")
     table = plain_table("program", "size", *right, "check", right=right)
     for run in runs:
         table.add_row(*map(Text, _row(run)))
     parts: list[RenderableType] = [Text(_where(runs[0])), table, Text(_KEY)]
     parts += [Text(line) for run in runs for line in (_ceilings(run), _too_fast(run)) if line]
+    parts += not_measured(study)
     return Group(*parts)
 
 

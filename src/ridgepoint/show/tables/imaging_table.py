@@ -9,12 +9,12 @@ from rich.text import Text
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.units import format_si
-from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.tables.layout import caution_list, not_measured, plain_table
 from ridgepoint.show.words import UNKNOWN, printable, shown_amount, shown_intensity
 from ridgepoint.suites.imaging.continuum import Imaged
-from ridgepoint.suites.imaging.measuring import StageResult
+from ridgepoint.suites.imaging.measuring import ImagingStudy, StageResult
 from ridgepoint.suites.imaging.recovered import Recovered
-from ridgepoint.suites.imaging.stages import Scene, Stage
+from ridgepoint.suites.imaging.stages import Stage
 
 # Doubts of what is counted are the same in all stages; those of a time are its interval.
 _TOLD = ("avx2-path", "zeros", "few-replicas", "work-varies")
@@ -28,41 +28,36 @@ warm, by the device's own clock, with what it waits for the host; nothing is cou
 that of the formulas, traffic is unknown"""
 
 
-def stage_table(
-    results: Sequence[StageResult], seen: Scene, *, device: str | None = None
-) -> RenderableType:
+def stage_table(study: ImagingStudy) -> RenderableType:
     """Return a table of the stages, state by state; below it, what could not be measured.
 
     Parameters
     ----------
-    results : sequence of StageResult
-    seen : Scene
-    device : str or None
-        Name of the GPU, where nothing is counted; None: this host's CPUs.
+    study : ImagingStudy
     """
-    return _of_host(results, seen) if device is None else _of_gpu(results, seen, device)
+    return _of_host(study) if study.device is None else _of_gpu(study, study.device)
 
 
-def _of_host(results: Sequence[StageResult], seen: Scene) -> RenderableType:
-    number = seen.geometry.threads
-    head = _head(seen, "1 thread" if number == 1 else f"{number} threads")
+def _of_host(study: ImagingStudy) -> RenderableType:
+    results = study.results
+    number = max((result.threads for result in results), default=1)
+    head = _head(study, "1 thread" if number == 1 else f"{number} threads")
     right = ("work", "/ formula", "traffic", "flop/byte", "time", "vis/s")
     table = plain_table("stage", "caches", *right, "one execution", right=right)
     for one in results:
         if one.failure is None:
             table.add_row(*map(Text, _row(one)))
-    failed = _failed(results)
     doubts = [caution for one in results for caution in one.cautions if caution.code in _TOLD]
-    parts: list[RenderableType] = [Text(head), table, Text(_LEGEND), *failed]
+    parts: list[RenderableType] = [Text(head), table, Text(_LEGEND), *not_measured(study)]
     if doubts:
         parts.append(caution_list(doubts, files=_libraries(doubts)))
     return Group(*parts)
 
 
-def _of_gpu(results: Sequence[StageResult], seen: Scene, name: str) -> RenderableType:
+def _of_gpu(study: ImagingStudy, name: str) -> RenderableType:
     right = ("work by formula", "time", "flop/s", "vis/s")
     table = plain_table("stage", *right, "one execution", right=right)
-    for one in results:
+    for one in study.results:
         if one.failure is None:
             known, rate = one.runtime_s, one.visibilities_per_s
             table.add_row(
@@ -74,24 +69,14 @@ def _of_gpu(results: Sequence[StageResult], seen: Scene, name: str) -> Renderabl
                 "" if rate is None else format_si(rate, "", digits=3),
                 one.summary,
             )  # fmt: skip
-    return Group(Text(_head(seen, printable(name))), table, Text(_ON_DEVICE), *_failed(results))
+    return Group(Text(_head(study, printable(name))), table, Text(_ON_DEVICE), *not_measured(study))
 
 
-def _head(seen: Scene, where: str) -> str:
-    rows, channels = seen.observation.shape
-    size = seen.geometry.size
+def _head(study: ImagingStudy, where: str) -> str:
     return (
-        f"{size} x {size} pixels, {rows} rows x {channels} channels = "
-        f"{seen.observation.visibilities} visibilities, {where}"
+        f"{study.size} x {study.size} pixels, {study.rows} rows x {study.channels} channels = "
+        f"{study.visibilities} visibilities, {where}"
     )
-
-
-def _failed(results: Sequence[StageResult]) -> list[Text]:
-    return [
-        Text(printable(f"{one.name}, {one.state}: {one.failure}"))
-        for one in results
-        if one.failure is not None
-    ]
 
 
 def _libraries(doubts: Sequence[Caution]) -> list[str]:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.show.words import printable
+from ridgepoint.suites.study import Study
 
 _FIRST, _HANGING = "  ", "    "
 _MOST_FILES = 3
@@ -52,6 +53,11 @@ def caution_list(
     if minor is not None:
         rows.append(_Hanging(Text(minor)))
     return Group(*rows)
+
+
+def not_measured(study: Study) -> list[Text]:
+    """Return a line for each case of a suite that could not be measured."""
+    return [Text(printable(f"{name}: {why}")) for name, why in study.unmeasured.items()]
 
 
 def codes_in_short(cautions: Iterable[Caution]) -> str:

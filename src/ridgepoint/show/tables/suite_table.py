@@ -10,13 +10,13 @@ from rich.text import Text
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.reference import Result, SuiteRun
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import Placement
-from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
+from ridgepoint.show.tables.layout import caution_list, not_measured, one_of_each_kind, plain_table
 from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
 from ridgepoint.suites.kernels import Workload
+from ridgepoint.suites.kernels.results import Result, SuiteRun
 from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
 
 
@@ -29,18 +29,15 @@ def suite(run: SuiteRun) -> RenderableType:
     """
     right = ("n", "threads", "time", "flop/s", "flop/byte", "of roof")
     table = plain_table("workload", "n", "caches", *right[1:], "limit", right=right)
-    failures = []
     cautions: list[Caution] = []
     for result in run.results:
         if result.measurement is None:
-            failures.append(result)
             continue
         placed = _placed(result, result.measurement, run.machine)
         table.add_row(*map(Text, _row(result, result.measurement, placed)))
         cautions += result.measurement.all_cautions
         cautions += [each for each in placed.cautions if each.code == "above-roof"]
-    parts: list[RenderableType] = [table]
-    parts += [Text(printable(f"{one.case}: {one.failure}")) for one in failures]
+    parts: list[RenderableType] = [table, *not_measured(run)]
     if cautions:
         parts.append(caution_list(one_of_each_kind(cautions)))
     return Group(*parts)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import CannotMeasure, ProgramFailed, RidgepointError
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.reference import DatacenterCase, DatacenterResult, Step
 from ridgepoint.host.process import ask
 from ridgepoint.host.run import Run, run
 from ridgepoint.host.standard_input import no_standard_input
@@ -18,9 +16,10 @@ from ridgepoint.meters.source import built, count
 from ridgepoint.profiling.program import measure_program
 from ridgepoint.suites.datacenter.build import compile_flags
 from ridgepoint.suites.datacenter.programs import REGION, WORKLOADS, Workload, arguments
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, Step
 from ridgepoint.suites.datacenter.running import command
+from ridgepoint.suites.study import attempt
 
-_Found = TypeVar("_Found")
 _STEPS: tuple[tuple[Step, str, str], ...] = (
     ("original", "baseline", "original"),
     ("ILP", "optimised", "original"),
@@ -83,12 +82,12 @@ def run_datacenter(
     results = []
     for case in chosen:
         report(f"measuring {case}")
-        measured = _attempt(_measured, case)
+        measured = attempt(_measured, case)
         # What the source defines does not depend on how far the compiler optimises it.
         key = (case.workload, case.form, "native" if case.variant == "native" else "")
         if key not in sources:
             report(f"counting {case} from its source")
-            sources[key] = _attempt(_from_source, case)
+            sources[key] = attempt(_from_source, case)
         source = sources[key]
         results.append(
             DatacenterResult(
@@ -101,15 +100,6 @@ def run_datacenter(
             )
         )
     return tuple(results)
-
-
-def _attempt(
-    step: Callable[[DatacenterCase], _Found], case: DatacenterCase
-) -> _Found | RidgepointError:
-    try:
-        return step(case)
-    except RidgepointError as error:
-        return error
 
 
 def _measured(case: DatacenterCase) -> Measurement:

@@ -9,17 +9,9 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.reference import DatacenterCase, DatacenterResult
 from ridgepoint.models.dc_roofline import DCRoofline
 from ridgepoint.models.work import Metric, work_total
-
-
-def basic_operations_of(result: DatacenterResult) -> int | None:
-    """Return the BOPs of a workload: of its source, or else of its instructions; None: unknown."""
-    if result.source is not None:
-        return result.source.total
-    measured = result.measurement
-    return None if measured is None else work_total(measured.counted.counts, "bop")
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +119,7 @@ def measured_cases(results: Sequence[DatacenterResult]) -> list[MeasuredCase]:
             case=result.case,
             measurement=result.measurement,
             source=result.source,
-            bop=basic_operations_of(result),
+            bop=result.basic_operations,
         )
         for result in results
         if result.measurement is not None

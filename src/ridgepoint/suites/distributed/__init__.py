@@ -2,17 +2,19 @@
 
 from ridgepoint.suites.distributed.catalogue import PROGRAMS, DistributedProgram, find
 from ridgepoint.suites.distributed.prediction import NodeRates, predicted, rates_of
-from ridgepoint.suites.distributed.results import DistributedRun
-from ridgepoint.suites.distributed.running import command, run_program
+from ridgepoint.suites.distributed.results import DistributedRun, DistributedStudy
+from ridgepoint.suites.distributed.running import command, run_program, run_programs
 
 __all__ = [
     "PROGRAMS",
     "DistributedProgram",
     "DistributedRun",
+    "DistributedStudy",
     "NodeRates",
     "command",
     "find",
     "predicted",
     "rates_of",
     "run_program",
+    "run_programs",
 ]

@@ -7,8 +7,11 @@ from typing import Any
 
 import msgspec
 
+from ridgepoint.core.documents import document_kind
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.presenting import quoted
+from ridgepoint.suites.study import Study
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +104,39 @@ class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
     def part_s(self, name: str) -> Estimate:
         """Return the seconds that a part of one step takes."""
         return Estimate(self.parts_s[name])
+
+
+@document_kind(
+    "distributed", remedy="give a file written by 'ridgepoint suite distributed -o FILE.json'"
+)
+class DistributedStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Runs of programs on ranks that were started alike.
+
+    Parameters
+    ----------
+    results : tuple of DistributedRun
+    failures : mapping of str to str
+        Why programs could not be run, by name.
+    """
+
+    results: tuple[DistributedRun, ...]
+    failures: Mapping[str, str] = {}
+
+    @property
+    def where(self) -> str:
+        """The hosts."""
+        hosts = dict.fromkeys(host for run in self.results for host in run.hosts)
+        return ", ".join(map(quoted, hosts)) or "no host"
+
+    @property
+    def unmeasured(self) -> Mapping[str, str]:
+        """Why programs could not be run, by name."""
+        return self.failures
+
+    @property
+    def n_cases(self) -> int:
+        """How many programs there were."""
+        return len(self.results) + len(self.failures)
 
 
 def decoded(line: bytes | str) -> DistributedRun:

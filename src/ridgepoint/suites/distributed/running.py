@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ridgepoint.cluster.launcher import Launcher, clean_environment, find_launcher
-from ridgepoint.core.errors import CannotMeasure, CannotStart, ProgramFailed, reason_of
+from ridgepoint.core.errors import (
+    CannotMeasure,
+    CannotStart,
+    ProgramFailed,
+    RidgepointError,
+    reason_of,
+)
 from ridgepoint.host.process import Answer, ask
-from ridgepoint.suites.distributed.catalogue import find
-from ridgepoint.suites.distributed.results import DistributedRun, decoded
+from ridgepoint.suites.distributed.catalogue import PROGRAMS, find
+from ridgepoint.suites.distributed.results import DistributedRun, DistributedStudy, decoded
+from ridgepoint.suites.study import attempt
 
 LIMIT_S = 600.0
 """For one run, unless told otherwise."""
@@ -44,6 +51,54 @@ def command(
     chosen = program.default_size if size is None else size
     given = [program.size_option, str(chosen), "--threads", str(threads)]
     return [sys.executable, "-m", program.module, *given, *options]
+
+
+def run_programs(
+    names: Sequence[str],
+    ranks: int,
+    *,
+    size: int | None = None,
+    threads: int = 1,
+    launcher: str | None = None,
+    report: Callable[[str], None] = lambda what: None,
+) -> DistributedStudy:
+    """Run programs under MPI, with their checks and ceilings; one that fails stops no other.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of `PROGRAMS`; of none, all.
+    ranks : int
+    size, threads, launcher
+        As for `run_program`.
+    report : callable
+        Called with what begins now.
+
+    Raises
+    ------
+    ValueError
+        If there is no such program, or `ranks` is not > 0.
+    CannotStart
+        If there is no launcher, or no mpi4py.
+    """
+
+    def run(name: str) -> DistributedRun:
+        report(name)
+        return run_program(
+            name, ranks, size=size, threads=threads, launcher=launcher,
+            options=("--check", "--ceilings"),
+        )  # fmt: skip
+
+    chosen = tuple(dict.fromkeys(names)) or tuple(PROGRAMS)
+    outcomes = {name: attempt(run, name, stops=CannotStart) for name in chosen}
+    return DistributedStudy(
+        results=tuple(run for run in outcomes.values() if isinstance(run, DistributedRun)),
+        failures={
+            name: str(error)
+            for name, error in outcomes.items()
+            if isinstance(error, RidgepointError)
+        },
+    )
 
 
 def run_program(

@@ -23,6 +23,7 @@ from ridgepoint.suites.imaging.stages import (
     points_of,
     require_memory,
 )
+from ridgepoint.suites.study import attempt
 
 _REPETITIONS = 20
 _LEAST_REPETITIONS = 3
@@ -148,22 +149,23 @@ def time_stages(
     tuple of StageResult
         Warm, without work and traffic; gridding is told from transforms as on a CPU.
     """
-    found = []
-    for stage in stages:
+
+    def timed(stage: Stage) -> Estimate:
         report(f"{stage.name}, on the GPU")
-        runtime: Estimate | None = None
-        failure: str | None = None
-        try:
-            runtime = _timed(stage, device, repetitions, limit_s)
-        except RidgepointError as error:
-            failure = str(error)
-        found.append(StageResult(
-            name=stage.name, summary=stage.summary, state="warm", threads=1,
-            visibilities=stage.visibilities, gridded=stage.gridded,
-            expected_flop=stage.expected.flop, expected_bytes=stage.expected.moved_bytes,
-            runtime_s=runtime, failure=failure,
-        ))  # fmt: skip
-    return tuple(taken_apart(found))
+        return _timed(stage, device, repetitions, limit_s)
+
+    outcomes = [(stage, attempt(timed, stage)) for stage in stages]
+    return tuple(taken_apart([_result(stage, outcome) for stage, outcome in outcomes]))
+
+
+def _result(stage: Stage, outcome: Estimate | RidgepointError) -> StageResult:
+    return StageResult(
+        name=stage.name, summary=stage.summary, state="warm", threads=1,
+        visibilities=stage.visibilities, gridded=stage.gridded,
+        expected_flop=stage.expected.flop, expected_bytes=stage.expected.moved_bytes,
+        runtime_s=outcome if isinstance(outcome, Estimate) else None,
+        failure=None if isinstance(outcome, Estimate) else str(outcome),
+    )  # fmt: skip
 
 
 def _timed(stage: Stage, device: Arrays, repetitions: int, limit_s: float) -> Estimate:

@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.documents import document_kind
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.reference import State
+from ridgepoint.core.measurement import Measurement, State
 from ridgepoint.profiling.calls import REPETITIONS, Subject, measure_all, subject
-from ridgepoint.suites.imaging.stages import Stage
+from ridgepoint.suites.imaging.stages import Scene, Stage
+from ridgepoint.suites.study import Study
 
 DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
 """Stages that no call does alone: what one call does more than another."""
@@ -79,6 +82,66 @@ class StageResult:
         if self.runtime_s is None or not self.visibilities:
             return None
         return self.visibilities / self.runtime_s.median
+
+
+@document_kind("imaging", remedy="give a file written by 'ridgepoint suite imaging --json'")
+class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Measured stages of a pipeline that images one scene.
+
+    Parameters
+    ----------
+    size : int
+        Pixels along a side.
+    rows, channels, visibilities : int
+        What was observed.
+    results : tuple of StageResult
+    device : str or None
+        Name of the GPU, where nothing is counted; None: this host's CPUs.
+    """
+
+    size: int
+    rows: int
+    channels: int
+    visibilities: int
+    device: str | None = None
+    results: tuple[StageResult, ...]
+
+    @property
+    def where(self) -> str:
+        """Name of the GPU, or what else it ran on."""
+        return self.device or "this host's CPUs"
+
+    @property
+    def unmeasured(self) -> dict[str, str]:
+        """Why stages could not be measured, by stage and state of the caches."""
+        return {
+            f"{result.name}, {result.state}": result.failure
+            for result in self.results
+            if result.failure is not None
+        }
+
+
+def study_of(
+    scene: Scene, results: Sequence[StageResult], *, device: str | None = None
+) -> ImagingStudy:
+    """Return the results of a scene's stages, with what the scene is.
+
+    Parameters
+    ----------
+    scene : Scene
+    results : sequence of StageResult
+    device : str or None
+        Name of the GPU; None: this host's CPUs.
+    """
+    rows, channels = scene.observation.shape
+    return ImagingStudy(
+        size=scene.geometry.size,
+        rows=rows,
+        channels=channels,
+        visibilities=scene.observation.visibilities,
+        device=device,
+        results=tuple(results),
+    )
 
 
 def measure_stages(

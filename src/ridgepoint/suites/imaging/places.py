@@ -8,12 +8,12 @@ from typing import Protocol
 
 from ridgepoint.ceilings.gpu import arrays
 from ridgepoint.ceilings.gpu.arrays import Arrays
-from ridgepoint.core.reference import State
+from ridgepoint.core.measurement import State
 from ridgepoint.suites.imaging import continuum, measuring
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.device import gridder_on, image_on, stages_on, time_stages
 from ridgepoint.suites.imaging.gridder import Gridding, require_ducc
-from ridgepoint.suites.imaging.measuring import StageResult
+from ridgepoint.suites.imaging.measuring import ImagingStudy, study_of
 from ridgepoint.suites.imaging.nufft import NufftGridder
 from ridgepoint.suites.imaging.stages import Scene, Stage, chosen, scene, stages
 
@@ -45,7 +45,7 @@ class Place(Protocol):
 
     def measure(
         self, names: Sequence[str], *, states: Sequence[State], report: Callable[[str], None]
-    ) -> tuple[StageResult, ...]:
+    ) -> ImagingStudy:
         """Measure the stages of these names; one that cannot be measured stops no other."""
 
 
@@ -68,13 +68,14 @@ class _Host:
 
     def measure(
         self, names: Sequence[str], *, states: Sequence[State], report: Callable[[str], None]
-    ) -> tuple[StageResult, ...]:
-        return measuring.measure_stages(
+    ) -> ImagingStudy:
+        results = measuring.measure_stages(
             self.stages(names),
             states=states,
             threads=self.scene.geometry.threads,
             report=report,
         )
+        return study_of(self.scene, results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,10 @@ class _Gpu:
 
     def measure(
         self, names: Sequence[str], *, states: Sequence[State], report: Callable[[str], None]
-    ) -> tuple[StageResult, ...]:
+    ) -> ImagingStudy:
         # A GPU's caches are warm: there is one state.
-        return time_stages(self.stages(names), self.gpu, report=report)
+        results = time_stages(self.stages(names), self.gpu, report=report)
+        return study_of(self.scene, results, device=self.device)
 
 
 def on_host(size: int, *, threads: int = 1, gain: float = 0.1) -> Place:

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from functools import cache
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.core.reference import Expected
 from ridgepoint.suites.kernels import fourier, grids, libraries, matrices, mkl, vectors
 from ridgepoint.suites.kernels.operands import Array, Arrays, Operand
+from ridgepoint.suites.kernels.results import Expected
 from ridgepoint.suites.kernels.workload import Call, Workload
 
 __all__ = [

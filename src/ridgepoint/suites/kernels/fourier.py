@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ridgepoint.core.reference import Expected
 from ridgepoint.suites.kernels.ir import Function, Vectors
 from ridgepoint.suites.kernels.native import native
 from ridgepoint.suites.kernels.operands import Array, Operand
+from ridgepoint.suites.kernels.results import Expected
 from ridgepoint.suites.kernels.workload import Call, Workload
 
 SIZES = tuple(1 << k for k in range(5, 23))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ridgepoint.core.reference import Expected
 from ridgepoint.suites.kernels.ir import Element, Function, Vectors
 from ridgepoint.suites.kernels.native import native
 from ridgepoint.suites.kernels.operands import Array, Operand
+from ridgepoint.suites.kernels.results import Expected
 from ridgepoint.suites.kernels.workload import Call, Workload
 
 _CENTRE, _NEIGHBOUR = 0.5, 0.125

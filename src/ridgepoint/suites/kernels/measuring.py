@@ -7,12 +7,13 @@ from functools import cached_property
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.reference import Case, Result, State
+from ridgepoint.core.measurement import Measurement, State
 from ridgepoint.profiling.calls import REPETITIONS, MeterName, Subject, measure_all
 from ridgepoint.profiling.calls.loops import Loop, loop_over
 from ridgepoint.profiling.calls.packing import Packed, pack, pack_function
 from ridgepoint.suites.kernels import Array, Arrays, Call, Workload, find
+from ridgepoint.suites.kernels.results import Case, Result
+from ridgepoint.suites.study import attempt
 
 _COUNTED_S = 0.005
 
@@ -108,14 +109,9 @@ def run_suite(
     MeterUnavailable
         If the meter does not work here.
     """
-    found: dict[Case, Measurement | RidgepointError] = {}
-    subjects: dict[Case, Subject] = {}
     data: dict[tuple[str, int], Packed] = {}
-    for case in chosen:
-        try:
-            subjects[case] = _subject(case, data)
-        except RidgepointError as error:
-            found[case] = error
+    prepared = {case: attempt(lambda case: _subject(case, data), case) for case in chosen}
+    subjects = {case: subject for case, subject in prepared.items() if isinstance(subject, Subject)}
     measured = measure_all(
         list(subjects.values()),
         repetitions=repetitions,
@@ -125,8 +121,11 @@ def run_suite(
         counted_s=_COUNTED_S,
         report=report,
     )
-    found.update(zip(subjects, measured, strict=True))
-    return tuple(_result(case, found[case]) for case in chosen)
+    outcomes: dict[Case, Measurement | RidgepointError] = {
+        case: error for case, error in prepared.items() if isinstance(error, RidgepointError)
+    }
+    outcomes.update(zip(subjects, measured, strict=True))
+    return tuple(_result(case, outcomes[case]) for case in chosen)
 
 
 def _subject(case: Case, known: dict[tuple[str, int], Packed]) -> Subject:

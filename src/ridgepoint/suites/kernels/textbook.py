@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ridgepoint.core.reference import Expected
 from ridgepoint.suites.kernels import fourier, matrices, vectors
 from ridgepoint.suites.kernels.operands import Array, Operand
+from ridgepoint.suites.kernels.results import Expected
 from ridgepoint.suites.kernels.workload import Call, Workload
 
 Compile = Callable[[int, int], Call]

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache, Machine
-from ridgepoint.core.reference import Case, Result
 from ridgepoint.host import data_caches
 from ridgepoint.models.analysis import place
 from ridgepoint.models.caches.capacity import ends_of
 from ridgepoint.suites.kernels import find
 from ridgepoint.suites.kernels.measuring import run_suite
+from ridgepoint.suites.kernels.results import Case, Result
 
 KERNELS = {"stream.triad": 1, "stencil.5point": 2}
 """And the level around whose capacity their sizes begin: within L1 a stencil waits for its sums."""

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ridgepoint.core.reference import Result
+from ridgepoint.suites.kernels.results import Result
 
 QUANTITIES = ("W", "Q_r", "Q_w", "Q")
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ridgepoint.core.reference import Expected
 from ridgepoint.suites.kernels.ir import Body, Element, Function, Vectors
 from ridgepoint.suites.kernels.native import NativeCall, SharedCall, native, slices
 from ridgepoint.suites.kernels.operands import Array, Operand
+from ridgepoint.suites.kernels.results import Expected
 from ridgepoint.suites.kernels.workload import Call, Workload
 
 ALPHA = 1e-9

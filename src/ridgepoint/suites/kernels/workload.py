@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ridgepoint.core.errors import CannotMeasure
-from ridgepoint.core.reference import Expected
 from ridgepoint.suites.kernels.operands import Array, Arrays, Operand, allocate
+from ridgepoint.suites.kernels.results import Expected
 
 Call = Callable[..., None]
 """Called with the arrays of `Workload.make`, in their order."""

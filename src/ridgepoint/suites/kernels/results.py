@@ -1,0 +1,107 @@
+"""Reference cases: what a call of known work must do, and what became of measuring it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ridgepoint.core.documents import document_kind
+from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement, State
+from ridgepoint.core.presenting import quoted
+from ridgepoint.suites.study import Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What one call must do and move; the bytes are compulsory.
+
+    Parameters
+    ----------
+    work_flop : int or None
+        fp64, one FMA counted as 2 flop. Of hand-written workloads exactly what they execute, of
+        libraries the textbook's count. None: no formula is known.
+    read_bytes, write_bytes : int
+        At DRAM, where the caches are cold and hold all of the data. Arrays that are only
+        written are read first (write-allocate): they count in both.
+    pseudo_flop : float or None
+        5 n log2 n of an FFT of n points, by which codes of different work are compared; None:
+        the workload is no FFT.
+    """
+
+    work_flop: int | None
+    read_bytes: int
+    write_bytes: int
+    pseudo_flop: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One workload of one size, in one state of the caches, on so many cores.
+
+    Parameters
+    ----------
+    workload : str
+        ``family.implementation``.
+    n : int
+    state : {"warm", "cold"}
+    threads : int
+    """
+
+    workload: str
+    n: int
+    state: State
+    threads: int
+
+    def __str__(self) -> str:
+        cores = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        return f"{self.workload} n = {self.n}, {self.state}, {cores}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of a case.
+
+    Parameters
+    ----------
+    case : Case
+    expected : Expected
+        What one call must do and move.
+    measurement : Measurement or None
+        None: it could not be measured.
+    failure : str or None
+        Why not.
+    """
+
+    case: Case
+    expected: Expected
+    measurement: Measurement | None
+    failure: str | None = None
+
+
+@document_kind("suite", remedy="give a file written by 'ridgepoint suite -o FILE.json'")
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SuiteRun(Study):
+    """The results of a suite, and the machine that they were found on.
+
+    Parameters
+    ----------
+    machine : Machine
+    results : tuple of Result
+    """
+
+    machine: Machine
+    results: tuple[Result, ...]
+
+    @property
+    def where(self) -> str:
+        """The name of the machine."""
+        return quoted(self.machine.name)
+
+    @property
+    def unmeasured(self) -> dict[str, str]:
+        """Why cases could not be measured, by case."""
+        return {
+            str(result.case): result.failure or ""
+            for result in self.results
+            if result.measurement is None
+        }

@@ -1,0 +1,70 @@
+"""What every suite is: cases that are measured one after the other, and what became of each.
+
+A case that cannot be measured stops no other: its reason is kept in place of its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.presenting import Presentable, amount
+
+Case = TypeVar("Case")
+Value = TypeVar("Value")
+
+
+class Study(Presentable):
+    """The results of a suite; each suite has a subclass of its own."""
+
+    __slots__ = ()
+
+    results: Sequence[object]
+
+    @property
+    def where(self) -> str:
+        """Where the cases were measured, for the headline."""
+        raise NotImplementedError
+
+    @property
+    def unmeasured(self) -> Mapping[str, str]:
+        """Why cases could not be measured, by what they are called."""
+        raise NotImplementedError
+
+    @property
+    def n_cases(self) -> int:
+        """How many cases there were, measured or not."""
+        return len(self.results)
+
+    @property
+    def headline(self) -> str:
+        """What it is, in one line."""
+        failed = len(self.unmeasured)
+        return (
+            f"on {self.where}: {amount(self.n_cases, 'case')}"
+            f"{f', {failed} of them could not be measured' if failed else ''}"
+        )
+
+
+def attempt(
+    measure: Callable[[Case], Value],
+    case: Case,
+    *,
+    stops: type[RidgepointError] | tuple[type[RidgepointError], ...] = (),
+) -> Value | RidgepointError:
+    """Measure a case; return what that gives, or the error that says why it gives nothing.
+
+    Parameters
+    ----------
+    measure : callable
+    case : object
+    stops : type or tuple of type
+        Errors that concern every case: they are raised.
+    """
+    try:
+        return measure(case)
+    except stops:
+        raise
+    except RidgepointError as error:
+        return error

@@ -137,11 +137,11 @@ def test_parts_of_a_range_differ_by_one_at_most(size, parts):
     ("errors", "reason"),
     [
         (
-            b"mlp: error: --batch 2 is too few\n-----\nprterun detected that ...\n-----\n",
+            "mlp: error: --batch 2 is too few\n-----\nprterun detected that ...\n-----\n",
             "--batch 2 is too few",
         ),
-        (b"-----\nThere are not enough slots available.\n-----\n", "There are not enough slots"),
-        (b"", ""),
+        ("-----\nThere are not enough slots available.\n-----\n", "There are not enough slots"),
+        ("", ""),
     ],
 )
 def test_reason_is_what_the_program_said_last_or_else_the_launcher(errors, reason):

@@ -200,7 +200,6 @@ def test_every_other_result_is_drawn_too():
         ((MACHINE, RICH_MACHINE), {}, ValueError),
         ((MACHINE,), {"machine": RICH_MACHINE}, ValueError),
         ((CLUSTER, MACHINE), {}, ValueError),
-        ((replace(PLACED, measurement=None),), {}, ValueError),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(results, options, error):

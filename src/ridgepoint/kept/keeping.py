@@ -54,7 +54,7 @@ def keep(
     """
     if isinstance(result, Placement):
         placed = result
-        if placed.measurement is None or (machine or placed.machine) != placed.machine:
+        if (machine or placed.machine) != placed.machine:
             raise ValueError("a placement is kept with its own measurement and machine")
         result, machine = placed.measurement, placed.machine
         if placed.metric != result.metric:

@@ -187,7 +187,7 @@ def _roofs(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
         needs[COMPUTE] = max(constraints.values(), default=0.0)
     # Where libraries choose others in a native run, the instructions were not those.
     is_same_code = not subject.doubted("avx2-path")
-    if is_same_code and placement.issue is not None and placement.issue.time_s is not None:
+    if is_same_code and placement.issue.time_s is not None:
         needs[ISSUE] = placement.issue.time_s
     for path, seconds in needs.items():
         if seconds > 0:

@@ -7,14 +7,13 @@ its instructions by how many of the easiest kind a core starts.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ridgepoint.core.bound import Bound, bound, combined
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.counts import Counts
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.mix import Mix, MixBound, mix_bound, mix_of
 from ridgepoint.models.thresholds import ABOVE_MIX, NEAR
 
@@ -86,44 +85,35 @@ class IssuePlace:
 
     instructions: int
     per_cycle: float | None
-    most_per_cycle: float | None
-    time_s: float | None
-    efficiency: float | None
+    most_per_cycle: float | None = None
+    time_s: float | None = None
+    efficiency: float | None = None
 
 
 def place_mix(
-    counts: Counts,
-    machine: Machine,
-    *,
-    cores: float,
-    limit: Bound | None,
-    runtime_s: float | None,
-    doubts: Collection[str] = (),
+    measurement: Measurement, machine: Machine, limit: Bound | None, *, cores: float
 ) -> MixPlace | None:
     """Place a program under the roof of its own mix.
 
     Parameters
     ----------
-    counts : Counts
+    measurement : Measurement
     machine : Machine
-    cores : float
-        Whose roofs apply.
     limit : Bound or None
         By the machine's roofs; its times of memory hold here too.
-    runtime_s : float or None
-    doubts : collection of str
-        Codes of the cautions about the counts.
+    cores : float
+        Whose roofs apply.
 
     Returns
     -------
     MixPlace or None
         None: it does no floating-point work.
     """
-    mix = mix_of(counts)
+    mix = mix_of(measurement.counted.counts)
     if not mix:
         return None
-    if _OTHER_PATH in doubts:
-        why = "libraries choose other instructions in a native run than while they are counted"
+    if any(caution.code == _OTHER_PATH for caution in measurement.all_cautions):
+        why = "which instructions a native run uses: its libraries choose others when counted"
         return MixPlace(mix=mix, unknown=(why,))
     own = mix_bound(mix, machine, cores=cores)
     if own is None or limit is None:
@@ -136,51 +126,36 @@ def place_mix(
         mix=mix,
         bound=own,
         whole=whole,
-        efficiency=None if runtime_s is None else float(whole.efficiency(runtime_s)),
+        efficiency=_efficiency(whole, measurement),
         unknown=own.unknown,
     )
 
 
-def place_issue(
-    counts: Counts,
-    machine: Machine,
-    *,
-    cores: float,
-    cores_busy: float | None,
-    runtime_s: float | None,
-    is_here: bool,
-) -> IssuePlace:
+def place_issue(measurement: Measurement, machine: Machine, *, cores: float) -> IssuePlace:
     """Place a program under the rate at which cores start instructions.
 
     Parameters
     ----------
-    counts : Counts
+    measurement : Measurement
     machine : Machine
     cores : float
         Whose roofs apply.
-    cores_busy : float or None
-        CPU time over runtime; None: not timed.
-    runtime_s : float or None
-    is_here : bool
-        Whether it was timed on this machine, so that its clock is the machine's.
 
     Notes
     -----
     The clock is that of the machine's measurement; a program may have run at another one, by a
     few per cent as a rule. CPU time holds the kernel's too, in which nothing is counted.
     """
+    counts, timed = measurement.counted.counts, measurement.timed
     clock_hz = machine.host.frequency_hz
     per_cycle = None
-    if runtime_s and cores_busy and clock_hz and is_here:
-        per_cycle = counts.instructions / (runtime_s * cores_busy * clock_hz)
+    # Only where it was timed on this machine, its clock is the machine's.
+    is_here = measurement.context.cpu == machine.host.cpu
+    if timed is not None and timed.runtime_s.median and timed.cores_busy and clock_hz and is_here:
+        busy_s = timed.runtime_s.median * timed.cores_busy
+        per_cycle = counts.instructions / (busy_s * clock_hz)
     if not machine.knows(ISSUE):
-        return IssuePlace(
-            instructions=counts.instructions,
-            per_cycle=per_cycle,
-            most_per_cycle=None,
-            time_s=None,
-            efficiency=None,
-        )
+        return IssuePlace(instructions=counts.instructions, per_cycle=per_cycle)
     least = bound(Demand({ISSUE: counts.instructions}), machine, cores=cores)
     on_one = machine.best(ISSUE, threads=1)
     most = None
@@ -192,8 +167,13 @@ def place_issue(
         per_cycle=per_cycle,
         most_per_cycle=most,
         time_s=float(least.time_s),
-        efficiency=None if runtime_s is None else float(least.efficiency(runtime_s)),
+        efficiency=_efficiency(least, measurement),
     )
+
+
+def _efficiency(least: Bound, measurement: Measurement) -> float | None:
+    timed = measurement.timed
+    return None if timed is None else float(least.efficiency(timed.runtime_s.median))
 
 
 def is_explained(mix: MixPlace | None, issue: IssuePlace) -> bool:

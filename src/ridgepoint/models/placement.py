@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.caution import Caution
@@ -36,62 +37,86 @@ from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SNAP_CORES
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Placement(Presentable):
     """A measured program on a machine's roofline.
 
     Parameters
     ----------
+    measurement : Measurement
+        What was placed.
+    machine : Machine
+        Where it was placed.
     cores : float
         Cores whose roofs apply: those that the program kept busy, or as asked.
-    bound : Bound or None
-        None: the machine has no ceiling for anything that the program asked for.
-    runtime_s : Estimate or None
     metric : {"flop", "bop"}
         What its work is counted in: flop or BOP.
-    intensity : float or None
-        W / (Q_r + Q_w) at DRAM, flop/byte or BOP/byte; None: unmeasured, or nothing moved.
-    performance_per_s : Estimate or None
-        W / T, flop/s or BOP/s; None: not timed, no such work, or it is not known.
-    attainable_per_s : float or None
-        W over the bound's time, flop/s or BOP/s.
-    efficiency : float or None
-        The bound's time over the runtime's median: 1 is the roof.
-    cautions : tuple of Caution
-        The measurement's, those of the placement, and one for every region and every function
-        that stands above its own roof.
+    bound : Bound or None
+        None: the machine has no ceiling for anything that the program asked for.
+    mix : MixPlace or None
+        Its place under the roof of its own mix; None: it does no flop, or they are not its metric.
+    issue : IssuePlace
+        Its place under the rate at which cores start instructions.
     ends : tuple of Placement
         With the least and with the most that the program may get of the caches, where that varies
         with the machine's neighbours and was simulated.
-    measurement : Measurement or None
-        What was placed.
-    machine : Machine or None
-        Where it was placed.
-    mix : MixPlace or None
-        Its place under the roof of its own mix; None: it does no flop, or they are not its metric.
-    issue : IssuePlace or None
-        Its place under the rate at which cores start instructions.
+    cautions : tuple of Caution
+        The measurement's, those of the placement, and one for every region and every function
+        that stands above its own roof.
     """
 
+    measurement: Measurement
+    machine: Machine
     cores: float
-    bound: Bound | None
-    runtime_s: Estimate | None
     metric: Metric
-    intensity: float | None
-    performance_per_s: Estimate | None
-    attainable_per_s: float | None
-    efficiency: float | None
-    cautions: tuple[Caution, ...]
+    bound: Bound | None
+    mix: MixPlace | None
+    issue: IssuePlace
     ends: tuple[Placement, ...] = ()
-    mix: MixPlace | None = None
-    issue: IssuePlace | None = None
-    measurement: Measurement | None = field(default=None, compare=False)
-    machine: Machine | None = field(default=None, compare=False)
+    cautions: tuple[Caution, ...] = ()
+
+    @cached_property
+    def work(self) -> int | None:
+        """W, flop or BOP; None: not known."""
+        return work_total(self.measurement.counted.counts, self.metric)
+
+    @property
+    def runtime_s(self) -> Estimate | None:
+        """The program's runtime; None: it was not timed."""
+        timed = self.measurement.timed
+        return None if timed is None else timed.runtime_s
+
+    @cached_property
+    def intensity(self) -> float | None:
+        """W / (Q_r + Q_w) at DRAM, flop/byte or BOP/byte; None: unmeasured, or nothing moved."""
+        traffic = self.measurement.traffic_at("dram")
+        moved = None if traffic is None else traffic.total_bytes
+        return self.work / moved if moved and self.work is not None else None
+
+    @cached_property
+    def performance_per_s(self) -> Estimate | None:
+        """W / T, flop/s or BOP/s; None: not timed, no such work, or it is not known."""
+        work, runtime = self.work, self.runtime_s
+        return runtime.map(lambda seconds: work / seconds) if runtime and work else None
+
+    @property
+    def attainable_per_s(self) -> float | None:
+        """W over the bound's time, flop/s or BOP/s; None: there is no such work, or no bound."""
+        if self.bound is None or not self.bound.time_s or not self.work:
+            return None
+        return float(self.bound.attainable)
+
+    @property
+    def efficiency(self) -> float | None:
+        """The bound's time over the runtime's median: 1 is the roof; None: one is not known."""
+        if self.bound is None or not self.bound.time_s or self.runtime_s is None:
+            return None
+        return float(self.bound.efficiency(self.runtime_s.median))
 
     @property
     def headline(self) -> str:
         """What it says, in one line."""
-        of = "" if self.measurement is None else f"of {quoted(self.measurement.command[0])}: "
+        of = f"of {quoted(self.measurement.command[0])}: "
         if self.bound is None:
             return f"{of}no ceiling is known for any resource that it uses"
         limit = str(self.bound.binding)
@@ -180,78 +205,53 @@ def place_with(
     parts : sequence of (str, Placement)
         Regions and functions whose time is known, of which cautions tell that are above a roof.
     """
-    counts, timed = measurement.counted.counts, measurement.timed
-    if cores is None and measurement.asked is not None and measurement.asked.cores is not None:
-        cores = min(measurement.asked.cores, float(machine.cores))
+    asked = measurement.asked
+    if cores is None and asked is not None and asked.cores is not None:
+        cores = min(asked.cores, float(machine.cores))
     if cores is None:
         cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
-    asked = demand_of(measurement, metric)
-    limit = bound_known(asked, machine, cores=cores)
-    cautions = [
-        *measurement.all_cautions,
-        *elsewhere(measurement, machine),
-        *other_caches(measurement, machine),
-        *by_instructions_per_cycle(measurement, machine),
-        *left_out(asked, limit, machine),
-        *(bops_unknown(counts) if metric == "bop" else ()),
-    ]
-    cautions += [
-        above(name, part.efficiency, part.bound)
-        for name, part in parts
-        if part.is_above_roof and part.bound is not None and part.efficiency is not None
-    ]
-    work = work_total(counts, metric)
-    runtime = None if timed is None else timed.runtime_s
-    seconds = None if runtime is None else runtime.median
-    efficiency = None
-    if limit is not None and limit.time_s and seconds is not None:
-        efficiency = float(limit.efficiency(seconds))
-    own = place_issue(
-        counts,
-        machine,
-        cores=cores,
-        cores_busy=None if timed is None else timed.cores_busy,
-        runtime_s=seconds,
-        is_here=measurement.context.cpu == machine.host.cpu,
-    )
-    mix = None
-    if metric == "flop":
-        mix = place_mix(
-            counts,
-            machine,
-            cores=cores,
-            limit=limit,
-            runtime_s=seconds,
-            doubts={caution.code for caution in measurement.all_cautions},
-        )
-    if timed is not None and limit is not None and efficiency is not None:
-        explained = is_explained(mix, own)
-        cautions += judge(
-            efficiency, timed.cores_busy, limit, measurement.disturbances, explained=explained
-        )
-        cautions += mix_doubts(mix) if efficiency <= ABOVE_ROOF else ()
-    ends = tuple(
-        place_with(other, machine, cores=cores, metric=metric) for other in at_ends(measurement)
-    )
-    cautions += _if_it_matters(measurement, limit, efficiency, ends)
-    dram = measurement.traffic_at("dram")
-    moved = None if dram is None else dram.total_bytes
-    return Placement(
-        cores=cores,
-        bound=limit,
-        runtime_s=runtime,
-        metric=metric,
-        intensity=work / moved if moved and work is not None else None,
-        performance_per_s=runtime.map(lambda t: work / t) if runtime and work else None,
-        attainable_per_s=float(limit.attainable) if limit and limit.time_s and work else None,
-        efficiency=efficiency,
-        cautions=tuple(cautions),
-        ends=ends,
+    limit = bound_known(demand_of(measurement, metric), machine, cores=cores)
+    placement = Placement(
         measurement=measurement,
         machine=machine,
-        mix=mix,
-        issue=own,
+        cores=cores,
+        metric=metric,
+        bound=limit,
+        mix=place_mix(measurement, machine, limit, cores=cores) if metric == "flop" else None,
+        issue=place_issue(measurement, machine, cores=cores),
+        ends=tuple(
+            place_with(end, machine, cores=cores, metric=metric) for end in at_ends(measurement)
+        ),
     )
+    return replace(placement, cautions=tuple(_cautions(placement, parts)))
+
+
+def _cautions(placement: Placement, parts: Sequence[PlacedPart]) -> Iterator[Caution]:
+    """Yield the cautions about a program, its place, and its parts above their roofs."""
+    measurement, machine = placement.measurement, placement.machine
+    yield from measurement.all_cautions
+    yield from elsewhere(measurement, machine)
+    yield from other_caches(measurement, machine)
+    yield from by_instructions_per_cycle(measurement, machine)
+    yield from left_out(demand_of(measurement, placement.metric), placement.bound, machine)
+    if placement.metric == "bop":
+        yield from bops_unknown(measurement.counted.counts)
+    for name, part in parts:
+        if part.is_above_roof and part.bound is not None and part.efficiency is not None:
+            yield above(name, part.efficiency, part.bound)
+    efficiency, timed = placement.efficiency, measurement.timed
+    if placement.bound is None or efficiency is None or timed is None:
+        return
+    yield from judge(
+        efficiency,
+        timed.cores_busy,
+        placement.bound,
+        measurement.disturbances,
+        explained=is_explained(placement.mix, placement.issue),
+    )
+    if efficiency <= ABOVE_ROOF:
+        yield from mix_doubts(placement.mix)
+    yield from _if_it_matters(placement, placement.bound, efficiency)
 
 
 def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
@@ -268,18 +268,11 @@ def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
     )
 
 
-def _if_it_matters(
-    measurement: Measurement,
-    limit: Bound | None,
-    efficiency: float | None,
-    ends: Sequence[Placement],
-) -> list[Caution]:
-    """Return a caution if another share of the caches would change the verdict."""
-    if limit is None or efficiency is None:
-        return []
+def _if_it_matters(placement: Placement, limit: Bound, efficiency: float) -> Iterator[Caution]:
+    """Yield a caution if another share of the caches would change the verdict."""
     changed = [
         (end, other)
-        for end, other in zip(measurement.counted.ends, ends, strict=True)
+        for end, other in zip(placement.measurement.counted.ends, placement.ends, strict=True)
         if other.bound is not None
         and other.efficiency is not None
         and (
@@ -288,20 +281,18 @@ def _if_it_matters(
         )
     ]
     if not changed:
-        return []
-    said = "; ".join(
+        return
+    seen = "; ".join(
         f"with {last_size(end.caches)} {other.bound.binding} would allow "
         f"{1 / other.efficiency:.2g} times its speed"
         for end, other in changed
         if other.bound is not None and other.efficiency
     )
-    return [
-        Caution(
-            "capacity-varies",
-            f"how much of the caches the program gets depends on neighbours: {said}",
-            "take the verdict as one of these, or measure on dedicated CPUs",
-        )
-    ]
+    yield Caution(
+        "capacity-varies",
+        f"how much of the caches the program gets depends on neighbours: {seen}",
+        "take the verdict as one of these, or measure on dedicated CPUs",
+    )
 
 
 def _cores_busy(measurement: Measurement, machine: Machine) -> float:

@@ -162,15 +162,9 @@ def _programs(result: object) -> list[Measurement | Placement]:
 def _subject(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Subject:
     if isinstance(program, Measurement):
         return subject(analyse(program, roofs, metric=metric))
-    measurement = _measurement_of(program)
+    measurement = program.measurement
     cores = program.cores if program.machine == roofs else None
     return subject(analyse(measurement, roofs, cores=cores, metric=metric or program.metric))
-
-
-def _measurement_of(placement: Placement) -> Measurement:
-    if placement.measurement is None:
-        raise ValueError("a placement without its measurement cannot be shown: use place()")
-    return placement.measurement
 
 
 def _metric(results: Sequence[object]) -> Metric:
@@ -190,9 +184,7 @@ def _network(cluster: MeasuredCluster, ax: Axes | None) -> Figure:
 
 def _has_figure(value: Presentable) -> bool:
     """Return whether a notebook shows a figure: a measurement alone has no roofs to stand under."""
-    if isinstance(value, Placement):
-        return value.machine is not None and value.measurement is not None
-    return isinstance(value, Machine | Roofline | MeasuredCluster)
+    return isinstance(value, Placement | Machine | Roofline | MeasuredCluster)
 
 
 def _placed(value: Presentable, *, machine: Machine | None = None) -> Presentable:
@@ -218,8 +210,7 @@ def _(value: Measurement) -> RenderableType:
 
 @_report.register
 def _(value: Placement) -> RenderableType:
-    measurement = _measurement_of(value)
-    return _run(analyse(measurement, value.machine, cores=value.cores, metric=value.metric))
+    return _run(analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric))
 
 
 @_report.register

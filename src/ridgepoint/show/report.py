@@ -42,7 +42,6 @@ def report(analysis: Analysis) -> dict[str, Any]:
         **_placed(placement),
         "bound": _bound(placement),
         "issue": placement
-        and placement.issue
         and fields_of(placement.issue, "per_cycle", "most_per_cycle", "time_s", "efficiency"),
         "time_explained": _explained(analysis.explained),
         "advice": analysis.advice,

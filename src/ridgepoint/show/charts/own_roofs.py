@@ -97,7 +97,7 @@ def own_sentences(placement: Placement) -> tuple[str, ...]:
     """
     reached = placement.efficiency or 0.0
     mix = 0.0 if placement.mix is None else placement.mix.efficiency or 0.0
-    issue = 0.0 if placement.issue is None else placement.issue.efficiency or 0.0
+    issue = placement.issue.efficiency or 0.0
     best = max(mix, issue)
     if best < NEAR or best < _APART * reached or reached > _APART:
         return ()
@@ -128,7 +128,6 @@ def _of_mix(placement: Placement) -> Iterator[str]:
 
 def _of_issue(placement: Placement) -> Iterator[str]:
     own = placement.issue
-    assert own is not None
     assert own.efficiency is not None
     yield (
         f"bound by the issue rate: {percent(own.efficiency)} of the instructions that "
@@ -140,7 +139,7 @@ def _of_issue(placement: Placement) -> Iterator[str]:
 def issue_sentence(placement: Placement) -> tuple[str, ...]:
     """Return how far a program that nothing explains is from the rate of issue."""
     own = placement.issue
-    if own is None or own.per_cycle is None or own.most_per_cycle is None:
+    if own.per_cycle is None or own.most_per_cycle is None:
         return ()
     return (
         f"it executes {own.per_cycle:.2g} of the {own.most_per_cycle:.2g} instructions per cycle "

@@ -12,7 +12,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Asked, Sampled, TimedFunction
 from ridgepoint.models import analysis as analysis_module
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.roofline import roofline_chart, subject
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
 
@@ -53,7 +53,7 @@ def test_text_picture_and_json_bound_each_part_once(monkeypatch):
     found = analyse(MEASURED, MACHINE)
     Console(file=io.StringIO(), width=100).print(tables.run(found))
     document = report(found)
-    figure = roofline_figure(MACHINE, [subject(found)])
+    figure = roofline_chart(MACHINE, [subject(found)])
 
     assert set(bounded.values()) == {1}
     regions = {f"region {one.name!r}" for one in MEASURED.counted.regions}
@@ -61,7 +61,7 @@ def test_text_picture_and_json_bound_each_part_once(monkeypatch):
     # They were all shown.
     assert all(one["bound"] for one in document["regions"])
     assert [one.get("bound") is not None for one in document["functions"]][:1] == [True]
-    assert {one.kind for one in figure.programs[0].regions} == {"region", "function"}
+    assert figure.drawing_notes[1].startswith("pale discs: regions and functions")
 
 
 def test_parts_are_bounded_by_the_cores_that_they_kept_busy_themselves():

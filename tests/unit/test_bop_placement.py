@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from chart_reading import marks_of, rates_of
 from core_inputs import COUNTS, MACHINE, ceiling, machine_of, measured
 from rich.console import Console
 
@@ -12,8 +13,7 @@ from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.work import bop_source
 from ridgepoint.published.machines import load
-from ridgepoint.show.charts.key import ridge_note
-from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.roofline import roofline_chart, subject
 from ridgepoint.show.report import report
 from ridgepoint.show.tables.run_table import run
 
@@ -168,24 +168,23 @@ def test_the_document_holds_both_counts_and_the_place():
 
 def test_the_figure_is_in_basic_operations():
     """The point, its roof and the axes."""
-    figure = roofline_figure(BENCH, [subject(by_operations(BENCH))])
-    (program,) = figure.programs
+    figure = roofline_chart(BENCH, [subject(by_operations(BENCH))])
 
-    assert (figure.x_label, figure.y_label) == (
+    assert (figure.x.label, figure.y.label) == (
         "Operational intensity [BOP/byte]",
         "Performance [BOP/s]",
     )
-    assert [roof.resource for roof in figure.roofs] == ["bop", "dram"]
-    assert program.points[0].at == (pytest.approx(2.0), pytest.approx(8e9))
-    assert program.summary == "8 GBOP/s, 2 BOP/byte, 80 % of DRAM roof"
+    assert list(rates_of(figure, "roof")) == ["BOP", "DRAM"]
+    assert marks_of(figure, "A")[0].at == (pytest.approx(2.0), pytest.approx(8e9))
+    assert figure.key[1].text.endswith(": 8 GBOP/s, 2 BOP/byte, 80 % of DRAM roof")
 
 
 def test_a_figure_without_the_roof_says_so():
     """The point is drawn all the same."""
-    figure = roofline_figure(MACHINE, [subject(by_operations(MACHINE))])
+    figure = roofline_chart(MACHINE, [subject(by_operations(MACHINE))])
 
     assert "this machine has no BOP peak: that roof is missing" in figure.notes
-    assert figure.programs[0].points
+    assert marks_of(figure, "A")
 
 
 def test_a_figure_of_two_metrics_is_refused():
@@ -194,7 +193,7 @@ def test_a_figure_of_two_metrics_is_refused():
     both = [subject(analyse(one, BENCH)), subject(analyse(one, BENCH, metric="bop"))]
 
     with pytest.raises(ValueError, match="one metric"):
-        roofline_figure(BENCH, both)
+        roofline_chart(BENCH, both)
 
 
 def test_a_program_without_floating_point_is_told_of_basic_operations():
@@ -247,6 +246,6 @@ def test_functions_are_compared_by_their_basic_operations():
 
 def test_ridge_points_of_basic_operations_have_their_unit():
     """20 GBOP/s over 5 GB/s."""
-    figure = roofline_figure(BENCH, [subject(by_operations(BENCH))])
+    figure = roofline_chart(BENCH, [subject(by_operations(BENCH))])
 
-    assert ridge_note(figure.ridges) == "ridge points [BOP/byte]: DRAM 4"
+    assert figure.notes == ("ridge points [BOP/byte]: DRAM 4",)

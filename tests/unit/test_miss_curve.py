@@ -6,14 +6,15 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from chart_reading import lines_of, names_of
 from figure_inputs import CACHES, MACHINE, TRIAD, with_counted
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgepoint.core.counts import MissCurve
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
-from ridgepoint.show.charts import miss_curve_mpl, miss_curve_text
-from ridgepoint.show.charts.miss_curve import curve_sentences, miss_curve_figure
+from ridgepoint.show import draw_mpl, draw_text
+from ridgepoint.show.charts.miss_curve import curve_sentences, miss_curve_chart
 
 LINE = 64
 
@@ -180,20 +181,20 @@ def curved(miss_curve, **counted):
 
 def test_the_frame_holds_every_size_and_twice_the_last_cache():
     """From 1 KiB to 64 MiB; 1 MB to 8 GB in whole decades."""
-    figure = miss_curve_figure(CURVED, MACHINE)
+    figure = miss_curve_chart(CURVED, MACHINE)
 
-    assert figure.x_limits == (KIB, 64 * MIB)
-    assert figure.y_limits == (1e6, 1e11)
-    assert [text for _, text in figure.x_ticks] == [
+    assert figure.x.limits == (KIB, 64 * MIB)
+    assert figure.y.limits == (1e6, 1e11)
+    assert [text for _, text in figure.x.ticks] == [
         "1 KiB", "4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB",
     ]  # fmt: skip
 
 
 def test_the_curve_is_a_staircase_that_holds_from_each_size_to_the_next():
     """Read and written together; the last amount holds up to the right edge."""
-    figure = miss_curve_figure(CURVED, MACHINE)
+    figure = miss_curve_chart(CURVED, MACHINE)
 
-    assert figure.moved == (
+    assert lines_of(figure, "curve")[0].places == (
         (KIB, 8e9), (88 * KIB, 8e9), (88 * KIB, 8e9), (96 * KIB, 8e9), (96 * KIB, 2e9),
         (16 * MIB, 2e9), (16 * MIB, 1.9e9), (22 * MIB, 1.9e9), (22 * MIB, 1.9e9),
         (24 * MIB, 1.9e9), (24 * MIB, 2e6), (64 * MIB, 2e6),
@@ -203,26 +204,26 @@ def test_the_curve_is_a_staircase_that_holds_from_each_size_to_the_next():
 def test_the_written_part_ends_where_nothing_is_written():
     """It leaves the frame downwards at 24 MiB, and is not drawn along its edge."""
     none = replace(TWO_SETS, pending_bytes=(0,) * 6)
-    figure = miss_curve_figure(curved(none), MACHINE)
-    size, amount = figure.written[-1]
+    figure = miss_curve_chart(curved(none), MACHINE)
+    size, amount = lines_of(figure, "second")[0].places[-1]
 
     assert size == 24 * MIB
-    assert amount < figure.y_limits[0]
+    assert amount < figure.y.limits[0]
 
 
 def test_the_caches_marked_are_those_that_were_simulated():
     """Data only; of a meter that simulates none, the machine's."""
-    figure = miss_curve_figure(curved(TWO_SETS, caches=CACHES[:2]), MACHINE)
-    unsimulated = miss_curve_figure(curved(TWO_SETS, caches=()), MACHINE)
+    figure = miss_curve_chart(curved(TWO_SETS, caches=CACHES[:2]), MACHINE)
+    unsimulated = miss_curve_chart(curved(TWO_SETS, caches=()), MACHINE)
 
-    assert [mark.label for mark in figure.caches] == ["L1 32 KiB"]
-    assert [mark.label for mark in unsimulated.caches] == ["L1 32 KiB", "L2 1 MiB", "L3 32 MiB"]
+    assert names_of(figure, "size") == ["L1 32 KiB"]
+    assert names_of(unsimulated, "size") == ["L1 32 KiB", "L2 1 MiB", "L3 32 MiB"]
 
 
 def test_the_title_says_what_was_selected_and_the_subtitle_what_was_followed():
     """One line in four."""
     some = replace(TWO_SETS, sampling=4)
-    figure = miss_curve_figure(curved(some, selected="region 'solve'"), MACHINE)
+    figure = miss_curve_chart(curved(some, selected="region 'solve'"), MACHINE)
 
     assert figure.title == "triad 1000000, only region 'solve'"
     assert "64 B lines; one line in 4 followed; what is dirty" in figure.subtitle
@@ -230,7 +231,7 @@ def test_the_title_says_what_was_selected_and_the_subtitle_what_was_followed():
 
 def test_a_curve_of_a_part_of_the_run_says_so_first():
     """Before its sentences."""
-    figure = miss_curve_figure(curved(TWO_SETS, partial="it was ended"), MACHINE)
+    figure = miss_curve_chart(curved(TWO_SETS, partial="it was ended"), MACHINE)
 
     assert figure.notes[0] == "counts of a part of the run only: it was ended"
     assert figure.notes[1:] == curve_sentences(CURVED, MACHINE)
@@ -310,8 +311,8 @@ EDGE_CASES = {
 @pytest.mark.parametrize("rows", [TWO_SETS, *EDGE_CASES.values()], ids=["two sets", *EDGE_CASES])
 def test_text_fits_the_width(width, ascii, rows):
     """No line is longer than asked."""
-    figure = miss_curve_figure(curved(rows), MACHINE)
-    text = miss_curve_text.render(figure, width=width, color=False, ascii=ascii)
+    figure = miss_curve_chart(curved(rows), MACHINE)
+    text = draw_text.render(figure, width=width, color=False, ascii=ascii)
 
     assert max(map(len, text.splitlines())) <= width
     assert text.isascii() or not ascii
@@ -326,8 +327,8 @@ def plane_of(text, *, rows, columns):
 
 def test_text_marks_caches_and_working_sets_where_they_are():
     """Of 16 octaves from 1 KiB: L2 is at 10, 96 KiB at log2(96) = 6.585, its 2 GB at 0.660."""
-    figure = miss_curve_figure(CURVED, MACHINE)
-    text = miss_curve_text.render(figure, width=169, height=53, color=False, ascii=True)
+    figure = miss_curve_chart(CURVED, MACHINE)
+    text = draw_text.render(figure, width=169, height=53, color=False, ascii=True)
     plane = plane_of(text, rows=50, columns=160)
     (first, second) = [
         (column / 160, 1 - row / 50)
@@ -339,13 +340,13 @@ def test_text_marks_caches_and_working_sets_where_they_are():
     assert plane[0].index("L2") == pytest.approx(100, abs=2)
     assert first == pytest.approx((6.585 / 16, (math.log10(2e9) - 6) / 5), abs=0.03)
     assert second == pytest.approx((math.log2(24 * 1024) / 16, math.log10(2) / 5), abs=0.03)
-    assert "upright: L1 32 KiB, L2 1 MiB, L3 32 MiB" in text
+    assert all(f"{name}" in plane[0] for name in ("L1 32 KiB", "L2 1 MiB", "L3 32 MiB"))
 
 
 def test_the_upright_lines_are_drawn_in_text():
     """Dashes of a line that rises follow the rows, not its one column."""
-    figure = miss_curve_figure(CURVED, MACHINE)
-    text = miss_curve_text.render(figure, width=80, height=43, color=False, ascii=True)
+    figure = miss_curve_chart(CURVED, MACHINE)
+    text = draw_text.render(figure, width=80, height=43, color=False, ascii=True)
     plane = plane_of(text, rows=40, columns=80)
     column = plane[0].index("L2") - 1
 
@@ -354,10 +355,10 @@ def test_the_upright_lines_are_drawn_in_text():
 
 def test_colour_only_where_asked():
     """Escapes spoil a pipe."""
-    figure = miss_curve_figure(CURVED, MACHINE)
-    coloured = miss_curve_text.render(figure, color=True)
+    figure = miss_curve_chart(CURVED, MACHINE)
+    coloured = draw_text.render(figure, color=True)
 
-    plain = miss_curve_text.render(figure, color=False)
+    plain = draw_text.render(figure, color=False)
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
 
@@ -366,17 +367,17 @@ def test_colour_only_where_asked():
 @pytest.mark.parametrize("width_in", [3.5, 7.0])
 def test_every_miss_curve_is_drawn(rows, width_in, tmp_path):
     """Text stays text; names of caches and working sets are in it."""
-    figure = miss_curve_figure(curved(rows), MACHINE)
-    miss_curve_mpl.save(figure, tmp_path / "a.svg", width_in=width_in)
+    figure = miss_curve_chart(curved(rows), MACHINE)
+    draw_mpl.save(figure, tmp_path / "a.svg", width_in=width_in)
     said = " ".join(ElementTree.parse(tmp_path / "a.svg").getroot().itertext())
 
-    wanted = [mark.label for mark in (*figure.caches, *figure.working_sets)]
+    wanted = [*names_of(figure, "size"), *(mark.label.text for mark in figure.marks)]
     assert [label for label in wanted if label not in said] == []
 
 
 def test_no_label_of_a_miss_curve_lies_on_another(tmp_path):
     """As drawn, upright ones and those of working sets, L3 and 24 MiB side by side."""
-    axes = miss_curve_mpl.draw(miss_curve_figure(CURVED, MACHINE))
+    axes = draw_mpl.draw(miss_curve_chart(CURVED, MACHINE))
     axes.figure.savefig(tmp_path / "any.png", dpi=100)
     boxes = [text.get_window_extent() for text in axes.texts if text.get_bbox_patch() is not None]
 
@@ -390,7 +391,7 @@ def test_drawing_on_given_axes_returns_them():
 
     axes = Figure(figsize=(8, 4)).add_axes((0.1, 0.4, 0.8, 0.5))
 
-    assert miss_curve_mpl.draw(miss_curve_figure(CURVED, MACHINE), axes) is axes
+    assert draw_mpl.draw(miss_curve_chart(CURVED, MACHINE), axes) is axes
     assert axes.get_xlim() == (KIB, 64 * MIB)
     assert axes.get_ylabel() == "Memory traffic [B]"
 
@@ -399,7 +400,7 @@ def test_drawing_on_given_axes_returns_them():
 def test_the_same_curve_makes_the_same_bytes(ending, tmp_path):
     """No date, no random name."""
     for name in ("first", "second"):
-        miss_curve_mpl.save(miss_curve_figure(CURVED, MACHINE), tmp_path / f"{name}{ending}")
+        draw_mpl.save(miss_curve_chart(CURVED, MACHINE), tmp_path / f"{name}{ending}")
 
     first, second = ((tmp_path / f"{name}{ending}").read_bytes() for name in ("first", "second"))
     assert first == second

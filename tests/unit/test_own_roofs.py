@@ -8,14 +8,15 @@ instructions in each cycle and moves 8 GB/s at DRAM. Four cores do four times th
 from dataclasses import replace
 
 import pytest
+from chart_reading import lines_of, names_of
 from core_inputs import ceiling, machine_of, measured
 from rich.console import Console
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.show.charts.roofline import roofline_figure, subject
-from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
 from ridgepoint.show.tables.run_table import run
 from ridgepoint.show.verdict import verdict
@@ -230,20 +231,17 @@ def test_the_document_holds_the_mix_beside_the_machines_roof():
 
 def test_the_roof_of_the_mix_is_drawn_with_its_name():
     """At 8 Gflop/s, from where DRAM allows as much: 1 flop/byte."""
-    figure = roofline_figure(BENCH, [subject(analyse(program(flop(7.2, "add")), BENCH))])
-    (own,) = [roof for roof in figure.roofs if roof.role == "own"]
+    figure = roofline_chart(BENCH, [subject(analyse(program(flop(7.2, "add")), BENCH))])
+    (own,) = lines_of(figure, "own")
 
-    assert own.label == "own mix 8 Gflop/s"
-    assert own.start == (pytest.approx(1.0), pytest.approx(8e9))
+    assert own.name == "own mix 8 Gflop/s"
+    assert own.places[0] == (pytest.approx(1.0), pytest.approx(8e9))
     assert "own mix 8 Gflop/s" in render(figure, color=False)
 
 
 def test_several_programs_have_a_roof_each_with_their_letters():
     """The second is of multiply-adds alone, whose roof is the machine's."""
     programs = [program(flop(7.2, "add")), program(flop(9, "fma")), program(flop(3, "mul", 0))]
-    figure = roofline_figure(BENCH, [subject(analyse(one, BENCH)) for one in programs])
+    figure = roofline_chart(BENCH, [subject(analyse(one, BENCH)) for one in programs])
 
-    assert [roof.label for roof in figure.roofs if roof.role == "own"] == [
-        "own mix of A 8 Gflop/s",
-        "own mix of C 2 Gflop/s",
-    ]
+    assert names_of(figure, "own") == ["own mix of A 8 Gflop/s", "own mix of C 2 Gflop/s"]

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from chart_reading import notes_of, summary_of
 from figure_inputs import (
     CACHES,
     FUNCTIONS,
@@ -31,7 +32,7 @@ from ridgepoint.core.counts import FunctionCounts, LineCounts, MissCurve
 from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.core.measurement import Alternative
 from ridgepoint.models.analysis import analyse
-from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.roofline import roofline_chart, subject
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.words import shown_symbol
 
@@ -283,10 +284,10 @@ def test_counts_of_a_part_of_the_run_are_the_first_thing_said():
 def test_figures_say_what_they_are_of_and_that_it_is_a_part():
     """A picture travels without its report."""
     part = with_counted(TRIAD, partial="it was ended", selected="region 'solve'")
-    figure = roofline_figure(MACHINE, [subject(analyse(part, MACHINE))])
+    figure = roofline_chart(MACHINE, [subject(analyse(part, MACHINE))])
 
-    assert figure.programs[0].name == "triad 1000000, only region 'solve'"
-    assert figure.notes == ("counts of a part of the run only: it was ended",)
+    assert summary_of(figure, "triad 1000000, only region 'solve': ")
+    assert notes_of(figure) == ["counts of a part of the run only: it was ended"]
 
 
 def test_what_was_counted_alone_is_said_below_the_command():

@@ -9,6 +9,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from chart_reading import caps_of, notes_of, parts_of, rates_of
 from figure_inputs import (
     CROWDED,
     MACHINE,
@@ -25,13 +26,14 @@ from figure_inputs import (
     traffic,
     with_counted,
 )
+from matplotlib.colors import to_hex
 from rich.console import Console
 
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import region_alone
-from ridgepoint.show.charts.mpl import draw, save
-from ridgepoint.show.charts.roofline import roofline_figure, subject
-from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.draw_mpl import draw, save
+from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
 
@@ -48,22 +50,26 @@ APART = replace(
 
 def figure_of(*measurements):
     """Return the figure of several programs on a machine."""
-    return roofline_figure(MACHINE, [subject(analyse(each, MACHINE)) for each in measurements])
+    return roofline_chart(MACHINE, [subject(analyse(each, MACHINE)) for each in measurements])
 
 
 def regions_of(*measurements):
-    """Return the regions of the first program as they are drawn, by name."""
-    return {one.name: one for one in figure_of(*measurements).programs[0].regions}
+    """Return the marks of regions, by name."""
+    return {mark.name: mark for mark in figure_of(*measurements).marks if is_part(mark)}
+
+
+def is_part(mark):
+    """Return whether a mark is that of a part of a program."""
+    return bool(mark.summary) and mark.name != "A" and not mark.name.startswith("ridge point")
 
 
 def test_a_region_stands_at_its_own_work_over_traffic_and_time():
     """16 Mflop, 192 MB, 8 ms of 10; quartiles of time are 3.5 thousandths around."""
     solve = regions_of(TIMED)["solve"]
 
-    assert solve.point.at == pytest.approx((16 / 192, 2e9))
-    assert (solve.point.low, solve.point.high) == pytest.approx((2e9 / 1.0035, 2e9 / 0.9965), 1e-5)
-    assert solve.is_timed
-    assert solve.share == pytest.approx(0.8)
+    assert solve.at == pytest.approx((16 / 192, 2e9))
+    assert solve.y_interval == pytest.approx((2e9 / 1.0035, 2e9 / 0.9965), 1e-5)
+    assert solve.face == "pale"
     assert solve.summary == (
         "80 % of the time, 2 Gflop/s, 0.0833 flop/byte, 50 % of DRAM read roof"
     )
@@ -73,8 +79,8 @@ def test_a_region_without_traffic_stands_at_the_right_edge():
     """8 Mflop in 4 ms; one core's peak is 58.8 Gflop/s."""
     sweep = regions_of(TIMED)["sweep"]
 
-    assert sweep.point.at == pytest.approx((100, 2e9))
-    assert sweep.point.is_infinite
+    assert sweep.at == pytest.approx((100, 2e9))
+    assert sweep.edge == "right"
     assert sweep.summary == (
         "40 % of the time, 2 Gflop/s, 3.4 % of fp64 peak, no DRAM traffic: drawn at the right edge"
     )
@@ -84,9 +90,8 @@ def test_a_region_of_unknown_time_stands_at_what_its_limit_allows():
     """Reads of 128 MB at 45 GB/s take 2.84 ms, in which 16 Mflop are 5.625 Gflop/s."""
     solve = regions_of(MARKED)["solve"]
 
-    assert solve.point.at == pytest.approx((16 / 192, 5.625e9))
-    assert not solve.is_timed
-    assert solve.share is None
+    assert solve.at == pytest.approx((16 / 192, 5.625e9))
+    assert solve.face == "hollow"
     assert solve.summary == (
         "time unknown, 0.0833 flop/byte, at most 5.62 Gflop/s (DRAM read), 2 cores"
     )
@@ -101,7 +106,7 @@ def test_the_cores_of_a_region_are_told_where_the_program_kept_others_busy():
 
 def test_regions_without_a_point_say_why():
     """No work; and neither a time nor an intensity."""
-    assert figure_of(TIMED).notes == ("no point for region setup: no floating-point work",)
+    assert notes_of(figure_of(TIMED)) == ["no point for region setup: no floating-point work"]
     assert "no point for region sweep: time unknown, and no byte moved at DRAM" in (
         figure_of(MARKED).notes
     )
@@ -110,23 +115,20 @@ def test_regions_without_a_point_say_why():
 def test_regions_whose_traffic_is_unknown_have_no_point():
     """No cache was simulated."""
     blind = replace(SOLVE, traffic=())
-    notes = figure_of(replace(with_counted(TRIAD, regions=(blind,)), timed_regions=TIMES)).notes
+    figure = figure_of(replace(with_counted(TRIAD, regions=(blind,)), timed_regions=TIMES))
 
-    assert notes == ("no point for region solve: DRAM traffic is unknown",)
+    assert notes_of(figure) == ["no point for region solve: DRAM traffic is unknown"]
 
 
 def test_regions_of_a_program_without_work_add_no_notes():
     """It is said of the program."""
-    assert len(figure_of(with_counted(SORT, regions=(SETUP,))).notes) == 1
+    assert len(notes_of(figure_of(with_counted(SORT, regions=(SETUP,))))) == 1
 
 
 def test_at_most_eight_regions_are_drawn_those_that_took_most_time():
     """Of ten, each of which takes longer than the next."""
-    figure = figure_of(CROWDED)
-    drawn = figure.programs[0].regions
-
-    assert [one.name for one in drawn] == [f"stage {n} of the solver" for n in range(8)]
-    assert "2 more regions are not drawn: the 8 that took most time are" in figure.notes
+    assert parts_of(figure_of(CROWDED)) == [f"stage {n} of the solver" for n in range(8)]
+    assert "2 more regions are not drawn: the 8 that took most time are" in figure_of(CROWDED).notes
 
 
 def test_regions_of_unknown_time_come_last_the_busiest_first():
@@ -139,16 +141,18 @@ def test_regions_of_unknown_time_come_last_the_busiest_first():
     )
     program = replace(with_counted(TRIAD, regions=regions), timed_regions=(timed("known", 1e-4),))
 
-    assert list(regions_of(program)) == ["known", "solve", "sweep"]
+    assert parts_of(figure_of(program)) == ["known", "solve", "sweep"]
 
 
 def test_without_regions_nothing_changes():
     """Roofs, frame and program are those of the same program with regions inside its frame."""
     bare = figure_of(TRIAD)
     marked = figure_of(TIMED)
-    (program,) = marked.programs
+    marks = tuple(mark for mark in marked.marks if not is_part(mark))
+    key = tuple(entry for entry in marked.key if not entry.is_part)
+    said = {"notes": bare.notes, "drawing_notes": bare.drawing_notes}
 
-    assert replace(marked, programs=(replace(program, regions=()),), notes=()) == bare
+    assert replace(marked, marks=marks, key=key, **said) == bare
 
 
 def test_a_part_that_was_counted_alone_shows_no_regions():
@@ -162,7 +166,7 @@ def test_a_region_outside_widens_the_plane():
     program = replace(with_counted(TRIAD, regions=(small,)), timed_regions=(timed("small", 0.001),))
     figure = figure_of(program)
 
-    assert (figure.x_limits, figure.y_limits) == ((1e-4, 100.0), (1e7, 1e12))
+    assert (figure.x.limits, figure.y.limits) == ((1e-4, 100.0), (1e7, 1e12))
 
 
 def test_the_precision_of_a_region_brings_its_roof():
@@ -170,18 +174,18 @@ def test_the_precision_of_a_region_brings_its_roof():
     single = replace(SOLVE, counts=counts(flop("fp32", 1000), instructions=1000))
     program = replace(with_counted(TRIAD, regions=(single,)), timed_regions=TIMES)
 
-    assert {r.resource for r in figure_of(program).roofs if not r.is_diagonal} == {"fp64", "fp32"}
-    assert {r.resource for r in figure_of(TRIAD).roofs if not r.is_diagonal} == {"fp64"}
+    assert {"fp64", "fp32"} <= set(rates_of(figure_of(program), "roof"))
+    assert "fp32" not in rates_of(figure_of(TRIAD), "roof")
 
 
 def test_names_of_regions_are_short_and_cannot_steer_a_terminal():
     """Twenty characters beside a point, forty in the key."""
     long = replace(SOLVE, name="\x1b[1m" + "x" * 60)
     program = replace(with_counted(TRIAD, regions=(long,)), timed_regions=(timed(long.name, 1e-3),))
-    (one,) = figure_of(program).programs[0].regions
+    (mark,) = regions_of(program).values()
 
-    assert one.name == "?[1m" + "x" * 35 + "…"
-    assert one.label == "?[1m" + "x" * 15 + "…"
+    assert parts_of(figure_of(program)) == ["?[1m" + "x" * 35 + "…"]
+    assert mark.label.text == "?[1m" + "x" * 15 + "…"
 
 
 def test_a_region_alone_is_a_measurement_of_its_own():
@@ -226,7 +230,7 @@ def test_the_text_marks_a_region_of_unknown_time_hollow(ascii, mark):
     ]
 
     assert (column / 100, 1 - row / 100) == pytest.approx((0.425, 0.588), abs=0.02)
-    assert "solve?" in "".join(plane[row - 1 : row + 2])
+    assert "solve" in "".join(plane[row - 1 : row + 2])
     assert sum(line[column] != " " for line in plane[row + 1 :]) > 15
     assert f"   {mark} solve: time unknown" in text
 
@@ -246,15 +250,14 @@ def test_regions_under_one_mark_are_said_together():
     program = replace(program, timed_regions=tuple(timed(name, 0.001) for name in names))
     text = render(figure_of(program), width=80, height=24, color=False)
 
-    assert "twin, third: their points lie under solve" in text
+    assert "solve, twin: their points lie under third" in text
 
 
 def test_every_region_is_named_on_the_plane_or_said_to_be_missing():
     """By its label."""
-    figure = figure_of(CROWDED)
-    text = render(figure, width=400, height=24, color=False)
+    text = render(figure_of(CROWDED), width=400, height=24, color=False)
 
-    assert [r.label for r in figure.programs[0].regions if r.label not in text] == []
+    assert [name for name in regions_of(CROWDED) if name not in text] == []
 
 
 def test_regions_of_several_programs_carry_their_letters():
@@ -282,9 +285,9 @@ def test_colour_of_regions_only_where_asked():
 def markers(axes, x):
     """Return the marked points of a picture at an intensity."""
     return [
-        line
-        for line in axes.lines
-        if line.get_xdata() == pytest.approx([x]) and line.get_marker() not in ("None", "_", "")
+        mark
+        for mark in axes.collections
+        if len(mark.get_offsets()) and mark.get_offsets()[0][0] == pytest.approx(x)
     ]
 
 
@@ -293,10 +296,10 @@ def test_the_picture_shows_a_region_as_a_pale_disc():
     axes = draw(figure_of(APART))
     (disc,) = markers(axes, 0.5)
 
-    assert disc.get_ydata() == pytest.approx([16e9])
-    assert disc.get_color() == "#0072B2"
+    assert disc.get_offsets()[0][1] == pytest.approx(16e9)
+    assert to_hex(disc.get_edgecolor()[0]).upper() == "#0072B2"
     # A quarter of #0072B2 on white, by hand.
-    assert disc.get_markerfacecolor() == pytest.approx((0.75, 0.8618, 0.9245), abs=1e-4)
+    assert disc.get_facecolor()[0][:3] == pytest.approx((0.75, 0.8618, 0.9245), abs=1e-4)
     assert "solve" in [text.get_text() for text in axes.texts]
 
 
@@ -307,7 +310,8 @@ def test_the_disc_of_a_longer_region_is_larger():
         for t in (0.008, 0.001)
     ]
 
-    assert sizes[0].get_markersize() > 1.3 * sizes[1].get_markersize()
+    # Areas, of diameters that are a third larger.
+    assert sizes[0].get_sizes()[0] > 1.3**2 * sizes[1].get_sizes()[0]
 
 
 def test_the_picture_shows_a_region_of_unknown_time_as_a_hollow_marker_over_the_axis():
@@ -316,8 +320,8 @@ def test_the_picture_shows_a_region_of_unknown_time_as_a_hollow_marker_over_the_
     (mark,) = markers(axes, 0.5)
     (stem,) = [line for line in axes.lines if line.get_xdata() == pytest.approx([0.5, 0.5])]
 
-    assert mark.get_ydata() == pytest.approx([22.5e9])
-    assert mark.get_markerfacecolor() == "white"
+    assert mark.get_offsets()[0][1] == pytest.approx(22.5e9)
+    assert to_hex(mark.get_facecolor()[0]) == "#ffffff"
     assert sorted(stem.get_ydata()) == pytest.approx([1e8, 22.5e9])
 
 
@@ -385,14 +389,17 @@ def test_a_region_above_its_roof_is_marked_in_table_json_and_figure():
     assert solve["bound"]["efficiency"] == pytest.approx(2.0)
     assert solve["bound"]["above_roof"] is True
     assert "! solve: 20 % of the time" in render(figure_of(TOO_FAST), color=False)
-    assert regions_of(TOO_FAST)["solve"].roof == pytest.approx((16 / 192, 4e9))
-    assert regions_of(TIMED)["solve"].roof is None
+    (roof,) = caps_of(figure_of(TOO_FAST), "roof of solve")
+    assert roof.at == pytest.approx((16 / 192, 4e9))
+    assert regions_of(TOO_FAST)["solve"].is_alarming
+    assert not regions_of(TIMED)["solve"].is_alarming
 
 
 def test_a_region_above_the_roof_of_a_cache_stands_over_its_traffic_there():
     """At 16e6 / 280e6 flop/byte, over the line of L3 and not far below it at that of DRAM."""
     solve = regions_of(FROM_L3)["solve"]
+    (roof,) = caps_of(figure_of(FROM_L3), "roof of solve")
 
-    assert solve.point.at == pytest.approx((16 / 280, 8e9))
-    assert solve.roof == pytest.approx((16 / 280, 4e9))
+    assert solve.at == pytest.approx((16 / 280, 8e9))
+    assert roof.at == pytest.approx((16 / 280, 4e9))
     assert solve.summary.endswith("200 % of L3 roof (above it), drawn over its traffic at L3")

@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from chart_reading import marks_of, parts_of
 from figure_inputs import FUNCTIONS, MACHINE, PROFILED, SORT, UNTIMED, with_counted
 from rich.console import Console
 
@@ -17,9 +18,9 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement, Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import function_alone
-from ridgepoint.show.charts.mpl import draw
-from ridgepoint.show.charts.roofline import roofline_figure, subject
-from ridgepoint.show.charts.terminal import render
+from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.draw_mpl import draw
+from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
 
@@ -62,17 +63,16 @@ SAMPLED = replace(PROFILED, sampled=sampled(*TIMES))
 
 def figure_of(program):
     """Return the figure of a program on the machine."""
-    return roofline_figure(MACHINE, [subject(analyse(program, MACHINE))])
+    return roofline_chart(MACHINE, [subject(analyse(program, MACHINE))])
 
 
 def test_a_function_stands_at_its_own_work_over_traffic_and_time():
     """16 Mflop over 225 MB in 8 ms, known to 5 %: 2 Gflop/s, 1.905 to 2.105."""
-    (one,) = figure_of(SAMPLED).programs[0].regions
+    (mark,) = marks_of(figure_of(SAMPLED), "triad")
 
-    assert (one.name, one.kind) == ("triad", "function")
-    assert one.point.at == pytest.approx((16 / 225, 2e9))
-    assert (one.point.low, one.point.high) == pytest.approx((16e6 / 0.0084, 16e6 / 0.0076))
-    assert one.share == pytest.approx(0.8)
+    assert mark.at == pytest.approx((16 / 225, 2e9))
+    assert mark.y_interval == pytest.approx((16e6 / 0.0084, 16e6 / 0.0076))
+    assert mark.summary.startswith("80 % of the time")
 
 
 def test_a_function_whose_time_is_not_known_well_has_no_point_and_a_note():
@@ -88,7 +88,7 @@ def test_the_limit_of_a_point_is_a_fifth(error, drawn):
     """Half the 95 % interval over the time."""
     one = replace(PROFILED, sampled=sampled(timed("triad", 0.008, error)))
 
-    assert len(figure_of(one).programs[0].regions) == drawn
+    assert len(parts_of(figure_of(one))) == drawn
 
 
 def test_at_most_six_functions_are_drawn():
@@ -97,7 +97,7 @@ def test_at_most_six_functions_are_drawn():
     times = [timed(f"stage{n}", 0.001, 0.05) for n in range(8)]
     figure = figure_of(replace(with_counted(PROFILED, functions=many), sampled=sampled(*times)))
 
-    assert len(figure.programs[0].regions) == 6
+    assert len(parts_of(figure)) == 6
     assert "2 more functions are not drawn: the 6 that took most time are" in figure.notes
 
 
@@ -167,7 +167,7 @@ def test_without_samples_there_is_no_table_of_times(program):
     Console(file=file, width=80).print(tables.run(analyse(program, MACHINE)))
 
     assert "kernel, waiting" not in file.getvalue()
-    assert figure_of(program).programs[0].regions == ()
+    assert not parts_of(figure_of(program))
 
 
 def test_samples_are_kept_and_come_back():

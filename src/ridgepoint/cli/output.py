@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,10 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import doubts_that_matter
-from ridgepoint.show import explanation
-from ridgepoint.show.charts import miss_curve_text, terminal
+from ridgepoint.show import draw_text, explanation
 from ridgepoint.show.charts.latency import latency_figure
-from ridgepoint.show.charts.miss_curve import miss_curve_figure
-from ridgepoint.show.charts.roofline import roofline_figure, subject
+from ridgepoint.show.charts.miss_curve import miss_curve_chart
+from ridgepoint.show.charts.roofline import roofline_chart, subject
 from ridgepoint.show.charts.samples import samples_figure
 from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
@@ -32,7 +31,7 @@ from ridgepoint.show.words import printable, program_name
 
 if TYPE_CHECKING:
     from ridgepoint.ceilings.explain import Explanation
-    from ridgepoint.show.charts.plane import Plane, RooflineFigure
+    from ridgepoint.show.chart import Chart, Page
 
 _PLOT_COLUMNS = 78
 _PLOT_LINES = 22
@@ -58,7 +57,7 @@ def machine_fields(machine: Machine) -> dict[str, Any]:
 
 def write_machine(machine: Machine, outputs: Sequence[Path]) -> None:
     """Write a machine's roofline to each file."""
-    save_figure(roofline_figure(machine), outputs)
+    save_figure(roofline_chart(machine), outputs)
 
 
 def show_comparison(
@@ -164,7 +163,7 @@ def show_run(
         shown.print(ranks(analysis))
     if plot:
         shown.print()
-        show_plot(roofline_figure(machine, [subject(analysis)]), stderr=stderr)
+        show_plot(roofline_chart(machine, [subject(analysis)]), stderr=stderr)
         if measurement.counted.miss_curve is not None:
             shown.print()
             show_miss_curve(measurement, machine, stderr=stderr)
@@ -184,7 +183,7 @@ def write_run(analysis: Analysis, outputs: Sequence[Path]) -> None:
     if analysis.machine is None:
         return
     if figures and not _write_ridgeline(analysis, analysis.machine, figures):
-        save_figure(roofline_figure(analysis.machine, [subject(analysis)]), figures)
+        save_figure(roofline_chart(analysis.machine, [subject(analysis)]), figures)
 
 
 def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Path]) -> bool:
@@ -215,9 +214,18 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
     return True
 
 
-def show_plot(figure: RooflineFigure, *, stderr: bool) -> None:
-    """Print a figure as text, as wide as a terminal of 80 columns or the one at hand."""
-    _show_text(terminal.render, figure, stderr=stderr)
+def show_plot(chart: Chart, *, stderr: bool) -> None:
+    """Print a chart as text, as wide as a terminal of 80 columns or the one at hand."""
+    shown = console(stderr=stderr)
+    width = min(max(shutil.get_terminal_size((_PLOT_COLUMNS, 24)).columns - 2, 60), 120)
+    text = draw_text.render(
+        chart,
+        width=width,
+        height=_PLOT_LINES,
+        color=shown.is_terminal,
+        ascii="utf" not in (shown.encoding or "").lower(),
+    )
+    shown.file.write(text)
 
 
 def show_miss_curve(measurement: Measurement, machine: Machine, *, stderr: bool) -> None:
@@ -229,8 +237,7 @@ def show_miss_curve(measurement: Measurement, machine: Machine, *, stderr: bool)
         If it has none.
     """
     _require_miss_curve(measurement)
-    figure = miss_curve_figure(measurement, machine)
-    _show_text(miss_curve_text.render, figure, stderr=stderr)
+    show_plot(miss_curve_chart(measurement, machine), stderr=stderr)
 
 
 def write_miss_curve(measurement: Measurement, machine: Machine, path: Path) -> None:
@@ -242,9 +249,7 @@ def write_miss_curve(measurement: Measurement, machine: Machine, path: Path) -> 
         If it has none, or the file cannot be written.
     """
     _require_miss_curve(measurement)
-    from ridgepoint.show.charts import miss_curve_mpl
-
-    miss_curve_mpl.save(miss_curve_figure(measurement, machine), path)
+    save_figure(miss_curve_chart(measurement, machine), [path])
 
 
 def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
@@ -274,25 +279,11 @@ def _require_miss_curve(measurement: Measurement) -> None:
         )
 
 
-def _show_text(render: Callable[..., str], figure: Plane, *, stderr: bool) -> None:
-    """Print what draws a figure as text, as wide as a terminal of 80 columns or the one at hand."""
-    shown = console(stderr=stderr)
-    width = min(max(shutil.get_terminal_size((_PLOT_COLUMNS, 24)).columns - 2, 60), 120)
-    text = render(
-        figure,
-        width=width,
-        height=_PLOT_LINES,
-        color=shown.is_terminal,
-        ascii="utf" not in (shown.encoding or "").lower(),
-    )
-    shown.file.write(text)
-
-
-def save_figure(figure: RooflineFigure, outputs: Sequence[Path]) -> None:
-    """Write a figure to each file, in the format of its ending."""
+def save_figure(chart: Chart | Page, outputs: Sequence[Path]) -> None:
+    """Write a chart to each file, in the format of its ending."""
     if outputs:
         # Imported here: matplotlib takes a second.
-        from ridgepoint.show.charts.mpl import save
+        from ridgepoint.show.draw_mpl import save
 
         for path in outputs:
-            save(figure, path)
+            save(chart, path)

@@ -63,7 +63,7 @@ def command(
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept_measurement, last_record, named_machine
     from ridgepoint.models.analysis import analyse
-    from ridgepoint.show.charts.roofline import roofline_figure, subject
+    from ridgepoint.show.charts.roofline import roofline_chart, subject
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
@@ -99,7 +99,7 @@ def command(
         return
     metric = metric or _metric_of(measurements)
     subjects = [subject(analyse(one, machine, metric=metric)) for one in measurements]
-    figure = roofline_figure(machine, subjects, metric=metric)
+    figure = roofline_chart(machine, subjects, metric=metric)
     if outputs:
         save_figure(figure, outputs)
     else:

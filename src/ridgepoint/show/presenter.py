@@ -26,7 +26,7 @@ from ridgepoint.models.analysis import Analysis, analyse, place
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
-from ridgepoint.show.charts.roofline import Subject, roofline_figure, subject
+from ridgepoint.show.charts.roofline import Subject, roofline_chart, subject
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.tables import network_table, run_table
 from ridgepoint.show.tables.layout import plain_table
@@ -121,13 +121,13 @@ def plot(
         if len(results) > 1 or machine is not None:
             raise ValueError("a cluster is drawn alone")
         return _network(clusters[0], ax)
-    from ridgepoint.show.charts import mpl
+    from ridgepoint.show.draw_mpl import draw
 
     roofs = _roofs(results, machine)
     programs = [each for result in results for each in _programs(result)]
     subjects = [_subject(each, roofs, metric) for each in programs]
-    figure = roofline_figure(roofs, subjects, metric=metric or _metric(results))
-    drawn = mpl.draw(figure, ax).get_figure(root=True)
+    chart = roofline_chart(roofs, subjects, metric=metric or _metric(results))
+    drawn = draw(chart, ax).get_figure(root=True)
     assert drawn is not None  # Sheet.of has refused axes without one
     return drawn
 

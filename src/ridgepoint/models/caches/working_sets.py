@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,6 +46,11 @@ def written_bytes(curve: MissCurve) -> tuple[int, ...]:
 def moved_bytes(curve: MissCurve) -> tuple[int, ...]:
     """Return what is read, and written back sooner or later, at each capacity."""
     return tuple(map(sum, zip(curve.read_bytes, written_bytes(curve), strict=True)))
+
+
+def moved_at(curve: MissCurve, size_bytes: int) -> int:
+    """Return what is moved with a cache of some size; see `MissCurve.traffic_at`."""
+    return moved_bytes(curve)[bisect_right(curve.capacities_bytes, size_bytes) - 1]
 
 
 def working_sets(curve: MissCurve) -> tuple[WorkingSet, ...]:

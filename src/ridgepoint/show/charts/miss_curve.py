@@ -1,11 +1,9 @@
-"""Memory traffic over the size of the cache, as a figure value and in sentences."""
+"""Memory traffic over the size of the cache: as a chart, and in sentences."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from ridgepoint.core.counts import MissCurve
 from ridgepoint.core.machine import Cache, Machine
@@ -13,81 +11,23 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.caches.working_sets import (
     SMALLEST_BYTES,
+    moved_at,
     moved_bytes,
     working_sets,
     written_bytes,
 )
-from ridgepoint.show.charts.plane import Coordinates, Plane
-from ridgepoint.show.charts.roofs import decades, widened
+from ridgepoint.show.axes import decade_ticks, power_ticks, widened, with_prefix
+from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Label, Line, Mark, Place
 from ridgepoint.show.words import measured_name, partial_note, percent
 
-# More texts on one axis run into each other.
-_MOST_TICKS = 9
 _MOST_NAMED = 4
 # Above the curve stand the names of the caches.
 _HEADROOM = 1.6
+_HEIGHT = 0.55
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheMark:
-    """A cache of the machine on the axis of sizes.
-
-    Parameters
-    ----------
-    name : str
-        ``L1``, ``L2``, ...
-    size_bytes : int
-    """
-
-    name: str
-    size_bytes: int
-
-    @property
-    def label(self) -> str:
-        """Name and size."""
-        return f"{self.name} {format_size(self.size_bytes)}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingSetMark:
-    """Where a working set begins to fit.
-
-    Parameters
-    ----------
-    at : tuple of float
-        Size of the cache and memory traffic with it, bytes.
-    label : str
-    """
-
-    at: Coordinates
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissCurveFigure(Plane):
-    """Memory traffic over the size of one cache; both axes are in bytes.
-
-    Parameters
-    ----------
-    moved, written : tuple of tuple of float
-        Corners of a staircase, size and traffic: read and written together, and written alone
-        (lines still dirty at the end included), which ends where nothing more is written.
-        Corners may lie below the frame.
-    caches : tuple of CacheMark
-        Of the machine that was simulated, from the core outwards.
-    working_sets : tuple of WorkingSetMark
-    notes : tuple of str
-    """
-
-    moved: tuple[Coordinates, ...]
-    written: tuple[Coordinates, ...]
-    caches: tuple[CacheMark, ...]
-    working_sets: tuple[WorkingSetMark, ...]
-    notes: tuple[str, ...]
-
-
-def miss_curve_figure(measurement: Measurement, machine: Machine) -> MissCurveFigure:
-    """Return the figure of a measurement's miss curve.
+def miss_curve_chart(measurement: Measurement, machine: Machine) -> Chart:
+    """Return the memory traffic of a measurement over the size of one cache.
 
     Parameters
     ----------
@@ -95,52 +35,88 @@ def miss_curve_figure(measurement: Measurement, machine: Machine) -> MissCurveFi
         With a miss curve.
     machine : Machine
         Whose caches are marked where the meter simulated none.
+
+    Returns
+    -------
+    Chart
+        Staircases of what is read and written together, and of what is written alone (lines still
+        dirty at the end included), which ends where nothing more is written.
     """
     curve = measurement.counted.miss_curve
     assert curve is not None
-    caches = _marks(measurement, machine)
+    caches = _caches(measurement, machine)
     moved = moved_bytes(curve)
-    smallest = min((curve.capacities_bytes[0], *(mark.size_bytes for mark in caches)))
-    left = _power_below(max(smallest, SMALLEST_BYTES))
-    # Twice the last cache is what a sentence below speaks of; and where the last working set fits
-    # some of what follows is to be seen.
     sets = working_sets(curve)
-    sizes = (
-        *(2 * left, curve.capacities_bytes[-1]),
-        *(2 * mark.size_bytes for mark in caches),
-        *(2 * one.size_bytes for one in sets),
-    )
-    x_limits = (float(left), float(_power_above(max(sizes))))
-    shown = [
+    x_limits = _sizes(curve, caches)
+    known = [
         float(amount)
         for size, amount in zip(_ends(curve), moved, strict=True)
         if amount > 0 and size > x_limits[0]
-    ]
-    shown = shown or [1.0]
-    y_limits = widened((math.inf, 0.0), [*shown, _HEADROOM * max(shown)])
-    x_ticks = _size_ticks(x_limits)
+    ] or [1.0]
+    y_limits = widened((math.inf, 0.0), [*known, _HEADROOM * max(known)])
+    floor = y_limits[0] / 2
     part = partial_note(measurement)
-    return MissCurveFigure(
+    return Chart(
         title=measured_name(measurement),
         subtitle=_subtitle(curve),
-        x_label="Size of the cache",
-        y_label="Memory traffic [B]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=tuple((float(size), format_size(size)) for size in x_ticks),
-        y_ticks=tuple((value, format_si(value, "").rstrip()) for value in decades(y_limits)),
-        moved=_stairs(curve, moved, x_limits, floor=y_limits[0] / 2),
-        written=_stairs(curve, written_bytes(curve), x_limits, floor=y_limits[0] / 2),
-        caches=caches,
-        working_sets=tuple(
-            WorkingSetMark(
-                at=(float(one.size_bytes), float(_moved_at(curve, one.size_bytes))),
-                label=format_size(one.size_bytes),
-            )
-            for one in sets
+        x=Axis(
+            label="Size of the cache",
+            limits=x_limits,
+            ticks=power_ticks(x_limits, lambda size: format_size(round(size))),
         ),
+        y=Axis(
+            label="Memory traffic [B]", limits=y_limits, ticks=decade_ticks(y_limits, with_prefix)
+        ),
+        lines=(
+            *(_cache_line(cache, y_limits) for cache in caches),
+            Line(kind="curve", places=_stairs(curve, moved, x_limits, floor=floor), ink=0,
+                 name="read and written"),
+            Line(kind="second", places=_stairs(curve, written_bytes(curve), x_limits, floor=floor),
+                 ink=1, name="written"),
+        ),
+        marks=tuple(
+            Mark(
+                at=(float(each.size_bytes), float(moved_at(curve, each.size_bytes))),
+                label=Label(text=format_size(each.size_bytes), rank=1),
+                name=f"working set of {format_size(each.size_bytes)}",
+                summary=f"{_saved(each.saves_bytes)} less memory traffic once it fits",
+            )
+            for each in sets
+        ),
+        key=tuple(_key(has_sets=bool(sets))),
         notes=(*([part] if part else []), *curve_sentences(measurement, machine)),
+        height=_HEIGHT,
+    )  # fmt: skip
+
+
+def _sizes(curve: MissCurve, caches: Sequence[Cache]) -> Interval:
+    """Return the limits of the axis of sizes, powers of two."""
+    smallest = min((curve.capacities_bytes[0], *(cache.size_bytes for cache in caches)))
+    left = 1 << (max(smallest, SMALLEST_BYTES).bit_length() - 1)
+    # Twice the last cache is what a sentence below speaks of; and where the last working set fits
+    # some of what follows is to be seen.
+    largest = max(
+        2 * left,
+        curve.capacities_bytes[-1],
+        *(2 * cache.size_bytes for cache in caches),
+        *(2 * each.size_bytes for each in working_sets(curve)),
     )
+    return float(left), float(1 << (largest - 1).bit_length())
+
+
+def _cache_line(cache: Cache, y_limits: Interval) -> Line:
+    """Return an upright line at the size of a cache."""
+    name = _name(cache)
+    text = f"{name} {format_size(cache.size_bytes)}"
+    places = tuple((float(cache.size_bytes), end) for end in y_limits)
+    return Line(kind="size", places=places, label=Label(text=text, short=name), name=text)
+
+
+def _key(*, has_sets: bool) -> Iterator[Entry]:
+    yield Entry(text="read and written", line="curve", ink=0, is_abreast=True)
+    yield Entry(text="written", line="second", ink=1, is_abreast=True)
+    if has_sets:
+        yield Entry(text="a working set begins to fit", shape="circle", ink="ink", is_abreast=True)
 
 
 def curve_sentences(measurement: Measurement, machine: Machine | None) -> tuple[str, ...]:
@@ -151,37 +127,40 @@ def curve_sentences(measurement: Measurement, machine: Machine | None) -> tuple[
     measurement : Measurement
         With a miss curve.
     machine : Machine or None
-        As for `miss_curve_figure`.
+        As for `miss_curve_chart`.
     """
     curve = measurement.counted.miss_curve
     assert curve is not None
-    caches = _marks(measurement, machine)
+    caches = _caches(measurement, machine)
     return (_sets_sentence(curve), *([_larger_sentence(curve, caches[-1])] if caches else []))
 
 
 def _sets_sentence(curve: MissCurve) -> str:
-    found = working_sets(curve)
-    if not found:
+    sets = working_sets(curve)
+    if not sets:
         return "no working set stands out: the traffic falls slowly, or not, as the cache grows"
     # The rest is named on the plane; those that save most are worth a sentence.
-    most = sorted(found, key=lambda one: -one.saves_bytes)[:_MOST_NAMED]
-    said = ", ".join(
-        f"{format_size(one.size_bytes)} ({format_si(one.saves_bytes, 'B', digits=3)} less memory "
-        "traffic once it fits)"
-        if index == 0
-        else f"{format_size(one.size_bytes)} ({format_si(one.saves_bytes, 'B', digits=3)} less)"
-        for index, one in enumerate(sorted(most, key=lambda one: one.size_bytes))
-    )
-    return f"working set{'s' if len(most) > 1 else ''}: {said}"
+    most = sorted(sets, key=lambda each: -each.saves_bytes)[:_MOST_NAMED]
+    first, *others = sorted(most, key=lambda each: each.size_bytes)
+    parts = [
+        f"{format_size(first.size_bytes)} ({_saved(first.saves_bytes)} less memory traffic once it "
+        "fits)",
+        *(f"{format_size(each.size_bytes)} ({_saved(each.saves_bytes)} less)" for each in others),
+    ]
+    return f"working set{'s' if others else ''}: {', '.join(parts)}"
 
 
-def _larger_sentence(curve: MissCurve, last: CacheMark) -> str:
+def _saved(amount: int) -> str:
+    return format_si(amount, "B", digits=3)
+
+
+def _larger_sentence(curve: MissCurve, last: Cache) -> str:
     """Return what a last cache of twice the size, and of half the size, would change."""
-    named = f"{last.name} ({format_size(last.size_bytes)})"
+    named = f"{_name(last)} ({format_size(last.size_bytes)})"
     if last.size_bytes // 2 < curve.capacities_bytes[0]:
         return f"of caches half as large as {named} nothing is known"
     now, half, twice = (
-        _moved_at(curve, size)
+        moved_at(curve, size)
         for size in (last.size_bytes, last.size_bytes // 2, last.size_bytes * 2)
     )
     if not now:
@@ -199,18 +178,17 @@ def _larger_sentence(curve: MissCurve, last: CacheMark) -> str:
     )
 
 
-def _moved_at(curve: MissCurve, size_bytes: int) -> int:
-    """Return the traffic of a cache of some size; see `MissCurve.traffic_at`."""
-    return moved_bytes(curve)[bisect_right(curve.capacities_bytes, size_bytes) - 1]
-
-
-def _marks(measurement: Measurement, machine: Machine | None) -> tuple[CacheMark, ...]:
+def _caches(measurement: Measurement, machine: Machine | None) -> list[Cache]:
     """Return the data caches that were simulated, else those of the machine."""
     caches: Sequence[Cache] = measurement.counted.caches
     if not caches and machine is not None:
         caches = machine.caches
-    data = sorted((c for c in caches if c.kind != "instruction"), key=lambda cache: cache.level)
-    return tuple(CacheMark(name=f"L{c.level}", size_bytes=c.size_bytes) for c in data)
+    data = (cache for cache in caches if cache.kind != "instruction")
+    return sorted(data, key=lambda cache: cache.level)
+
+
+def _name(cache: Cache) -> str:
+    return f"L{cache.level}"
 
 
 def _subtitle(curve: MissCurve) -> str:
@@ -223,31 +201,16 @@ def _subtitle(curve: MissCurve) -> str:
     )
 
 
-def _power_below(size_bytes: int) -> int:
-    return 1 << (size_bytes.bit_length() - 1)
-
-
-def _power_above(size_bytes: int) -> int:
-    return 1 << (size_bytes - 1).bit_length()
-
-
-def _size_ticks(limits: Coordinates) -> list[int]:
-    """Return powers of two, as many as there is room for."""
-    low, high = (round(math.log2(limit)) for limit in limits)
-    step = max(1, math.ceil((high - low) / _MOST_TICKS))
-    return [1 << power for power in range(low, high + 1, step)]
-
-
 def _ends(curve: MissCurve) -> tuple[float, ...]:
     """Return up to which size each row holds."""
     return (*map(float, curve.capacities_bytes[1:]), math.inf)
 
 
 def _stairs(
-    curve: MissCurve, amounts: Sequence[int], x_limits: Coordinates, *, floor: float
-) -> tuple[Coordinates, ...]:
+    curve: MissCurve, amounts: Sequence[int], x_limits: Interval, *, floor: float
+) -> tuple[Place, ...]:
     """Return the corners of a staircase in the frame; nothing moved is below it."""
-    corners: list[Coordinates] = []
+    corners: list[Place] = []
     for start, end, amount in zip(curve.capacities_bytes, _ends(curve), amounts, strict=True):
         if end <= x_limits[0]:
             continue

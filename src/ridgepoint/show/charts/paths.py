@@ -16,10 +16,10 @@ from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.thresholds import ABOVE_ROOF
 from ridgepoint.show.charts.path_roofs import WORK, Axis, roofs_along
 from ridgepoint.show.charts.plane import Coordinates, Plane, RidgeMark, RoofLine
+from ridgepoint.show.charts.roof_lines import machine_frame
 from ridgepoint.show.charts.roofs import (
     decades,
     intensity_ticks,
-    machine_frame,
     performance_ticks,
     ridge_marks,
     widened,

@@ -1,84 +1,43 @@
-"""The roofline of measured programs on a machine, as a figure value: computed, not drawn."""
+"""The roofline of a machine, with the programs measured, as a chart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from string import ascii_uppercase
-from typing import Self
+from collections.abc import Iterator, Sequence
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.roofs import (
+    ShownRoof,
     known_levels,
     known_precisions,
+    ridge_points,
     shown_roofs,
     with_own_roofs,
 )
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_by_resource
-from ridgepoint.show.charts.function_points import functions_drawn
-from ridgepoint.show.charts.part_points import PartsDrawn
-from ridgepoint.show.charts.plane import (
-    Attainable,
-    Coordinates,
-    Point,
-    Program,
-    RegionPoint,
-    RooflineFigure,
-)
-from ridgepoint.show.charts.region_points import regions_drawn
-from ridgepoint.show.charts.roofs import (
-    intensity_ticks,
+from ridgepoint.show.axes import widened
+from ridgepoint.show.chart import Chart, Entry, Interval
+from ridgepoint.show.charts.program_marks import SHAPES, ProgramMarks
+from ridgepoint.show.charts.roof_lines import (
+    intensity_axis,
     machine_frame,
-    performance_ticks,
+    performance_axis,
     ridge_marks,
+    ridge_note,
     roof_lines,
-    widened,
 )
-from ridgepoint.show.charts.subjects import (
-    Subject,
-    absences_of,
-    attainable_of,
-    framed,
-    points_of,
-    subject,
-    summary_of,
-)
-from ridgepoint.show.words import machine_title, partial_note, shown_cores, shown_name
+from ridgepoint.show.charts.subjects import Subject, absences_of, subject
+from ridgepoint.show.words import machine_title, partial_note, shown_cores, shown_name, shown_range
 from ridgepoint.show.work import used_precisions
 
-__all__ = ["Subject", "roofline_figure", "subject"]
+__all__ = ["Subject", "roofline_chart", "subject"]
 
 # More than two sets of roofs beside the outer ones cannot be told apart.
 _MOST_BESIDE = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Drawn:
-    """What there is to draw of a program, before the plane is framed."""
-
-    subject: Subject
-    points: list[Point]
-    mark: Attainable | None
-    regions: PartsDrawn
-
-    @classmethod
-    def of(cls, one: Subject) -> Self:
-        points = points_of(one)
-        return cls(
-            subject=one,
-            points=points,
-            mark=attainable_of(one, points),
-            regions=regions_drawn(one).with_others(functions_drawn(one)),
-        )
-
-    @property
-    def all_points(self) -> list[Point]:
-        return [*self.points, *(region.point for region in self.regions.points)]
-
-
-def roofline_figure(
+def roofline_chart(
     machine: Machine, subjects: Sequence[Subject] = (), *, metric: Metric = "flop"
-) -> RooflineFigure:
+) -> Chart:
     """Return the roofline of a machine with the programs measured.
 
     Parameters
@@ -91,7 +50,7 @@ def roofline_figure(
 
     Returns
     -------
-    RooflineFigure
+    Chart
         Axes are framed by the machine in whole decades, so that every run on it lands on the
         same plane; what lies outside widens them. Roofs are those of the cores that the
         programs kept busy and, beside them, those of the whole machine. Peaks are of the
@@ -102,111 +61,84 @@ def roofline_figure(
     ValueError
         If the work of some is counted in flop and that of others in BOP.
     """
-    notes: list[str] = []
     metric = _metric(subjects, metric)
-    drawn = [_Drawn.of(one) for one in subjects]
-    parts = [region for one in drawn for region in one.regions.subjects]
-    precisions = _precisions(machine, metric, [*subjects, *parts], notes)
-    pointed = [one.subject for one in drawn if one.points]
-    cores, beside = _core_counts(machine, pointed or subjects, notes)
-    x_limits, y_limits = _frame(machine, metric, precisions, drawn)
-    placements = {index: one.subject.placement for index, one in enumerate(drawn) if one.points}
-    letters = {index: _letter(index) for index in placements} if len(placements) > 1 else None
-    roofs = roof_lines(
-        with_own_roofs(
-            shown_roofs(machine, precisions=precisions, cores=cores, beside=beside), placements
-        ),
-        corner=(x_limits[0], y_limits[0]),
-        right=x_limits[1],
-        letters=letters,
+    programs = [ProgramMarks.of(index, program) for index, program in enumerate(subjects)]
+    several = len(programs) > 1
+    roofs, cores, roof_notes = _roofs(machine, metric, programs)
+    x_limits, y_limits = _frame(machine, metric, roofs, programs)
+    pointed = [program for program in programs if program.points]
+    letters = {program.index: program.letter for program in pointed}
+    ridges = ridge_points(roofs)
+    lines = roof_lines(
+        roofs, x_limits=x_limits, y_limits=y_limits, letters=letters if len(pointed) > 1 else None
     )
-    differ = len({one.placement.cores for one in pointed}) > 1
-    programs = tuple(
-        Program(
-            letter=_letter(index),
-            name=one.subject.name,
-            summary=summary_of(one.subject, say_cores=differ),
-            points=tuple(framed(point, x_limits) for point in one.points),
-            attainable=one.mark,
-            regions=tuple(_framed_part(region, x_limits) for region in one.regions.points),
-        )
-        for index, one in enumerate(drawn)
-    )
-    notes += _program_notes(drawn)
-    if not known_levels(machine):
-        notes.append("no bandwidth of this machine is known")
-    return RooflineFigure(
+    own_lines = (line for program in programs for line in program.lines(x_limits, y_limits))
+    points = [mark for program in programs for mark in program.marks(x_limits, several=several)]
+    say_cores = len({program.subject.placement.cores for program in pointed}) > 1
+    unit = WORK_UNITS[metric]
+    return Chart(
         title=machine_title(machine),
         subtitle=_subtitle(machine, subjects, cores),
-        x_label=f"Operational intensity [{WORK_UNITS[metric]}/byte]",
-        y_label=f"Performance [{WORK_UNITS[metric]}/s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=intensity_ticks(x_limits),
-        y_ticks=performance_ticks(y_limits),
-        roofs=roofs,
-        ridges=ridge_marks(roofs),
-        programs=programs,
-        notes=tuple(notes),
+        x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
+        y=performance_axis(y_limits, f"Performance [{unit}/s]"),
+        lines=(*lines, *own_lines),
+        # From the back to the front; what is over the traffic of DRAM lies on all others.
+        marks=(
+            *ridge_marks(ridges),
+            *(mark for program in programs for mark in program.limit_marks(x_limits)),
+            *(mark for mark in points if mark.face == "hollow"),
+            *(
+                mark
+                for program in programs
+                for mark in program.part_marks(x_limits, several=several)
+            ),
+            *(mark for mark in points if mark.face != "hollow"),
+        ),
+        key=tuple(_key(programs, say_cores=say_cores)),
+        notes=(
+            *roof_notes,
+            *_program_notes(programs),
+            *([] if known_levels(machine) else ["no bandwidth of this machine is known"]),
+            *([ridge_note(ridges)] if ridges else []),
+        ),
+        drawing_notes=tuple(_drawing_notes(programs)),
     )
-
-
-def _framed_part(part: RegionPoint, x_limits: Coordinates) -> RegionPoint:
-    """Return a part where it is drawn, and its roof below it."""
-    point = framed(part.point, x_limits)
-    roof = None if part.roof is None else (point.at[0], part.roof[1])
-    return replace(part, point=point, roof=roof)
 
 
 def _metric(subjects: Sequence[Subject], of_none: Metric) -> Metric:
     """Return what the work of all programs is counted in."""
-    metrics = {one.placement.metric for one in subjects} or {of_none}
+    metrics = {program.placement.metric for program in subjects} or {of_none}
     if len(metrics) > 1:
         raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
     return metrics.pop()
 
 
-def _frame(
-    machine: Machine, metric: Metric, precisions: Sequence[str], drawn: Sequence[_Drawn]
-) -> tuple[Coordinates, Coordinates]:
-    """Return the limits of both axes: the machine's, widened by what lies outside."""
-    x_limits, y_limits = machine_frame(machine, metric=metric)
-    every = [point for one in drawn for point in one.all_points]
-    marks = [one.mark.at for one in drawn if one.mark is not None]
-    peaks = [float(machine.rate(name)) for name in precisions]
-    seen = [p.at[0] for p in every if not p.is_infinite]
-    reached = [y for p in every for y in (p.low, p.high) if y > 0]
-    return (
-        widened(x_limits, [*seen, *(x for x, _ in marks)]),
-        widened(y_limits, [*peaks, *reached, *(y for _, y in marks)]),
+def _roofs(
+    machine: Machine, metric: Metric, programs: Sequence[ProgramMarks]
+) -> tuple[tuple[ShownRoof, ...], float, list[str]]:
+    """Return the roofs to draw, the cores of the outer ones, and what is said of those missing."""
+    notes: list[str] = []
+    precisions = _precisions(machine, metric, programs, notes)
+    pointed = [program for program in programs if program.points]
+    cores, beside = _core_counts(machine, pointed or programs, notes)
+    roofs = with_own_roofs(
+        shown_roofs(machine, precisions=precisions, cores=cores, beside=beside),
+        {program.index: program.subject.placement for program in pointed},
     )
-
-
-def _program_notes(drawn: Sequence[_Drawn]) -> list[str]:
-    """Return what must be known of single programs, with their letters."""
-    whose: dict[str, list[str]] = {}
-    for index, one in enumerate(drawn):
-        part = partial_note(one.subject.measurement)
-        own = (*([part] if part else []), *absences_of(one.subject), *one.regions.notes)
-        for text in own:
-            whose.setdefault(text, []).append(_letter(index))
-    # A note that holds for every program needs no letters.
-    return [
-        text if len(letters) == len(drawn) else f"{', '.join(letters)}: {text}"
-        for text, letters in whose.items()
-    ]
+    return roofs, cores, notes
 
 
 def _precisions(
-    machine: Machine, metric: Metric, subjects: Sequence[Subject], notes: list[str]
+    machine: Machine, metric: Metric, programs: Sequence[ProgramMarks], notes: list[str]
 ) -> list[str]:
     """Return the precisions whose peaks are drawn: those used, the most used first; or BOP."""
     share = {"bop": 1.0} if metric == "bop" else {}
-    for one in subjects:
-        counts = one.measurement.counted.counts
-        if not hardly_any(counts, metric):
-            for name, part in used_precisions(work_by_resource(counts, metric)).items():
-                share[name] = max(share.get(name, 0.0), part)
+    for program in programs:
+        for each in (program.subject, *(part.subject for part in program.parts.drawn)):
+            counts = each.measurement.counted.counts
+            if not hardly_any(counts, metric):
+                for name, part in used_precisions(work_by_resource(counts, metric)).items():
+                    share[name] = max(share.get(name, 0.0), part)
     used = sorted(share, key=lambda name: -share[name])
     known = [name for name in used if machine.knows(name)]
     unknown = [name for name in used if name not in known]
@@ -217,12 +149,12 @@ def _precisions(
 
 
 def _core_counts(
-    machine: Machine, subjects: Sequence[Subject], notes: list[str]
+    machine: Machine, programs: Sequence[ProgramMarks], notes: list[str]
 ) -> tuple[float, list[float]]:
     """Return the cores of the outer roofs, and those of the roofs beside them."""
-    if not subjects:
+    if not programs:
         return float(machine.cores), [1.0] if machine.cores > 1 else []
-    busy = sorted({one.placement.cores for one in subjects})
+    busy = sorted({program.subject.placement.cores for program in programs})
     rest = sorted({*busy, float(machine.cores)} - {busy[-1]})
     beside = [*rest[:1], *rest[-1:]] if len(rest) > _MOST_BESIDE else rest
     missing = [count for count in rest if count not in beside]
@@ -232,32 +164,98 @@ def _core_counts(
     return busy[-1], beside
 
 
+def _frame(
+    machine: Machine, metric: Metric, roofs: Sequence[ShownRoof], programs: Sequence[ProgramMarks]
+) -> tuple[Interval, Interval]:
+    """Return the limits of both axes: the machine's, widened by what lies outside."""
+    x_limits, y_limits = machine_frame(machine, metric=metric)
+    # Peaks of all cores, so that programs on fewer are on the same plane.
+    peaks = [float(machine.rate(roof.resource)) for roof in roofs if roof.is_peak]
+    held = [program.held for program in programs]
+    return (
+        widened(x_limits, [value for intensities, _ in held for value in intensities]),
+        widened(y_limits, [*peaks, *(value for _, reached in held for value in reached)]),
+    )
+
+
 def _subtitle(machine: Machine, subjects: Sequence[Subject], cores: float) -> str:
     """Return the cores of the outer roofs, and the samples behind roofs and points."""
     of_cores = shown_cores(cores)
     if cores != machine.cores:
         of_cores = f"{cores:.3g} of {shown_cores(machine.cores)}"
     rates = [ceiling.rate.n for ceiling in machine.ceilings if ceiling.rate is not None]
-    runs = [one.placement.runtime_s.n for one in subjects if one.placement.runtime_s is not None]
+    runtimes = [program.placement.runtime_s for program in subjects]
+    runs = [runtime.n for runtime in runtimes if runtime is not None]
     medians = []
     if rates and machine.source is None:
-        medians.append(f"roofs n = {_range(rates)}")
+        medians.append(f"roofs n = {shown_range(rates)}")
     if runs:
-        medians.append(f"programs n = {_range(runs)}")
+        medians.append(f"programs n = {shown_range(runs)}")
     parts = [of_cores, f"medians: {', '.join(medians)}"] if medians else [of_cores]
     return "; ".join(parts if machine.source is None else [*parts, "published roofs"])
 
 
-def _range(counts: Sequence[int]) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low}" if low == high else f"{low} to {high}"
+def _key(programs: Sequence[ProgramMarks], *, say_cores: bool) -> Iterator[Entry]:
+    """Yield which mark is over which traffic, the programs, and what their caps are."""
+    levels = {point.level for program in programs for point in program.points}
+    if levels == {"dram"}:
+        yield Entry(text="intensity over the traffic of DRAM")
+        levels = set()
+    elif levels:
+        yield Entry(text="intensity over the traffic of:", is_abreast=True)
+    for level in sorted(levels, key=lambda name: (name == "dram", name)):
+        is_dram = level == "dram"
+        yield Entry(
+            text=shown_name(level),
+            shape=SHAPES[level],
+            face="full" if is_dram else "hollow",
+            is_abreast=True,
+            glyph="capital" if is_dram else "small",
+        )
+    for program in programs:
+        yield from program.entries(several=len(programs) > 1, say_cores=say_cores)
+    capped = [program for program in programs if program.is_capped]
+    if capped:
+        ink = capped[0].index if len(capped) == 1 else None
+        yield Entry(text=_limits_text(capped), ink=ink, shape="cap")
 
 
-def _letter(index: int) -> str:
-    """Return A, B, ... Z, AA, AB, ..."""
-    name = ""
-    index += 1
-    while index:
-        index, rest = divmod(index - 1, 26)
-        name = ascii_uppercase[rest] + name
-    return name
+def _limits_text(capped: Sequence[ProgramMarks]) -> str:
+    """Return what bounds the programs with a mark over their point."""
+    limits: dict[str, list[str]] = {}
+    for program in capped:
+        limits.setdefault(program.subject.limit, []).append(program.letter)
+    if len(limits) == 1:
+        return f"attainable: what bounds it ({next(iter(limits))})"
+    named = (f"{', '.join(letters)} {limit}" for limit, letters in limits.items())
+    return f"attainable: what bounds it ({'; '.join(named)})"
+
+
+def _program_notes(programs: Sequence[ProgramMarks]) -> list[str]:
+    """Return what must be known of single programs, with their letters."""
+    whose: dict[str, list[str]] = {}
+    for program in programs:
+        part = partial_note(program.subject.measurement)
+        notes = (*([part] if part else []), *absences_of(program.subject), *program.parts.notes)
+        for text in notes:
+            whose.setdefault(text, []).append(program.letter)
+    # A note that holds for every program needs no letters.
+    return [
+        text if len(letters) == len(programs) else f"{', '.join(letters)}: {text}"
+        for text, letters in whose.items()
+    ]
+
+
+def _drawing_notes(programs: Sequence[ProgramMarks]) -> Iterator[str]:
+    """Yield what bars, discs and colours mean."""
+    parts = [part for program in programs for part in program.parts.drawn]
+    if any(program.points for program in programs):
+        of_functions = any(part.kind == "function" for part in parts)
+        sampled = "; of functions: 95 % intervals" if of_functions else ""
+        yield f"error bars: quartiles of performance{sampled}"
+    kinds = dict.fromkeys(f"{part.kind}s" for part in parts if part.share)
+    if kinds:
+        yield f"pale discs: {' and '.join(kinds)}, the larger the more of the time they took"
+    above = [part.subject.name for part in parts if part.place.roof is not None]
+    if above:
+        yield f"red: above its roof, which is the bar below it ({', '.join(above)})"

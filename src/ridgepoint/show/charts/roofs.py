@@ -5,62 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.roofs import (
     ShownRoof,
-    ceilings_of_any_work,
-    known_levels,
-    known_precisions,
     shown_roofs,
 )
-from ridgepoint.models.work import Metric
 from ridgepoint.show.charts.plane import Coordinates, RidgeMark, RoofLine
 from ridgepoint.show.words import shown_cores, shown_name, shown_pattern
-
-_FRAME_PRECISIONS = ("fp64", "fp32")
-# The share of a decade above the highest peak that its label needs.
-_HEADROOM = 1.6
-
-
-def machine_frame(machine: Machine, *, metric: Metric = "flop") -> tuple[Coordinates, Coordinates]:
-    """Return the limits of both axes: whole decades, the same for every run on a machine.
-
-    Parameters
-    ----------
-    machine : Machine
-    metric : {"flop", "bop"}
-        What work is counted in.
-
-    Returns
-    -------
-    tuple
-        Limits of intensity in flop/byte: a decade or more beyond the outermost ridge points of
-        fp64 and fp32, or of BOP, of one core and of all. Limits of performance in flop/s: from
-        where the lowest bandwidth enters at the left to above the highest peak.
-    """
-    core_counts = np.array([1.0, machine.cores])
-    framing = _FRAME_PRECISIONS if metric == "flop" else ("bop",)
-    precisions = [name for name in framing if machine.knows(name)] or known_precisions(machine)[:1]
-    peaks, slopes = (
-        [rate for name in names for rate in np.atleast_1d(machine.rate(name, cores=core_counts))]
-        for names in (precisions, known_levels(machine))
-    )
-    peaks = peaks or [1e9]
-    slopes = slopes or peaks
-    left = _decade_below(min(peaks) / max(slopes)) / 10
-    right = _decade_above(max(peaks) / min(slopes)) * 10
-    ceilings = [
-        ceiling.rate.median
-        for name in precisions
-        for ceiling in ceilings_of_any_work(machine, name)
-        if ceiling.rate
-    ]
-    bottom = _decade_below(min([left * min(slopes), *ceilings]))
-    return (left, right), (bottom, _decade_above(max(peaks) * _HEADROOM))
 
 
 def widened(limits: Coordinates, values: Iterable[float]) -> Coordinates:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ridgepoint.core.machine import Ceiling
 from ridgepoint.core.units import format_si
-from ridgepoint.show.charts.canvas import Canvas
+from ridgepoint.show.canvas import Canvas
 from ridgepoint.show.charts.sheet import INK
 from ridgepoint.show.words import shown_name, shown_pattern, shown_place
 

@@ -1,7 +1,7 @@
 """A small canvas of characters: lines in braille or in plain ASCII, and text over them.
 
-plotext, the usual choice, dropped its plotting functions with version 6; what a roofline needs
-of it fits here.
+plotext, the usual choice, dropped its plotting functions with version 6; what a chart needs of it
+fits here.
 """
 
 from __future__ import annotations

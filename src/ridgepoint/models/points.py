@@ -1,0 +1,120 @@
+"""Where a measured program and its parts lie on the plane of a roofline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container
+from dataclasses import dataclass, replace
+
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.work import hardly_any, work_total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A program over its traffic at one memory level.
+
+    Parameters
+    ----------
+    level : str
+    intensity : float
+        flop/byte (or BOP/byte); infinite where no byte moved.
+    performance : float
+        Median, flop/s (or BOP/s).
+    low, high : float
+        Quartiles of the performance; of a function, whose time comes from samples, the ends of
+        its 95 % interval.
+    """
+
+    level: str
+    intensity: float
+    performance: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartPoint:
+    """A part of a program: over its traffic at DRAM or, above its roof, at the level of that.
+
+    Parameters
+    ----------
+    point : Point
+        Of a part of unknown time: its intensity, and the performance that it cannot pass.
+    is_timed : bool
+    roof : float or None
+        Of a part that is above its roof, what that allows, flop/s; None: it is not above it.
+    """
+
+    point: Point
+    is_timed: bool
+    roof: float | None = None
+
+
+def says_nothing(analysis: Analysis) -> bool:
+    """Return whether a roofline of what the work is counted in says nothing of a program."""
+    return hardly_any(analysis.measurement.counted.counts, analysis.metric)
+
+
+def points_of(analysis: Analysis) -> tuple[Point, ...]:
+    """Return a program's points, from the core outwards."""
+    placement = analysis.placement
+    work = work_total(analysis.measurement.counted.counts, analysis.metric)
+    if placement is None or placement.performance_per_s is None or work is None:
+        return ()
+    if says_nothing(analysis):
+        return ()
+    performance = placement.performance_per_s
+    return tuple(
+        Point(
+            level=part.level,
+            intensity=work / moved if moved else math.inf,
+            performance=performance.median,
+            low=performance.q1,
+            high=performance.q3,
+        )
+        for part in analysis.measurement.counted.traffic
+        if (moved := part.total_bytes) is not None
+    )
+
+
+def limit_of(analysis: Analysis) -> tuple[float, float] | None:
+    """Return a program's intensity at DRAM and what its limit allows; None: one is unknown."""
+    placement = analysis.placement
+    if placement is None or placement.bound is None or says_nothing(analysis):
+        return None
+    if placement.attainable_per_s is None or not placement.intensity:
+        return None
+    return placement.intensity, placement.attainable_per_s
+
+
+def part_point(part: Analysis) -> PartPoint | None:
+    """Return where a part of a program lies; None: neither its time nor its limit is known."""
+    placement = part.placement
+    points = {point.level: point for point in points_of(part)}
+    level = _level_passed(part, points)
+    if placement is None or level not in points:
+        limit = limit_of(part)
+        if limit is None:
+            return None
+        intensity, most = limit
+        point = Point(level="dram", intensity=intensity, performance=most, low=most, high=most)
+        return PartPoint(point=point, is_timed=False)
+    point, performance = points[level], placement.performance_per_s
+    if performance is not None and performance.interval is not None:
+        # Of the time of a function there are no quartiles.
+        point = replace(point, low=performance.interval[0], high=performance.interval[1])
+    is_above = placement.is_above_roof
+    return PartPoint(
+        point=point, is_timed=True, roof=placement.attainable_per_s if is_above else None
+    )
+
+
+def _level_passed(part: Analysis, levels: Container[str]) -> str:
+    """Return the level whose roof a part is above, if it has a point there; else DRAM."""
+    placement = part.placement
+    if placement is None or placement.bound is None or not placement.is_above_roof:
+        return "dram"
+    resource = RESOURCES.get(str(placement.bound.binding))
+    return resource.path if resource is not None and resource.path in levels else "dram"

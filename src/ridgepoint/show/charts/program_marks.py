@@ -1,0 +1,191 @@
+"""A measured program on the plane of a roofline: its points, its limit, its parts, its key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from ridgepoint.models.points import Point, limit_of, points_of
+from ridgepoint.show.chart import Entry, Interval, Label, Line, Mark, Shape
+from ridgepoint.show.charts.parts import ShownPart, ShownParts, shown_parts
+from ridgepoint.show.charts.subjects import Subject, summary_of
+
+SHAPES: dict[str, Shape] = {"dram": "circle", "l3": "diamond", "l2": "square", "l1": "triangle"}
+"""Of a point over the traffic of each level."""
+
+_SMALL = 0.8
+# Areas of discs, in those of a program's mark: of no share of the time, and what all of it adds.
+_SMALLEST = 0.36
+_GROWTH = 1.6
+_LETTER_RANK, _UNKNOWN_RANK, _PART_RANK = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramMarks:
+    """A program on the plane.
+
+    Parameters
+    ----------
+    index : int
+        Its number, which is its colour.
+    subject : Subject
+    points : tuple of Point
+        From the core outwards; empty where there is nothing to draw, and a note says why.
+    limit : tuple of float or None
+        Intensity at DRAM, and what bounds it there; None: not known.
+    parts : ShownParts
+        Regions and functions.
+    """
+
+    index: int
+    subject: Subject
+    points: tuple[Point, ...]
+    limit: tuple[float, float] | None
+    parts: ShownParts
+
+    @classmethod
+    def of(cls, index: int, subject: Subject) -> Self:
+        """Return a program with all that is drawn of it."""
+        return cls(
+            index=index,
+            subject=subject,
+            points=points_of(subject.analysis),
+            limit=limit_of(subject.analysis),
+            parts=shown_parts(subject),
+        )
+
+    @property
+    def letter(self) -> str:
+        """What names it on the plane: A, B, ... Z, AA, AB, ..."""
+        name, number = "", self.index + 1
+        while number:
+            number, rest = divmod(number - 1, 26)
+            name = f"{chr(ord('A') + rest)}{name}"
+        return name
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether only its limit is known, as its time is not."""
+        return not self.points and self.limit is not None
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether what bounds it is marked over its point."""
+        return bool(self.points) and self.limit is not None
+
+    @property
+    def held(self) -> tuple[list[float], list[float]]:
+        """Intensities and performances that the frame must hold."""
+        every = [*self.points, *(part.place.point for part in self.parts.drawn)]
+        x = [point.intensity for point in every if math.isfinite(point.intensity)]
+        y = [value for point in every for value in (point.low, point.high) if value > 0]
+        limit = self.limit or ()
+        return [*x, *limit[:1]], [*y, *limit[1:]]
+
+    def lines(self, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
+        """Yield what joins its points to each other, to its limit, and to the axis."""
+        if len(self.points) > 1:
+            places = tuple(_place(point, x_limits) for point in self.points)
+            yield Line(kind="path", places=places, ink=self.index)
+        if self.limit is not None:
+            x, high = self.limit
+            heights = [point.performance for point in self.points if point.level == "dram"]
+            low = heights[0] if heights else y_limits[0]
+            yield Line(kind="stem", places=((x, low), (x, high)), ink=self.index)
+        for part in self.parts.drawn:
+            x, y = _place(part.place.point, x_limits)
+            if not part.place.is_timed:
+                yield Line(kind="stem", places=((x, y_limits[0]), (x, y)), ink=self.index)
+            if part.place.roof is not None:
+                yield Line(kind="above", places=((x, part.place.roof), (x, y)))
+
+    def limit_marks(self, x_limits: Interval) -> Iterator[Mark]:
+        """Yield a cap at what bounds it, and at the roofs of the parts that are above theirs."""
+        if self.limit is not None and self.is_capped:
+            yield Mark(at=self.limit, shape="cap", ink=self.index, name=self.letter,
+                       summary=f"attainable: {self.subject.limit}")  # fmt: skip
+        for part in self.parts.drawn:
+            if part.place.roof is not None:
+                at = _place(part.place.point, x_limits)[0], part.place.roof
+                yield Mark(at=at, shape="cap", ink="alarm", name=f"roof of {part.label}")
+
+    def part_marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
+        """Yield a disc for each part, as large as its share of the time."""
+        # From the top: lines from points to names then seldom cross.
+        heights = sorted(-part.place.point.performance for part in self.parts.drawn)
+        for part in self.parts.drawn:
+            point = part.place.point
+            name = f"{self.letter} {part.label}" if several else part.label
+            rank = _PART_RANK + heights.index(-point.performance)
+            yield Mark(
+                at=_place(point, x_limits),
+                ink=self.index,
+                face="pale" if part.place.is_timed else "hollow",
+                y_interval=(point.low, point.high) if point.low < point.high else None,
+                size=math.sqrt(_SMALLEST + _GROWTH * (part.share or 0.0)),
+                edge="right" if math.isinf(point.intensity) else None,
+                is_alarming=part.place.roof is not None,
+                label=Label(text=name, rank=rank),
+                name=name,
+                summary=part.summary,
+            )
+
+    def marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
+        """Yield its points, or what bounds it where its time is unknown."""
+        letter = Label(text=self.letter, rank=_LETTER_RANK, is_bold=True) if several else None
+        for point in self.points:
+            is_dram = point.level == "dram"
+            yield Mark(
+                at=_place(point, x_limits),
+                shape=SHAPES[point.level],
+                ink=self.index,
+                face="full" if is_dram else "hollow",
+                y_interval=(point.low, point.high),
+                size=1.0 if is_dram else _SMALL,
+                edge="right" if math.isinf(point.intensity) else None,
+                label=letter if point is self.points[-1] else None,
+                name=self.letter,
+                summary=self.summary(say_cores=False),
+                glyph=self.letter if is_dram else self.letter.lower(),
+            )
+        if self.is_alone and self.limit is not None:
+            yield Mark(at=self.limit, ink=self.index, face="hollow", label=letter,
+                       name=self.letter, glyph=f"{self.letter}?")  # fmt: skip
+            unknown = Label(text="time unknown", rank=_UNKNOWN_RANK, is_optional=True)
+            yield Mark(at=self.limit, shape="none", ink=self.index, label=unknown)
+
+    def summary(self, *, say_cores: bool) -> str:
+        """Return its name and its place in figures."""
+        place = summary_of(self.subject, say_cores=say_cores)
+        return f"{self.subject.name}: {place}" if place else self.subject.name
+
+    def entries(self, *, several: bool, say_cores: bool) -> Iterator[Entry]:
+        """Yield its rows of the key."""
+        is_marked = bool(self.points) or self.is_alone
+        yield Entry(
+            text=self.summary(say_cores=say_cores),
+            ink=self.index,
+            shape="circle" if is_marked else None,
+            face="hollow" if self.is_alone else "full",
+            lead=self.letter if several else "",
+            glyph=self.letter,
+        )
+        for part in self.parts.drawn:
+            yield self._part_entry(part)
+
+    def _part_entry(self, part: ShownPart) -> Entry:
+        return Entry(
+            text=f"{part.subject.name}: {part.summary}",
+            ink=self.index,
+            shape="circle",
+            face="pale" if part.place.is_timed else "hollow",
+            is_part=True,
+            glyph="!" if part.place.roof is not None else "",
+        )
+
+
+def _place(point: Point, x_limits: Interval) -> tuple[float, float]:
+    """Return where a point is drawn: at the right edge if it lies at infinity."""
+    return min(point.intensity, x_limits[1]), point.performance

@@ -16,9 +16,9 @@ from ridgepoint.show.charts.pipeline import (
     devices_figure,
     pipeline_figure,
     sensitivity_figure,
-    shown_devices,
     time_figure,
 )
+from ridgepoint.show.words import shown_devices
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")
 

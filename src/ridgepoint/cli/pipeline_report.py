@@ -14,7 +14,6 @@ from ridgepoint.models.pipeline.devices import Assignment
 from ridgepoint.models.pipeline.observation import Observation, rounded_up
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.models.pipeline.uncertainty import DRAWS, SEED
-from ridgepoint.show.charts.pipeline import work_unit
 
 Shown = tuple[Assessment, Sensitivity, Sequence[StageAdvice], Assignment | None]
 """A pipeline and what follows from it."""
@@ -47,7 +46,7 @@ def _pipeline(
             "memory_bytes_per_s": found.bandwidth,
             "ridge": found.ridge,
         },
-        "unit": work_unit(found),
+        "unit": found.pipeline.unit,
         "stages": [_stage(stage) for stage in found.stages],
         "composites": [
             {

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.measured_cluster import Exchange
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
@@ -20,6 +21,7 @@ UNKNOWN = "unknown"
 _LEAST_FOR_QUARTILES = 4
 _LONGEST_NAME = 40
 _LONGEST_FILE = 24
+_MANY_DEVICES = 1e4  # from here on four digits need an exponent
 # An address in place of a symbol, with the zeros that fill it up.
 _ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
@@ -310,3 +312,18 @@ def percent(share: float) -> str:
     if share < 0.001:
         return "< 0.1 %"
     return f"{share * 100:.1f} %" if share < 0.0995 else f"{share * 100:.0f} %"
+
+
+def place_of(exchange: Exchange) -> str:
+    """Return between whom messages went, in a few words."""
+    if exchange.nodes == 1:
+        return "within a node"
+    per_node = exchange.ranks // exchange.nodes
+    if exchange.hosts:
+        return "between nodes"
+    return "between nodes" if per_node == 1 else f"between nodes, {per_node} ranks each"
+
+
+def shown_devices(number: float) -> str:
+    """Return a number of devices to four digits, or all before the point, and no exponent."""
+    return f"{number:.4g}" if number < _MANY_DEVICES else f"{number:.0f}"

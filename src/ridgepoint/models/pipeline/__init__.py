@@ -117,3 +117,9 @@ class Pipeline:
             )
         if self.host_time_s is not None and min(self.host_time_s.samples) < 0:
             raise ValueError(f"host_time_s must be >= 0, got {min(self.host_time_s.samples)!r}")
+
+    @property
+    def unit(self) -> str:
+        """The unit of its work: flop, op or BOP."""
+        names = (name for stage in self.stages for name in stage.demand.amounts)
+        return next(RESOURCES[name].unit for name in names if RESOURCES[name].path == "compute")

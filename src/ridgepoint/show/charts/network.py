@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.measured_cluster import PATTERNS, Exchange, MeasuredCluster
-from ridgepoint.show.tables.network_table import place_of
+from ridgepoint.show.words import place_of
 
 Band = tuple[float, float, float]
 

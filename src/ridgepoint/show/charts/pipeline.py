@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
@@ -19,16 +18,9 @@ from ridgepoint.show.charts.pipeline_plane import (
     TimeBar,
     TimeFigure,
 )
-from ridgepoint.show.words import machine_title, percent, printable, shown_intensity
+from ridgepoint.show.words import machine_title, percent, printable, shown_devices, shown_intensity
 
-_MANY = 1e4  # devices: from here on four digits need an exponent
 _MOST_ADVICE = 12
-
-
-def work_unit(found: Assessment) -> str:
-    """Return the unit of a pipeline's work: flop, op or BOP."""
-    names = (name for one in found.pipeline.stages for name in one.demand.amounts)
-    return next(RESOURCES[name].unit for name in names if RESOURCES[name].path == "compute")
 
 
 def pipeline_figure(found: Assessment) -> PipelineFigure:
@@ -38,7 +30,7 @@ def pipeline_figure(found: Assessment) -> PipelineFigure:
 
 def roofline_figure(found: Assessment) -> PipelineRoofline:
     """Return the roofline, with every stage's disc as large as its share of the time."""
-    unit = work_unit(found)
+    unit = found.pipeline.unit
     marks = tuple(
         CompositeMark(
             label=f"({one.equation.removeprefix('Eq. (').removesuffix(')')})"
@@ -141,7 +133,7 @@ def devices_figure(found: Assessment) -> BarsFigure | None:
                 least=one.devices_at_roof,
             )
         )
-    load = format_si(found.load_per_s, f"{work_unit(found)}/s")
+    load = format_si(found.load_per_s, f"{found.pipeline.unit}/s")
     return BarsFigure(
         title=f"Devices for {load}, by composite",
         subtitle="N = CL / (peak x RE x PE), with the PE of Eq. (8), and for the series its own",
@@ -149,11 +141,6 @@ def devices_figure(found: Assessment) -> BarsFigure | None:
         bars=tuple(bars),
         mark_label="if every stage were at its roof",
     )
-
-
-def shown_devices(number: float) -> str:
-    """Return a number of devices to four digits, or all before the point, and no exponent."""
-    return f"{number:.4g}" if number < _MANY else f"{number:.0f}"
 
 
 def sensitivity_figure(given: Sensitivity) -> BarsFigure:

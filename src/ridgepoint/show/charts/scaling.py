@@ -22,7 +22,7 @@ from ridgepoint.show.charts.scaling_plane import (
     MeasuredPoint,
     SurfaceFigure,
 )
-from ridgepoint.show.tables.scaling_table import heading
+from ridgepoint.show.scaling_text import heading
 from ridgepoint.show.words import shown_cores, shown_intensity
 
 _POINTS = 201

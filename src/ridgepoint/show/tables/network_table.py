@@ -15,6 +15,7 @@ from ridgepoint.show.tables.layout import caution_list, plain_table
 from ridgepoint.show.tables.machine_table import machine
 from ridgepoint.show.words import (
     UNKNOWN,
+    place_of,
     printable,
     relative_interval,
     shown_amount,
@@ -67,16 +68,6 @@ def cluster(cluster: MeasuredCluster) -> RenderableType:
 
 def _ranks(count: int) -> str:
     return f"{count} rank{'s' * (count != 1)}"
-
-
-def place_of(exchange: Exchange) -> str:
-    """Return between whom messages went, in a few words."""
-    if exchange.nodes == 1:
-        return "within a node"
-    per_node = exchange.ranks // exchange.nodes
-    if exchange.hosts:
-        return "between nodes"
-    return "between nodes" if per_node == 1 else f"between nodes, {per_node} ranks each"
 
 
 def _places(network: Sequence[Exchange]) -> Iterator[tuple[str, list[Exchange]]]:

@@ -18,7 +18,6 @@ from ridgepoint.models.pipeline.devices import Assignment
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.published.sdp_loads import Product
-from ridgepoint.show.charts.pipeline import shown_devices, work_unit
 from ridgepoint.show.tables.layout import caution_list, plain_table
 from ridgepoint.show.words import (
     machine_title,
@@ -26,6 +25,7 @@ from ridgepoint.show.words import (
     printable,
     shown_amount,
     shown_cores,
+    shown_devices,
     shown_intensity,
     with_interval,
 )
@@ -70,7 +70,7 @@ def pipeline_table(
 
 
 def _heading(found: Assessment, product: Product | None) -> list[str]:
-    unit = work_unit(found)
+    unit = found.pipeline.unit
     cores = "" if found.cores is None else f", {shown_cores(found.cores)}"
     lines = [
         printable(found.pipeline.name),
@@ -87,7 +87,7 @@ def _heading(found: Assessment, product: Product | None) -> list[str]:
 
 
 def _stages(found: Assessment) -> RenderableType:
-    unit = work_unit(found)
+    unit = found.pipeline.unit
     right = ("work", "intensity", "time", "share", "performance", "of roof")
     table = plain_table("stage", *right, "limited by", right=right)
     for one in found.stages:
@@ -150,7 +150,7 @@ def _devices(found: Assessment, product: Product | None) -> list[str]:
     needed = found.devices
     if needed is None or found.load_per_s is None:
         return []
-    load = format_si(found.load_per_s, f"{work_unit(found)}/s")
+    load = format_si(found.load_per_s, f"{found.pipeline.unit}/s")
     lack = " (no interval: single values)" if needed.low is None else ""
     lines = [
         f"devices for {load}, Eq. (10): {_whole(needed)}{lack}",
@@ -240,7 +240,7 @@ def observation_table(found: Observation) -> RenderableType:
             printable(one.assessment.pipeline.name),
             f"{one.weight:g}",
             format_si(one.time_s.median, "s"),
-            shown_amount(load, f"{work_unit(one.assessment)}/s"),
+            shown_amount(load, f"{one.assessment.pipeline.unit}/s"),
             percent(one.assessment.compute_efficiency.median),
             "unknown" if needed is None else shown_devices(needed.median),
         )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.core.rates import IDEAL
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.scaling.allocation import Allocation
 from ridgepoint.models.scaling.fits import Fit
 from ridgepoint.models.scaling.fitting import Parameter
 from ridgepoint.models.scaling.study import ScalingStudy
+from ridgepoint.show.scaling_text import heading
 from ridgepoint.show.tables.layout import caution_list, plain_table
-from ridgepoint.show.words import machine_title, percent, shown_intensity
+from ridgepoint.show.words import percent
 
 LIMITERS = {"compute": "compute", "dram": "memory", "network": "network"}
 """What limits, by the path of the bound."""
@@ -36,43 +36,6 @@ def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:
     if study.cautions:
         parts += [Text(""), caution_list(study.cautions)]
     return Group(*parts)
-
-
-def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True) -> list[str]:
-    """Return what is studied: the problem, the machine, what is assumed of overlap unless left."""
-    scaling, problem = study.scaling, study.scaling.problem
-    named = problem.name if study.size is None else f"{problem.name}, n = {study.size:,.10g}"
-    if law:
-        return [named]
-    unit = RESOURCES[problem.work].unit
-    largest = study.nodes[-1]
-    amounts = problem.demand(largest).amounts
-    asked = [format_si(float(amounts[problem.work]), unit)]
-    if "dram" in amounts:
-        asked.append(f"{format_si(float(amounts['dram']), 'B')} of memory traffic")
-    if "network" in amounts:
-        exchanged = format_si(float(amounts["network"]), "B")
-        asked.append(f"{exchanged} exchanged on {largest:,} nodes")
-    machine = scaling.machine
-    given = [f"core {format_si(scaling.core_rate, f'{unit}/s')}"]
-    if machine.knows("dram"):
-        given.append(f"memory {format_si(float(machine.rate('dram')), 'B/s')}")
-    if "network" in amounts:
-        link = scaling.link_bytes_per_s or float(machine.rate("network"))
-        shared = "shared by all nodes" if scaling.network == "shared" else "one for each node"
-        given.append(f"link {format_si(link, 'B/s')}, {shared}")
-    name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
-    overlap = {"none": "no overlap", "full": "full overlap"}.get(
-        str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"
-    )
-    node = f"{name}{', '.join(given)}"
-    lines = [f"{named}: {', '.join(asked)}", f"{node}; {overlap}" if with_overlap else node]
-    x = scaling.intensity
-    if x is not None:
-        balance = float(machine.rate("dram")) / scaling.core_rate
-        intensity = shown_intensity(float(x) / balance)
-        lines.append(f"intensity {intensity} {unit}/byte, x = {shown_intensity(float(x))}")
-    return lines
 
 
 def _choices(study: ScalingStudy) -> list[tuple[str, Allocation]]:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from ridgepoint.show.axes import (
     decade_ticks,
     decades,
+    decimal_ticks,
     linear_ticks,
     log_ticks,
     plain_number,
@@ -266,3 +267,5 @@ def test_ticks_are_at_round_values_within_the_limits():
     assert [value for value, _ in linear_ticks((0.0, 1.0), str)] == [0, 0.2, 0.4, 0.6, 0.8, 1]
     assert [value for value, _ in linear_ticks((3.1, 4.4), str)] == [3.5, 4.0]
     assert linear_ticks((0.0, 0.3), plain_number)[-1] == (0.3, "0.3")
+    assert decimal_ticks((1.0, 1.2), most=3) == ((1.0, "1.0"), (1.1, "1.1"), (1.2, "1.2"))
+    assert [text for _, text in decimal_ticks((0.0, 6e6), most=4)][-1] == "6000000"

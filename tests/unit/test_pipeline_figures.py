@@ -1,4 +1,4 @@
-"""A pipeline's figures as values, and that each of them can be drawn."""
+"""A pipeline's charts as values, and that each of them can be drawn."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,15 @@ from ridgepoint.models.pipeline import Pipeline, Stage
 from ridgepoint.models.pipeline.advice import pipeline_advice
 from ridgepoint.models.pipeline.assessment import assess
 from ridgepoint.models.pipeline.sensitivity import sensitivity
-from ridgepoint.show.charts import pipeline_mpl
 from ridgepoint.show.charts.pipeline import (
-    advice_figure,
-    devices_figure,
-    pipeline_figure,
-    sensitivity_figure,
-    time_figure,
+    advice_chart,
+    devices_chart,
+    pipeline_page,
+    roofline_chart,
+    sensitivity_chart,
+    time_chart,
 )
+from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.words import shown_devices
 
 GPU = machine_of(ceiling("fp32", 4000e9), ceiling("dram", 250e9), name="memo")
@@ -34,47 +35,53 @@ def pipeline(*more):
 
 
 def test_discs_are_where_the_stages_are():
-    """A copy has no place; areas are shares of 7 s."""
-    figure = pipeline_figure(assess(pipeline(), GPU)).roofline
-    grid, fft, copy = figure.stages
+    """A copy has no place; areas grow with shares of 7 s, by the same for the same share."""
+    chart = roofline_chart(assess(pipeline(), GPU))
+    grid, fft = (mark for mark in chart.marks if mark.shape == "circle")
+    stems = [line.places for line in chart.lines if line.kind == "stem"]
 
-    assert grid.at == (20, 1600e9)
-    assert grid.attainable == 4000e9
-    assert fft.at == (1.25, 156.25e9)
-    assert copy.at is None
-    assert [one.share for one in figure.stages] == pytest.approx([4 / 7, 1 / 7, 2 / 7])
-    assert any("without work: copy" in note for note in figure.notes)
+    assert (grid.at, fft.at) == ((20, 1600e9), (1.25, 156.25e9))
+    assert stems[0] == ((20, 1600e9), (20, 4000e9))
+    assert (grid.size**2 - fft.size**2) / (3 / 7) == pytest.approx(28)
+    assert [entry.lead for entry in chart.key] == ["1", "2", "3"]
+    assert "29 % of the time, no work" in chart.key[2].text
+    assert any("without work: copy" in note for note in chart.notes)
 
 
 def test_composites_lie_on_the_roof():
     """Each at min(pi, beta OI), except that Eq. (7) may be beyond the ridge, where it is flat."""
-    figure = pipeline_figure(assess(pipeline(), GPU)).roofline
+    chart = roofline_chart(assess(pipeline(), GPU))
+    composites = [mark for mark in chart.marks if mark.shape == "diamond"]
+    whole = next(mark for mark in chart.marks if mark.shape == "star")
 
-    for mark in figure.composites:
+    for mark in composites:
         assert mark.at[1] == pytest.approx(min(4000e9, 250e9 * mark.at[0]))
-    assert [mark.label for mark in figure.composites] == ["(5)", "(7)", "(8)", "series sum"]
-    assert figure.whole[1] == pytest.approx(6556.25e9 / 7)
+    assert [mark.label.text for mark in composites] == ["(5)", "(7)", "(8)", "series sum"]
+    assert whole.at[1] == pytest.approx(6556.25e9 / 7)
 
 
 def test_bars_add_up_to_the_time():
     """Host, stages; 8 s as it runs, 1 + 1.6 + 0.5 + 1 at the roofs."""
-    now, roof = time_figure(assess(pipeline(), GPU)).bars
+    chart = time_chart(assess(pipeline(), GPU))
+    now, roof = ([bar for bar in chart.bars if bar.row == row] for row in (0, -1))
 
-    assert [piece.name for piece in now.pieces] == ["host", "grid", "fft", "copy"]
-    assert now.seconds == 8
-    assert roof.seconds == pytest.approx(4.1)
+    assert [bar.name for bar in now] == ["host", "grid", "fft", "copy"]
+    assert [bar.begin for bar in now] == [0, 1, 5, 6]
+    assert (now[-1].end, roof[-1].end) == pytest.approx((8, 4.1))
+    assert [mark.label.text for mark in chart.marks] == ["8 s", "4.1 s"]
 
 
 def test_bars_of_devices_and_gains():
     """One for each composite; what gains most first; none without a load."""
     found = assess(pipeline(), GPU, load_per_s=1e15)
-    gains = sensitivity_figure(sensitivity(found.pipeline, GPU)).bars
+    devices = devices_chart(found).bars
+    gains = [bar.end for bar in sensitivity_chart(sensitivity(found.pipeline, GPU)).bars]
 
-    assert [bar.label for bar in devices_figure(found).bars][-1] == "series sum"
-    assert devices_figure(found).bars[2].value == pytest.approx(1e15 * 7 / 6556.25e9)
-    assert devices_figure(assess(pipeline(), GPU)) is None
-    assert [bar.value for bar in gains] == sorted((bar.value for bar in gains), reverse=True)
-    assert advice_figure(()) is None
+    assert [bar.name for bar in devices] == ["Eq. (5)", "Eq. (7)", "Eq. (8)", "series sum"]
+    assert devices[2].end == pytest.approx(1e15 * 7 / 6556.25e9)
+    assert devices_chart(assess(pipeline(), GPU)) is None
+    assert gains == sorted(gains, reverse=True)
+    assert advice_chart(()) is None
 
 
 def test_many_stages_and_extremes_can_be_drawn(tmp_path):
@@ -87,13 +94,13 @@ def test_many_stages_and_extremes_can_be_drawn(tmp_path):
         ),
     )
     found = assess(pipeline(*more), GPU, load_per_s=1e15)
-    figure = pipeline_figure(found)
-    pipeline_mpl.save(figure, tmp_path / "a.svg")
-    pipeline_mpl.save(figure, tmp_path / "b.svg")
-    pipeline_mpl.save_bars(advice_figure(pipeline_advice(found)), tmp_path / "c.pdf")
+    page = pipeline_page(found)
+    save(page, tmp_path / "a.svg")
+    save(page, tmp_path / "b.svg")
+    save(advice_chart(pipeline_advice(found)), tmp_path / "c.pdf")
 
     text = (tmp_path / "a.svg").read_text()
-    assert figure.roofline.stages[3].is_infinite
+    assert [mark.name for mark in page.charts[0].marks if mark.edge] == ["loop $x_1$"]
     assert "loop $x_1$" in text
     assert text == (tmp_path / "b.svg").read_text()
 

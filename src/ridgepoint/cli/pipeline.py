@@ -133,24 +133,18 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
     """Write the figures that were asked for."""
     if not outputs and folder is None:
         return
-    from ridgepoint.show.charts import pipeline, pipeline_mpl
+    from ridgepoint.show.charts import pipeline
+    from ridgepoint.show.draw_mpl import save
 
     for path in outputs:
-        pipeline_mpl.save(pipeline.pipeline_figure(shown[0][0]), path)
+        save(pipeline.pipeline_page(shown[0][0]), path)
     if folder is None:
         return
     for number, (found, gains, advised, _) in enumerate(shown, start=1):
         own = common.made_folder(folder if len(shown) == 1 else folder / f"{number}")
-        pipeline_mpl.save(pipeline.pipeline_figure(found), own / "pipeline.svg")
-        pipeline_mpl.save_roofline(pipeline.roofline_figure(found), own / "roofline.svg")
-        pipeline_mpl.save_time(pipeline.time_figure(found), own / "time.svg")
-        for name, figure in (
-            ("devices", pipeline.devices_figure(found)),
-            ("sensitivity", pipeline.sensitivity_figure(gains)),
-            ("advice", pipeline.advice_figure(tuple(advised))),
-        ):
-            if figure is not None:
-                pipeline_mpl.save_bars(figure, own / f"{name}.svg")
+        pictures = pipeline.pipeline_pictures(found, gains, advised)
+        for name, picture in pictures.items():
+            save(picture, own / f"{name}.svg")
 
 
 def _print(

@@ -99,6 +99,13 @@ def share_of(value: float, axis: Axis) -> float:
     return math.log(value / low) / math.log(high / low) if value > 0 else _FAR_OFF
 
 
+def decimal_ticks(limits: Interval, *, most: int = 7) -> Ticks:
+    """Return ticks of a linear axis without a unit, all with as many decimals."""
+    ticks = linear_ticks(limits, plain_number, most=most)
+    digits = max((len(text.partition(".")[2]) for _, text in ticks), default=0)
+    return tuple((value, f"{value:.{digits}f}") for value, _ in ticks)
+
+
 def plain_number(value: float) -> str:
     """Return the text of a tick without a unit, such as an intensity."""
     return f"{value:g}".replace("e-0", "e-")

@@ -1,177 +1,334 @@
-"""A pipeline's figures, from its assessment: the roofline, the time, the devices, what gains."""
+"""A pipeline's charts, from its assessment: the roofline, the time, the devices, what gains."""
 
 from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
+from ridgepoint.models.pipeline.composites import Composite
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
-from ridgepoint.show.axes import decade_ticks, decades
-from ridgepoint.show.charts.pipeline_plane import (
+from ridgepoint.show.axes import decade_ticks, decades, decimal_ticks, plain_number, with_prefix
+from ridgepoint.show.chart import (
+    Axis,
     Bar,
-    BarsFigure,
-    CompositeMark,
-    Piece,
-    PipelineFigure,
-    PipelineRoofline,
-    StageDot,
-    TimeBar,
-    TimeFigure,
+    Chart,
+    Entry,
+    Interval,
+    Label,
+    Line,
+    Mark,
+    Page,
+    Place,
 )
+from ridgepoint.show.theme import face_of
 from ridgepoint.show.words import machine_title, percent, printable, shown_devices, shown_intensity
 
 _MOST_ADVICE = 12
+_LETTERS = 52
+"""Of the name of a row."""
+_LEAST_AREA, _MORE_AREA = 0.9, 28.0
+"""Of discs, of which the usual mark has 1: of no time, and so much more of all of it."""
+_SAME = 0.01
+"""Of the axes: marks that are nearer to each other share a label."""
+_TIME_HEIGHT = 0.2
+_ROW_HEIGHT = 0.055
+"""Of an axis of rows, over its width."""
 
 
-def pipeline_figure(found: Assessment) -> PipelineFigure:
-    """Return the roofline of a pipeline, and where its time goes."""
-    return PipelineFigure(roofline=roofline_figure(found), time=time_figure(found))
+def pipeline_pictures(
+    assessment: Assessment, gains: Sensitivity, advice: Sequence[StageAdvice]
+) -> dict[str, Chart | Page]:
+    """Return every picture of a pipeline, by a name for its file."""
+    pictures: dict[str, Chart | Page | None] = {
+        "pipeline": pipeline_page(assessment),
+        "roofline": roofline_chart(assessment),
+        "time": time_chart(assessment),
+        "devices": devices_chart(assessment),
+        "sensitivity": sensitivity_chart(gains),
+        "advice": advice_chart(advice),
+    }
+    return {name: picture for name, picture in pictures.items() if picture is not None}
 
 
-def roofline_figure(found: Assessment) -> PipelineRoofline:
+def pipeline_page(assessment: Assessment) -> Page:
+    """Return the roofline of a pipeline, and below it where its time goes."""
+    return Page(charts=(roofline_chart(assessment), time_chart(assessment)))
+
+
+def roofline_chart(assessment: Assessment) -> Chart:
     """Return the roofline, with every stage's disc as large as its share of the time."""
-    unit = found.pipeline.unit
-    marks = tuple(
-        CompositeMark(
-            label=f"({one.equation.removeprefix('Eq. (').removesuffix(')')})"
-            if one.equation.startswith("Eq.") else one.equation,
-            at=(one.intensity, one.roofline_efficiency.median * found.peak),
-        )
-        for one in found.composites
-        if one.intensity is not None
-    )  # fmt: skip
-    capped = found.composite("capped").intensity or found.ridge
-    whole = (capped, found.compute_efficiency.median * found.peak)
-    known = [(one.intensity, one.performance) for one in found.stages if one.work and one.intensity]
-    x = [found.ridge, *(mark.at[0] for mark in marks), *(place[0] for place in known)]
-    y = [found.peak, whole[1], *(one.performance for one in found.stages if one.work)]
-    x_limits, y_limits = decades(x, room=1.6), decades(y, room=1.6)
-    dots = tuple(
-        _dot(number, one, unit, x_limits[1]) for number, one in enumerate(found.stages, start=1)
+    unit, peak, ridge = assessment.pipeline.unit, assessment.peak, assessment.ridge
+    composites = [(one, (one.intensity, one.roofline_efficiency.median * peak))
+                  for one in assessment.composites if one.intensity is not None]  # fmt: skip
+    whole = (
+        assessment.composite("capped").intensity or ridge,
+        assessment.compute_efficiency.median * peak,
     )
-    notes = [
-        f"discs: stages, the larger the more of the time; diamonds: composite intensities on the "
-        f"roof; star: the pipeline, {percent(found.compute_efficiency.median)} of the peak"
-    ]
-    bare = [one.name for one in dots if one.at is None]
-    if bare:
-        notes.append(f"not on this plane, since without work: {', '.join(bare)}")
-    return PipelineRoofline(
-        title=printable(found.pipeline.name),
-        subtitle=f"{machine_title(found.machine)}: {format_si(found.peak, f'{unit}/s')}, "
-        f"{format_si(found.bandwidth, 'B/s')}, ridge at {shown_intensity(found.ridge)} {unit}/byte",
-        x_label=f"Operational intensity [{unit}/byte]",
-        y_label=f"Performance [{unit}/s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=decade_ticks(x_limits, lambda value: f"{value:g}"),
-        y_ticks=decade_ticks(y_limits, lambda value: format_si(value, "").strip()),
-        peak=found.peak,
-        bandwidth=found.bandwidth,
-        stages=dots,
-        composites=marks,
-        whole=whole,
-        notes=tuple(notes),
-    )
-
-
-def _dot(number: int, one: StageFigures, unit: str, right: float) -> StageDot:
-    at = None if not one.work else (one.intensity or right, one.performance)
-    place = "no work" if at is None else f"{format_si(one.performance, f'{unit}/s', digits=3)}"
-    reached = f"{percent(one.programming_efficiency)} of its roof"
-    return StageDot(
-        number=number,
-        name=printable(one.stage.name),
-        summary=f"{percent(one.weight)} of the time, {place}, {reached}",
-        at=at,
-        attainable=one.attainable,
-        share=one.weight,
-        is_infinite=at is not None and one.intensity is None,
-    )
-
-
-def time_figure(found: Assessment) -> TimeFigure:
-    """Return where the time goes now, and at the roofs."""
-    host = found.pipeline.host_time_s
-    first = [Piece(number=0, name="host", seconds=host.median)] if host and host.median else []
-    names = [(number, printable(one.stage.name)) for number, one in enumerate(found.stages, 1)]
-    now, roof = (
-        tuple(
-            Piece(number=number, name=name, seconds=seconds)
-            for (number, name), seconds in zip(names, times, strict=True)
-        )
-        for times in (
-            [one.time_s for one in found.stages],
-            [one.bound_s for one in found.stages],
-        )
-    )
-    return TimeFigure(
-        title="Where the time goes",
-        bars=(
-            TimeBar(label="as it runs", pieces=(*first, *now)),
-            TimeBar(label="at the roofs", pieces=(*first, *roof)),
+    placed = [stage for stage in assessment.stages if stage.work]
+    finite = [stage.intensity for stage in placed if stage.intensity]
+    x_limits = decades([ridge, *finite, *(at[0] for _, at in composites)], room=1.6)
+    y_limits = decades([peak, whole[1], *(stage.performance for stage in placed)], room=1.6)
+    bare = [printable(stage.stage.name) for stage in assessment.stages if not stage.work]
+    left, right = x_limits
+    roof = ((left, left * assessment.bandwidth), (ridge, peak), (right, peak))
+    discs = list(_discs(assessment, unit, x_limits, y_limits))
+    return Chart(
+        title=printable(assessment.pipeline.name),
+        subtitle=f"{machine_title(assessment.machine)}: {format_si(peak, f'{unit}/s')}, "
+        f"{format_si(assessment.bandwidth, 'B/s')}, ridge at {shown_intensity(ridge)} {unit}/byte",
+        x=Axis(
+            label=f"Operational intensity [{unit}/byte]",
+            limits=x_limits,
+            ticks=decade_ticks(x_limits, plain_number),
+        ),
+        y=Axis(
+            label=f"Performance [{unit}/s]",
+            limits=y_limits,
+            ticks=decade_ticks(y_limits, with_prefix),
+        ),
+        lines=(
+            Line(kind="roof", places=roof, name="roof"),
+            *(
+                Line(kind="stem", places=(at, (at[0], stage.attainable)), ink=number)
+                for number, stage, at in _places(assessment, right)
+            ),
+        ),
+        # The largest first, so that small discs lie on them.
+        marks=(
+            *sorted(discs, key=lambda disc: -disc.size),
+            *(_composite(composite, at) for composite, at in composites),
+            Mark(at=whole, shape="star", size=2.2, name="the pipeline"),
+        ),
+        key=tuple(
+            Entry(
+                text=f"{printable(stage.stage.name)}: {_summary(stage, unit)}",
+                ink=number,
+                shape="circle",
+                face=face_of(number),
+                lead=str(number + 1),
+            )
+            for number, stage in enumerate(assessment.stages)
+        ),
+        notes=(
+            "discs: stages, the larger the more of the time; diamonds: composite intensities on "
+            "the roof; star: the pipeline, "
+            f"{percent(assessment.compute_efficiency.median)} of the peak",
+            *((f"not on this plane, since without work: {', '.join(bare)}",) if bare else ()),
         ),
     )
 
 
-def devices_figure(found: Assessment) -> BarsFigure | None:
-    """Return the devices that each composite leads to; None: no load is given."""
-    if found.load_per_s is None:
-        return None
-    bars = []
-    for one in found.composites:
-        needed = one.devices
-        if needed is None or one.devices_at_roof is None:
-            continue
-        bars.append(
-            Bar(
-                label=one.equation,
-                text=shown_devices(needed.median),
-                value=needed.median,
-                low=needed.low,
-                high=needed.high,
-                least=one.devices_at_roof,
-            )
+def _places(assessment: Assessment, right: float) -> Iterator[tuple[int, StageFigures, Place]]:
+    """Yield the stages that work, their number from 0, and where they are."""
+    for number, stage in enumerate(assessment.stages):
+        if stage.work:
+            yield number, stage, (stage.intensity or right, stage.performance)
+
+
+def _discs(
+    assessment: Assessment, unit: str, x_limits: Interval, y_limits: Interval
+) -> Iterator[Mark]:
+    """Yield the stages' discs; those on each other have one label, at the largest."""
+    placed = list(_places(assessment, x_limits[1]))
+
+    def far(first: Place, second: Place) -> float:
+        shares = (
+            math.log(one / other) / math.log(high / low)
+            for one, other, (low, high) in zip(first, second, (x_limits, y_limits), strict=True)
         )
-    load = format_si(found.load_per_s, f"{found.pipeline.unit}/s")
-    return BarsFigure(
-        title=f"Devices for {load}, by composite",
-        subtitle="N = CL / (peak x RE x PE), with the PE of Eq. (8), and for the series its own",
-        x_label=f"Devices [{printable(found.machine.name)}]",
+        return math.hypot(*shares)
+
+    for number, stage, at in placed:
+        group = [other for other in placed if far(at, other[2]) < _SAME]
+        is_named = number == max(group, key=lambda other: (other[1].weight, other[0]))[0]
+        text = ", ".join(str(other + 1) for other, _, _ in group)
+        yield Mark(
+            at=at,
+            ink=number,
+            face=face_of(number),
+            size=math.sqrt(_LEAST_AREA + _MORE_AREA * stage.weight),
+            edge="right" if stage.intensity is None else None,
+            label=Label(text=text, is_bold=True) if is_named else None,
+            name=printable(stage.stage.name),
+            summary=_summary(stage, unit),
+        )
+
+
+def _summary(stage: StageFigures, unit: str) -> str:
+    """Return a stage's share of the time and its place, in figures."""
+    place = format_si(stage.performance, f"{unit}/s", digits=3) if stage.work else "no work"
+    reached = f"{percent(stage.programming_efficiency)} of its roof"
+    return f"{percent(stage.weight)} of the time, {place}, {reached}"
+
+
+def _composite(composite: Composite, at: Place) -> Mark:
+    """Return a composite at the height of the roof that its roofline efficiency stands for."""
+    equation = composite.equation
+    name = equation.removeprefix("Eq. ")
+    return Mark(at=at, shape="diamond", face="hollow", label=Label(text=name), name=equation)
+
+
+def time_chart(assessment: Assessment) -> Chart:
+    """Return where the time goes now, and at the roofs."""
+    host = assessment.pipeline.host_time_s
+    host_s = host.median if host is not None else 0.0
+    rows = (
+        ("as it runs", [stage.time_s for stage in assessment.stages]),
+        ("at the roofs", [stage.bound_s for stage in assessment.stages]),
+    )
+    names = [printable(stage.stage.name) for stage in assessment.stages]
+    bars = [
+        bar for row, (_, times) in enumerate(rows) for bar in _pieces(-row, host_s, names, times)
+    ]
+    longest = max(bar.end for bar in bars)
+    limits = (0.0, longest * 1.12)
+    return Chart(
+        title="Where the time goes",
+        subtitle="",
+        x=Axis(
+            label="Time [s]",
+            limits=limits,
+            ticks=decimal_ticks(limits, most=9),
+            scale="linear",
+        ),
+        y=_rows([name for name, _ in rows]),
         bars=tuple(bars),
-        mark_label="if every stage were at its roof",
+        marks=tuple(
+            _at_the_end(host_s + sum(times), -row, format_si(host_s + sum(times), "s", digits=3))
+            for row, (_, times) in enumerate(rows)
+        ),
+        height=_TIME_HEIGHT,
     )
 
 
-def sensitivity_figure(given: Sensitivity) -> BarsFigure:
+def _pieces(
+    row: float, host_s: float, names: Sequence[str], times: Sequence[float]
+) -> Iterator[Bar]:
+    """Yield the pieces of a bar of time, one after the other."""
+    end = host_s
+    if host_s:
+        yield Bar(row=row, begin=0.0, end=end, ink="faint", label=Label(text="host", is_bold=True),
+                  name="host", summary=format_si(host_s, "s", digits=3))  # fmt: skip
+    for number, (name, seconds) in enumerate(zip(names, times, strict=True)):
+        yield Bar(
+            row=row,
+            begin=end,
+            end=end + seconds,
+            ink=number,
+            face=face_of(number),
+            label=Label(text=str(number + 1), is_bold=True),
+            name=name,
+            summary=format_si(seconds, "s", digits=3),
+        )
+        end += seconds
+
+
+def devices_chart(assessment: Assessment) -> Chart | None:
+    """Return the devices that each composite leads to; None: no load is given."""
+    if assessment.load_per_s is None:
+        return None
+    bars: list[Bar] = []
+    marks: list[Mark] = []
+    for composite in assessment.composites:
+        devices, least, row = composite.devices, composite.devices_at_roof, -len(bars)
+        if devices is None or least is None:
+            continue
+        name, text = composite.equation, shown_devices(devices.median)
+        bars.append(
+            Bar(row=row, begin=0.0, end=devices.median, ink=0, face="pale", name=name, summary=text)
+        )
+        interval = None
+        if devices.low is not None and devices.high is not None:
+            interval = (devices.low, devices.high)
+            marks.append(Mark(at=(devices.median, row), shape="none", x_interval=interval))
+        marks += [
+            Mark(at=(least, row), shape="diamond", face="hollow"),
+            _at_the_end(interval[1] if interval else devices.median, row, text),
+        ]
+    load = format_si(assessment.load_per_s, f"{assessment.pipeline.unit}/s")
+    has_intervals = any(mark.x_interval for mark in marks)
+    return _bars(
+        title=f"Devices for {load}, by composite",
+        subtitle="N = CL / (peak x RE x PE), with the PE of Eq. (8), and for the series its own",
+        label=f"Devices [{printable(assessment.machine.name)}]",
+        bars=bars,
+        marks=marks,
+        notes=(
+            *(("error bars: 95 % intervals",) if has_intervals else ()),
+            "diamonds: if every stage were at its roof",
+        ),
+    )
+
+
+def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
     """Return what an improvement by a tenth gains: of each stage, and of the machine."""
     rows = [
-        ("10 % more compute", given.device.compute),
-        ("10 % more bandwidth", given.device.bandwidth),
-        *((f"10 % less time in {printable(one.name)}", one.time) for one in given.stages),
+        ("10 % more compute", sensitivity.device.compute),
+        ("10 % more bandwidth", sensitivity.device.bandwidth),
+        *((f"10 % less time in {printable(one.name)}", one.time) for one in sensitivity.stages),
     ]
     return _gains("What a tenth gains", "as well programmed as before", rows)
 
 
-def advice_figure(given: tuple[StageAdvice, ...]) -> BarsFigure | None:
+def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:
     """Return what each action gains the pipeline at most; None: nothing gains."""
     rows = [
         (f"{printable(one.stage)}, {KINDS[one.kind].partition(': ')[2]}", one.pipeline_gain)
-        for one in given[:_MOST_ADVICE]
+        for one in advice[:_MOST_ADVICE]
     ]
     if not rows:
         return None
     return _gains("What each action gains the pipeline at most", "one at a time", rows)
 
 
-def _gains(title: str, subtitle: str, rows: list[tuple[str, float]]) -> BarsFigure:
-    return BarsFigure(
+def _gains(title: str, subtitle: str, gains: list[tuple[str, float]]) -> Chart:
+    ordered = sorted(gains, key=lambda gain: -gain[1])
+    return _bars(
         title=title,
         subtitle=subtitle,
-        x_label="Times as fast",
-        origin=1.0,
-        bars=tuple(
-            Bar(label=label, text=f"{gain:.3f}x", value=gain)
-            for label, gain in sorted(rows, key=lambda row: -row[1])
-        ),
+        label="Times as fast",
+        bars=[
+            Bar(row=-row, begin=1.0, end=gain, ink=0, face="pale", name=name)
+            for row, (name, gain) in enumerate(ordered)
+        ],
+        marks=[_at_the_end(gain, -row, f"{gain:.3f}x") for row, (_, gain) in enumerate(ordered)],
     )
+
+
+def _bars(
+    *,
+    title: str,
+    subtitle: str,
+    label: str,
+    bars: Sequence[Bar],
+    marks: Sequence[Mark],
+    notes: tuple[str, ...] = (),
+) -> Chart:
+    """Return numbers as bars, one above the other, with the texts that stand at their ends."""
+    begin = min(bar.begin for bar in bars)
+    end = max([bar.end for bar in bars] + [mark.at[0] for mark in marks])
+    limits = (begin, end + 0.14 * ((end - begin) or 1.0))
+    return Chart(
+        title=title,
+        subtitle=subtitle,
+        x=Axis(label=label, limits=limits, ticks=decimal_ticks(limits), scale="linear"),
+        y=_rows([textwrap.shorten(bar.name, _LETTERS, placeholder="…") for bar in bars]),
+        bars=tuple(bars),
+        marks=tuple(marks),
+        notes=notes,
+        height=_ROW_HEIGHT * (len(bars) + 0.5),
+    )
+
+
+def _rows(names: Sequence[str]) -> Axis:
+    ticks = tuple((float(-row), name) for row, name in enumerate(names))
+    return Axis(label="", limits=(0.5 - len(names), 0.5), ticks=ticks, scale="rows")
+
+
+def _at_the_end(end: float, row: float, text: str) -> Mark:
+    """Return the text right of a bar."""
+    return Mark(at=(end, row), shape="none", label=Label(text=text, where="right"), name=text)

@@ -1,4 +1,4 @@
-"""Figures of cores and nodes: what they show, and that they are drawn."""
+"""Charts of cores and nodes: what they show, and that they are drawn."""
 
 import pytest
 
@@ -13,13 +13,13 @@ from ridgepoint.models.scaling.speed_up_laws import usl
 from ridgepoint.models.scaling.study import listed, scaling_study
 from ridgepoint.show.charts.scaling import (
     efficiency_over_cores,
-    efficiency_surface,
-    main_figure,
+    efficiency_over_intensity,
+    main_chart,
     performance_over_cores,
     speed_up_over_nodes,
-    study_figures,
+    study_charts,
 )
-from ridgepoint.show.charts.scaling_mpl import save
+from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.slurm import slurm_lines
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)
@@ -67,72 +67,81 @@ def test_the_optimum_and_what_keeps_the_efficiency_are_marked():
     """9 nodes with a speed-up of 37.3754; 4 nodes with one of 27.6243."""
     marks = speed_up_over_nodes(PRODUCT).marks
 
-    assert [(mark.label, mark.x) for mark in marks] == [("optimum: 9", 9), ("efficiency 0.8: 4", 4)]
-    assert [mark.y for mark in marks] == pytest.approx([37.3754, 27.6243], abs=5e-5)
+    assert [mark.label.text for mark in marks] == ["optimum: 9", "efficiency 0.8: 4"]
+    assert [mark.at[0] for mark in marks] == [9, 4]
+    assert [mark.at[1] for mark in marks] == pytest.approx([37.3754, 27.6243], abs=5e-5)
 
 
 def test_speed_up_is_shown_for_both_networks_and_below_all_cores():
     """Its curve begins and ends as the table does."""
-    shared, parallel, ideal = speed_up_over_nodes(PRODUCT).curves
+    shared, parallel, ideal = speed_up_over_nodes(PRODUCT).lines
 
-    assert (shared.x[0], shared.x[-1]) == pytest.approx((1, 64))
-    assert (shared.y[0], shared.y[-1]) == pytest.approx((7.9618, 9.7312), abs=5e-5)
-    assert (parallel.role, parallel.y[-1]) == ("level", pytest.approx(282.6855, abs=5e-5))
-    assert (ideal.role, ideal.y[-1]) == ("limit", pytest.approx(512))
+    assert shared.places[0] == pytest.approx((1, 7.9618), abs=5e-5)
+    assert shared.places[-1] == pytest.approx((64, 9.7312), abs=5e-5)
+    assert (parallel.kind, parallel.places[-1][1]) == ("level", pytest.approx(282.6855, abs=5e-5))
+    assert (ideal.kind, ideal.places[-1][1]) == ("limit", pytest.approx(512))
 
 
 def test_performance_of_the_slides_meets_its_limits_at_q_equal_x():
     """The roofline's knee at 20 cores and 10 GFLOP/s."""
-    figure = performance_over_cores(SLIDES)
+    chart = performance_over_cores(SLIDES)
 
-    assert [(mark.x, mark.y) for mark in figure.marks] == [pytest.approx((20, 10e9))]
-    assert [curve.label for curve in figure.curves] == [
+    assert [mark.at for mark in chart.marks] == [pytest.approx((20, 10e9))]
+    assert [line.name for line in chart.lines] == [
         "no overlap", "full overlap", "all cores compute", "memory, x = 20"
     ]  # fmt: skip
-    assert figure.curves[0].y[-1] == pytest.approx(8.648649e9, rel=1e-6)
-    assert figure.curves[1].y[-1] == pytest.approx(10e9)
+    assert chart.lines[0].places[-1][1] == pytest.approx(8.648649e9, rel=1e-6)
+    assert chart.lines[1].places[-1][1] == pytest.approx(10e9)
 
 
 def test_efficiency_is_shown_for_several_intensities_and_the_problems_own():
     """(1 + x)/(q + x) at 128 cores."""
-    curves = efficiency_over_cores(SLIDES).curves
+    lines = efficiency_over_cores(SLIDES).lines
 
-    assert [curve.label for curve in curves] == ["x = 1", "x = 5", "x = 20", "x = 100"]
-    assert [curve.role for curve in curves] == ["level", "level", "curve", "level"]
-    assert [curve.y[-1] for curve in curves] == pytest.approx(
+    assert [line.label.text for line in lines] == ["x = 1", "x = 5", "x = 20", "x = 100"]
+    assert [line.kind for line in lines] == ["level", "level", "curve", "level"]
+    assert [line.places[-1][1] for line in lines] == pytest.approx(
         [2 / 129, 6 / 133, 21 / 148, 101 / 228]
     )
 
 
-def test_the_surface_is_the_efficiency_over_cores_and_intensity():
-    """Its corners, and the problem on it."""
-    figure = efficiency_surface(SLIDES)
+def test_lines_of_one_efficiency_lie_where_the_formula_has_it():
+    """(1 + x)/(q + x) everywhere along a line; the problem is on the plane."""
+    chart = efficiency_over_intensity(SLIDES)
 
-    assert (figure.x[-1], figure.y[0], figure.y[-1]) == pytest.approx((128, 1, 100))
-    assert figure.z[0][-1] == pytest.approx(2 / 129)
-    assert figure.z[-1][-1] == pytest.approx(101 / 228)
-    assert figure.z[-1][0] == pytest.approx(1)
+    assert (chart.x.limits[1], *chart.y.limits) == pytest.approx((128, 1, 100))
+    for line in chart.lines:
+        share = float(line.name.removeprefix("efficiency "))
+        assert [(1 + x) / (q + x) for q, x in line.places] == pytest.approx(
+            [share] * len(line.places)
+        )
+    assert [mark.at for mark in chart.marks] == [pytest.approx((128, 20))]
 
 
 def test_a_fit_is_shown_with_its_runs_and_its_interval():
     """Runs on as many cores as are drawn: three of them, with their quartiles."""
-    figure = speed_up_over_nodes(fitted())
-    curve = figure.curves[0]
+    chart = speed_up_over_nodes(fitted())
+    curve = chart.lines[0]
+    runs = [mark for mark in chart.marks if mark.y_interval]
 
-    assert [point.x for point in figure.measured] == [1, 2, 4]
-    assert all(point.low < point.y < point.high for point in figure.measured)
+    assert [run.at[0] for run in runs] == [1, 2, 4]
+    assert all(run.y_interval[0] < run.at[1] < run.y_interval[1] for run in runs)
     assert all(
-        low <= y <= high for low, y, high in zip(curve.low, curve.y, curve.high, strict=True)
+        low <= y <= high
+        for low, (_, y), high in zip(curve.low, curve.places, curve.high, strict=True)
     )
+    assert [entry.text for entry in chart.key] == [
+        "a link for each node, 95 % interval of the fit", "measured: median, quartiles"
+    ]  # fmt: skip
 
 
 def test_a_law_is_shown_over_processors():
     """Its optimum is at sqrt(0.9/0.001) = 30."""
-    figure = main_figure(law(), law=True)
+    chart = main_chart(law(), law=True)
 
-    assert [mark.label for mark in figure.marks] == ["optimum: 30"]
-    assert figure.x_label == "Processors"
-    assert [point.x for point in figure.measured] == [1, 2, 4, 8, 16]
+    assert [mark.label.text for mark in chart.marks if mark.label] == ["optimum: 30"]
+    assert chart.x.label == "Processors"
+    assert [mark.at[0] for mark in chart.marks if mark.y_interval] == [1, 2, 4, 8, 16]
 
 
 @pytest.mark.parametrize(
@@ -146,14 +155,14 @@ def test_a_law_is_shown_over_processors():
 )  # fmt: skip
 def test_every_figure_is_drawn_and_again_with_the_same_bytes(tmp_path, study, is_law, names):
     """Of a problem on nodes, of one on cores, of a law."""
-    figures = study_figures(study, law=is_law)
+    charts = study_charts(study, law=is_law)
 
-    assert set(figures) == names
-    for name, figure in figures.items():
-        save(figure, tmp_path / f"{name}.svg")
-        save(figure, tmp_path / "again.svg")
+    assert set(charts) == names
+    for name, chart in charts.items():
+        save(chart, tmp_path / f"{name}.svg")
+        save(chart, tmp_path / "again.svg")
         drawn = (tmp_path / f"{name}.svg").read_bytes()
-        assert figure.title.encode() in drawn
+        assert chart.title.encode() in drawn
         assert (tmp_path / "again.svg").read_bytes() == drawn
 
 

@@ -130,11 +130,11 @@ def command(
     common.require_figure_endings(outputs)
     study, law = _study(case, runs_file, options)
     if outputs:
-        from ridgepoint.show.charts.scaling import main_figure
-        from ridgepoint.show.charts.scaling_mpl import save
+        from ridgepoint.show.charts.scaling import main_chart
+        from ridgepoint.show.draw_mpl import save
 
         for path in outputs:
-            save(main_figure(study, law=law), path)
+            save(main_chart(study, law=law), path)
     if folder is not None:
         from ridgepoint.cli.scale_output import draw_figures
 

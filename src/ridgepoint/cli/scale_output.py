@@ -72,9 +72,9 @@ def _fit(fit: Fit) -> dict[str, Any]:
 
 def draw_figures(study: ScalingStudy, folder: Path, *, law: bool) -> None:
     """Write every figure of a study into a folder."""
-    from ridgepoint.show.charts.scaling import study_figures
-    from ridgepoint.show.charts.scaling_mpl import save
+    from ridgepoint.show.charts.scaling import study_charts
+    from ridgepoint.show.draw_mpl import save
 
     made = common.made_folder(folder)
-    for name, figure in study_figures(study, law=law).items():
-        save(figure, made / f"{name}.svg")
+    for name, chart in study_charts(study, law=law).items():
+        save(chart, made / f"{name}.svg")

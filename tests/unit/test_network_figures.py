@@ -6,8 +6,8 @@ from rich.console import Console
 
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.show.charts import network_mpl
-from ridgepoint.show.charts.network import network_figure
+from ridgepoint.show.charts.network import network_page
+from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.tables import network_table
 
 
@@ -69,19 +69,26 @@ def test_without_an_interval_it_says_unknown():
 
 def test_the_figure_has_every_pattern_and_place():
     """Bands hold the medians; a latency without bytes is in no curve of sizes."""
-    figure = network_figure(CLUSTER)
+    page = network_page(CLUSTER)
+    rate, _, of_two, _ = page.charts
+    link = ((rate.x.limits[0], 119e6), (rate.x.limits[1], 119e6))
 
-    titles = [panel.title for panel in figure.panels]
-    assert titles == ["between nodes", "between nodes, 2 ranks each"]
-    assert [curve.pattern for curve in figure.panels[0].curves] == ["stream", "all pairs"]
-    assert figure.panels[1].curves[0].rates_bytes_per_s[0] == pytest.approx((5e7,) * 3)
-    assert figure.link_bytes_per_s == 119e6
+    assert [chart.title for chart in page.charts] == [
+        "between nodes: bus bandwidth",
+        "between nodes: time",
+        "between nodes, 2 ranks each: bus bandwidth",
+        "between nodes, 2 ranks each: time",
+    ]
+    assert [line.name for line in rate.lines] == ["stream", "all pairs", "one link, one way"]
+    assert rate.lines[-1].places == link
+    (place,) = of_two.lines[0].places
+    assert (*of_two.lines[0].low, place[1], *of_two.lines[0].high) == pytest.approx((5e7,) * 3)
 
 
 def test_a_cluster_of_one_rank_has_no_figure():
     """Nothing was exchanged: that is said, and what to do."""
     with pytest.raises(RidgepointError, match="nothing was exchanged; measure with two ranks"):
-        network_figure(replace(CLUSTER, network=()))
+        network_page(replace(CLUSTER, network=()))
 
 
 @pytest.mark.parametrize("ending", [".svg", ".png", ".pdf"])
@@ -89,7 +96,7 @@ def test_the_figure_is_written_the_same_each_time(tmp_path, ending):
     """Byte for byte."""
     first, second = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
     for path in (first, second):
-        network_mpl.save(network_figure(CLUSTER), path)
+        save(network_page(CLUSTER), path)
 
     assert first.read_bytes() == second.read_bytes()
     assert first.stat().st_size > 1000

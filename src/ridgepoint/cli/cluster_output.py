@@ -24,9 +24,9 @@ def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
 def write_cluster(cluster: MeasuredCluster, outputs: Sequence[Path]) -> None:
     """Write bandwidth and time over the size of messages to each file."""
     if outputs:
-        from ridgepoint.show.charts import network_mpl
-        from ridgepoint.show.charts.network import network_figure
+        from ridgepoint.show.charts.network import network_page
+        from ridgepoint.show.draw_mpl import save
 
-        figure = network_figure(cluster)
+        page = network_page(cluster)
         for path in outputs:
-            network_mpl.save(figure, path)
+            save(page, path)

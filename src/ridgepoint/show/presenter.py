@@ -174,12 +174,12 @@ def _metric(results: Sequence[object]) -> Metric:
 
 
 def _network(cluster: MeasuredCluster, ax: Axes | None) -> Figure:
-    from ridgepoint.show.charts import network_mpl
-    from ridgepoint.show.charts.network import network_figure
+    from ridgepoint.show.charts.network import network_page
+    from ridgepoint.show.draw_mpl import drawn
 
     if ax is not None:
         raise ValueError("the figure of a cluster has two axes of its own: leave ax out")
-    return network_mpl.draw(network_figure(cluster))
+    return drawn(network_page(cluster))
 
 
 def _has_figure(value: Presentable) -> bool:

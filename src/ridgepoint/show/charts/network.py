@@ -1,69 +1,26 @@
-"""The network of a measured cluster as a figure: bandwidth and time over the size of messages."""
+"""The network of a measured cluster: bandwidth and time over the size of messages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measured_cluster import PATTERNS, Exchange, MeasuredCluster
+from ridgepoint.core.units import format_si, format_size
+from ridgepoint.show.axes import log_ticks, power_ticks, with_prefix
+from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Line, Page
+from ridgepoint.show.theme import shape_of
 from ridgepoint.show.words import place_of
 
-Band = tuple[float, float, float]
+_HEIGHT = 0.72
+_ROOM = 1.3
+"""Factor around what is drawn."""
+_MOST_SIZES = 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """One pattern over the size of messages.
-
-    Parameters
-    ----------
-    pattern : str
-    sizes_bytes : tuple of int
-    times_s, rates_bytes_per_s : tuple of (float, float, float)
-        Lower end of the 95 % interval, median, upper end; without an interval, three medians.
-        Rates are bus bandwidths.
-    """
-
-    pattern: str
-    sizes_bytes: tuple[int, ...]
-    times_s: tuple[Band, ...]
-    rates_bytes_per_s: tuple[Band, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """What went between the same ranks.
-
-    Parameters
-    ----------
-    title : str
-    curves : tuple of Curve
-    """
-
-    title: str
-    curves: tuple[Curve, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkFigure:
-    """A row of two plots for each panel: bandwidth, and time.
-
-    Parameters
-    ----------
-    title, subtitle : str
-    panels : tuple of Panel
-    link_bytes_per_s : float or None
-        What a link carries, to be drawn across; None: not known.
-    """
-
-    title: str
-    subtitle: str
-    panels: tuple[Panel, ...]
-    link_bytes_per_s: float | None
-
-
-def network_figure(cluster: MeasuredCluster) -> NetworkFigure:
-    """Return the figure of a cluster's network.
+def network_page(cluster: MeasuredCluster) -> Page:
+    """Return a row of two charts for each pair of places: bandwidth, and time.
 
     Raises
     ------
@@ -76,39 +33,119 @@ def network_figure(cluster: MeasuredCluster) -> NetworkFigure:
             reason="there was one rank, and nothing was exchanged",
             remedy="measure with two ranks or more: mpirun -n 2 ridgepoint machine",
         )
-    places = dict.fromkeys(map(place_of, cluster.network))
-    return NetworkFigure(
+    # Messages without bytes have no size to be drawn over.
+    exchanges = [exchange for exchange in cluster.network if exchange.size_bytes]
+    places = dict.fromkeys(map(place_of, exchanges))
+    sizes = [exchange.size_bytes for exchange in exchanges]
+    x_limits = (min(sizes) / _ROOM, max(sizes) * _ROOM) if sizes else (1.0, 2.0)
+    charts = [
+        chart
+        for place in places
+        for chart in _row(place, [e for e in exchanges if place_of(e) == place], cluster, x_limits)
+    ]
+    return Page(
         title=f"{cluster.name}: what {cluster.ranks} ranks on {len(cluster.nodes)} "
         f"node{'s' * (len(cluster.nodes) != 1)} exchange",
-        subtitle=f"{cluster.mpi}; medians, bands are 95 % intervals",
-        panels=tuple(panel for place in places if (panel := _panel(place, cluster)).curves),
-        link_bytes_per_s=None if cluster.links is None else cluster.links.usual_bytes_per_s,
+        subtitle=cluster.mpi,
+        charts=tuple(charts),
+        columns=2,
+        key=_key(exchanges, charts),
+        notes=("medians; bands are 95 % intervals",),
     )
 
 
-def _panel(place: str, cluster: MeasuredCluster) -> Panel:
-    """Return the curves of one place; messages without bytes have no size to be drawn over."""
-    here = [e for e in cluster.network if place_of(e) == place and e.size_bytes]
-    patterns = [pattern for pattern in PATTERNS if any(e.pattern == pattern for e in here)]
-    return Panel(
-        title=place,
-        curves=tuple(_curve(p, [e for e in here if e.pattern == p]) for p in patterns),
+def _row(
+    place: str, exchanges: Sequence[Exchange], cluster: MeasuredCluster, x_limits: Interval
+) -> tuple[Chart, Chart]:
+    link = None if cluster.links is None else cluster.links.usual_bytes_per_s
+    return (
+        _chart(
+            f"{place}: bus bandwidth",
+            exchanges,
+            lambda exchange: exchange.bus_bytes_per_s,
+            x_limits,
+            label="Bus bandwidth [B/s]",
+            shown=with_prefix,
+            link=link if place.startswith("between") else None,
+        ),
+        _chart(
+            f"{place}: time",
+            exchanges,
+            lambda exchange: exchange.time_s,
+            x_limits,
+            label="Time",
+            shown=lambda seconds: format_si(seconds, "s", digits=3),
+        ),
     )
 
 
-def _curve(pattern: str, exchanges: list[Exchange]) -> Curve:
-    times: list[Band] = []
-    rates: list[Band] = []
+def _chart(
+    title: str,
+    exchanges: Sequence[Exchange],
+    estimate_of: Callable[[Exchange], Estimate | None],
+    x_limits: Interval,
+    *,
+    label: str,
+    shown: Callable[[float], str],
+    link: float | None = None,
+) -> Chart:
+    """Return one estimate of every exchange over its size, a line for each pattern."""
+    lines = [
+        _line(index, [exchange for exchange in exchanges if exchange.pattern == pattern],
+              estimate_of)
+        for index, pattern in enumerate(PATTERNS)
+        if any(exchange.pattern == pattern for exchange in exchanges)
+    ]  # fmt: skip
+    values = [value for line in lines for value in (*line.low, *line.high)]
+    if link is not None:
+        places = tuple((x, link) for x in x_limits)
+        lines.append(Line(kind="limit", places=places, name="one link, one way"))
+        values.append(link)
+    y_limits = (min(values) / _ROOM, max(values) * _ROOM)
+    return Chart(
+        title=title,
+        subtitle="",
+        x=Axis(
+            label="Message size",
+            limits=x_limits,
+            ticks=power_ticks(x_limits, lambda size: format_size(round(size)), most=_MOST_SIZES),
+        ),
+        y=Axis(label=label, limits=y_limits, ticks=log_ticks(y_limits, shown)),
+        lines=tuple(lines),
+        height=_HEIGHT,
+    )
+
+
+def _line(
+    index: int,
+    exchanges: Sequence[Exchange],
+    estimate_of: Callable[[Exchange], Estimate | None],
+) -> Line:
+    """Return a pattern's line; without an interval, its band is as thin as the line."""
+    places, low, high = [], [], []
     for exchange in exchanges:
-        time, rate = exchange.time_s, exchange.bus_bytes_per_s
-        assert rate is not None
-        for found, estimate in ((times, time), (rates, rate)):
-            low = estimate.median if estimate.low is None else estimate.low
-            high = estimate.median if estimate.high is None else estimate.high
-            found.append((low, estimate.median, high))
-    return Curve(
-        pattern=pattern,
-        sizes_bytes=tuple(exchange.size_bytes for exchange in exchanges),
-        times_s=tuple(times),
-        rates_bytes_per_s=tuple(rates),
+        estimate = estimate_of(exchange)
+        assert estimate is not None  # a message of some bytes has a rate
+        places.append((float(exchange.size_bytes), estimate.median))
+        low.append(estimate.median if estimate.low is None else estimate.low)
+        high.append(estimate.median if estimate.high is None else estimate.high)
+    return Line(
+        kind="path",
+        places=tuple(places),
+        ink=index,
+        low=tuple(low),
+        high=tuple(high),
+        shape=shape_of(index),
+        name=exchanges[0].pattern,
     )
+
+
+def _key(exchanges: Sequence[Exchange], charts: Sequence[Chart]) -> tuple[Entry, ...]:
+    entries = [
+        Entry(text=pattern, line="path", ink=index, shape=shape_of(index), is_abreast=True)
+        for index, pattern in enumerate(PATTERNS)
+        if any(exchange.pattern == pattern for exchange in exchanges)
+    ]
+    if any(line.kind == "limit" for chart in charts for line in chart.lines):
+        entries.append(Entry(text="one link, one way", line="limit", is_abreast=True))
+    return tuple(entries)

@@ -67,7 +67,7 @@ _HOMES = {
     "bound": "core.bound",
     "compare": "models.comparison",
     "dc_roofline": "models.dc_roofline:",
-    "DCRoofline": "models.dc_roofline",
+    "DCRoofline": "models.roofline",
     "place": "models.analysis",
     "Placement": "models.placement",
     "Roofline": "models.roofline",
@@ -144,7 +144,6 @@ if TYPE_CHECKING:
     from ridgepoint.models.analysis import analyse as analyse
     from ridgepoint.models.analysis import place as place
     from ridgepoint.models.comparison import compare as compare
-    from ridgepoint.models.dc_roofline import DCRoofline as DCRoofline
     from ridgepoint.models.derived import with_network as with_network
     from ridgepoint.models.pipeline import Pipeline as Pipeline
     from ridgepoint.models.pipeline import Stage as Stage
@@ -157,6 +156,7 @@ if TYPE_CHECKING:
     from ridgepoint.models.ridgeline.trajectories import (
         training_trajectories as training_trajectories,
     )
+    from ridgepoint.models.roofline import DCRoofline as DCRoofline
     from ridgepoint.models.roofline import Roofline as Roofline
     from ridgepoint.models.scaling import Problem as Problem
     from ridgepoint.models.scaling import Scaling as Scaling

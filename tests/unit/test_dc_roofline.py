@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from ridgepoint.core.errors import UnknownCeiling
-from ridgepoint.models.dc_roofline import (
-    DCRoofline,
-    ceiling_bop_per_s,
-    efficiency,
-    intensity,
-    peak_bop_per_s,
-)
+from ridgepoint.models.dc_roofline import ceiling_bop_per_s, efficiency, intensity, peak_bop_per_s
+from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.published.machines import load
 
 E5645 = DCRoofline(machine=load("e5645"))

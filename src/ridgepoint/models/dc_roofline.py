@@ -1,27 +1,19 @@
-"""The DC-Roofline: the roofline in basic operations, for work that is not floating point.
+"""The equations of the DC-Roofline paper: what a design allows in basic operations.
 
-Its bound, Eq. (7), is the one equation of `ridgepoint.core.bound` with BOPs for work; what is
-the paper's own stands here: the peak of Eq. (4), the ceilings of Eq. (8), the names of bottlenecks.
+Eq. (7), the bound, is that of `ridgepoint.core.bound` with BOPs for work, and has its view in
+`ridgepoint.models.roofline`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.amounts import Amount, plain, positive
-from ridgepoint.core.bound import bound, ridge
-from ridgepoint.core.demand import Demand
-from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Machine
-from ridgepoint.core.rates import Rates
-
-Bottleneck = Literal["calculation", "memory access"]
-_BOTTLENECKS: dict[str, Bottleneck] = {"compute": "calculation", "dram": "memory access"}
 
 PORT_EFFICIENCY = 0.5
 ILP_EFFICIENCY = 2 / 4
@@ -250,97 +242,6 @@ def _bits(ceiling: Ceiling) -> int | None:
     """Return the width of the vectors that add; None: another ceiling, or scalar."""
     kind, _, width = ceiling.name.partition(" ")
     return int(width.removesuffix("-bit")) if kind == "add" and width.endswith("-bit") else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DCRoofline:
-    """The DC-Roofline of a machine, or of the same machine under one of its lower ceilings.
-
-    Parameters
-    ----------
-    machine : Machine
-    work : str
-        ``bop``; ``fp64`` for the roofline in flop that the paper sets beside it.
-    ceiling : str or None
-        Name of a ceiling of `work` to stand for the peak, such as ``ILP``; None: the best.
-    cores : float or None
-        That are used; None: all.
-
-    Raises
-    ------
-    UnknownCeiling
-        If the machine has no such ceiling.
-
-    Examples
-    --------
-    >>> from ridgepoint.published.machines import load
-    >>> dc = DCRoofline(machine=load("e5645"))
-    >>> round(dc.attainable(1.2)), dc.bottleneck(1.2), round(dc.ridge, 4)
-    (15840000000, 'memory access', 6.5455)
-    """
-
-    machine: Machine = field(kw_only=False)
-    work: str = "bop"
-    ceiling: str | None = None
-    cores: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.ceiling is None:
-            return
-        ceilings = self.machine.ceilings
-        named = [c for c in ceilings if (c.resource, c.name) == (self.work, self.ceiling)]
-        if not any(c.rate for c in named):
-            known = ", ".join(dict.fromkeys(c.name for c in ceilings if c.resource == self.work))
-            raise UnknownCeiling(
-                f"cannot bound by the {self.work} ceiling {self.ceiling!r} on {self.machine.name}",
-                reason=f"the machine has no such ceiling (known: {known or 'none'})",
-                remedy="name a known ceiling, or measure this one with 'ridgepoint machine'",
-            )
-
-    @property
-    def rates(self) -> Rates:
-        """What bounds."""
-        patterns = {} if self.ceiling is None else {self.work: (self.ceiling,)}
-        return Rates(machine=self.machine, cores=self.cores, patterns=patterns)
-
-    @property
-    def peak(self) -> float:
-        """The compute ceiling, BOP/s."""
-        return float(self.rates.rate(self.work))
-
-    @property
-    def ridge(self) -> float:
-        """The intensity from which on calculation is the bottleneck, BOP/byte."""
-        return float(ridge(self.rates, self.work))
-
-    def attainable(self, intensity: npt.ArrayLike) -> Amount:
-        """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
-        i = positive("intensity", intensity)
-        return bound(Demand({self.work: i, "dram": 1.0}), self.rates).attainable
-
-    def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
-        """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
-        demand = Demand({self.work: positive("intensity", intensity), "dram": 1.0})
-        limiter = bound(demand, self.rates).limiter
-        if isinstance(limiter, str):
-            return _BOTTLENECKS[limiter]
-        return np.where(limiter == "dram", _BOTTLENECKS["dram"], _BOTTLENECKS["compute"])
-
-    def balanced_bytes_per_s(self, intensity: npt.ArrayLike) -> Amount:
-        """Return the bandwidth below which memory bounds programs of these intensities.
-
-        Parameters
-        ----------
-        intensity : array_like
-            BOP/byte.
-
-        Returns
-        -------
-        float or ndarray
-            byte/s: what a machine of unknown bandwidth must stay below for memory access to be
-            the bottleneck.
-        """
-        return plain(self.peak / positive("intensity", intensity))
 
 
 def _product(factors: list[npt.NDArray[np.float64]]) -> Amount:

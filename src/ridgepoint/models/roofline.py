@@ -1,18 +1,25 @@
-"""Rooflines: the one equation seen as performance over intensity."""
+"""Rooflines, in flop and in basic operations: the one equation over an intensity."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
+import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.amounts import Amount, positive
-from ridgepoint.core.bound import bound
+from ridgepoint.core.amounts import Amount, plain, positive
+from ridgepoint.core.bound import bound, ridge
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import Presentable, quoted
+from ridgepoint.core.rates import Rates
 from ridgepoint.core.resources import LEVELS, RESOURCES, Direction
 from ridgepoint.core.units import format_si
+
+Bottleneck = Literal["calculation", "memory access"]
+_BOTTLENECKS: dict[str, Bottleneck] = {"compute": "calculation", "dram": "memory access"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,3 +131,94 @@ class Roofline(Presentable):
         i = positive("intensity", intensity)
         demand = Demand({self.work: i, self.resource(level): 1.0})
         return bound(demand, self.machine, cores=self.cores).attainable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DCRoofline:
+    """The DC-Roofline of a machine, or of the same machine under one of its lower ceilings.
+
+    Parameters
+    ----------
+    machine : Machine
+    work : str
+        ``bop``; ``fp64`` for the roofline in flop that the paper sets beside it.
+    ceiling : str or None
+        Name of a ceiling of `work` to stand for the peak, such as ``ILP``; None: the best.
+    cores : float or None
+        That are used; None: all.
+
+    Raises
+    ------
+    UnknownCeiling
+        If the machine has no such ceiling.
+
+    Examples
+    --------
+    >>> from ridgepoint.published.machines import load
+    >>> dc = DCRoofline(machine=load("e5645"))
+    >>> round(dc.attainable(1.2)), dc.bottleneck(1.2), round(dc.ridge, 4)
+    (15840000000, 'memory access', 6.5455)
+    """
+
+    machine: Machine = field(kw_only=False)
+    work: str = "bop"
+    ceiling: str | None = None
+    cores: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.ceiling is None:
+            return
+        ceilings = self.machine.ceilings
+        named = [c for c in ceilings if (c.resource, c.name) == (self.work, self.ceiling)]
+        if not any(c.rate for c in named):
+            known = ", ".join(dict.fromkeys(c.name for c in ceilings if c.resource == self.work))
+            raise UnknownCeiling(
+                f"cannot bound by the {self.work} ceiling {self.ceiling!r} on {self.machine.name}",
+                reason=f"the machine has no such ceiling (known: {known or 'none'})",
+                remedy="name a known ceiling, or measure this one with 'ridgepoint machine'",
+            )
+
+    @property
+    def rates(self) -> Rates:
+        """What bounds."""
+        patterns = {} if self.ceiling is None else {self.work: (self.ceiling,)}
+        return Rates(machine=self.machine, cores=self.cores, patterns=patterns)
+
+    @property
+    def peak(self) -> float:
+        """The compute ceiling, BOP/s."""
+        return float(self.rates.rate(self.work))
+
+    @property
+    def ridge(self) -> float:
+        """The intensity from which on calculation is the bottleneck, BOP/byte."""
+        return float(ridge(self.rates, self.work))
+
+    def attainable(self, intensity: npt.ArrayLike) -> Amount:
+        """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
+        i = positive("intensity", intensity)
+        return bound(Demand({self.work: i, "dram": 1.0}), self.rates).attainable
+
+    def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
+        """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
+        demand = Demand({self.work: positive("intensity", intensity), "dram": 1.0})
+        limiter = bound(demand, self.rates).limiter
+        if isinstance(limiter, str):
+            return _BOTTLENECKS[limiter]
+        return np.where(limiter == "dram", _BOTTLENECKS["dram"], _BOTTLENECKS["compute"])
+
+    def balanced_bytes_per_s(self, intensity: npt.ArrayLike) -> Amount:
+        """Return the bandwidth below which memory bounds programs of these intensities.
+
+        Parameters
+        ----------
+        intensity : array_like
+            BOP/byte.
+
+        Returns
+        -------
+        float or ndarray
+            byte/s: what a machine of unknown bandwidth must stay below for memory access to be
+            the bottleneck.
+        """
+        return plain(self.peak / positive("intensity", intensity))

@@ -10,7 +10,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
-from ridgepoint.models.dc_roofline import DCRoofline
+from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.published.tables import publication, spans
 from ridgepoint.show.charts.dc_plane import DCFigure, DCPanel, Mark, Workload, WorkloadPoint
 from ridgepoint.show.charts.plane import Coordinates, Role, RoofLine

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ridgepoint.core.machine import Host
 from ridgepoint.core.units import format_si
-from ridgepoint.models.dc_roofline import DCRoofline, peak_bop_per_s
+from ridgepoint.models.dc_roofline import peak_bop_per_s
+from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.published.machines import load
 from ridgepoint.published.recomputed import Cell, RecomputedTable
 from ridgepoint.published.tables import (

@@ -9,7 +9,7 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.models.dc_roofline import DCRoofline
+from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.models.work import Metric, work_total
 from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult
 

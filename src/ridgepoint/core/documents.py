@@ -160,7 +160,10 @@ def report(kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     fields : mapping
         By key; values may hold results as they are.
     """
-    return {"schema": SCHEMA, "kind": kind, **plain(fields)}
+    document = {"schema": SCHEMA, "kind": kind, **plain(fields)}
+    # As who reads the JSON gets it: lists for tuples, and None for what is infinite.
+    fields_as_read: dict[str, Any] = msgspec.json.decode(_to_json(document))
+    return fields_as_read
 
 
 def to_fields(value: object) -> dict[str, Any]:

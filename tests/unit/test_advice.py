@@ -35,6 +35,7 @@ from ridgepoint.core.measurement import (
 )
 from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice
 from ridgepoint.models.analysis import analyse, place
+from ridgepoint.models.conclusion import conclude
 from ridgepoint.show.advice_text import advice_list
 from ridgepoint.show.report import report
 from ridgepoint.show.verdict import verdict
@@ -592,7 +593,7 @@ def test_advice_is_shown_with_its_largest_gain(gain, text):
 def test_a_verdict_that_advice_follows_does_not_say_where_to_look():
     """What is said well below is not said vaguely above."""
     placement = place(program(SCALAR, moved(dram=(100_000_000, 0)), runtime_s=1.0), BENCH)
-    alone, followed = (verdict(placement, SCALAR, advised=said) for said in (False, True))
+    alone, followed = (verdict(conclude(placement, SCALAR), advised=said) for said in (False, True))
 
     assert set(alone) - set(followed) == {alone[1]}
     assert alone[1].startswith("look at latency")

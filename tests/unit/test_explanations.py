@@ -19,6 +19,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Sampled, TimedFunction
 from ridgepoint.models.advice.language import how_to, language_of
 from ridgepoint.models.analysis import analyse, place
+from ridgepoint.models.conclusion import conclude
 from ridgepoint.models.work import yardstick
 from ridgepoint.show.verdict import verdict
 
@@ -45,7 +46,9 @@ def explained(measured):
 
 def said(measured):
     """Return the verdict on it."""
-    return verdict(place(measured, MACHINE), measured.counted.counts, explained=explained(measured))
+    return verdict(
+        conclude(place(measured, MACHINE), measured.counted.counts, explained=explained(measured))
+    )
 
 
 def cause(measured):

@@ -15,6 +15,7 @@ from rich.console import Console
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.models.analysis import analyse, place
+from ridgepoint.models.conclusion import conclude
 from ridgepoint.show.charts.roofline import roofline_chart, subject
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
@@ -107,7 +108,7 @@ def test_the_report_says_both_roofs_and_what_bounds_it():
     assert "attainable 16 Gflop/s on 1 core of" in said
     assert "efficiency 45 %" in said
     assert "own mix 8 Gflop/s of its own mix: 100 % 256-bit additions; efficiency 90 %" in said
-    assert verdict(place(done, BENCH), done.counted.counts) == (
+    assert verdict(conclude(place(done, BENCH), done.counted.counts)) == (
         "bound by its own mix (100 % 256-bit additions): 90 % of what that allows",
         "the machine's roof, which other instructions reach, would allow 2.2x its speed",
     )
@@ -118,7 +119,7 @@ def test_a_mix_that_reaches_the_machines_roof_is_not_said_twice():
     done = program(flop(14.4, "fma"))
 
     assert "own mix" not in text(done)
-    assert verdict(place(done, BENCH), done.counted.counts)[0].startswith(
+    assert verdict(conclude(place(done, BENCH), done.counted.counts))[0].startswith(
         "bound by peak fp64 performance: 90 % of attainable"
     )
 
@@ -128,7 +129,7 @@ def test_the_divider_is_named():
     placement = place(program(flop(0.4, "div", 0), flop(4, "fma")), BENCH)
 
     assert placement.mix.bound.binding == "divider"
-    assert verdict(placement, counts(flop(0.4, "div", 0), flop(4, "fma")))[0] == (
+    assert verdict(conclude(placement, counts(flop(0.4, "div", 0), flop(4, "fma"))))[0] == (
         "bound by its own mix (100 % scalar divisions): 80 % of what that allows"
     )
 
@@ -159,7 +160,7 @@ def test_the_issue_rate_explains_a_program_that_does_nothing_else():
     """5.4e9 instructions in a second are 90 % of 6e9."""
     done = program(flop(0.1, "add"), instructions=5_400_000_000)
 
-    assert verdict(place(done, BENCH), done.counted.counts) == (
+    assert verdict(conclude(place(done, BENCH), done.counted.counts)) == (
         "bound by the issue rate: 90 % of the instructions that 1 core can start in its time",
         "only fewer instructions for the same work make it faster, such as wider vectors",
     )
@@ -170,7 +171,7 @@ def test_a_program_that_nothing_explains_says_how_far_the_issue_rate_is():
     done = program(flop(0.1, "add"))
 
     assert "it executes 1 of the 6 instructions per cycle that a core can start" in verdict(
-        place(done, BENCH), done.counted.counts
+        conclude(place(done, BENCH), done.counted.counts)
     )
 
 
@@ -203,7 +204,7 @@ def test_a_program_above_the_roof_of_its_mix_gets_a_caution():
     placement = place(done, BENCH)
 
     assert [c.code for c in placement.cautions if c.code.startswith("above")] == ["above-mix"]
-    assert verdict(placement, done.counted.counts)[0].startswith(
+    assert verdict(conclude(placement, done.counted.counts))[0].startswith(
         "1.1 times as fast as its own mix (100 % 256-bit additions) allows"
     )
 

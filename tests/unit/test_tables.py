@@ -32,6 +32,7 @@ from ridgepoint.core.machine import Ceiling
 from ridgepoint.doctor.finding import Finding
 from ridgepoint.kept.archive import Record
 from ridgepoint.models.analysis import analyse, place
+from ridgepoint.models.conclusion import conclude
 from ridgepoint.models.summary import Summary
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.tables.record_table import verdict_in_short
@@ -496,7 +497,7 @@ def test_a_report_fits_80_columns(program):
 
 def said_of(program, machine=MACHINE):
     """Return the verdict on a program."""
-    return verdict(place(program, machine), program.counted.counts)
+    return verdict(conclude(place(program, machine), program.counted.counts))
 
 
 def test_the_verdict_names_the_limit_the_gain_and_the_next_limit():

@@ -12,6 +12,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, TimedFunction
 from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole_subject
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
+from ridgepoint.models.conclusion import Conclusion, conclude
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
@@ -131,6 +132,14 @@ class Analysis:
     def hot_function(self) -> tuple[str, float] | None:
         """The function that is worth a place of its own, and its share of the instructions."""
         return None if self.subject is None else hot_function(self.subject)
+
+    @cached_property
+    def conclusion(self) -> Conclusion | None:
+        """What bounds it, and what that leaves to gain; None: there is no machine."""
+        if self.placement is None:
+            return None
+        counts = self.measurement.counted.counts
+        return conclude(self.placement, counts, explained=self.explained, hottest=self.hot_function)
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:

@@ -17,7 +17,7 @@ from ridgepoint.models.advice.memory import line_bytes_of, waiting_s
 from ridgepoint.models.advice.subject import Subject
 from ridgepoint.models.mix import DIVIDER
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
-from ridgepoint.models.thresholds import COMPUTES, LEAST_PART, NAMED, NEAR, SNAP_CORES
+from ridgepoint.models.thresholds import COMPUTES, LEAST_PART, NAMED, NEAR, SAID_OUTSIDE, SNAP_CORES
 
 KERNEL, WAITING, START, DIVIDE, MISSES, WALKS, CHAINED = (
     "kernel",
@@ -94,6 +94,13 @@ class Explained:
     def inside_s(self) -> float:
         """The time that roofs are about."""
         return self.runtime_s - self.outside_s
+
+    @property
+    def outside(self) -> tuple[Explanation, ...]:
+        """The parts that no roof is about; empty: together they are not worth a sentence."""
+        if self.outside_s < SAID_OUTSIDE * self.runtime_s:
+            return ()
+        return tuple(part for part in self.parts if part.code in {START, KERNEL, WAITING})
 
 
 def explain(subject: Subject) -> Explained | None:

@@ -58,6 +58,9 @@ see. It takes about a hundred samples.
 LEAST_PART = 0.1
 """A part that takes less of the time is not worth advice of its own, and is not the main part."""
 
+SAID_OUTSIDE = 0.1
+"""Time in the kernel and time spent waiting are worth a sentence from this share on."""
+
 NAMED = 0.05
 """What takes less of the time is not named among what explains it."""
 

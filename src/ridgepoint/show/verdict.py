@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 
-from ridgepoint.core.counts import Counts
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.conclusion import Conclusion, Kind
 from ridgepoint.models.explanations import (
     CHAINED,
     DIVIDE,
@@ -16,20 +17,19 @@ from ridgepoint.models.explanations import (
     START,
     WAITING,
     Explained,
-    Explanation,
 )
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.thresholds import ABOVE_ROOF, NEAR
-from ridgepoint.models.work import WORK_UNITS, hardly_any
-from ridgepoint.show.charts.own_roofs import issue_sentence, own_sentences
+from ridgepoint.models.thresholds import ABOVE_ROOF, SAID_OUTSIDE
+from ridgepoint.models.work import WORK_UNITS
+from ridgepoint.show.own_roofs import shown_mix
 from ridgepoint.show.words import percent, shown_cores, shown_name
 from ridgepoint.show.work import hardly_any_text, used_precisions
 
-# Time in the kernel and time spent waiting are worth a sentence from this share on.
-_SAID_OUTSIDE = 0.1
-# A function that does all but this of a program has the same place.
-_ALL = 0.98
+_NO_ROOF: dict[Kind, str] = {
+    "no-ceiling": "the machine has no ceiling for what the program asked for",
+    "nothing-asked": "the program moved no byte and did no flop that was counted",
+}
 _SPECIAL = re.compile(r"[^A-Za-z0-9_.:~<>, ]")
 _DOES = {START: "starting up", KERNEL: "in the kernel", WAITING: "waiting"}
 _LATENCIES = {
@@ -46,93 +46,65 @@ _CERTAIN = {
 _LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
 
 
-def verdict(
-    placement: Placement,
-    counts: Counts,
-    *,
-    advised: bool = False,
-    explained: Explained | None = None,
-    hottest: tuple[str, float] | None = None,
-) -> tuple[str, ...]:
+def verdict(conclusion: Conclusion, *, advised: bool = False) -> tuple[str, ...]:
     """Return what bounds a program, what that leaves to gain, and what would bound it next.
 
     Parameters
     ----------
-    placement : Placement
-    counts : Counts
-        Of the program placed.
+    conclusion : Conclusion
     advised : bool
         Whether advice follows, which says where to look.
-    explained : Explained or None
-        What explains its time; None: nothing but the roofs is known.
-    hottest : tuple of str and float, or None
-        The function that most instructions are of, and their share, if it can be placed alone.
 
     Returns
     -------
     tuple of str
         One or more sentences without a full stop.
-
-    Notes
-    -----
-    The gain under a roof is 1 / efficiency. The gain if the binding path vanished is the
-    runtime over the time of the path that needs the second most.
     """
-    metric = placement.metric
-    if not hardly_any(counts, metric):
-        return (
-            *_bounds(placement, explained, moves_only=False, advised=advised),
-            *_alone(explained, hottest),
+    metric = conclusion.placement.metric
+    sentences = [] if conclusion.is_worth_a_roof else [
+        f"{hardly_any_text(conclusion.counts, metric)}: a {WORK_UNITS[metric]} roofline says "
+        "nothing of this program"
+    ]  # fmt: skip
+    if conclusion.kind in _NO_ROOF:
+        sentences.append(f"no roof applies: {_NO_ROOF[conclusion.kind]}")
+    else:
+        sentences += _bounds(conclusion, advised=advised)
+        if conclusion.explained is not None:
+            sentences += _outside(conclusion.explained)
+        sentences += (
+            f"{shown_name(level)} writes are not in the bound: the true efficiency may be higher"
+            for level in conclusion.reads_only
         )
-    said = (
-        f"{hardly_any_text(counts, metric)}: a {WORK_UNITS[metric]} roofline says nothing of this "
-        "program"
-    )
-    return (
-        said,
-        *_bounds(placement, explained, moves_only=True, advised=advised),
-        *_alone(explained, hottest),
-    )
+    if conclusion.hottest is not None:
+        name, share = conclusion.hottest
+        sentences.append(
+            f"to place its largest part alone, {percent(share)} of the instructions: "
+            f"--function {shlex.quote(re.escape(name) if _SPECIAL.search(name) else name)}"
+        )
+    return tuple(sentences)
 
 
-def _bounds(
-    placement: Placement, explained: Explained | None, *, moves_only: bool, advised: bool
-) -> tuple[str, ...]:
-    """Return the sentences about the roofs; `moves_only`: its work is not worth one."""
-    if placement.bound is None:
-        return ("no roof applies: the machine has no ceiling for what the program asked for",)
-    if not float(placement.bound.time_s) > 0:
-        return ("no roof applies: the program moved no byte and did no flop that was counted",)
-    if placement.efficiency is None:
-        return (*_untimed(placement, moves_only=moves_only), *_left_out(placement))
-    own = own_sentences(placement)
-    if own:
-        return (*own, *_outside(explained), *_left_out(placement))
+def _bounds(conclusion: Conclusion, *, advised: bool) -> tuple[str, ...]:
+    """Return the sentences about what explains the time."""
+    say: dict[Kind, Callable[[Conclusion], tuple[str, ...]]] = {
+        "not-timed": _untimed,
+        "above-mix": _own_mix,
+        "mix": _own_mix,
+        "issue": _issue_rate,
+        "above-roof": _roof,
+        "at-roof": _roof,
+        "roof": _roof,
+        "cause": _because,
+    }
+    if conclusion.kind in say:
+        return say[conclusion.kind](conclusion)
+    placement, explained = conclusion.placement, conclusion.explained
     # Where parts of its time are listed, there is more to say than where to look.
     look = () if advised or (explained is not None and explained.parts) else (_LOOK_AT,)
-    look = (*issue_sentence(placement), *look)
-    if placement.efficiency >= NEAR:
-        sentences: tuple[str, ...] = (
-            _binding(placement, placement.efficiency),
-            *_next(placement),
-            *_outside(explained),
-        )
-    elif explained is not None and explained.cause is not None:
-        sentences = (_because(placement, explained, explained.cause), *_outside(explained))
-    elif moves_only:
-        sentences = (
-            _traffic_alone(placement),
-            *look,
-            *_outside(explained),
-        )
-    else:
-        sentences = (
-            _unexplained(placement),
-            *look,
-            *_next_roof(placement),
-            *_outside(explained),
-        )
-    return (*sentences, *_left_out(placement))
+    look = (*_far_from_issue(placement), *look)
+    if conclusion.kind == "traffic-alone":
+        return (_traffic_alone(placement), *look)
+    return (_unexplained(placement), *look, *_next_roof(conclusion))
 
 
 def limit_name(constraint: str, placement: Placement) -> str:
@@ -155,13 +127,14 @@ def limit_name(constraint: str, placement: Placement) -> str:
     return f"peak {' and '.join(map(shown_name, used))} performance" if used else "peak performance"
 
 
-def _untimed(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
+def _untimed(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the sentences about a program of which only the counts are known."""
+    placement = conclusion.placement
     assert placement.bound is not None
     limit = limit_name(str(placement.bound.binding), placement)
     best = [format_si(float(placement.bound.time_s), "s", digits=3)]
     unknown = "how near it comes to that is"
-    if placement.attainable_per_s is not None and not moves_only:
+    if placement.attainable_per_s is not None and conclusion.is_worth_a_roof:
         unit = f"{WORK_UNITS[placement.metric]}/s"
         best.insert(0, format_si(placement.attainable_per_s, unit, digits=3))
         unknown = "its performance and how near it comes to that are"
@@ -172,22 +145,69 @@ def _untimed(placement: Placement, *, moves_only: bool) -> tuple[str, ...]:
     )
 
 
-def _binding(placement: Placement, efficiency: float) -> str:
-    """Return the sentence about the roof that binds and is near."""
+def _roof(conclusion: Conclusion) -> tuple[str, ...]:
+    """Return the sentences about the roof that binds and is near, and about the next one."""
+    return (_binding(conclusion), *_next(conclusion))
+
+
+def _binding(conclusion: Conclusion) -> str:
+    placement = conclusion.placement
     assert placement.bound is not None
-    binding = str(placement.bound.binding)
+    assert placement.efficiency is not None
+    binding, efficiency = str(placement.bound.binding), placement.efficiency
     limit, reached = limit_name(binding, placement), percent(efficiency)
-    if efficiency > ABOVE_ROOF:
+    if conclusion.kind == "above-roof":
         return (
             f"{efficiency:.3g} times as fast as {limit} allows: a count or a ceiling is off, "
             "see the cautions"
         )
     change = _unless(binding, placement)
-    if efficiency > 1 / ABOVE_ROOF:
+    if conclusion.kind == "at-roof":
         return f"bound by {limit}: at its roof ({reached} of attainable), {change}"
     return (
         f"bound by {limit}: {reached} of attainable; at best {_times(1 / efficiency)} faster "
         f"{change}"
+    )
+
+
+def _own_mix(conclusion: Conclusion) -> tuple[str, ...]:
+    """Return the sentences about the roof of its own mix of instructions."""
+    placement, own = conclusion.placement, conclusion.placement.mix
+    assert own is not None
+    assert own.efficiency is not None
+    assert placement.efficiency is not None
+    what = shown_mix(own)
+    if conclusion.kind == "above-mix":
+        return (
+            f"{own.efficiency:.3g} times as fast as its own mix ({what}) allows: a ceiling is too "
+            "low, see the cautions",
+        )
+    gain = _times(1 / placement.efficiency)
+    return (
+        f"bound by its own mix ({what}): {percent(own.efficiency)} of what that allows",
+        f"the machine's roof, which other instructions reach, would allow {gain} its speed",
+    )
+
+
+def _issue_rate(conclusion: Conclusion) -> tuple[str, ...]:
+    """Return the sentences about the rate at which cores start instructions."""
+    placement = conclusion.placement
+    assert placement.issue.efficiency is not None
+    return (
+        f"bound by the issue rate: {percent(placement.issue.efficiency)} of the instructions that "
+        f"{shown_cores(placement.cores)} can start in its time",
+        "only fewer instructions for the same work make it faster, such as wider vectors",
+    )
+
+
+def _far_from_issue(placement: Placement) -> tuple[str, ...]:
+    """Return how far a program that nothing explains is from the rate of issue."""
+    own = placement.issue
+    if own.per_cycle is None or own.most_per_cycle is None:
+        return ()
+    return (
+        f"it executes {own.per_cycle:.2g} of the {own.most_per_cycle:.2g} instructions per cycle "
+        "that a core can start",
     )
 
 
@@ -202,27 +222,32 @@ def _unexplained(placement: Placement) -> str:
     )
 
 
-def _because(placement: Placement, explained: Explained, cause: Explanation) -> str:
+def _because(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the sentence about what explains the time, where the machine's roofs alone do not."""
+    placement, explained = conclusion.placement, conclusion.explained
+    assert explained is not None
+    assert explained.cause is not None
+    cause = explained.cause
     part = cause.seconds / explained.inside_s
     share = f"all ({percent(part)})" if part > ABOVE_ROOF else percent(part)
     where = (
         " of its time"
-        if explained.outside_s < _SAID_OUTSIDE * explained.runtime_s
+        if explained.outside_s < SAID_OUTSIDE * explained.runtime_s
         else f" of the {percent(explained.inside_s / explained.runtime_s)} of its time in which "
         "it computes and moves data"
     )
     if cause.sense == "most":
         who, how = _LATENCIES[cause.code]
-        return (
-            f"bound by the latency of {who}, it seems: {how} {share}{where}{_per_cycle(explained)}"
-        )
-    if cause.code == COMPUTE:
-        of = "of its own mix of instructions" if placement.metric == "flop" else ""
-        peak = limit_name(COMPUTE, placement)
-        return f"bound by {f'{peak} {of}'.strip()}: at that rate its work takes {share}{where}"
-    limit, what = _CERTAIN.get(cause.code) or (_of_path(cause.code, placement), "its traffic takes")
-    return f"bound by {limit}: at full rate {what} {share}{where}"
+        said = f"the latency of {who}, it seems: {how} {share}{where}{_per_cycle(explained)}"
+    elif cause.code == COMPUTE:
+        of = " of its own mix of instructions" if placement.metric == "flop" else ""
+        limit = limit_name(COMPUTE, placement)
+        said = f"{limit}{of}: at that rate its work takes {share}{where}"
+    else:
+        of_path = (_of_path(cause.code, placement), "its traffic takes")
+        limit, what = _CERTAIN.get(cause.code, of_path)
+        said = f"{limit}: at full rate {what} {share}{where}"
+    return (f"bound by {said}",)
 
 
 def _of_path(path: str, placement: Placement) -> str:
@@ -240,29 +265,10 @@ def _per_cycle(explained: Explained) -> str:
     return f", and {explained.per_cycle:.2g} instructions end per cycle"
 
 
-def _outside(explained: Explained | None) -> tuple[str, ...]:
+def _outside(explained: Explained) -> tuple[str, ...]:
     """Return the sentence about time that no roof is about."""
-    if explained is None or explained.outside_s < _SAID_OUTSIDE * explained.runtime_s:
-        return ()
-    parts = [
-        f"{percent(part.share)} of its time {_DOES[part.code]}"
-        for part in explained.parts
-        if part.code in _DOES
-    ]
+    parts = [f"{percent(part.share)} of its time {_DOES[part.code]}" for part in explained.outside]
     return (f"it spends {' and '.join(parts)}, which no roof describes",) if parts else ()
-
-
-def _alone(explained: Explained | None, hottest: tuple[str, float] | None) -> tuple[str, ...]:
-    """Return how to place the part that matters alone, where the rest is in its way."""
-    if explained is None or hottest is None:
-        return ()
-    name, share = hottest
-    if explained.cause is not None or share > _ALL:
-        return ()
-    return (
-        f"to place its largest part alone, {percent(share)} of the instructions: "
-        f"--function {shlex.quote(re.escape(name) if _SPECIAL.search(name) else name)}",
-    )
 
 
 def _traffic_alone(placement: Placement) -> str:
@@ -295,46 +301,23 @@ def _unless(binding: str, placement: Placement) -> str:
     return "unless it does less floating-point work"
 
 
-def _second(placement: Placement) -> tuple[str, float] | None:
-    """Return the path that needs the second most time, and the runtime over that time."""
-    assert placement.bound is not None
-    assert placement.runtime_s is not None
-    first = str(placement.bound.limiter)
-    times = {name: float(time) for name, time in placement.bound.times_s.items()}
-    rest = {name: time for name, time in times.items() if name != first and time > 0}
-    if not rest:
-        return None
-    name = max(rest, key=lambda path: rest[path])
-    return limit_name(name, placement), placement.runtime_s.median / rest[name]
-
-
-def _next(placement: Placement) -> tuple[str, ...]:
+def _next(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the sentence about the roof that would bind if the nearest one vanished."""
-    second = _second(placement)
-    if second is None:
+    if conclusion.following is None:
         return ("no other roof is known that would bind it next",)
-    following, gain = second
+    path, gain = conclusion.following
+    limit = limit_name(path, conclusion.placement)
     if gain < 1:
-        return (f"it is faster than the next limit, {following}, allows too",)
-    return (f"without that limit, {following} is next: at best {_times(gain)} faster than now",)
+        return (f"it is faster than the next limit, {limit}, allows too",)
+    return (f"without that limit, {limit} is next: at best {_times(gain)} faster than now",)
 
 
-def _next_roof(placement: Placement) -> tuple[str, ...]:
+def _next_roof(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the sentence about the second roof above a program that is far below both."""
-    second = _second(placement)
-    if second is None:
+    if conclusion.following is None:
         return ()
-    return (f"the next roof, {second[0]}, would allow {_times(second[1])}",)
-
-
-def _left_out(placement: Placement) -> tuple[str, ...]:
-    """Return a sentence for every level of which only the reads are in the bound."""
-    amounts = placement.demand.amounts
-    levels = [n for n in LEVELS if f"{n}_read" in amounts and f"{n}_write" not in amounts]
-    return tuple(
-        f"{shown_name(level)} writes are not in the bound: the true efficiency may be higher"
-        for level in levels
-    )
+    path, gain = conclusion.following
+    return (f"the next roof, {limit_name(path, conclusion.placement)}, would allow {_times(gain)}",)
 
 
 def _times(factor: float) -> str:

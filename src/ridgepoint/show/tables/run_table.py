@@ -22,7 +22,7 @@ from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
 from ridgepoint.show.advice_text import advice_list
 from ridgepoint.show.charts.miss_curve import curve_sentences
-from ridgepoint.show.charts.own_roofs import mix_row, per_cycle_text
+from ridgepoint.show.own_roofs import mix_row, per_cycle_text
 from ridgepoint.show.protocol_text import protocol_lines
 from ridgepoint.show.tables.alternative_table import alternatives
 from ridgepoint.show.tables.bop_rows import bop_rows
@@ -86,13 +86,9 @@ def run(
     ]
     if placement is not None:
         advised, explained = analysis.advice, analysis.explained
-        sentences = verdict(
-            placement,
-            measurement.counted.counts,
-            advised=any(one.code != TRY_BOPS for one in advised),
-            explained=explained,
-            hottest=analysis.hot_function,
-        )
+        assert analysis.conclusion is not None  # it is placed
+        advises = any(one.code != TRY_BOPS for one in advised)
+        sentences = verdict(analysis.conclusion, advised=advises)
         said = ".\n".join(_capital(sentence) for sentence in sentences) + "."
         parts.append(Padding(Text(said, style="bold"), (1, 0, 0, 0)))
         spent = None if explained is None else time_parts(explained, metric)

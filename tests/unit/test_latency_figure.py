@@ -10,9 +10,10 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.models.caches.capacity import caches_here
 from ridgepoint.models.caches.capacity_fit import expected_latency
-from ridgepoint.show.charts.latency import latency_figure
-from ridgepoint.show.charts.latency_mpl import save
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.charts.latency import latency_chart
+from ridgepoint.show.draw_mpl import save
+from ridgepoint.show.tables import for_terminal
+from ridgepoint.show.tables.latency_table import latency_table
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = tuple(int(24 * KIB * 2 ** (step / 2)) for step in range(30))
@@ -75,7 +76,7 @@ def text(renderable):
 
 def test_machine_s_table_has_what_is_said_and_what_was_measured():
     """Side by side; and the caution has both numbers."""
-    said = " ".join(text(tables.machine(measured())).split())
+    said = " ".join(text(for_terminal.machine(measured())).split())
 
     assert "L3 10 MiB 480 MiB 10 MiB 40 ns" in said
     assert "(8 MiB to 12 MiB)" in said
@@ -84,18 +85,29 @@ def test_machine_s_table_has_what_is_said_and_what_was_measured():
 
 def test_figure_has_the_curve_its_band_and_the_levels():
     """The stated size is marked where it differs; the dashed line is the model."""
-    figure = latency_figure(measured())
-    (line,) = figure.lines
-    at = dict(line.fit)
+    chart = latency_chart(measured())
+    line, fit = (next(at for at in chart.lines if at.kind == kind) for kind in ("points", "fit"))
+    at = dict(fit.places)
     size = min(at, key=lambda each: abs(each - 20 * MIB))
 
-    assert line.low_s[0] == pytest.approx(0.9 * line.median_s[0])
-    assert line.high_s[-1] == pytest.approx(1.3 * line.median_s[-1])
-    assert [level.label for level in figure.levels] == ["L1 48 KiB", "L2 2 MiB", "L3 10 MiB"]
-    assert [level.stated_bytes for level in figure.levels] == [None, None, 480 * MIB]
+    assert line.low[0] == pytest.approx(0.9 * line.places[0][1])
+    assert line.high[-1] == pytest.approx(1.3 * line.places[-1][1])
+    levels = {level.name: level.places[0][0] for level in chart.lines if level.kind == "size"}
+    assert levels == pytest.approx(
+        {
+            "L1 48 KiB": 48 * KIB,
+            "L2 2 MiB": 2 * MIB,
+            "L3 10 MiB": 10 * MIB,
+            "L3 as the system says 480 MiB": 480 * MIB,
+        },
+        rel=1e-3,
+    )
+    assert [area.corners[0][0] for area in chart.areas] == [
+        round(0.8 * size_bytes) for size_bytes in (48 * KIB, 2 * MIB, 10 * MIB)
+    ]
     # By hand: of 20 MiB, 48 KiB at 1.5 ns, to 2 MiB 5, to 10 MiB 40, and 10 MiB at 100.
     assert at[size] == pytest.approx(66.5e-9, rel=0.02)
-    assert "50% of the memory lay on huge pages." in figure.notes
+    assert "50% of the memory lay on huge pages." in chart.notes
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
@@ -103,14 +115,14 @@ def test_figure_is_written(tmp_path, ending):
     """The same bytes each time."""
     paths = [tmp_path / f"{name}.{ending}" for name in "ab"]
     for path in paths:
-        save(latency_figure(measured()), path)
+        save(latency_chart(measured()), path)
 
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_terminal_has_a_row_for_each_size():
     """And the caches that count."""
-    said = text(tables.latency(latency_figure(measured())))
+    said = text(latency_table(measured()))
 
     assert said.count(" ns") >= len(SIZES)
     assert "Caches that count: L1 48 KiB, L2 2 MiB, L3 10 MiB." in said
@@ -119,7 +131,9 @@ def test_terminal_has_a_row_for_each_size():
 def test_machine_without_a_curve_is_refused_with_what_to_do():
     """As published ones, and those kept by earlier versions, are."""
     with pytest.raises(RidgepointError, match="ridgepoint machine"):
-        latency_figure(MACHINE)
+        latency_chart(MACHINE)
+    with pytest.raises(RidgepointError, match="ridgepoint machine"):
+        latency_table(MACHINE)
 
 
 def test_capacities_and_curves_are_kept():

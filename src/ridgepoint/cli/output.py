@@ -18,7 +18,6 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.show import draw_text, explanation
-from ridgepoint.show.charts.latency import latency_figure
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart, subject
 from ridgepoint.show.charts.samples import samples_figure
@@ -27,6 +26,7 @@ from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.tables import run_table
 from ridgepoint.show.tables.comparison_table import comparison as comparison_table
+from ridgepoint.show.tables.latency_table import latency_table
 from ridgepoint.show.words import printable, program_name
 
 if TYPE_CHECKING:
@@ -260,14 +260,15 @@ def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
     RidgepointError
         If it was not measured, or a file cannot be written.
     """
-    figure = latency_figure(machine)
     if not outputs:
-        console().print(tables.latency(figure))
+        console().print(latency_table(machine))
         return
-    from ridgepoint.show.charts import latency_mpl
+    from ridgepoint.show.charts.latency import latency_chart
+    from ridgepoint.show.draw_mpl import save
 
+    chart = latency_chart(machine)
     for path in outputs:
-        latency_mpl.save(figure, path)
+        save(chart, path)
 
 
 def _require_miss_curve(measurement: Measurement) -> None:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.core.units import format_size_roughly
-from ridgepoint.show.charts.latency import LatencyFigure, shown_latency
-from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.tables.machine_table import machine
 from ridgepoint.show.tables.record_table import records
 from ridgepoint.show.tables.run_table import run
@@ -24,28 +21,7 @@ from ridgepoint.show.words import printable
 if TYPE_CHECKING:
     from ridgepoint.doctor.finding import Finding
 
-__all__ = ["doctor", "latency", "machine", "records", "run"]
-
-
-def latency(figure: LatencyFigure) -> RenderableType:
-    """Return the time per access of every working set, a column for each curve.
-
-    Parameters
-    ----------
-    figure : LatencyFigure
-    """
-    heads = [line.label for line in figure.lines]
-    table = plain_table("working set of each core", *heads, right=heads)
-    for size in sorted({size for line in figure.lines for size in line.sizes_bytes}):
-        times = (
-            dict(zip(line.sizes_bytes, line.median_s, strict=True)).get(size)
-            for line in figure.lines
-        )
-        cells = ["" if time is None else shown_latency(time) for time in times]
-        table.add_row(*map(Text, (format_size_roughly(size), *cells)))
-    levels = ", ".join(level.label for level in figure.levels)
-    notes = [f"Caches that count: {levels}.", *figure.notes]
-    return Group(Text(figure.title, style="bold"), table, *map(Text, notes))
+__all__ = ["doctor", "machine", "records", "run"]
 
 
 def doctor(findings: Sequence[Finding]) -> RenderableType:

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.resources import LEVELS, RESOURCES
-from ridgepoint.core.units import format_si, format_size, format_size_roughly
+from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.models.thresholds import LEAST_CHANGE
 from ridgepoint.show.ceiling_doubts import MARK, ceiling_doubts
-from ridgepoint.show.charts.latency import latency_rows, shown_capacity, shown_latency
+from ridgepoint.show.latency_text import cache_name, latency_rows, shown_capacity, shown_latency
 from ridgepoint.show.tables.layout import caution_list, codes_in_short, plain_table
 from ridgepoint.show.words import (
     UNKNOWN,
@@ -252,9 +252,7 @@ def _caches(machine: Machine) -> Table:
     for head in ("line", "ways", "shared by"):
         table.add_column(head, justify="left" if head == "shared by" else "right", overflow="fold")
     for cache, stated, capacities in latency_rows(machine):
-        is_measured = stated is not None and stated.size_bytes != cache.size_bytes
-        shown = format_size_roughly if is_measured else format_size
-        cells = [f"L{cache.level}", shown(cache.size_bytes)]
+        cells = cache_name(cache, stated).split(maxsplit=1)
         if measured:
             by_threads = {capacity.threads: capacity for capacity in capacities}
             alone = by_threads.get(1)

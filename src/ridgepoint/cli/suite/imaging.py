@@ -150,15 +150,15 @@ def _machine(place: Place, archive_path: Path | None) -> Machine:
 
 def _image(place: Place, folder: Path | None) -> None:
     """Image the scene; print which sources were found, and draw what came out in a folder."""
-    from ridgepoint.show.charts.imaging import imaging_figure
-    from ridgepoint.show.charts.imaging_mpl import save
+    from ridgepoint.show.charts.imaging import sky_images
+    from ridgepoint.show.draw_images import save
     from ridgepoint.show.tables.imaging_table import source_table
     from ridgepoint.suites.imaging.recovered import recovered
 
     with common.progress() as shown:
         imaged = place.image(report=shown.step)
     if folder is not None:
-        save(imaging_figure(place.scene, imaged), folder / _PICTURE)
+        save(sky_images(place.scene, imaged), folder / _PICTURE)
     common.console(stderr=True).print(source_table(recovered(place.scene, imaged), imaged))
 
 

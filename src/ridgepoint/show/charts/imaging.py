@@ -1,4 +1,4 @@
-"""An image of a known sky as a figure: dirty image, model, residual, restored image."""
+"""An image of a known sky: dirty image, model, residual, restored image."""
 
 from __future__ import annotations
 
@@ -9,97 +9,155 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.units import format_si
+from ridgepoint.show.axes import decade_ticks, decimal_ticks, plain_number
+from ridgepoint.show.chart import Entry, Interval, Mark, Place, Ticks
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.gridder import Floats
-from ridgepoint.suites.imaging.restore import Beam
 from ridgepoint.suites.imaging.stages import Scene
 
 _ARCMIN = math.degrees(1) * 60
 _SPREADS = 4.0  # of the residual, to either side of zero
+_FROM_EDGE = 0.06
+_OUTLINE = 60
+_SOURCE_INK, _SOURCE_SIZE = 5, 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """One picture.
+class Image:
+    """Pixels of a square field.
 
     Parameters
     ----------
     title : str
-    unit : str
     pixels : ndarray, shape (size, size)
-    low, high : float
-        What the ends of its colours mean.
-    linear : float
-        Below it colours follow the value, above it the logarithm.
-    has_marks : bool
-        Whether the sources are to be marked.
+        The first axis is horizontal.
+    unit : str
+    limits : tuple of float
+        What the ends of the colours mean.
+    ticks : tuple of (float, str)
+        Of the bar of colours.
+    linear : float or None
+        Below it colours follow the value, above it the logarithm; None: they follow the value
+        everywhere, to either side of 0.
+    marks : tuple of Mark
+        In minutes of arc from the middle of the field.
+    beam : tuple of (float, float)
+        The outline of the beam at half its maximum, in the same unit; empty: there is none.
     """
 
     title: str
-    unit: str
     pixels: npt.NDArray[np.float64]
-    low: float
-    high: float
-    linear: float
-    has_marks: bool = False
+    unit: str
+    limits: Interval
+    ticks: Ticks
+    linear: float | None = None
+    marks: tuple[Mark, ...] = ()
+    beam: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImagingFigure:
-    """Four pictures of one field.
+class Images:
+    """Images of one field, two in a row.
 
     Parameters
     ----------
     title, subtitle : str
     half_arcmin : float
         From the middle of the field to its edge.
-    panels : tuple of Panel
-    sources_arcmin : tuple of (float, float, bool)
-        Of every source its two coordinates, and whether it is extended.
-    beam : Beam
-        Of the restored image.
-    pixel_arcmin : float
+    images : tuple of Image
+    key : tuple of Entry
     """
 
     title: str
     subtitle: str
     half_arcmin: float
-    panels: tuple[Panel, ...]
-    sources_arcmin: tuple[tuple[float, float, bool], ...]
-    beam: Beam
-    pixel_arcmin: float
+    images: tuple[Image, ...]
+    key: tuple[Entry, ...]
 
 
-def imaging_figure(seen: Scene, found: Imaged) -> ImagingFigure:
-    """Return the figure of a scene and its image."""
-    geometry, plan = seen.geometry, seen.plan
-    noise = float(found.residual.std())
-    bright = float(found.restored.max())
-    most = _SPREADS * noise
-    linear = 5 * noise
-    model = found.models[0]
+def sky_images(scene: Scene, imaged: Imaged) -> Images:
+    """Return the images of a scene: what was seen, what was found in it, and what is left."""
+    geometry, plan = scene.geometry, scene.plan
+    pixel_arcmin = geometry.cell * _ARCMIN
+    half_arcmin = geometry.size / 2 * pixel_arcmin
+    noise = float(imaged.residual.std())
+    limits = (-5 * noise, float(imaged.restored.max()))
+    residual = imaged.residual * 1e3
+    spread = _SPREADS * noise * 1e3
+    corner = -half_arcmin * (1 - 2 * _FROM_EDGE)
+    beam = tuple(
+        (corner + x * pixel_arcmin, corner + y * pixel_arcmin)
+        for x, y in imaged.beam.half_maximum(_OUTLINE)
+    )
+    visibilities = format_si(scene.observation.visibilities, "", digits=3)
+    model, sources = imaged.models[0], _sources(scene)
     peak = float(model.max())
-    panels = (
-        _panel("dirty image", "Jy/beam", found.dirty, high=bright, linear=linear),
-        Panel(title="model", unit="Jy/pixel", pixels=model, low=-peak / 1e3, high=peak,
-              linear=peak / 1e3, has_marks=True),
-        Panel(title="residual", unit="mJy/beam", pixels=found.residual * 1e3, low=-most * 1e3,
-              high=most * 1e3, linear=most * 1e3),
-        _panel("restored image", "Jy/beam", found.restored, high=bright, linear=linear),
-    )  # fmt: skip
-    visibilities = format_si(seen.observation.visibilities, "", digits=3)
-    return ImagingFigure(
+    return Images(
         title=f"A known sky, imaged: {plan.algorithm.upper()}",
         subtitle=f"{visibilities} visibilities, {geometry.size} x {geometry.size} pixels, "
-        f"{plan.major} major cycles, {found.minor_cycles} minor cycles, "
+        f"{plan.major} major cycles, {imaged.minor_cycles} minor cycles, "
         f"residual {noise * 1e3:.2g} mJy/beam",
-        half_arcmin=geometry.size / 2 * geometry.cell * _ARCMIN,
-        panels=panels,
-        sources_arcmin=tuple((one.l * _ARCMIN, one.m * _ARCMIN, one.fwhm > 0) for one in seen.sky),
-        beam=found.beam,
-        pixel_arcmin=geometry.cell * _ARCMIN,
+        half_arcmin=half_arcmin,
+        images=(
+            _image("dirty image", imaged.dirty, "Jy/beam", limits),
+            _image("model", model, "Jy/pixel", (-peak / 1e3, peak), marks=sources),
+            Image(
+                title="residual",
+                pixels=residual,
+                unit="mJy/beam",
+                limits=(-spread, spread),
+                ticks=decimal_ticks((-spread, spread)),
+            ),
+            _image("restored image", imaged.restored, "Jy/beam", limits, beam=beam),
+        ),
+        key=_key(sources),
     )
 
 
-def _panel(title: str, unit: str, pixels: Floats, *, high: float, linear: float) -> Panel:
-    return Panel(title=title, unit=unit, pixels=pixels, low=-linear, high=high, linear=linear)
+def _image(
+    title: str,
+    pixels: Floats,
+    unit: str,
+    limits: Interval,
+    *,
+    linear: float | None = None,
+    marks: tuple[Mark, ...] = (),
+    beam: tuple[Place, ...] = (),
+) -> Image:
+    """Return an image whose colours follow the logarithm of what is above the noise."""
+    linear = -limits[0] if linear is None else linear
+    ticks = ((0.0, "0"), *decade_ticks((linear, limits[1]), plain_number))
+    return Image(
+        title=title, pixels=pixels, unit=unit, limits=limits, ticks=ticks, linear=linear,
+        marks=marks, beam=beam,
+    )  # fmt: skip
+
+
+def _sources(scene: Scene) -> tuple[Mark, ...]:
+    """Return the true places of all sources."""
+    return tuple(
+        Mark(
+            at=(source.l * _ARCMIN, source.m * _ARCMIN),
+            shape="square" if source.fwhm > 0 else "circle",
+            face="hollow",
+            ink=_SOURCE_INK,
+            size=_SOURCE_SIZE,
+            name="an extended source" if source.fwhm > 0 else "a point source",
+        )
+        for source in scene.sky
+    )
+
+
+def _key(sources: tuple[Mark, ...]) -> tuple[Entry, ...]:
+    """Return which kinds of sources are marked."""
+    kinds = {source.shape: source.name for source in sources}
+    return tuple(
+        Entry(
+            text=f"true place of {kinds[shape]}",
+            ink=_SOURCE_INK,
+            shape=shape,
+            face="hollow",
+            is_abreast=True,
+        )
+        for shape in sorted(kinds)
+    )

@@ -41,6 +41,13 @@ class Beam:
         wide, narrow = (_FWHM_PER_SIGMA / math.sqrt(2 * float(one)) for one in values)
         return wide, narrow
 
+    def half_maximum(self, places: int) -> list[tuple[float, float]]:
+        """Return places on the line of half its maximum, in pixels from its middle."""
+        angle = np.linspace(0, 2 * math.pi, places)
+        x, y = np.cos(angle), np.sin(angle)
+        away = np.sqrt(math.log(2) / (self.a * x**2 + self.b * x * y + self.c * y**2))
+        return list(zip((away * x).tolist(), (away * y).tolist(), strict=True))
+
     def image(self, like: Array) -> Array:
         """Return it in the middle of an image, 1 at its peak."""
         xp = namespace(like)

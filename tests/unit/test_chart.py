@@ -164,6 +164,13 @@ def test_rows_hold_every_word_and_fit():
     assert len(rows) > 2
 
 
+def test_no_row_ends_at_a_no_break_space():
+    """An equation stays in one row."""
+    assert wrapped("where x\u00a0=\u00a03.65", text_width("where x = ", 9), 9) == [
+        "where", "x\u00a0=\u00a03.65"
+    ]  # fmt: skip
+
+
 def everything():
     """Return a page with one of each thing that can be drawn."""
     lines = (

@@ -14,9 +14,12 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:
-    """Return a text in rows that fit a width; a word that is wider has a row of its own."""
+    """Return a text in rows that fit a width; a word that is wider has a row of its own.
+
+    What a no-break space joins is one word.
+    """
     rows = [""]
-    for word in text.split():
+    for word in text.replace("\n", " ").split(" "):
         longer = f"{rows[-1]} {word}" if rows[-1] else word
         if rows[-1] and text_width(longer, size) > width:
             rows.append(word)

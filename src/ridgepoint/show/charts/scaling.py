@@ -219,7 +219,9 @@ def efficiency_over_nodes(study: ScalingStudy, *, law: bool = False) -> Chart:
 
 
 def _subtitle(study: ScalingStudy, *, with_overlap: bool = True) -> str:
-    return "; ".join(heading(study, with_overlap=with_overlap)[1:])
+    """Return what is studied; an equation stays on one line."""
+    lines = heading(study, with_overlap=with_overlap)[1:]
+    return "; ".join(lines).replace(" = ", "\u00a0=\u00a0")
 
 
 def _line(

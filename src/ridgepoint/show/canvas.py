@@ -93,7 +93,8 @@ class Canvas:
             cell = (row, column + offset)
             if self._holds(cell):
                 self._text[cell] = character
-                self._styles[cell] = style
+                # A row may end in blanks, which are cut.
+                self._styles[cell] = style if character != " " else ""
 
     def lines(self, *, color: bool) -> list[str]:
         """Return the rows as text, with terminal colours where asked."""

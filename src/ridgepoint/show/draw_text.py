@@ -89,7 +89,7 @@ def _key(entries: Sequence[Entry], width: int, *, color: bool) -> list[str]:
         own = list(group)
         for shared in [own] if is_abreast else [[entry] for entry in own]:
             found = _entry_rows(shared, width)
-            rows += _coloured(found, shared) if color else found
+            rows += _coloured(found, shared) if color and found else found
     return rows
 
 
@@ -98,7 +98,7 @@ def _entry_rows(entries: Sequence[Entry], width: int) -> list[str]:
     if len(entries) == 1 and not entries[0].is_abreast:
         entry, sample = entries[0], _sample(entries[0])
         indent, gap = ("   ", 2) if entry.is_part else ("", 3)
-        text = f"{sample:<{gap}}{entry.text}" if sample else entry.text
+        text = f"{sample:<{gap - 1}} {entry.text}" if sample else entry.text
         return [indent + row for row in _wrapped((text,), width - len(indent), " " * gap)]
     text = ""
     for entry in entries:

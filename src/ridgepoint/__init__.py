@@ -100,6 +100,7 @@ _HOMES = {
     "sensitivity": "models.pipeline.sensitivity",
     "Stage": "models.pipeline",
     # Draw.
+    "charts": "show.charts:",
     "plot": "show.presenter",
 }
 
@@ -175,6 +176,7 @@ if TYPE_CHECKING:
     from ridgepoint.published.machines import open_machine as open_machine
     from ridgepoint.published.perceptrons import perceptron as perceptron
     from ridgepoint.regions import region as region
+    from ridgepoint.show import charts as charts
     from ridgepoint.show.presenter import plot as plot
 
     bops = source

@@ -12,7 +12,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Asked, Sampled, TimedFunction
 from ridgepoint.models import analysis as analysis_module
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
 
@@ -53,7 +53,7 @@ def test_text_picture_and_json_bound_each_part_once(monkeypatch):
     found = analyse(MEASURED, MACHINE)
     Console(file=io.StringIO(), width=100).print(tables.run(found))
     document = report(found)
-    figure = roofline_chart(MACHINE, [subject(found)])
+    figure = roofline_chart(MACHINE, [found])
 
     assert set(bounded.values()) == {1}
     regions = {f"region {one.name!r}" for one in MEASURED.counted.regions}

@@ -13,7 +13,7 @@ from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.work import bop_source
 from ridgepoint.published.machines import load
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.report import report
 from ridgepoint.show.tables.run_table import run
 
@@ -168,7 +168,7 @@ def test_the_document_holds_both_counts_and_the_place():
 
 def test_the_figure_is_in_basic_operations():
     """The point, its roof and the axes."""
-    figure = roofline_chart(BENCH, [subject(by_operations(BENCH))])
+    figure = roofline_chart(BENCH, [by_operations(BENCH)])
 
     assert (figure.x.label, figure.y.label) == (
         "Operational intensity [BOP/byte]",
@@ -181,7 +181,7 @@ def test_the_figure_is_in_basic_operations():
 
 def test_a_figure_without_the_roof_says_so():
     """The point is drawn all the same."""
-    figure = roofline_chart(MACHINE, [subject(by_operations(MACHINE))])
+    figure = roofline_chart(MACHINE, [by_operations(MACHINE)])
 
     assert "this machine has no BOP peak: that roof is missing" in figure.notes
     assert marks_of(figure, "A")
@@ -190,7 +190,7 @@ def test_a_figure_without_the_roof_says_so():
 def test_a_figure_of_two_metrics_is_refused():
     """Neither axis would be of both."""
     one = measured(counts=INTEGERS)
-    both = [subject(analyse(one, BENCH)), subject(analyse(one, BENCH, metric="bop"))]
+    both = [analyse(one, BENCH), analyse(one, BENCH, metric="bop")]
 
     with pytest.raises(ValueError, match="one metric"):
         roofline_chart(BENCH, both)
@@ -246,6 +246,6 @@ def test_functions_are_compared_by_their_basic_operations():
 
 def test_ridge_points_of_basic_operations_have_their_unit():
     """20 GBOP/s over 5 GB/s."""
-    figure = roofline_chart(BENCH, [subject(by_operations(BENCH))])
+    figure = roofline_chart(BENCH, [by_operations(BENCH)])
 
     assert figure.notes == ("ridge points [BOP/byte]: DRAM 4",)

@@ -45,7 +45,7 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.identity import Identity
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.canvas import Canvas
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw, save
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.labels import Box, Room, along
@@ -54,7 +54,7 @@ from ridgepoint.show.words import machine_title, printable, program_name
 
 def figure_of(*measurements, machine=MACHINE):
     """Return the figure of several programs on a machine."""
-    return roofline_chart(machine, [subject(analyse(each, machine)) for each in measurements])
+    return roofline_chart(machine, [analyse(each, machine) for each in measurements])
 
 
 LEVELS = ("L1", "L2", "L3", "DRAM")

@@ -16,7 +16,7 @@ from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.conclusion import conclude
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
 from ridgepoint.show.tables.run_table import run
@@ -232,7 +232,7 @@ def test_the_document_holds_the_mix_beside_the_machines_roof():
 
 def test_the_roof_of_the_mix_is_drawn_with_its_name():
     """At 8 Gflop/s, from where DRAM allows as much: 1 flop/byte."""
-    figure = roofline_chart(BENCH, [subject(analyse(program(flop(7.2, "add")), BENCH))])
+    figure = roofline_chart(BENCH, [analyse(program(flop(7.2, "add")), BENCH)])
     (own,) = lines_of(figure, "own")
 
     assert own.name == "own mix 8 Gflop/s"
@@ -243,6 +243,6 @@ def test_the_roof_of_the_mix_is_drawn_with_its_name():
 def test_several_programs_have_a_roof_each_with_their_letters():
     """The second is of multiply-adds alone, whose roof is the machine's."""
     programs = [program(flop(7.2, "add")), program(flop(9, "fma")), program(flop(3, "mul", 0))]
-    figure = roofline_chart(BENCH, [subject(analyse(one, BENCH)) for one in programs])
+    figure = roofline_chart(BENCH, [analyse(one, BENCH) for one in programs])
 
     assert names_of(figure, "own") == ["own mix of A 8 Gflop/s", "own mix of C 2 Gflop/s"]

@@ -32,7 +32,7 @@ from ridgepoint.core.counts import FunctionCounts, LineCounts, MissCurve
 from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.core.measurement import Alternative
 from ridgepoint.models.analysis import analyse
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.words import shown_symbol
 
@@ -284,7 +284,7 @@ def test_counts_of_a_part_of_the_run_are_the_first_thing_said():
 def test_figures_say_what_they_are_of_and_that_it_is_a_part():
     """A picture travels without its report."""
     part = with_counted(TRIAD, partial="it was ended", selected="region 'solve'")
-    figure = roofline_chart(MACHINE, [subject(analyse(part, MACHINE))])
+    figure = roofline_chart(MACHINE, [analyse(part, MACHINE)])
 
     assert summary_of(figure, "triad 1000000, only region 'solve': ")
     assert notes_of(figure) == ["counts of a part of the run only: it was ended"]

@@ -31,7 +31,7 @@ from rich.console import Console
 
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import region_alone
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw, save
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
@@ -50,7 +50,7 @@ APART = replace(
 
 def figure_of(*measurements):
     """Return the figure of several programs on a machine."""
-    return roofline_chart(MACHINE, [subject(analyse(each, MACHINE)) for each in measurements])
+    return roofline_chart(MACHINE, [analyse(each, MACHINE) for each in measurements])
 
 
 def regions_of(*measurements):

@@ -18,7 +18,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement, Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import function_alone
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
@@ -63,7 +63,7 @@ SAMPLED = replace(PROFILED, sampled=sampled(*TIMES))
 
 def figure_of(program):
     """Return the figure of a program on the machine."""
-    return roofline_chart(MACHINE, [subject(analyse(program, MACHINE))])
+    return roofline_chart(MACHINE, [analyse(program, MACHINE)])
 
 
 def test_a_function_stands_at_its_own_work_over_traffic_and_time():

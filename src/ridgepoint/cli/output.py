@@ -19,7 +19,7 @@ from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.show import draw_text, explanation
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
-from ridgepoint.show.charts.roofline import roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.charts.samples import samples_figure
 from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
@@ -163,7 +163,7 @@ def show_run(
         shown.print(ranks(analysis))
     if plot:
         shown.print()
-        show_plot(roofline_chart(machine, [subject(analysis)]), stderr=stderr)
+        show_plot(roofline_chart(machine, [analysis]), stderr=stderr)
         if measurement.counted.miss_curve is not None:
             shown.print()
             show_miss_curve(measurement, machine, stderr=stderr)
@@ -183,7 +183,7 @@ def write_run(analysis: Analysis, outputs: Sequence[Path]) -> None:
     if analysis.machine is None:
         return
     if figures and not _write_ridgeline(analysis, analysis.machine, figures):
-        save_figure(roofline_chart(analysis.machine, [subject(analysis)]), figures)
+        save_figure(roofline_chart(analysis.machine, [analysis]), figures)
 
 
 def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Path]) -> bool:

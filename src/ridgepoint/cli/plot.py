@@ -63,7 +63,7 @@ def command(
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept_measurement, last_record, named_machine
     from ridgepoint.models.analysis import analyse
-    from ridgepoint.show.charts.roofline import roofline_chart, subject
+    from ridgepoint.show.charts.roofline import roofline_chart
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
@@ -98,8 +98,8 @@ def command(
             show_miss_curve(measurements[0], machine, stderr=False)
         return
     metric = metric or _metric_of(measurements)
-    subjects = [subject(analyse(one, machine, metric=metric)) for one in measurements]
-    figure = roofline_chart(machine, subjects, metric=metric)
+    analyses = [analyse(each, machine, metric=metric) for each in measurements]
+    figure = roofline_chart(machine, analyses, metric=metric)
     if outputs:
         save_figure(figure, outputs)
     else:

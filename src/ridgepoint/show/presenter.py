@@ -26,7 +26,7 @@ from ridgepoint.models.analysis import Analysis, analyse, place
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
-from ridgepoint.show.charts.roofline import Subject, roofline_chart, subject
+from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.tables import network_table, run_table
 from ridgepoint.show.tables.layout import plain_table
@@ -125,8 +125,8 @@ def plot(
 
     roofs = _roofs(results, machine)
     programs = [each for result in results for each in _programs(result)]
-    subjects = [_subject(each, roofs, metric) for each in programs]
-    chart = roofline_chart(roofs, subjects, metric=metric or _metric(results))
+    analyses = [_analysed(each, roofs, metric) for each in programs]
+    chart = roofline_chart(roofs, analyses, metric=metric or _metric(results))
     drawn = draw(chart, ax).get_figure(root=True)
     assert drawn is not None  # Sheet.of has refused axes without one
     return drawn
@@ -159,12 +159,12 @@ def _programs(result: object) -> list[Measurement | Placement]:
     return [result] if isinstance(result, Measurement | Placement) else []
 
 
-def _subject(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Subject:
+def _analysed(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Analysis:
     if isinstance(program, Measurement):
-        return subject(analyse(program, roofs, metric=metric))
+        return analyse(program, roofs, metric=metric)
     measurement = program.measurement
     cores = program.cores if program.machine == roofs else None
-    return subject(analyse(measurement, roofs, cores=cores, metric=metric or program.metric))
+    return analyse(measurement, roofs, cores=cores, metric=metric or program.metric)
 
 
 def _metric(results: Sequence[object]) -> Metric:

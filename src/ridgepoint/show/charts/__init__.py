@@ -1,1 +1,50 @@
-"""A maker for each picture."""
+"""What each picture shows, as a chart or as a page of charts, and how they are drawn.
+
+>>> from ridgepoint import analyse, charts, load
+>>> analysis = analyse(load("triad"), load("vm"))  # doctest: +SKIP
+>>> chart = charts.roofline_chart(analysis.machine, [analysis])  # doctest: +SKIP
+>>> charts.save(chart, "triad.svg")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ridgepoint.core.lazily import offered
+
+_HOMES = {
+    # What a picture is.
+    "Chart": "show.chart",
+    "Page": "show.chart",
+    # What each shows.
+    "latency_chart": "show.charts.latency",
+    "miss_curve_chart": "show.charts.miss_curve",
+    "network_page": "show.charts.network",
+    "pipeline_page": "show.charts.pipeline",
+    "ridgeline_figure": "show.charts.ridgeline",
+    "roofline_chart": "show.charts.roofline",
+    "study_charts": "show.charts.scaling",
+    # How they are drawn.
+    "draw": "show.draw_mpl",
+    "save": "show.draw_mpl",
+    "text": "show.draw_text:render",
+}
+
+if TYPE_CHECKING:
+    from ridgepoint.show import draw_text
+    from ridgepoint.show.chart import Chart as Chart
+    from ridgepoint.show.chart import Page as Page
+    from ridgepoint.show.charts.latency import latency_chart as latency_chart
+    from ridgepoint.show.charts.miss_curve import miss_curve_chart as miss_curve_chart
+    from ridgepoint.show.charts.network import network_page as network_page
+    from ridgepoint.show.charts.pipeline import pipeline_page as pipeline_page
+    from ridgepoint.show.charts.ridgeline import ridgeline_figure as ridgeline_figure
+    from ridgepoint.show.charts.roofline import roofline_chart as roofline_chart
+    from ridgepoint.show.charts.scaling import study_charts as study_charts
+    from ridgepoint.show.draw_mpl import draw as draw
+    from ridgepoint.show.draw_mpl import save as save
+
+    text = draw_text.render
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - every name of the table is a string
+__getattr__ = offered(__name__, _HOMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ridgepoint.core.machine import Machine
+from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.roofs import (
     ShownRoof,
     known_levels,
@@ -25,28 +26,34 @@ from ridgepoint.show.charts.roof_lines import (
     ridge_note,
     roof_lines,
 )
-from ridgepoint.show.charts.subjects import Subject, absences_of, subject
-from ridgepoint.show.words import machine_title, partial_note, shown_cores, shown_name, shown_range
+from ridgepoint.show.charts.subjects import Subject, absences_of
+from ridgepoint.show.words import (
+    machine_title,
+    measured_name,
+    partial_note,
+    shown_cores,
+    shown_name,
+    shown_range,
+)
 from ridgepoint.show.work import used_precisions
-
-__all__ = ["Subject", "roofline_chart", "subject"]
 
 # More than two sets of roofs beside the outer ones cannot be told apart.
 _MOST_BESIDE = 2
 
 
 def roofline_chart(
-    machine: Machine, subjects: Sequence[Subject] = (), *, metric: Metric = "flop"
+    machine: Machine, analyses: Sequence[Analysis] = (), *, metric: Metric = "flop"
 ) -> Chart:
     """Return the roofline of a machine with the programs measured.
 
     Parameters
     ----------
     machine : Machine
-    subjects : sequence of Subject
-        None: the machine alone, all cores, with the roofs of one core beside them.
+    analyses : sequence of Analysis
+        Of programs, on that machine. Empty: the machine alone, all cores, with the roofs of one
+        core beside them.
     metric : {"flop", "bop"}
-        What work is counted in on the plane of a machine alone; with subjects it is theirs.
+        What work is counted in on the plane of a machine alone; with programs it is theirs.
 
     Returns
     -------
@@ -61,8 +68,11 @@ def roofline_chart(
     ValueError
         If the work of some is counted in flop and that of others in BOP.
     """
-    metric = _metric(subjects, metric)
-    programs = [ProgramMarks.of(index, program) for index, program in enumerate(subjects)]
+    metric = _metric(analyses, metric)
+    programs = [
+        ProgramMarks.of(index, Subject(name=measured_name(each.measurement), analysis=each))
+        for index, each in enumerate(analyses)
+    ]
     several = len(programs) > 1
     roofs, cores, roof_notes = _roofs(machine, metric, programs)
     x_limits, y_limits = _frame(machine, metric, roofs, programs)
@@ -78,7 +88,7 @@ def roofline_chart(
     unit = WORK_UNITS[metric]
     return Chart(
         title=machine_title(machine),
-        subtitle=_subtitle(machine, subjects, cores),
+        subtitle=_subtitle(machine, programs, cores),
         x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
         y=performance_axis(y_limits, f"Performance [{unit}/s]"),
         lines=(*lines, *own_lines),
@@ -105,9 +115,9 @@ def roofline_chart(
     )
 
 
-def _metric(subjects: Sequence[Subject], of_none: Metric) -> Metric:
+def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:
     """Return what the work of all programs is counted in."""
-    metrics = {program.placement.metric for program in subjects} or {of_none}
+    metrics = {each.metric for each in analyses} or {of_none}
     if len(metrics) > 1:
         raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
     return metrics.pop()
@@ -178,13 +188,13 @@ def _frame(
     )
 
 
-def _subtitle(machine: Machine, subjects: Sequence[Subject], cores: float) -> str:
+def _subtitle(machine: Machine, programs: Sequence[ProgramMarks], cores: float) -> str:
     """Return the cores of the outer roofs, and the samples behind roofs and points."""
     of_cores = shown_cores(cores)
     if cores != machine.cores:
         of_cores = f"{cores:.3g} of {shown_cores(machine.cores)}"
     rates = [ceiling.rate.n for ceiling in machine.ceilings if ceiling.rate is not None]
-    runtimes = [program.placement.runtime_s for program in subjects]
+    runtimes = [program.subject.placement.runtime_s for program in programs]
     runs = [runtime.n for runtime in runtimes if runtime is not None]
     medians = []
     if rates and machine.source is None:

@@ -12,9 +12,7 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.models.points import limit_of, says_nothing
 from ridgepoint.models.work import WORK_UNITS, work_by_resource
 from ridgepoint.show.words import (
-    measured_name,
     percent,
-    printable,
     shown_cores,
     shown_intensity,
     shown_limit,
@@ -57,20 +55,6 @@ class Subject:
             return ""
         used = used_precisions(placement.demand.amounts)
         return shown_limit(str(placement.bound.binding), used)
-
-
-def subject(analysis: Analysis, *, name: str | None = None) -> Subject:
-    """Return a measured program, named by its command.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        On a machine.
-    name : str or None
-        None: the command, without the program's folder, and what was counted alone.
-    """
-    own = measured_name(analysis.measurement) if name is None else printable(name)
-    return Subject(name=own, analysis=analysis)
 
 
 def summary_of(program: Subject, *, say_cores: bool) -> str:

@@ -30,11 +30,11 @@ class LatencyCurve:
     def __post_init__(self) -> None:
         if not self.rounds_s or not self.sizes_bytes:
             raise ValueError("a latency curve needs at least one round of at least one size")
-        if any(len(each) != len(self.sizes_bytes) for each in self.rounds_s):
+        if any(len(times) != len(self.sizes_bytes) for times in self.rounds_s):
             raise ValueError("each round needs one time for each size")
         if list(self.sizes_bytes) != sorted(set(self.sizes_bytes)) or self.sizes_bytes[0] <= 0:
             raise ValueError("sizes_bytes must be positive and ascend")
-        if min(min(each) for each in self.rounds_s) <= 0:
+        if min(min(times) for times in self.rounds_s) <= 0:
             raise ValueError("a time per access must be > 0")
 
     @property

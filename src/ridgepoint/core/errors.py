@@ -81,8 +81,8 @@ def reason_of(error: OSError | ValueError) -> str:
     >>> reason_of(FileNotFoundError(2, "No such file or directory", "x.json"))
     'no such file or directory'
     """
-    said = error.strerror if isinstance(error, OSError) else None
-    return (said or str(error)).lower()
+    message = error.strerror if isinstance(error, OSError) else None
+    return (message or str(error)).lower()
 
 
 class Interrupted(KeyboardInterrupt):

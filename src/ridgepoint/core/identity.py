@@ -129,12 +129,12 @@ class Identity:
         """Return it in words."""
         if not self.inferred:
             return self.title or "unknown"
-        told = "its features do not tell which it is"
+        verdict = "its features do not tell which it is"
         if self.title is not None:
-            told = f"its features are those of {self.title}"
+            verdict = f"its features are those of {self.title}"
             if self.by_caches is not None:
-                told += f", its caches those of {self.by_caches}"
-        return told if self.reported is None else f"reported as {self.reported}; {told}"
+                verdict += f", its caches those of {self.by_caches}"
+        return verdict if self.reported is None else f"reported as {self.reported}; {verdict}"
 
 
 def first_processor(cpuinfo: str) -> dict[str, str]:
@@ -186,27 +186,32 @@ def identify(seen: Seen, processors: Sequence[Processor]) -> Identity:
     Caches contradict nothing on their own, since hypervisors make them up too; they are said
     beside features.
     """
-    of_vendor = [one for one in processors if one.vendor == seen.vendor]
+    of_vendor = [processor for processor in processors if processor.vendor == seen.vendor]
     if not of_vendor:
         return _as_called(seen.called)
-    told = seen.features & frozenset[str]().union(*(one.features for one in of_vendor))
+    features = seen.features & frozenset[str]().union(
+        *(processor.features for processor in of_vendor)
+    )
     reported = _reported(seen, of_vendor)
     made_up = _HYPERVISORS_OWN.search(seen.model) is not None
     if not made_up:
-        if reported is not None and told <= reported.features | reported.early:
+        if reported is not None and features <= reported.features | reported.early:
             return Identity(reported=reported.title, title=reported.title, names=(reported.name,))
         if reported is None and seen.called is not None:
             return _as_called(seen.called)
-    possible = sorted((one for one in of_vendor if told <= one.features), key=lambda one: one.year)
+    possible = sorted(
+        (processor for processor in of_vendor if features <= processor.features),
+        key=lambda processor: processor.year,
+    )
     known = seen.model if made_up else (None if reported is None else reported.title)
-    reasons = tuple(_reasons(seen, told, reported, made_up=made_up))
+    reasons = tuple(_reasons(seen, features, reported, made_up=made_up))
     if not possible or len(possible) == len(of_vendor):
         return Identity(reported=known, title=None, inferred=True, reasons=reasons)
-    oldest = next((one for one in possible if one.server), possible[0])
+    oldest = next((processor for processor in possible if processor.server), possible[0])
     return Identity(
         reported=known,
         title=f"{oldest.title} or later",
-        names=tuple(dict.fromkeys(one.name for one in possible)),
+        names=tuple(dict.fromkeys(processor.name for processor in possible)),
         inferred=True,
         reasons=reasons,
         by_caches=_by_caches(seen, possible),
@@ -221,10 +226,10 @@ def _as_called(called: str | None) -> Identity:
 def _reported(seen: Seen, processors: Sequence[Processor]) -> Processor | None:
     """Return the processor that has the number; without one, the one that LLVM takes it for."""
     if seen.number is not None:
-        for one in processors:
-            if one.has_number(seen.number):
-                return one
-    return next((one for one in processors if one.name == seen.called), None)
+        for processor in processors:
+            if processor.has_number(seen.number):
+                return processor
+    return next((processor for processor in processors if processor.name == seen.called), None)
 
 
 def _is_within(number: tuple[int, ...], row: tuple[int, ...]) -> bool:
@@ -243,14 +248,14 @@ def _is_within(number: tuple[int, ...], row: tuple[int, ...]) -> bool:
 
 
 def _reasons(
-    seen: Seen, told: frozenset[str], reported: Processor | None, *, made_up: bool
+    seen: Seen, features: frozenset[str], reported: Processor | None, *, made_up: bool
 ) -> list[str]:
     """Return why a number is not believed, a clause each."""
     if made_up:
         return ["that model is one that hypervisors make up"]
     if reported is None:
         return ["its number is not known"]
-    more = sorted(told - reported.features - reported.early)
+    more = sorted(features - reported.features - reported.early)
     caches = zip(_CACHES, seen.caches_kib, reported.caches_kib, strict=False)
     return [
         f"{reported.title} has no {', '.join(more)}",
@@ -265,7 +270,7 @@ def _reasons(
 
 def _by_caches(seen: Seen, possible: Sequence[Processor]) -> str | None:
     """Return which of several processors have the caches that are seen, if that tells more."""
-    alike = [one for one in possible if one.has_caches(seen.caches_kib)]
+    alike = [processor for processor in possible if processor.has_caches(seen.caches_kib)]
     if not alike or len(alike) == len(possible):
         return None
-    return " or ".join(dict.fromkeys(one.title for one in alike))
+    return " or ".join(dict.fromkeys(processor.title for processor in alike))

@@ -298,8 +298,8 @@ class Machine(Presentable):
         """What it is, in one line."""
         known = [RESOURCES[name] for name in _TELLING if self.knows(name)]
         rates = [
-            f"{each.label} {format_si(float(self.rate(each.name)), each.rate_unit)}"
-            for each in known
+            f"{resource.label} {format_si(float(self.rate(resource.name)), resource.rate_unit)}"
+            for resource in known
         ]
         return (
             f"{quoted(self.name)}: {self.host.cpu}, {amount(self.cores, 'core')}, "

@@ -359,12 +359,12 @@ def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
 
     Smaller ones may be faster than the link in the long run: what shapes traffic lets a burst pass.
     """
-    found = []
+    ceilings = []
     links = cluster.links
     if links is not None and links.slowest:
         slowest = links.slowest[0]
         where = f"{slowest.sender} to {slowest.receiver}"
-        found.append(_network("slowest link", slowest.rate, threads=1, detail=where))
+        ceilings.append(_network("slowest link", slowest.rate, threads=1, detail=where))
     for threads in sorted({e.ranks // e.nodes for e in cluster.network if e.nodes > 1}):
         rates = [
             (rate, exchange.size_bytes)
@@ -375,10 +375,10 @@ def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
         ]
         if rates:
             rate, size = max(rates, key=lambda pair: pair[1])
-            found.append(
+            ceilings.append(
                 _network("all pairs", rate, threads=threads, detail=f"messages of {size} byte")
             )
-    return tuple(found)
+    return tuple(ceilings)
 
 
 def _network(name: str, rate: Estimate, *, threads: int, detail: str) -> Ceiling:

@@ -140,7 +140,7 @@ class TrafficEstimate:
 
     def at(self, level: str) -> TrafficInterval | None:
         """Return the interval of a level; None: there is none."""
-        return next((one for one in self.levels if one.level == level), None)
+        return next((interval for interval in self.levels if interval.level == level), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -520,7 +520,11 @@ class Measurement(Presentable):
     @property
     def disturbances(self) -> tuple[Caution, ...]:
         """Cautions that others had the CPUs while it was timed."""
-        return tuple(one for one in self.all_cautions if one.code in {"other-load", "stolen-time"})
+        return tuple(
+            caution
+            for caution in self.all_cautions
+            if caution.code in {"other-load", "stolen-time"}
+        )
 
     def traffic_at(self, level: str) -> Traffic | None:
         """Return the traffic at a memory level, or None if it was not measured."""

@@ -54,9 +54,9 @@ class Brief:
 
     def __repr__(self) -> str:
         shown = (
-            f"{each.name}={_brief(getattr(self, each.name))}"
-            for each in fields(self)  # type: ignore[arg-type]
-            if each.repr and getattr(self, each.name) not in (None, (), {})
+            f"{field.name}={_brief(getattr(self, field.name))}"
+            for field in fields(self)  # type: ignore[arg-type]
+            if field.repr and getattr(self, field.name) not in (None, (), {})
         )
         return f"{type(self).__name__}({', '.join(shown)})"
 

@@ -200,7 +200,7 @@ class Distributed:
     nodes: tuple[RankNode, ...]
 
     def __post_init__(self) -> None:
-        if [one.rank for one in self.ranks] != list(range(len(self.ranks))) or not self.ranks:
+        if [rank.rank for rank in self.ranks] != list(range(len(self.ranks))) or not self.ranks:
             raise ValueError("ranks must be numbered from 0, without a gap")
         on_nodes = sorted(rank for node in self.nodes for rank in node.ranks)
         if on_nodes != list(range(len(self.ranks))):
@@ -217,7 +217,7 @@ class Distributed:
         if not self.crosses_network:
             return 0.0
         sent = [None if node.sent_bytes is None else node.sent_bytes.median for node in self.nodes]
-        known = [each for each in sent if each is not None]
+        known = [amount for amount in sent if amount is not None]
         return sum(known) if len(known) == len(sent) else None
 
     def on(self, node: RankNode) -> tuple[Rank, ...]:

@@ -126,11 +126,11 @@ def _places(header: Sequence[str], path: str | Path, line: int) -> dict[str, int
     titles = [title.strip().lower() for title in header]
     places: dict[str, int] = {}
     for name, aliases in _COLUMNS.items():
-        found = [index for index, title in enumerate(titles) if title in aliases]
-        if len(found) > 1:
+        columns = [index for index, title in enumerate(titles) if title in aliases]
+        if len(columns) > 1:
             raise _refused(path, line, f"two columns hold {name!r}", "leave one")
-        if found:
-            places[name] = found[0]
+        if columns:
+            places[name] = columns[0]
         elif name not in _OPTIONAL:
             raise _refused(
                 path, line, f"there is no column {name!r} among {', '.join(map(repr, titles))}",

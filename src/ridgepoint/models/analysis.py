@@ -160,9 +160,9 @@ class Analysis:
         return Analysis(measurement=alone, machine=self.machine, metric=self.metric)
 
     def _placed_parts(self) -> Iterator[PlacedPart]:
-        for region, one in zip(self.measurement.counted.regions, self.regions, strict=True):
-            if one.placement is not None:
-                yield f"region {region.name!r}", one.placement
+        for region, alone in zip(self.measurement.counted.regions, self.regions, strict=True):
+            if alone.placement is not None:
+                yield f"region {region.name!r}", alone.placement
         for part in self.functions:
             if part.analysis is not None and part.timed.relative_error <= CERTAIN:
                 assert part.analysis.placement is not None  # the whole has a machine
@@ -195,9 +195,9 @@ class Analysis:
         """Yield the regions that explain their time."""
         # Counts of its threads, time of others too: neither explains the other.
         others = {
-            one.name
-            for one in self.measurement.timed_regions
-            if any(caution.code == "region-other-threads" for caution in one.cautions)
+            region.name
+            for region in self.measurement.timed_regions
+            if any(caution.code == "region-other-threads" for caution in region.cautions)
         }
         for region, part in zip(self.measurement.counted.regions, self.regions, strict=True):
             if region.name not in others:

@@ -134,11 +134,11 @@ def _verdict(before: Estimate | None, now: Estimate | None, tolerance: float) ->
     return "rose" if _is_below(before, now, tolerance) else "same"
 
 
-def _is_below(one: Estimate, other: Estimate, tolerance: float) -> bool:
+def _is_below(rate: Estimate, other: Estimate, tolerance: float) -> bool:
     """Return whether one lies below the other beyond noise and tolerance."""
-    if one.high is None or other.low is None:
+    if rate.high is None or other.low is None:
         return False
-    return one.high < other.low and one.median < (1 - tolerance) * other.median
+    return rate.high < other.low and rate.median < (1 - tolerance) * other.median
 
 
 def _other_machine(baseline: Machine, machine: Machine) -> list[Caution]:

@@ -39,22 +39,22 @@ def condensed(measurement: Measurement) -> Measurement:
 def _condensed(counted: Counted, sampled: Sampled | None) -> Counted:
     also = None if counted.also is None else _condensed(counted.also, None)
     functions, timed = counted.functions, _timed(sampled)
-    amounts = [dict(_amounts(one)) for one in functions]
+    amounts = [dict(_amounts(function)) for function in functions]
     total: dict[str, int] = {}
     for own in amounts:
         for name, amount in own.items():
             total[name] = total.get(name, 0) + amount
     stays = [
-        (one.object, one.name) in timed
+        (function.object, function.name) in timed
         or any(amount and amount >= LEAST_SHARE * total[name] for name, amount in own.items())
-        for one, own in zip(functions, amounts, strict=True)
+        for function, own in zip(functions, amounts, strict=True)
     ]
     if all(stays):
         return replace(counted, also=also)
-    left = [one for one, does in zip(functions, stays, strict=True) if not does]
+    left = [function for function, does in zip(functions, stays, strict=True) if not does]
     return replace(
         counted,
-        functions=tuple(one for one, does in zip(functions, stays, strict=True) if does),
+        functions=tuple(function for function, does in zip(functions, stays, strict=True) if does),
         remainder=_together(left, counted.remainder),
         also=also,
     )
@@ -77,8 +77,12 @@ def _timed(sampled: Sampled | None) -> set[_Key]:
     """Return the functions that took time."""
     if sampled is None:
         return set()
-    least_s = LEAST_SHARE * sum(one.runtime_s.median for one in sampled.functions)
-    return {(one.object, one.name) for one in sampled.functions if one.runtime_s.median >= least_s}
+    least_s = LEAST_SHARE * sum(function.runtime_s.median for function in sampled.functions)
+    return {
+        (function.object, function.name)
+        for function in sampled.functions
+        if function.runtime_s.median >= least_s
+    }
 
 
 def _together(left: Sequence[FunctionCounts], before: Remainder | None) -> Remainder:
@@ -86,7 +90,7 @@ def _together(left: Sequence[FunctionCounts], before: Remainder | None) -> Remai
     known = () if before is None else (before,)
     parts: list[FunctionCounts | Remainder] = [*left, *known]
     return Remainder(
-        functions=len(left) + sum(one.functions for one in known),
-        counts=Counts.total(one.counts for one in parts),
-        traffic=Traffic.total(row for one in parts for row in one.traffic),
+        functions=len(left) + sum(remainder.functions for remainder in known),
+        counts=Counts.total(part.counts for part in parts),
+        traffic=Traffic.total(row for part in parts for row in part.traffic),
     )

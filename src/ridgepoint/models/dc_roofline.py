@@ -229,13 +229,13 @@ def _designed(peak: float | None, scale: int | None) -> float | None:
     """Return the peak itself for no scale; None: it is not known."""
     if peak is None or scale is None:
         return peak
-    found = ceiling_bop_per_s(
+    ceiling = ceiling_bop_per_s(
         peak,
         port_efficiency=PORT_EFFICIENCY,
         ilp_efficiency=ILP_EFFICIENCY,
         simd_scale=float(scale),
     )
-    return float(found)
+    return float(ceiling)
 
 
 def _bits(ceiling: Ceiling) -> int | None:

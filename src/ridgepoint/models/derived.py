@@ -33,16 +33,20 @@ def nodes_together(machine: Machine, nodes: int) -> Machine:
         raise ValueError(f"nodes must be > 0, got {nodes!r}")
     if nodes == 1:
         return machine
-    links = [one for one in machine.ceilings if one.resource == "network" and one.rate is not None]
+    links = [
+        ceiling
+        for ceiling in machine.ceilings
+        if ceiling.resource == "network" and ceiling.rate is not None
+    ]
     link = max(links, key=_median, default=None)
-    others = [one for one in machine.ceilings if one.resource != "network"]
+    others = [ceiling for ceiling in machine.ceilings if ceiling.resource != "network"]
     cores = machine.host.cores * nodes
     return replace(
         machine,
         name=f"{nodes} x {machine.name}",
         host=replace(machine.host, cores=cores),
         ceilings=(
-            *(_times(one, nodes, threads=one.threads * nodes) for one in others),
+            *(_times(ceiling, nodes, threads=ceiling.threads * nodes) for ceiling in others),
             *(() if link is None else (_times(link, nodes, threads=cores),)),
         ),
     )
@@ -78,7 +82,7 @@ def with_network(machine: Machine, bytes_per_s: float) -> Machine:
         rate=Estimate([bytes_per_s]),
         source="given",
     )
-    others = (one for one in machine.ceilings if one.resource != "network")
+    others = (ceiling for ceiling in machine.ceilings if ceiling.resource != "network")
     return replace(machine, ceilings=(*others, given))
 
 

@@ -96,9 +96,9 @@ def machine_for(measurement: Measurement, machine: Machine) -> Machine:
 
 def division(whole: Distributed) -> Division | None:
     """Return where the time goes; None: it is not known."""
-    outside = [one.outside_mpi_s for one in whole.ranks]
-    known = [each for each in outside if each is not None]
-    runtimes = [one.runtime_s.median for one in whole.ranks if one.runtime_s is not None]
+    outside = [rank.outside_mpi_s for rank in whole.ranks]
+    known = [seconds for seconds in outside if seconds is not None]
+    runtimes = [rank.runtime_s.median for rank in whole.ranks if rank.runtime_s is not None]
     if len(known) < len(outside) or not known:
         return None
     mean, longest = sum(known) / len(known), max(known)
@@ -126,9 +126,9 @@ def judge(measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
     whole = _of_ranks(measurement)
     nodes = tuple(_bounded(measurement, machine, metric))
     network = [
-        float(each.bound.times_s["network"])
-        for each in nodes
-        if each.bound is not None and "network" in each.bound.times_s
+        float(node.bound.times_s["network"])
+        for node in nodes
+        if node.bound is not None and "network" in node.bound.times_s
     ]
     network_s: float | None = None
     if not whole.crosses_network:
@@ -159,8 +159,8 @@ def _limit(
 def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
     """Return what bounds the ranks where most of the time is outside MPI."""
     times: dict[str, float] = {}
-    for each in nodes:
-        for path, seconds in ({} if each.bound is None else each.bound.times_s).items():
+    for node in nodes:
+        for path, seconds in ({} if node.bound is None else node.bound.times_s).items():
             if path != "network":
                 times[path] = max(times.get(path, 0.0), float(seconds))
     longest = max(times, key=lambda path: times[path], default="")
@@ -222,8 +222,8 @@ def nodes_on_ridgeline(
     whole = _of_ranks(measurement)
     demands = [_demand(measurement, node, metric) for node in whole.nodes]
     work: dict[str, float] = {}
-    for each in demands:
-        for name, amount in each.amounts.items():
+    for demand in demands:
+        for name, amount in demand.amounts.items():
             if RESOURCES[name].path == "compute":
                 work[name] = work.get(name, 0.0) + float(amount)
     ridgeline = Ridgeline(
@@ -242,16 +242,16 @@ def nodes_on_ridgeline(
 def _needed(measurement: Measurement, metric: Metric) -> set[str]:
     """Return the resources that all nodes together ask for, and of which each one's is known."""
     demands = [_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes]
-    names = {name for each in demands for name in each.amounts}
-    if any("network" not in each.amounts for each in demands):
+    names = {name for demand in demands for name in demand.amounts}
+    if any("network" not in demand.amounts for demand in demands):
         names.discard("network")
     return names
 
 
 def _stacked(demands: list[Demand]) -> Demand:
-    names = dict.fromkeys(name for each in demands for name in each.amounts)
+    names = dict.fromkeys(name for demand in demands for name in demand.amounts)
     return Demand(
-        {name: np.array([each.amounts.get(name, 0.0) for each in demands]) for name in names}
+        {name: np.array([demand.amounts.get(name, 0.0) for demand in demands]) for name in names}
     )
 
 
@@ -281,11 +281,11 @@ def _demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:
     """Return what the ranks of a node asked of it, as far as it is known."""
     whole = _of_ranks(measurement)
     ranks = whole.on(node)
-    counts = [one.counts for one in ranks if one.counts is not None]
+    counts = [rank.counts for rank in ranks if rank.counts is not None]
     amounts: dict[str, float] = {}
     if len(counts) == len(ranks):
         amounts |= {k: float(v) for k, v in work_by_resource(Counts.total(counts), metric).items()}
-    dram = [part for one in ranks for part in one.traffic if part.level == "dram"]
+    dram = [part for rank in ranks for part in rank.traffic if part.level == "dram"]
     for part in Traffic.total(dram):
         amounts["dram_read"] = float(part.read_bytes)
         if part.write_bytes is not None:

@@ -120,32 +120,34 @@ def explain(subject: Subject) -> Explained | None:
     if not runtime_s or subject.placement.bound is None:
         return None
     outside = tuple(_outside(subject, runtime_s))
-    outside_s = min(sum(one.seconds for one in outside), 0.95 * runtime_s)
+    outside_s = min(sum(part.seconds for part in outside), 0.95 * runtime_s)
     inside_s = runtime_s - outside_s
     roofs = tuple(_roofs(subject, runtime_s))
     latencies = tuple(_latencies(subject, runtime_s))
-    certain = max(roofs, key=lambda one: one.seconds, default=None)
+    certain = max(roofs, key=lambda roof: roof.seconds, default=None)
     cause = certain if certain is not None and certain.seconds >= NEAR * inside_s else None
     per_cycle = _per_cycle(subject, inside_s)
     if cause is None:
         low, high = _ONE_BY_ONE
         # Page walks are part of the misses that need them.
-        each = [one for one in latencies if one.code != WALKS]
-        likely = [one for one in each if low * inside_s <= one.seconds <= high * inside_s]
-        likely = [one for one in likely if _waits(subject, one.code, per_cycle)]
-        cause = min(likely, key=lambda one: abs(one.seconds - inside_s), default=None)
+        alone = [latency for latency in latencies if latency.code != WALKS]
+        likely = [
+            latency for latency in alone if low * inside_s <= latency.seconds <= high * inside_s
+        ]
+        likely = [latency for latency in likely if _waits(subject, latency.code, per_cycle)]
+        cause = min(likely, key=lambda latency: abs(latency.seconds - inside_s), default=None)
     most = _ONE_BY_ONE[1] * runtime_s
     parts = [
-        one
-        for one in (*outside, *roofs, *latencies)
+        part
+        for part in (*outside, *roofs, *latencies)
         # Latencies that overlap for certain say nothing.
-        if one.share >= NAMED and (one.sense != "most" or one.seconds <= most)
+        if part.share >= NAMED and (part.sense != "most" or part.seconds <= most)
     ]
     return Explained(
         runtime_s=runtime_s,
         outside_s=outside_s,
         cause=cause,
-        parts=tuple(sorted(parts, key=lambda one: -one.seconds)),
+        parts=tuple(sorted(parts, key=lambda part: -part.seconds)),
         per_cycle=per_cycle,
     )
 
@@ -173,9 +175,15 @@ def started_s(subject: Subject) -> float | None:
     sampled = subject.measurement.sampled
     if sampled is None or not sampled.functions:
         return None
-    total_s = sum(one.runtime_s.median for one in sampled.functions)
-    main = [one for one in sampled.functions if one.runtime_s.median >= LEAST_PART * total_s]
-    return min((one.first_s for one in main if one.first_s is not None), default=None)
+    total_s = sum(function.runtime_s.median for function in sampled.functions)
+    main = [
+        function
+        for function in sampled.functions
+        if function.runtime_s.median >= LEAST_PART * total_s
+    ]
+    return min(
+        (function.first_s for function in main if function.first_s is not None), default=None
+    )
 
 
 def _seen(code: str, seconds: float, runtime_s: float) -> Explanation:
@@ -283,9 +291,9 @@ def hot_function(subject: Subject) -> tuple[str, float] | None:
 
     None where no function with a name does half of all, or one does everything.
     """
-    found = subject.hottest(lambda function: function.counts.instructions)
-    if found is None or subject.measurement.counted.selected is not None:
+    hottest = subject.hottest(lambda function: function.counts.instructions)
+    if hottest is None or subject.measurement.counted.selected is not None:
         return None
-    function, share = found
+    function, share = hottest
     is_named = function.object is not None and not function.name.startswith("0x")
     return (function.name, share) if is_named else None

@@ -137,13 +137,13 @@ class MixBound:
 def mix_of(counts: Counts) -> Mix:
     """Return the flop by kind: every one that was counted."""
     mix: dict[Kind, float] = {}
-    for each in counts.flop:
-        operation = each.operation
-        if operation is None and each.fma is not None:
-            operation = "fma" if each.fma else SINGLE
-        kind = each.precision, each.width_bits, operation
-        if each.flop:
-            mix[kind] = mix.get(kind, 0.0) + float(each.flop)
+    for flop_count in counts.flop:
+        operation = flop_count.operation
+        if operation is None and flop_count.fma is not None:
+            operation = "fma" if flop_count.fma else SINGLE
+        kind = flop_count.precision, flop_count.width_bits, operation
+        if flop_count.flop:
+            mix[kind] = mix.get(kind, 0.0) + float(flop_count.flop)
     return mix
 
 

@@ -76,13 +76,15 @@ def doubts_that_matter(machine: Machine) -> dict[tuple[str, str, int, str | None
         measured keep all of theirs.
     """
     binding = _binding(machine)
-    found = {}
+    doubts = {}
     for ceiling in machine.ceilings:
         if ceiling.rate is None:
-            found[ceiling.key] = set(ceiling.cautions)
+            doubts[ceiling.key] = set(ceiling.cautions)
         elif ceiling.key in binding:
-            found[ceiling.key] = {one for one in ceiling.cautions if _is_large(one, ceiling)}
-    return {key: cautions for key, cautions in found.items() if cautions}
+            doubts[ceiling.key] = {
+                caution for caution in ceiling.cautions if _is_large(caution, ceiling)
+            }
+    return {key: cautions for key, cautions in doubts.items() if cautions}
 
 
 def _binding(machine: Machine) -> set[tuple[str, str, int, str | None]]:

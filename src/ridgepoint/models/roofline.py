@@ -78,8 +78,10 @@ class Roofline(Presentable):
     @property
     def headline(self) -> str:
         """What it is, in one line."""
-        each = [(RESOURCES[roof.resource], roof.rate) for roof in self.roofs]
-        roofs = [f"{one.label} {format_si(rate, one.rate_unit)}" for one, rate in each]
+        rates = [(RESOURCES[roof.resource], roof.rate) for roof in self.roofs]
+        roofs = [
+            f"{resource.label} {format_si(rate, resource.rate_unit)}" for resource, rate in rates
+        ]
         return f"of {quoted(self.machine.name)}: {', '.join(roofs)}"
 
     def resource(self, level: str) -> str:

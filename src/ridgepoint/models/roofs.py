@@ -94,7 +94,7 @@ def known_precisions(machine: Machine) -> list[str]:
 
 def ceilings_of_any_work(machine: Machine, resource: str) -> list[Ceiling]:
     """Return the ceilings of a resource that bound more than divisions and chains."""
-    return [each for each in _rated(machine, resource) if not each.bounds_some_work_alone]
+    return [ceiling for ceiling in _rated(machine, resource) if not ceiling.bounds_some_work_alone]
 
 
 def shown_roofs(

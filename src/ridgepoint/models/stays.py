@@ -37,8 +37,10 @@ def time_within(
     Each function's time is divided as its instructions are: of `memcpy`, a third of whose
     instructions were executed within, it is a third. The interval takes all or none of it.
     """
-    totals = {(one.object, one.name): one.counts.instructions for one in every}
-    within = {(one.object, one.name): one.counts.instructions for one in selected}
+    totals = {(function.object, function.name): function.counts.instructions for function in every}
+    within = {
+        (function.object, function.name): function.counts.instructions for function in selected
+    }
     middle = low = high = cpu_s = 0.0
     for timed in sampled.functions:
         key = (timed.object, timed.name or "")

@@ -60,21 +60,21 @@ def advice(whole: Subject, parts: Iterable[AdvisedPart] = ()) -> tuple[Advice, .
     program that waits.
     """
     name = whole.name
-    found = [(one.gain or 1.0, name, one) for one in _of(whole)]
+    gains = [(step.gain or 1.0, name, step) for step in _of(whole)]
     for share, part, inside in parts:
-        said = list(_of(part))
-        codes = {one.code for one in said}
+        steps = list(_of(part))
+        codes = {step.code for step in steps}
         # What holds in a part is said of the part, not of all that it is in too; and its own time
         # says more of it than that of the whole.
-        found = [
-            (gain, of, one)
-            for gain, of, one in found
-            if of not in {name, *inside} or not (one.code in codes or _is_about(one, part.name))
+        gains = [
+            (gain, of, step)
+            for gain, of, step in gains
+            if of not in {name, *inside} or not (step.code in codes or _is_about(step, part.name))
         ]
-        found += [(_of_the_whole(share, one.gain), part.name, one) for one in said]
-    ranked = sorted(found, key=lambda each: -each[0])
+        gains += [(_of_the_whole(share, step.gain), part.name, step) for step in steps]
+    ranked = sorted(gains, key=lambda entry: -entry[0])
     on_metric = tuple(_on_metric(whole))
-    return (*(one for _, _, one in ranked[: MOST_ADVICE - len(on_metric)]), *on_metric)
+    return (*(step for _, _, step in ranked[: MOST_ADVICE - len(on_metric)]), *on_metric)
 
 
 def whole_subject(measurement: Measurement, placement: Placement, machine: Machine) -> Subject:
@@ -96,9 +96,9 @@ def _of(subject: Subject) -> Iterator[Advice]:
         return
     in_flop = subject.placement.metric == "flop"
     on_work = on_instructions(subject) if in_flop else ()
-    for one in (*on_memory(subject), *on_work, *on_threads(subject)):
+    for step in (*on_memory(subject), *on_work, *on_threads(subject)):
         # Where no other roof is known none limits the gain: how much it is cannot be said.
-        yield one if one.gain is None or isfinite(one.gain) else replace(one, gain=None)
+        yield step if step.gain is None or isfinite(step.gain) else replace(step, gain=None)
 
 
 def _on_metric(whole: Subject) -> Iterator[Advice]:
@@ -115,9 +115,9 @@ def _on_metric(whole: Subject) -> Iterator[Advice]:
     )
 
 
-def _is_about(one: Advice, name: str) -> bool:
+def _is_about(step: Advice, name: str) -> bool:
     """Return whether advice is about a function, with or without its line."""
-    return one.about == name or one.about.startswith(f"{name} (")
+    return step.about == name or step.about.startswith(f"{name} (")
 
 
 def _of_the_whole(share: float, gain: float | None) -> float:

@@ -235,10 +235,10 @@ def _limited(subject: Subject, mix_s: float) -> float | None:
 
 def _worker(subject: Subject) -> tuple[str, Counts]:
     """Return the name and the counts of the function that does most of the work, or of all."""
-    found = subject.hottest(lambda function: function.counts.work_flop)
-    if found is None:
+    hottest = subject.hottest(lambda function: function.counts.work_flop)
+    if hottest is None:
         return subject.name, subject.counts
-    return subject.place(found[0], lambda counts, _: counts.work_flop), found[0].counts
+    return subject.place(hottest[0], lambda counts, _: counts.work_flop), hottest[0].counts
 
 
 def _computing(counts: Counts) -> int | None:
@@ -249,9 +249,9 @@ def _computing(counts: Counts) -> int | None:
 
 def _how_to(goal: Goal, subject: Subject) -> str:
     """Return how the function that does most of the work comes to better instructions."""
-    found = subject.hottest(lambda function: function.counts.work_flop)
+    hottest = subject.hottest(lambda function: function.counts.work_flop)
     functions = subject.measurement.counted.functions
-    language = language_of(None if found is None else found[0], functions)
+    language = language_of(None if hottest is None else hottest[0], functions)
     mix = subject.mix
     widest = 0 if mix is None else _widest(subject, mix)
     return how_to(goal, language, widest=widest)

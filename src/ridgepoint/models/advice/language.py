@@ -37,12 +37,12 @@ def language_of(function: FunctionCounts | None, functions: Sequence[FunctionCou
         All of the program.
     """
     if function is None:
-        function = max(functions, key=lambda one: one.counts.instructions, default=None)
+        function = max(functions, key=lambda candidate: candidate.counts.instructions, default=None)
     if function is None:
         return "c"
     if function.object is None:
         return "made at run time"
-    beside = [one.name for one in functions if one.object == function.object]
+    beside = [other.name for other in functions if other.object == function.object]
     if any(_GO.match(name) for name in beside):
         return "go"
     if _INTERPRETER.match(PurePath(function.object).name):

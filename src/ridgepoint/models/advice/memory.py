@@ -74,8 +74,8 @@ def _fewer_bytes(subject: Subject) -> Iterator[Advice]:
         fewest = subject.bound_s(
             subject.memory_with({name: _least(subject, curve, name) for name in _DRAM})
         )
-        said, what = _by_curve(subject, curve)
-        seen.append(said)
+        advice, what = _by_curve(subject, curve)
+        seen.append(advice)
         gain = max(min(gain, subject.allowed(fewest)), 1.0) if what != _ONLY_LESS_DATA else gain
     else:
         seen.append(_reuse(subject, level))
@@ -182,8 +182,8 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
         or _BEYOND_CACHES * (dram.pending_write_bytes or 0) > dram.write_bytes
     ):
         return
-    mover, found = _mover(subject, "dram")
-    certain, possible = _overwritten(subject, found)
+    mover, function = _mover(subject, "dram")
+    certain, possible = _overwritten(subject, function)
     most = min(certain or possible, float(dram.write_bytes))
     if most < _WRITES_MATTER * (dram.read_bytes + dram.write_bytes):
         return
@@ -209,14 +209,14 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
     )
 
 
-def _overwritten(subject: Subject, found: FunctionCounts | None) -> tuple[float, float]:
+def _overwritten(subject: Subject, function: FunctionCounts | None) -> tuple[float, float]:
     """Return the bytes read only to be overwritten: those for certain, and those at most.
 
     Reads that loads cannot explain are for stores. Where loads are as many bytes as reads, each
     line read is loaded: none is for a store alone.
     """
-    counts = subject.counts if found is None else found.counts
-    read = _read(subject, "dram") if found is None else _read_of(found, "dram")
+    counts = subject.counts if function is None else function.counts
+    read = _read(subject, "dram") if function is None else _read_of(function, "dram")
     if counts.load_bytes is None or counts.store_bytes is None:
         return 0.0, 0.0
     certain = min(max(read - counts.load_bytes, 0.0), float(counts.store_bytes))
@@ -234,12 +234,12 @@ def _one_by_one(subject: Subject) -> Iterator[Advice]:
         return
     least, most = _ONE_BY_ONE
     per_cycle = subject.counts.instructions / (runtime_s * clock_hz * subject.placement.cores)
-    mover, found = _mover(subject, level)
+    mover, function = _mover(subject, level)
     if (
         not least <= subject.share(waiting) <= most
         or subject.share(subject.own_s) >= EXPLAINS
         or per_cycle >= _WAITING_CORE
-        or (found is None and subject.measurement.counted.functions)
+        or (function is None and subject.measurement.counted.functions)
     ):
         return
     lines = _read(subject, level) / (line_bytes_of(subject) or 1)
@@ -280,16 +280,16 @@ def _whole(subject: Subject) -> float:
 
 def _mover(subject: Subject, level: str) -> tuple[str, FunctionCounts | None]:
     """Return the name of the function that moves most at a level; of all if none stands out."""
-    found = subject.hottest(lambda function: moved(function.traffic, level))
-    if found is None:
+    hottest = subject.hottest(lambda function: moved(function.traffic, level))
+    if hottest is None:
         return subject.name, None
-    return subject.place(found[0], lambda _, traffic: moved(traffic, level)), found[0]
+    return subject.place(hottest[0], lambda _, traffic: moved(traffic, level)), hottest[0]
 
 
 def _where(subject: Subject, level: str) -> str:
     """Return how much a level takes, and which part of its bytes one function moves."""
-    found = subject.hottest(lambda function: moved(function.traffic, level))
-    part = "" if found is None else f"{percent(found[1])} of the "
+    hottest = subject.hottest(lambda function: moved(function.traffic, level))
+    part = "" if hottest is None else f"{percent(hottest[1])} of the "
     moved_bytes = sum(_amount(subject, f"{level}_{way}") for way in ("read", "write"))
     return (
         f"it moves {part}{format_si(moved_bytes, 'B', digits=3)} at {level.upper()}, which take "

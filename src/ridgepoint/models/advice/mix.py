@@ -19,8 +19,8 @@ def used_mix(counts: Counts) -> Mix | None:
         for kind, flop in mix_of(counts).items()
         if flop >= _USED_SHARE * counts.work_flop
     }
-    told = all(width is not None and operation is not None for _, width, operation in used)
-    return used if used and told else None
+    is_known = all(width is not None and operation is not None for _, width, operation in used)
+    return used if used and is_known else None
 
 
 def widest_bits(machine: Machine, precision: str) -> int:

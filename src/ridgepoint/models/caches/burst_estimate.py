@@ -114,7 +114,7 @@ def estimate(
     value = float(shares @ rates[:, 0] / shares.sum())
     low, high = _ends(rates, shares, seed)
     most = max(most, before)
-    value, low, high = (min(before + words * one, most) for one in (value, low, high))
+    value, low, high = (min(before + words * share, most) for share in (value, low, high))
     return Interval(value=value, low=min(low, value), high=max(high, value, min(unseen, most)))
 
 

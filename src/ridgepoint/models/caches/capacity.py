@@ -54,12 +54,12 @@ def caches_here(
         of that size with the same ways and lines.
     tuple of Caution
     """
-    alone = {each.level: each for each in capacities if each.threads == 1}
+    alone = {capacity.level: capacity for capacity in capacities if capacity.threads == 1}
     if not stated:
         measured_only = tuple(
-            _resized(_unstated(each.level), each.size_bytes)
-            for each in alone.values()
-            if each.size_bytes is not None
+            _resized(_unstated(capacity.level), capacity.size_bytes)
+            for capacity in alone.values()
+            if capacity.size_bytes is not None
         )
         return measured_only, tuple(_of_unstated(measured_only))
     caches: list[Cache] = []
@@ -82,7 +82,7 @@ def caches_here(
 def told_of_caches(machine: Machine) -> Iterator[str]:
     """Yield what the system says of each data cache of a machine, and what was measured."""
     stated = {c.level: c for c in machine.stated_caches or () if c.kind != "instruction"}
-    alone = {each.level: each for each in machine.capacities if each.threads == 1}
+    alone = {capacity.level: capacity for capacity in machine.capacities if capacity.threads == 1}
     for level in sorted({*stated, *alone}):
         says = format_size(stated[level].size_bytes) if level in stated else "nothing"
         gets = in_words(alone[level]) if level in alone else "indistinguishable from the next level"
@@ -135,11 +135,11 @@ def capacity_ends(
         return None
     least, most = list(caches), list(caches)
     for index, cache in enumerate(caches):
-        measured = [each for each in capacities if each.level == cache.level]
+        measured = [capacity for capacity in capacities if capacity.level == cache.level]
         if cache in stated or cache.kind == "instruction" or not measured:
             continue
-        low = min(cache.size_bytes, *(each.low_bytes for each in measured))
-        high = max(cache.size_bytes, *(each.high_bytes for each in measured))
+        low = min(cache.size_bytes, *(capacity.low_bytes for capacity in measured))
+        high = max(cache.size_bytes, *(capacity.high_bytes for capacity in measured))
         inner = max((c.size_bytes for c in least[:index] if c.kind != "instruction"), default=0)
         if high > VARIES * low:
             least[index] = _resized(cache, low, beyond=inner)
@@ -193,7 +193,9 @@ def _of_variation(measured: Capacity) -> Iterator[Caution]:
 
 def in_words(capacity: Capacity) -> str:
     """Return a measured capacity with its interval."""
-    low, high = (format_size_roughly(each) for each in (capacity.low_bytes, capacity.high_bytes))
+    low, high = (
+        format_size_roughly(size_bytes) for size_bytes in (capacity.low_bytes, capacity.high_bytes)
+    )
     if capacity.size_bytes is None:
         return f"{high} or more"
     return f"{format_size_roughly(capacity.size_bytes)} ({low} to {high})"

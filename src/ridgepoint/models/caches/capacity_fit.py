@@ -101,15 +101,15 @@ def fit_capacities(
     knees = _search(sizes, whole, [float(cache.size_bytes) for cache in stated])
     fits = _varied(sizes, curve.rounds_s, whole, knees)
     latencies = _latencies(sizes, whole, knees)
-    found: list[Capacity] = []
+    capacities: list[Capacity] = []
     for index, knee in enumerate(knees):
         if latencies[index + 1] < _SHOWS * latencies[index]:
             continue
-        level = stated[index].level if stated else len(found) + 1
+        level = stated[index].level if stated else len(capacities) + 1
         scale = sharers.get(level, 1)
         ends = sorted(fit[index] for fit in fits)
         is_seen = knee * _SEEN_TO_END <= sizes[-1]
-        found.append(
+        capacities.append(
             Capacity(
                 level=level,
                 threads=curve.threads,
@@ -120,7 +120,7 @@ def fit_capacities(
                 latency_s=float(latencies[index]),
             )
         )
-    return tuple(found)
+    return tuple(capacities)
 
 
 def cumulative_of(
@@ -141,13 +141,13 @@ def cumulative_of(
     list of float
         One more, of memory [s].
     """
-    knees = [each.each_bytes for each in capacities if each.each_bytes is not None]
+    knees = [capacity.each_bytes for capacity in capacities if capacity.each_bytes is not None]
     if not knees:
         return [], []
     times = np.array(curve.latency_s)
     sizes = np.array(curve.sizes_bytes, dtype=np.float64)
-    found = np.array(knees, dtype=np.float64)
-    return list(map(float, knees)), list(map(float, _latencies(sizes, times, found)))
+    ends = np.array(knees, dtype=np.float64)
+    return list(map(float, knees)), list(map(float, _latencies(sizes, times, ends)))
 
 
 def fitted_latency(
@@ -167,7 +167,7 @@ def fitted_latency(
     ndarray, shape (n,), or None
         [s]; None: no level was told from the next.
     """
-    own = [each for each in capacities if (each.threads > 1) == (curve.threads > 1)]
+    own = [capacity for capacity in capacities if (capacity.threads > 1) == (curve.threads > 1)]
     knees, latencies = cumulative_of(own, curve)
     if not knees:
         return None

@@ -89,14 +89,14 @@ def working_sets(curve: MissCurve) -> tuple[WorkingSet, ...]:
     ... )
     (WorkingSet(size_bytes=6400, saves_bytes=57600),)
     """
-    found: list[tuple[int, int, int]] = []  # size, traffic before and after the fall
+    sets: list[tuple[int, int, int]] = []  # size, traffic before and after the fall
     for size, before, after in _falls(curve):
         if before - after < _LEAST_SHARE * before:
             continue
-        near = found and size < _APART * found[-1][0]
-        found.append((size, found.pop()[1] if near else before, after))
+        near = sets and size < _APART * sets[-1][0]
+        sets.append((size, sets.pop()[1] if near else before, after))
     return tuple(
-        WorkingSet(size_bytes=size, saves_bytes=before - after) for size, before, after in found
+        WorkingSet(size_bytes=size, saves_bytes=before - after) for size, before, after in sets
     )
 
 

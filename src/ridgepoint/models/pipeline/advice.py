@@ -77,7 +77,7 @@ class StageAdvice:
     is_measured: bool
 
 
-def pipeline_advice(found: Assessment) -> tuple[StageAdvice, ...]:
+def pipeline_advice(assessment: Assessment) -> tuple[StageAdvice, ...]:
     """Return what to do, what gains the pipeline most first; empty where nothing gains.
 
     Notes
@@ -87,19 +87,19 @@ def pipeline_advice(found: Assessment) -> tuple[StageAdvice, ...]:
     its roof. Of a stage that was measured, what it executes tells the kinds of climbing apart;
     else its place does, as far as it can.
     """
-    given = [one for stage in found.stages for one in _of_stage(found, stage)]
-    given += _fusions(found)
-    kept = [one for one in given if one.pipeline_gain >= LEAST_PIPELINE_GAIN]
-    return tuple(sorted(kept, key=lambda one: -one.pipeline_gain))
+    given = [advice for stage in assessment.stages for advice in _of_stage(assessment, stage)]
+    given += _fusions(assessment)
+    kept = [advice for advice in given if advice.pipeline_gain >= LEAST_PIPELINE_GAIN]
+    return tuple(sorted(kept, key=lambda advice: -advice.pipeline_gain))
 
 
-def _whole_s(found: Assessment) -> float:
-    return (found.total_s or found.time_s).median
+def _whole_s(assessment: Assessment) -> float:
+    return (assessment.total_s or assessment.time_s).median
 
 
 def _advice(
-    found: Assessment,
-    one: StageFigures,
+    assessment: Assessment,
+    figures: StageFigures,
     kind: Kind,
     gain: float,
     *,
@@ -107,55 +107,56 @@ def _advice(
     what: str,
     is_measured: bool = False,
 ) -> StageAdvice:
-    whole = _whole_s(found)
+    whole = _whole_s(assessment)
     return StageAdvice(
-        stage=one.stage.name,
+        stage=figures.stage.name,
         kind=kind,
         seen=seen,
         what=what,
         gain=gain,
-        pipeline_gain=whole / (whole - one.time_s + one.time_s / gain),
+        pipeline_gain=whole / (whole - figures.time_s + figures.time_s / gain),
         is_measured=is_measured,
     )
 
 
-def _of_stage(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
-    counted = tuple(_counted(found, one))
+def _of_stage(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:
+    counted = tuple(_counted(assessment, figures))
     yield from counted
-    kinds = {each.kind for each in counted}
-    if one.limiter == "dram" and one.work and "fewer-bytes" not in kinds:
-        gain = 1 / one.roofline_efficiency
+    kinds = {advice.kind for advice in counted}
+    if figures.limiter == "dram" and figures.work and "fewer-bytes" not in kinds:
+        gain = 1 / figures.roofline_efficiency
         yield _advice(
-            found, one, "fewer-bytes", gain,
+            assessment, figures, "fewer-bytes", gain,
             seen=(
-                f"its intensity, {_flop_per_byte(one)} flop/byte, is below the ridge at "
-                f"{found.ridge:.3g}"
+                f"its intensity, {_flop_per_byte(figures)} flop/byte, is below the ridge at "
+                f"{assessment.ridge:.3g}"
             ),
             what=(
                 "keep its data in caches (block, reorder), store the data in fewer bytes, and "
                 "write it only once"
             ),
         )  # fmt: skip
-    if one.programming_efficiency < NEAR_ROOF and not kinds - {"fewer-bytes"}:
-        yield from _climbs(found, one)
+    if figures.programming_efficiency < NEAR_ROOF and not kinds - {"fewer-bytes"}:
+        yield from _climbs(assessment, figures)
 
 
-def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
+def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:
     """Yield what may lift a stage to its roof, as far as its place tells."""
-    gain = 1 / one.programming_efficiency
-    reached = f"it reaches {100 * one.programming_efficiency:.0f} % of its"
-    if one.limiter == "dram":
+    gain = 1 / figures.programming_efficiency
+    reached = f"it reaches {100 * figures.programming_efficiency:.0f} % of its"
+    if figures.limiter == "dram":
         seen = f"{reached} bandwidth roof"
         yield _advice(
-            found, one, "prefetch", gain, seen=seen,
+            assessment, figures, "prefetch", gain, seen=seen,
             what=(
                 "request data before it is needed: prefetch, keep more loads in flight, work "
                 "on longer runs of data"
             ),
         )  # fmt: skip
-        if any(ceiling.part is not None for ceiling in found.machine.ceilings):
+        if any(ceiling.part is not None for ceiling in assessment.machine.ceilings):
             yield _advice(
-                found, one, "affinity", gain, seen=f"{seen}, on a machine of several nodes",
+                assessment, figures, "affinity", gain,
+                seen=f"{seen}, on a machine of several nodes",
                 what=(
                     "keep each thread's data on its own node: pin threads, and let the thread "
                     "that uses a page touch it first"
@@ -164,58 +165,61 @@ def _climbs(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
         return
     seen = f"{reached} compute roof"
     yield _advice(
-        found, one, "parallelism", gain, seen=seen,
+        assessment, figures, "parallelism", gain, seen=seen,
         what="vectorise, unroll with several accumulators, keep all lanes and pipes busy"
-        + ("" if one.programming_efficiency >= FAR_BELOW_MEMORY else
+        + ("" if figures.programming_efficiency >= FAR_BELOW_MEMORY else
            "; if it passes over data in caches again and again, fuse the passes"),
     )  # fmt: skip
     yield _advice(
-        found, one, "multiply-add", min(gain, _MOST_BY_FMA), seen=seen,
+        assessment, figures, "multiply-add", min(gain, _MOST_BY_FMA), seen=seen,
         what="let products and additions fuse, where they come in pairs",
     )  # fmt: skip
 
 
-def _counted(found: Assessment, one: StageFigures) -> Iterator[StageAdvice]:
+def _counted(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:
     """Yield what the counts of a measured stage say."""
-    measured = one.stage.measurement
+    measured = figures.stage.measurement
     if measured is None:
         return
-    analysis = analyse(measured, found.machine, cores=found.cores, metric="flop")
+    analysis = analyse(measured, assessment.machine, cores=assessment.cores, metric="flop")
     best: dict[Kind, StageAdvice] = {}
-    for said in analysis.advice:
-        kind = _KIND_OF.get(said.code)
-        if kind is None or said.gain is None:
+    for advice in analysis.advice:
+        kind = _KIND_OF.get(advice.code)
+        if kind is None or advice.gain is None:
             continue
         given = _advice(
-            found, one, kind, said.gain, seen=f"{said.about}: {said.seen}", what=said.what,
-            is_measured=True,
+            assessment, figures, kind, advice.gain, seen=f"{advice.about}: {advice.seen}",
+            what=advice.what, is_measured=True,
         )  # fmt: skip
         if kind not in best or given.gain > best[kind].gain:
             best[kind] = given
     yield from best.values()
 
 
-def _fusions(found: Assessment) -> Iterator[StageAdvice]:
+def _fusions(assessment: Assessment) -> Iterator[StageAdvice]:
     """Yield memory-bound stages that could do a neighbour's work on the bytes that they move.
 
     More work for the sake of intensity gains nothing; work that is taken from a neighbour does.
     """
-    for index, one in enumerate(found.stages):
-        if one.limiter != "dram":
+    for index, figures in enumerate(assessment.stages):
+        if figures.limiter != "dram":
             continue
-        around = (*found.stages[max(index - 1, 0) : index], *found.stages[index + 1 : index + 2])
+        around = (
+            *assessment.stages[max(index - 1, 0) : index],
+            *assessment.stages[index + 1 : index + 2],
+        )
         other = max(
-            (each for each in around if each.limiter == "compute"),
-            key=lambda each: each.time_s,
+            (neighbour for neighbour in around if neighbour.limiter == "compute"),
+            key=lambda neighbour: neighbour.time_s,
             default=None,
         )
         if other is None:
             continue
-        saved = _overlapped(one, other)
-        whole = _whole_s(found)
-        both = one.time_s + other.time_s
+        saved = _overlapped(figures, other)
+        whole = _whole_s(assessment)
+        both = figures.time_s + other.time_s
         yield StageAdvice(
-            stage=one.stage.name,
+            stage=figures.stage.name,
             kind="more-work-per-byte",
             seen=(
                 f"it moves data while nothing computes, and its neighbour {other.stage.name} "
@@ -231,17 +235,17 @@ def _fusions(found: Assessment) -> Iterator[StageAdvice]:
         )
 
 
-def _overlapped(one: StageFigures, other: StageFigures) -> float:
+def _overlapped(figures: StageFigures, other: StageFigures) -> float:
     """Return the seconds that two stages save at most if they run as one.
 
     Each path keeps the share of its roof that its stage reaches now; the bytes that would no
     longer be handed on are not counted.
     """
-    both = (one, other)
+    both = (figures, other)
     compute_s = sum(stage.compute_s / stage.programming_efficiency for stage in both)
     memory_s = sum(stage.memory_s / stage.programming_efficiency for stage in both)
-    return one.time_s + other.time_s - float(combined((compute_s, memory_s)))
+    return figures.time_s + other.time_s - float(combined((compute_s, memory_s)))
 
 
-def _flop_per_byte(one: StageFigures) -> str:
-    return "infinitely many" if one.intensity is None else f"{one.intensity:.3g}"
+def _flop_per_byte(figures: StageFigures) -> str:
+    return "infinitely many" if figures.intensity is None else f"{figures.intensity:.3g}"

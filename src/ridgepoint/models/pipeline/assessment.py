@@ -151,7 +151,7 @@ class Assessment:
 
     def composite(self, rule: Rule) -> Composite:
         """Return the composite by a rule."""
-        return next(one for one in self.composites if one.rule == rule)
+        return next(composite for composite in self.composites if composite.rule == rule)
 
 
 def assess(
@@ -237,19 +237,19 @@ def _cautions(
     drawn: Drawn,
     machine: Machine,
 ) -> tuple[Caution, ...]:
-    found = list(machine.cautions)
-    for one in stages:
-        if one.programming_efficiency > ABOVE_ROOF:
-            found.append(
+    cautions = list(machine.cautions)
+    for figures in stages:
+        if figures.programming_efficiency > ABOVE_ROOF:
+            cautions.append(
                 Caution(
                     "above-roof",
-                    f"{one.stage.name} is {one.programming_efficiency:.2f} times as fast as its "
-                    "roof allows",
+                    f"{figures.stage.name} is {figures.programming_efficiency:.2f} times as fast "
+                    "as its roof allows",
                     "check its work, its bytes (does a cache hold its data?) and the machine",
                 )
             )
-    if any(one.is_clipped for one in composites):
-        found.append(
+    if any(composite.is_clipped for composite in composites):
+        cautions.append(
             Caution(
                 "clipped",
                 "Eq. (7) gives a roofline efficiency above 1, which is impossible",
@@ -257,10 +257,12 @@ def _cautions(
             )
         )
     bare = [
-        one.stage.name for one in stages if one.stage.time_s is None and not one.stage.efficiency
+        figures.stage.name
+        for figures in stages
+        if figures.stage.time_s is None and not figures.stage.efficiency
     ]
     if bare:
-        found.append(
+        cautions.append(
             Caution(
                 "at-roof",
                 f"there is no time for {', '.join(bare)}: the time at the roof is taken",
@@ -269,11 +271,11 @@ def _cautions(
             )
         )
     if drawn.certain:
-        found.append(
+        cautions.append(
             Caution(
                 "single-values",
                 f"there is only a single value for {', '.join(drawn.certain)}",
                 "the intervals do not include its uncertainty; give repeats, or low and high",
             )
         )
-    return tuple(found)
+    return tuple(cautions)

@@ -57,10 +57,10 @@ class Assignment:
     @property
     def shares(self) -> tuple[tuple[str, float], ...]:
         """Seconds of work of each machine that is used: in this proportion they are needed."""
-        found: dict[str, float] = {}
-        for one in self.stages:
-            found[one.machine] = found.get(one.machine, 0.0) + one.time_s
-        return tuple(found.items())
+        seconds: dict[str, float] = {}
+        for stage in self.stages:
+            seconds[stage.machine] = seconds.get(stage.machine, 0.0) + stage.time_s
+        return tuple(seconds.items())
 
 
 def assign(
@@ -92,7 +92,7 @@ def assign(
     -----
     A shortest path through stages and machines, and so the best of all ``machines ** stages``.
     """
-    if not machines or len({one.name for one in machines}) < len(machines):
+    if not machines or len({machine.name for machine in machines}) < len(machines):
         raise ValueError("machines must name at least one, each with a name of its own")
     reached = stage_times(pipeline, machines[0], cores=cores).programming_efficiency
     times = np.array(
@@ -121,7 +121,7 @@ def assign(
     alone = times.sum(axis=0)
     return Assignment(
         stages=tuple(stages),
-        time_s=sum(one.time_s + one.transfer_s for one in stages),
+        time_s=sum(stage.time_s + stage.transfer_s for stage in stages),
         alone_s=tuple(
             (name, float(seconds) if np.isfinite(seconds) else None)
             for name, seconds in zip(names, alone, strict=True)
@@ -145,12 +145,12 @@ def _transfers(pipeline: Pipeline, machines: int, link: float | None) -> list[fl
         return [0.0 for _ in between]
     if not 0 < link < np.inf:
         raise ValueError(f"link_bytes_per_s must be finite and > 0, got {link!r}")
-    found = []
+    seconds = []
     for stage in between:
         if stage.output_bytes is None:
             raise ValueError(f"it is not known how many bytes {stage.name!r} passes on")
-        found.append(stage.repeat * stage.output_bytes / link)
-    return found
+        seconds.append(stage.repeat * stage.output_bytes / link)
+    return seconds
 
 
 def _shortest(times: Array, moves: Sequence[float]) -> list[int]:

@@ -63,7 +63,7 @@ class Observation:
     def __post_init__(self) -> None:
         if not self.shares:
             raise ValueError("shares must name at least one pipeline")
-        require_weights([one.weight for one in self.shares])
+        require_weights([share.weight for share in self.shares])
         if self.period_s is not None and not 0 < self.period_s < math.inf:
             raise ValueError(f"period_s must be finite and > 0, got {self.period_s!r}")
         if not self.legroom or not all(0 < share <= 1 for share in self.legroom):
@@ -73,29 +73,29 @@ class Observation:
     def time_s(self) -> Estimate:
         """T_sdp of Eq. (12): the weighted time of one device, for the period or for a second."""
         times = (self.period_s or 1.0) if self.is_of_a_second else 1.0
-        return _sum([(times * one.weight, one.time_s) for one in self.shares])
+        return _sum([(times * share.weight, share.time_s) for share in self.shares])
 
     @property
     def load_per_s(self) -> float | None:
         """Weighted load, flop/s; None: a pipeline has none."""
-        loads = [(one.weight, one.assessment.load_per_s) for one in self.shares]
+        loads = [(share.weight, share.assessment.load_per_s) for share in self.shares]
         known = [weight * load for weight, load in loads if load is not None]
         return sum(known) if len(known) == len(loads) else None
 
     @property
     def devices(self) -> Estimate | None:
         """Devices that the weighted load keeps busy; None: not known."""
-        each = self._each()
-        if each is None:
+        devices = self._each()
+        if devices is None:
             return None
-        weights = [one.weight for one in self.shares]
-        return _sum(list(zip(weights, each, strict=True)))
+        weights = [share.weight for share in self.shares]
+        return _sum(list(zip(weights, devices, strict=True)))
 
     @property
     def most_devices(self) -> Estimate | None:
         """Devices of the pipeline that needs most: what keeps up at every moment."""
-        each = self._each()
-        return None if each is None else max(each, key=lambda one: one.median)
+        devices = self._each()
+        return None if devices is None else max(devices, key=lambda estimate: estimate.median)
 
     def devices_to_fit(self, legroom: float) -> Estimate | None:
         """Return the devices with which the stages end in a share of the period; None: unknown."""
@@ -105,8 +105,8 @@ class Observation:
         return self.time_s.map(lambda seconds: seconds / (legroom * period))
 
     def _each(self) -> list[Estimate] | None:
-        needed = [one.assessment.devices for one in self.shares]
-        known = [one for one in needed if one is not None]
+        needed = [share.assessment.devices for share in self.shares]
+        known = [estimate for estimate in needed if estimate is not None]
         return known if len(known) == len(needed) else None
 
 

@@ -106,6 +106,6 @@ def sensitivity(
     ).bound_s
     gains = whole / ((better / reached[:, None]).sum(axis=0) + host)
     return Sensitivity(
-        stages=tuple(sorted(stages, key=lambda one: -one.time)),
+        stages=tuple(sorted(stages, key=lambda gain: -gain.time)),
         device=DeviceGain(compute=float(gains[0]), bandwidth=float(gains[1]), both=float(gains[2])),
     )

@@ -97,20 +97,20 @@ def draw(
         known = stage.time_s or stage.efficiency
         if known is None:
             continue
-        found = _drawn(known, random, draws)
-        if found is None:
+        drawn = _drawn(known, random, draws)
+        if drawn is None:
             certain.append(stage.name)
             continue
         uncertain.append(stage.name)
         if stage.time_s is not None:
-            times[stage.name] = found
+            times[stage.name] = drawn
         else:
-            reached[stage.name] = np.minimum(found, 1.0)
+            reached[stage.name] = np.minimum(drawn, 1.0)
     factors = {}
     for path, rate in _rates(pipeline, machine, cores):
-        found = _drawn(rate, random, draws)
-        factors[path] = 1.0 if found is None else found / rate.median
-        if found is not None:
+        drawn = _drawn(rate, random, draws)
+        factors[path] = 1.0 if drawn is None else drawn / rate.median
+        if drawn is not None:
             uncertain.append(f"{path} ceiling")
     host = None if pipeline.host_time_s is None else _drawn(pipeline.host_time_s, random, draws)
     if host is not None:
@@ -156,7 +156,7 @@ def _rates(
             if RESOURCES[name].path == "compute":
                 work[name] = work.get(name, 0.0) + stage.repeat * float(amount)
     threads = machine.cores if cores is None else int(cores)
-    for path, name in (("compute", max(work, key=lambda one: work[one])), ("dram", "dram")):
+    for path, name in (("compute", max(work, key=lambda name: work[name])), ("dram", "dram")):
         best = machine.best(name, threads=threads)
         rate = None if best is None else best.rate_of(resource_named(name))
         if rate is not None:

@@ -159,7 +159,9 @@ class Ridgeline:
         if not self.machines:
             raise ValueError("machines must name at least one")
         if self.work not in RESOURCES or RESOURCES[self.work].path != "compute":
-            known = ", ".join(name for name, each in RESOURCES.items() if each.path == "compute")
+            known = ", ".join(
+                name for name, resource in RESOURCES.items() if resource.path == "compute"
+            )
             raise ValueError(f"work must be one of {known}, got {self.work!r}")
         exponent_of(self.overlap)
 
@@ -176,7 +178,7 @@ class Ridgeline:
         UnknownCeiling
             If a machine has no such ceiling.
         """
-        return min(float(one.rate(resource, cores=self.cores)) for one in self.machines)
+        return min(float(machine.rate(resource, cores=self.cores)) for machine in self.machines)
 
     @property
     def peak(self) -> float:

@@ -75,8 +75,8 @@ class _Fleet:
         """Return the rates of machines; `cores` are taken into account once."""
         rates = {}
         for name in resources:
-            each = np.array([float(one.rate(name, cores=cores)) for one in machines])
-            rates[name] = (each[:1] if (each == each[0]).all() else each)[:, None]
+            rate = np.array([float(machine.rate(name, cores=cores)) for machine in machines])
+            rates[name] = (rate[:1] if (rate == rate[0]).all() else rate)[:, None]
         return cls(rates=rates)
 
     def part(self, kinds: slice) -> _Fleet:

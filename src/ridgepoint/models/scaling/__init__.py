@@ -189,8 +189,8 @@ class Scaling:
         ValueError
             If a node has not so many cores, or a number is not finite and positive.
         """
-        found = self.bound_at(cores, nodes)
-        performance, alone = found.attainable, self.bound_at(1, 1).attainable
+        least = self.bound_at(cores, nodes)
+        performance, alone = least.attainable, self.bound_at(1, 1).attainable
         busy = np.multiply(cores, nodes, dtype=np.float64)
         q, p, performance, busy = np.broadcast_arrays(
             np.asarray(cores, dtype=np.float64), np.asarray(nodes, dtype=np.float64),
@@ -199,7 +199,7 @@ class Scaling:
         return Scaled(
             cores=plain(q),
             nodes=plain(p),
-            bound=found,
+            bound=least,
             performance=plain(performance),
             speed_up=plain(performance / self.core_rate),
             peak_efficiency=plain(performance / (busy * self.core_rate)),

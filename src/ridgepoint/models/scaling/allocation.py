@@ -85,9 +85,11 @@ def allocations(
 ) -> tuple[Allocation, ...]:
     """Return every allocation of some cores on some nodes; nodes vary last."""
     return tuple(
-        one
+        allocation
         for q in cores
-        for one in _each(scaling.at(cores=float(q), nodes=np.asarray(nodes, dtype=np.float64)))
+        for allocation in _each(
+            scaling.at(cores=float(q), nodes=np.asarray(nodes, dtype=np.float64))
+        )
     )
 
 
@@ -216,13 +218,13 @@ def _best_real(scaling: Scaling, cores: int, whole: int) -> float:
 
     if whole == 1:
         return 1.0
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda p: scaling.at(cores=cores, nodes=float(p)).time_s,
         bounds=(whole - 1.0, whole + 1.0),
         method="bounded",
         options={"xatol": 1e-9 * whole},
     )
-    return float(found.x)
+    return float(minimum.x)
 
 
 def _each(scaled: Scaled) -> Iterator[Allocation]:
@@ -230,8 +232,8 @@ def _each(scaled: Scaled) -> Iterator[Allocation]:
     shape = np.shape(scaled.performance)
 
     def spread(values: npt.ArrayLike) -> list[float]:
-        found: list[float] = np.broadcast_to(np.asarray(values, dtype=np.float64), shape).tolist()
-        return found
+        numbers: list[float] = np.broadcast_to(np.asarray(values, dtype=np.float64), shape).tolist()
+        return numbers
 
     limiters = np.broadcast_to(scaled.bound.limiter, shape).tolist()
     parts = {name: spread(seconds) for name, seconds in scaled.bound.times_s.items()}

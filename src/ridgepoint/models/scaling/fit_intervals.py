@@ -47,8 +47,8 @@ def profile_interval(solution: Solution, index: int, *, size: float) -> tuple[fl
 
     def squares(candidate: float) -> float:
         nonlocal near
-        found, near = _best_without(solution, index, candidate, near, size)
-        return found
+        least, near = _best_without(solution, index, candidate, near, size)
+        return least
 
     low = 0.0 if squares(0.0) <= allowed else None
     near = solution.values
@@ -93,10 +93,10 @@ def _best_without(
 
     if not others.any():
         return float((residuals(values) ** 2).sum()), values
-    found = [
+    fits = [
         least_squares(held, np.maximum(begin[others] / scale[others], 1e-9), bounds=(0.0, np.inf))
         for begin in (start, solution.values)
     ]
-    best = min(found, key=lambda one: float(one.cost))
+    best = min(fits, key=lambda fit: float(fit.cost))
     values[others] = best.x * scale[others]
     return 2 * float(best.cost), values

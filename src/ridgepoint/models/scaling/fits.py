@@ -72,9 +72,9 @@ class Fit:
         KeyError
             If none has this name.
         """
-        for one in self.parameters:
-            if one.name == name:
-                return one
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
         raise KeyError(name)
 
 
@@ -113,8 +113,8 @@ class _Rates:
         )
 
     def times(self, seconds: Array, cores: Array, nodes: Array, sizes: Array) -> Array:
-        found = self.scaling(seconds, sizes).bound_at(cores, nodes)
-        return np.asarray(found.time_s, dtype=np.float64) + np.zeros_like(cores)
+        least = self.scaling(seconds, sizes).bound_at(cores, nodes)
+        return np.asarray(least.time_s, dtype=np.float64) + np.zeros_like(cores)
 
     def amounts(self, runs: Sequence[Run], size: float) -> tuple[Array, Array]:
         """Return seconds of each run at 1/s of what is free, by path, and of all that is given."""

@@ -194,7 +194,7 @@ def solve(
     residuals = relative_residuals(times, runs, size)
     least = np.zeros(k)
     most = np.full(k, np.inf) if upper is None else upper
-    found = [
+    fits = [
         least_squares(
             lambda scaled: residuals(scaled * scale),
             np.clip(start, 1e-9, most * (1 - 1e-9)), bounds=(least, most),
@@ -202,7 +202,7 @@ def solve(
         )
         for start in starts
     ]  # fmt: skip
-    best = min(found, key=lambda one: float(one.cost))
+    best = min(fits, key=lambda fit: float(fit.cost))
     degrees = len(runs) - k
     variance = 2 * float(best.cost) / degrees
     inverse, moves = _inverse(np.asarray(best.jac))
@@ -264,16 +264,16 @@ def settings(runs: Sequence[Run], size: float) -> tuple[Array, Array, Array]:
 
 def doubts(solution: Solution) -> tuple[Caution, ...]:
     """Return why the model may not hold: beyond noise, or in a systematic way."""
-    found = [_beyond_noise(solution), _trend(solution)]
+    cautions = [_beyond_noise(solution), _trend(solution)]
     if solution.noise is None:
-        found.append(
+        cautions.append(
             Caution(
                 code="no-repeats",
                 seen="no run was repeated, so noise cannot be told from a wrong model",
                 remedy="repeat runs: give several rows that differ only in their time",
             )
         )
-    return tuple(one for one in found if one is not None)
+    return tuple(caution for caution in cautions if caution is not None)
 
 
 def _beyond_noise(solution: Solution) -> Caution | None:
@@ -363,9 +363,9 @@ def _noise(runs: Sequence[Run]) -> float | None:
     Of all pairs of repeats the median distance: one repeat that something disturbed counts little.
     """
     distances = [
-        abs(one - other) / run.time_s.median
+        abs(pair - other) / run.time_s.median
         for run in runs
-        for one, other in itertools.combinations(_some(run.time_s.samples), 2)
+        for pair, other in itertools.combinations(_some(run.time_s.samples), 2)
     ]
     if not distances:
         return None

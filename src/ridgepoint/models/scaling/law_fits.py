@@ -82,9 +82,9 @@ def _law_start(runs: Sequence[Run], is_usl: bool) -> tuple[Array, Array]:
     n = np.array([run.processors for run in runs], dtype=np.float64)
     measured = np.array([run.time_s.median for run in runs])
     columns = np.stack([1 / n, (n - 1) / n, n - 1][: 3 if is_usl else 2], axis=1)
-    found = nnls(columns / measured[:, None], np.ones_like(n))[0]
-    alone = found[0] or float((n * measured).min())
-    values = np.array([alone, *(np.clip(found[1:] / alone, 0.0, 1.0))])
+    solution = nnls(columns / measured[:, None], np.ones_like(n))[0]
+    alone = solution[0] or float((n * measured).min())
+    values = np.array([alone, *(np.clip(solution[1:] / alone, 0.0, 1.0))])
     scale = np.array([alone, *(max(value, 1e-3 / n.max()) for value in values[1:])])
     return values / scale, scale
 

@@ -137,7 +137,7 @@ def listed(numbers: Sequence[int]) -> list[int]:
     if len(numbers) <= _MOST_LISTED:
         return list(numbers)
     ends = (numbers[0], numbers[-1])
-    return [one for one in numbers if one in ends or one & (one - 1) == 0]
+    return [number for number in numbers if number in ends or number & (number - 1) == 0]
 
 
 def _far(fit: Fit, cores: Sequence[int], nodes: Sequence[int]) -> tuple[Caution, ...]:

@@ -14,7 +14,11 @@ from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.derived import with_network
 from ridgepoint.models.ridgeline import Ridgeline
-from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
+from ridgepoint.models.ridgeline.trajectories import (
+    NearestRidge,
+    point_trajectory,
+    training_trajectories,
+)
 from ridgepoint.published.machines import load
 
 CLX = load("cascade-lake")
@@ -439,3 +443,15 @@ def test_no_point_is_no_trajectory():
     """There is nothing to draw."""
     with pytest.raises(ValueError, match="points must name at least one"):
         point_trajectory(PAPER, {})
+
+
+def test_nearest_to_a_ridge_is_the_unit_whose_two_longest_times_are_most_alike():
+    """1 s and 4 s, 3 s and 2 s, 5 s and 1 s of computing and moving: the second, by 1.5."""
+    bench = machine_of(ceiling("fp64", 1.0), ceiling("dram", 1.0), ceiling("network", 1.0))
+    row = point_trajectory(
+        Ridgeline(machines=(bench,)), {"a": (1, 4, 1), "b": (3, 2, 1), "c": (5, 1, 0)}
+    )
+    alone = point_trajectory(Ridgeline(machines=(bench,)), {"a": (1, 0, 0), "b": (0, 0, 2)})
+
+    assert row.nearest_ridge == NearestRidge(index=1, longest="compute", second="memory", ratio=1.5)
+    assert alone.nearest_ridge is None

@@ -40,7 +40,6 @@ def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True
     lines = [f"{named}: {', '.join(asked)}", f"{node}; {overlap}" if with_overlap else node]
     x = scaling.intensity
     if x is not None:
-        balance = float(machine.rate("dram")) / scaling.core_rate
-        intensity = shown_intensity(float(x) / balance)
+        intensity = shown_intensity(float(scaling.bound_at(1, 1).intensity("dram")))
         lines.append(f"intensity {intensity} {unit}/byte, x = {shown_intensity(float(x))}")
     return lines

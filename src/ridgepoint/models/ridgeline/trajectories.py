@@ -8,10 +8,31 @@ from typing import Literal
 
 import numpy as np
 
+from ridgepoint.core.amounts import ratio
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import Placed, Ridgeline
+from ridgepoint.models.ridgeline import REGIONS, Placed, Region, Ridgeline
 
 Variable = Literal["batch", "nodes", "point"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestRidge:
+    """The unit of work that uses two resources most evenly.
+
+    Parameters
+    ----------
+    index : int
+        Which of the units it is.
+    longest, second : str
+        Regions of the two resources, that which takes longest first.
+    ratio : float
+        The longest time over the second: 1 is the ridge itself.
+    """
+
+    index: int
+    longest: Region
+    second: Region
+    ratio: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +59,24 @@ class Trajectory:
     placed: Placed
     batch: tuple[int, ...] | None = None
     nodes: tuple[int, ...] | None = None
+
+    @property
+    def nearest_ridge(self) -> NearestRidge | None:
+        """The unit of work nearest to a ridge; None: each asks for one resource alone."""
+        names = list(REGIONS)
+        times = np.array([np.atleast_1d(self.placed.times_s[name]) for name in names])
+        order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter
+        longest, second = np.take_along_axis(times, order, axis=0)[:2]
+        ratios = np.asarray(ratio(longest, second))
+        index = int(np.argmin(ratios))
+        if second[index] == 0:
+            return None
+        return NearestRidge(
+            index=index,
+            longest=names[order[0, index]],
+            second=names[order[1, index]],
+            ratio=float(ratios[index]),
+        )
 
 
 def training_trajectories(

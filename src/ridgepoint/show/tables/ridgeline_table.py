@@ -120,20 +120,14 @@ def machine_lines(ridgeline: Ridgeline) -> Iterator[str]:
 
 def nearest_the_ridge(one: Trajectory) -> str:
     """Return which unit of work uses two resources most evenly, and how evenly, in words."""
-    times = np.array([np.atleast_1d(one.placed.times_s[region]) for region in REGIONS])
-    order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter
-    first, second = np.take_along_axis(times, order, axis=0)[:2]
-    with np.errstate(divide="ignore"):
-        nearest = int(np.argmin(first / second))
-    if second[nearest] == 0:
+    nearest = one.nearest_ridge
+    if nearest is None:
         return "nearest to the ridge: none, each asks for one resource alone"
-    names = list(REGIONS)
-    above, below = (names[order[rank, nearest]] for rank in range(2))
-    ratio = float(first[nearest] / second[nearest])
+    ratio = nearest.ratio
     how = f"{percent(ratio - 1)} longer than" if ratio < 2 else f"{ratio:.3g} times as long as"
     return (
-        f"nearest to a ridge: {one.variable} {printable(one.labels[nearest])}, "
-        f"whose {above} takes {how} its {below}"
+        f"nearest to a ridge: {one.variable} {printable(one.labels[nearest.index])}, "
+        f"whose {nearest.longest} takes {how} its {nearest.second}"
     )
 
 

@@ -355,6 +355,14 @@ def test_a_series_takes_the_sum_and_what_overlaps_no_more(parts):
     assert combined(whole.times_s.values()) <= whole.time_s * (1 + 1e-12)
 
 
+def test_of_equal_times_in_a_series_compute_limits():
+    """1 s of moving, then 1 s of computing: at the ridge point of the whole."""
+    parts = [bound(Demand({"dram": 3e9}), BENCH), bound(Demand({"fp64": 4e9}), BENCH)]
+
+    assert series(parts).limiter == "compute"
+    assert series(parts).time_s == 2.0
+
+
 @given(demands, st.lists(st.floats(0.1, 10.0), min_size=1, max_size=4))
 def test_the_slowest_of_several_machines_bounds(demand, speeds):
     """Machines that differ by a factor alone: the bound is that of the least one."""

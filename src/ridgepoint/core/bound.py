@@ -136,6 +136,8 @@ def series(bounds: Sequence[Bound]) -> Bound:
 def _joined(bounds: Sequence[Bound], demand: Demand, by: Callable[[Any, Any], Any]) -> Bound:
     def join(times: Sequence[Mapping[str, Amount]]) -> dict[str, Amount]:
         names = dict.fromkeys(name for part in times for name in part)
+        # Of equal times compute is the longest, also where the first part only moves bytes.
+        names = dict.fromkeys(sorted(names, key=lambda name: name != "compute"))
         return {name: plain(reduce(by, [part.get(name, 0.0) for part in times])) for name in names}
 
     return Bound(
@@ -159,10 +161,10 @@ def combined(times_s: Iterable[Amount], overlap: Overlap = "full") -> Amount:
     """
     exponent, parts = exponent_of(overlap), list(times_s)
     if math.isinf(exponent):
-        longest = parts[0]
+        most = parts[0]
         for part in parts[1:]:
-            longest = np.maximum(longest, part)
-        return plain(longest)
+            most = np.maximum(most, part)
+        return plain(most)
     # Scaled by the largest: t^k over- and underflows for a large k.
     largest = np.maximum.reduce(np.broadcast_arrays(*parts))
     scale = np.where(largest > 0, largest, 1.0)

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from ridgepoint.suites.datacenter import REGION, WORKLOADS, command
+from ridgepoint.suites.datacenter.measuring import cases, run_datacenter
 
 pytestmark = pytest.mark.valgrind
 
@@ -35,6 +36,17 @@ def test_flop_of_lu_are_those_counted_by_hand(counted, variant, threads):
     )
 
     assert result.counts.work["fp64"] == lu_flop(N)
+
+
+@pytest.mark.slow
+def test_the_suite_counts_the_flop_of_lu_as_by_hand():
+    """Its quick size, as it was and optimised by the compiler, whichever engine counts."""
+    results = run_datacenter(cases(["lu"]))
+
+    assert [result.case.step for result in results] == ["original", "ILP"]
+    for result in results:
+        assert result.measurement is not None, result.failures
+        assert result.measurement.counted.counts.work_flop == lu_flop(result.case.size)
 
 
 @pytest.mark.parametrize("variant", ["baseline", "native"])

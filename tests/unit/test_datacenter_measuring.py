@@ -3,6 +3,7 @@
 import pytest
 
 from ridgepoint.core.errors import CannotMeasure, Interrupted, ProgramFailed
+from ridgepoint.meters.first_choice import FirstChoice
 from ridgepoint.suites.datacenter import measuring
 
 
@@ -56,3 +57,24 @@ def test_a_program_that_fails_is_quoted(monkeypatch, tmp_path):
     assert first.measurement is None
     assert "lu: cannot hold the matrix; run it by hand" in first.failures[0]
     assert "--ignore-status" not in first.failures[0]
+
+
+@pytest.mark.usefixtures("no_source")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_engine_is_the_one_that_counts_by_default_elsewhere(monkeypatch, threads):
+    """The measured part alone, in emptied caches; with several threads, what all of them do."""
+    meters = []
+
+    def refuse(command, *, meter, **options):
+        meters.append(meter)
+        raise CannotMeasure("cannot", reason="it is a test", remedy="none")
+
+    monkeypatch.setattr(measuring, "command", lambda *name, **options: ["true"])
+    monkeypatch.setattr(measuring, "measure_program", refuse)
+    measuring.run_datacenter(measuring.cases(["lu"], threads=threads)[:1])
+    (meter,) = meters
+
+    assert isinstance(meter, FirstChoice)
+    for engine in (meter.native, meter.engine):
+        assert (engine.region, engine.cold, engine.cpus) == ("measured", True, threads)
+        assert engine.all_threads == (threads > 1)

@@ -11,7 +11,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.host.process import ask
 from ridgepoint.host.run import Run, run
 from ridgepoint.host.standard_input import no_standard_input
-from ridgepoint.meters.engine import EngineMeter
+from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.meters.source import built, count
 from ridgepoint.profiling.program import measure_program
 from ridgepoint.suites.datacenter.build import compile_flags
@@ -103,7 +103,7 @@ def run_datacenter(
 
 
 def _measured(case: DatacenterCase) -> Measurement:
-    meter = EngineMeter(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
+    meter = first_choice(cpus=case.threads, region=REGION, all_threads=case.threads > 1, cold=True)
     asked = command(
         case.workload,
         variant=case.variant,

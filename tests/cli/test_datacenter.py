@@ -6,7 +6,7 @@ from figure_inputs import MACHINE
 from ridgepoint.core.documents import encode
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.suites.datacenter.measuring import cases
-from ridgepoint.suites.datacenter.results import DatacenterResult, DatacenterRun
+from ridgepoint.suites.datacenter.results import DatacenterResult, DatacenterStudy
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_published_tables_are_recomputed(cli):
 def test_kept_results_are_shown(cli, tmp_path):
     """From a file that holds none of a suite of kernels."""
     kept = tmp_path / "kept.json"
-    kept.write_bytes(encode(DatacenterRun(machine=MACHINE, results=())))
+    kept.write_bytes(encode(DatacenterStudy(machine=MACHINE, results=())))
 
     assert cli("suite", "datacenter", "--from", kept)[0] == 0
     status, _, err = cli("suite", "--from", kept)

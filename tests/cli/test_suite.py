@@ -10,9 +10,9 @@ from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import Interrupted
 from ridgepoint.suites.kernels import find
 from ridgepoint.suites.kernels.measuring import cases, run_suite
-from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.kernels.results import KernelStudy
 
-RUN = SuiteRun(machine=MACHINE, results=(result("daxpy.llvm"), failed("daxpy.llvm", 10)))
+RUN = KernelStudy(machine=MACHINE, results=(result("daxpy.llvm"), failed("daxpy.llvm", 10)))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_kept_results_are_written_as_they_were(cli, kept, tmp_path):
 
     assert status == 0
     assert json.loads(out)["kind"] == "suite"
-    assert decode((tmp_path / "again.json").read_bytes(), SuiteRun, origin="there") == RUN
+    assert decode((tmp_path / "again.json").read_bytes(), KernelStudy, origin="there") == RUN
 
 
 def test_work_that_was_not_counted_fails_the_validation(cli, kept):
@@ -67,7 +67,7 @@ def test_figures_are_drawn_again_and_say_which_are_missing(cli, kept, tmp_path):
 
     assert status == 0
     assert "figure 5a is not drawn" in err
-    assert decode((folder / "results.json").read_bytes(), SuiteRun, origin="there") == RUN
+    assert decode((folder / "results.json").read_bytes(), KernelStudy, origin="there") == RUN
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from ridgepoint.core.documents import encode
 from ridgepoint.doctor.finding import Finding
 from ridgepoint.kept.pipeline_file import example_pipeline
 from ridgepoint.published.machines import load
-from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterRun
-from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterStudy
+from ridgepoint.suites.kernels.results import KernelStudy
 
 PIPELINES = ("imaging", "memo", "sdp-low", "observation")
 _SCALING = Path(__file__).parents[1] / "data" / "scaling"
@@ -32,7 +32,7 @@ def _fft(workload: str, **changes: object) -> object:
                   pseudo_flop=51_200.0, **changes)  # fmt: skip
 
 
-def _suite() -> SuiteRun:
+def _suite() -> KernelStudy:
     """Return results for every figure of the suite."""
     results = (
         *(
@@ -52,10 +52,10 @@ def _suite() -> SuiteRun:
         *(result(name) for name in ("stream.copy", "stream.triad", "stencil.5point", "spmv.csr")),
         failed("stream.scale"),
     )
-    return SuiteRun(machine=replace(inputs.MACHINE, name="small"), results=results)
+    return KernelStudy(machine=replace(inputs.MACHINE, name="small"), results=results)
 
 
-def _datacenter() -> DatacenterRun:
+def _datacenter() -> DatacenterStudy:
     """Return results of two programs, one of them as it was and optimised."""
 
     def measured(title: str, step: str, runtime_s: float, bop: int | None) -> DatacenterResult:
@@ -67,7 +67,7 @@ def _datacenter() -> DatacenterRun:
         source = None if bop is None else BasicOperations(arithmetic=bop, compare=bop // 4)
         return DatacenterResult(case=case, measurement=program, source=source)
 
-    return DatacenterRun(
+    return DatacenterStudy(
         machine=load("e5645"),
         results=(
             measured("Sort", "original", 1.0, 2_000_000_000),

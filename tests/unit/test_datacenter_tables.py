@@ -13,7 +13,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.published.machines import load
 from ridgepoint.show.charts.datacenter_points import datacenter_points
 from ridgepoint.show.tables.datacenter_tables import datacenter
-from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterRun
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterStudy
 
 SORT = DatacenterCase(
     workload="sort",
@@ -45,7 +45,7 @@ def result(
 def shown(*results, machine=None):
     """Return the tables as text, blanks as one."""
     console = Console(width=160, file=StringIO())
-    console.print(datacenter(DatacenterRun(machine=machine or load("e5645"), results=results)))
+    console.print(datacenter(DatacenterStudy(machine=machine or load("e5645"), results=results)))
     return [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
 
 
@@ -108,7 +108,7 @@ def test_traditional_workloads_are_no_points():
 
 def test_results_are_kept_and_read_back():
     """As a document of their own kind."""
-    run = DatacenterRun(machine=MACHINE, results=(result(), result(bop=None)))
+    run = DatacenterStudy(machine=MACHINE, results=(result(), result(bop=None)))
 
-    assert decode(encode(run), DatacenterRun, origin="a test") == run
+    assert decode(encode(run), DatacenterStudy, origin="a test") == run
     assert isinstance(run.results[0].measurement.timed.runtime_s, Estimate)

@@ -21,7 +21,7 @@ import ridgepoint
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.errors import ArchiveRefused
 from ridgepoint.core.measurement import Asked
-from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.kernels.results import KernelStudy
 
 PLACED = ridgepoint.place(MEASUREMENT, MACHINE)
 MANY = with_counted(
@@ -40,7 +40,7 @@ RESULTS = (
     MANY.counted,
     PLACED,
     CLUSTER,
-    SuiteRun(machine=RICH_MACHINE, results=()),
+    KernelStudy(machine=RICH_MACHINE, results=()),
     ridgepoint.Roofline(MACHINE),
 )
 HOSTILE = "<script>alert(1)</script>&\n\x1b[31m'\""

@@ -10,10 +10,10 @@ from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import CannotMeasure, CannotStart, Interrupted, InvalidDocument
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.suites.datacenter.measuring import cases
-from ridgepoint.suites.datacenter.results import DatacenterResult, DatacenterRun
+from ridgepoint.suites.datacenter.results import DatacenterResult, DatacenterStudy
 from ridgepoint.suites.distributed import DistributedRun, DistributedStudy, run_programs, running
 from ridgepoint.suites.imaging.measuring import ImagingStudy, StageResult
-from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.kernels.results import KernelStudy
 from ridgepoint.suites.study import attempt
 
 NO_MEMORY = CannotMeasure("cannot measure 'b'", reason="no memory", remedy="add some")
@@ -72,12 +72,12 @@ def test_what_concerns_every_case_stops_them(error):
     ("study", "headline", "unmeasured"),
     [
         (
-            SuiteRun(machine=MACHINE, results=(result(), failed("daxpy.llvm", 10))),
+            KernelStudy(machine=MACHINE, results=(result(), failed("daxpy.llvm", 10))),
             f"on {MACHINE.name!r}: 2 cases, 1 of them could not be measured",
             {"daxpy.llvm n = 10, cold, 1 thread": "no memory"},
         ),
         (
-            DatacenterRun(
+            DatacenterStudy(
                 machine=MACHINE,
                 results=(
                     DatacenterResult(

@@ -12,7 +12,7 @@ from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.measurement import Protocol
 from ridgepoint.show.tables.suite_table import suite, validation
-from ridgepoint.suites.kernels.results import Case, Expected, Result, SuiteRun
+from ridgepoint.suites.kernels.results import Case, Expected, KernelStudy, Result
 from ridgepoint.suites.kernels.validation import Ratio, validate
 
 LLC = Cache(level=3, kind="unified", size_bytes=1 << 20, line_bytes=64, ways=16)
@@ -81,9 +81,9 @@ def test_what_is_expected_to_be_nothing_has_no_ratio():
 def test_results_come_back_from_their_document():
     """With failures, and all that was measured."""
     failed = replace(RESULTS[0], measurement=None, failure="it would not")
-    run = SuiteRun(machine=MACHINE, results=(*RESULTS, failed))
+    run = KernelStudy(machine=MACHINE, results=(*RESULTS, failed))
 
-    assert decode(encode(run), SuiteRun, origin="here") == run
+    assert decode(encode(run), KernelStudy, origin="here") == run
 
 
 def shown(renderable):
@@ -96,7 +96,7 @@ def shown(renderable):
 def test_tables_show_ratios_failures_and_each_kind_of_doubt_once():
     """100 flop in 0.25 s are 400 flop/s."""
     failed = replace(RESULTS[0], measurement=None, failure="it would not")
-    text = shown(suite(SuiteRun(machine=MACHINE, results=(*RESULTS, failed))))
+    text = shown(suite(KernelStudy(machine=MACHINE, results=(*RESULTS, failed))))
     ratios = shown(validation(validate(RESULTS)))
 
     assert "dgemv.llvm" in text

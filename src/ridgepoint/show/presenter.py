@@ -31,7 +31,7 @@ from ridgepoint.show.tables import for_terminal as tables
 from ridgepoint.show.tables import network_table, run_table
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import machine_title, shown_intensity
-from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.kernels.results import KernelStudy
 from ridgepoint.suites.study import Study
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def html(value: Presentable, /) -> str:
 
 
 def plot(
-    *results: Machine | Measurement | Placement | Roofline | MeasuredCluster | SuiteRun,
+    *results: Machine | Measurement | Placement | Roofline | MeasuredCluster | KernelStudy,
     machine: Machine | None = None,
     metric: Metric | None = None,
     ax: Axes | None = None,
@@ -86,7 +86,7 @@ def plot(
 
     Parameters
     ----------
-    *results : Machine, Measurement, Placement, Roofline, MeasuredCluster or SuiteRun
+    *results : Machine, Measurement, Placement, Roofline, MeasuredCluster or KernelStudy
         Programs are drawn as points; a machine alone with its roofs; of a cluster its network.
         A machine among programs is the one that they are drawn on.
     machine : Machine or None
@@ -133,7 +133,7 @@ def plot(
 
 
 def _is_table_alone(result: object) -> bool:
-    return isinstance(result, Study) and not isinstance(result, SuiteRun)
+    return isinstance(result, Study) and not isinstance(result, KernelStudy)
 
 
 _DRAWN = "give machines, measurements, placements, a Roofline, a cluster or the run of a suite"
@@ -142,7 +142,7 @@ _DRAWN = "give machines, measurements, placements, a Roofline, a cluster or the 
 def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
     """Return the machine that results are drawn on."""
     given = [each for each in results if isinstance(each, Machine)]
-    given += [each.machine for each in results if isinstance(each, Roofline | SuiteRun)]
+    given += [each.machine for each in results if isinstance(each, Roofline | KernelStudy)]
     if machine is not None:
         given.append(machine)
     if any(each != given[0] for each in given):
@@ -154,7 +154,7 @@ def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
 
 
 def _programs(result: object) -> list[Measurement | Placement]:
-    if isinstance(result, SuiteRun):
+    if isinstance(result, KernelStudy):
         return [each.measurement for each in result.results if each.measurement is not None]
     return [result] if isinstance(result, Measurement | Placement) else []
 

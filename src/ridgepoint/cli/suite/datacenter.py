@@ -13,7 +13,7 @@ from ridgepoint.cli.suite import options, results
 
 if TYPE_CHECKING:
     from ridgepoint.suites.datacenter import Workload
-    from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterRun
+    from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy
 
 
 @click.command("datacenter")
@@ -51,7 +51,7 @@ def command(
     operations are counted, and the tables of the DC-Roofline paper printed for this machine.
     """
     from ridgepoint.suites.datacenter.measuring import cases
-    from ridgepoint.suites.datacenter.results import DatacenterRun
+    from ridgepoint.suites.datacenter.results import DatacenterStudy
 
     if published:
         _show_published()
@@ -62,19 +62,21 @@ def command(
         return 0
     if folder is not None:
         common.made_folder(folder)
-    run = _measured(chosen, archive_path) if source is None else results.read(source, DatacenterRun)
+    study = (
+        _measured(chosen, archive_path) if source is None else results.read(source, DatacenterStudy)
+    )
 
     def draw() -> None:
         if folder is not None:
-            _draw(run, folder)
+            _draw(study, folder)
 
     results.show_and_keep(
-        run,
+        study,
         as_json=as_json,
         outputs=(output, folder and folder / results.FILE),
         then=draw,
     )
-    return 2 if source is None and run.unmeasured else 0
+    return 2 if source is None and study.unmeasured else 0
 
 
 def _workloads() -> Mapping[str, Workload]:
@@ -102,25 +104,25 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
     common.console().print(table)
 
 
-def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterRun:
+def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> DatacenterStudy:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.suites.datacenter import require_buildable
     from ridgepoint.suites.datacenter.measuring import run_datacenter
-    from ridgepoint.suites.datacenter.results import DatacenterRun
+    from ridgepoint.suites.datacenter.results import DatacenterStudy
 
     require_buildable()
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
-        return DatacenterRun(machine=machine, results=run_datacenter(cases, report=shown.step))
+        return DatacenterStudy(machine=machine, results=run_datacenter(cases, report=shown.step))
 
 
-def _draw(run: DatacenterRun, folder: Path) -> None:
+def _draw(study: DatacenterStudy, folder: Path) -> None:
     """Write the DC-Roofline and the roofline in flop."""
     from ridgepoint.show.charts.datacenter_points import datacenter_points
     from ridgepoint.show.charts.dc_roofline import dc_figure
     from ridgepoint.show.charts.dc_roofline_mpl import save
 
-    points = datacenter_points(run.results)
+    points = datacenter_points(study.results)
     if points:
-        cores = min(max(one.case.threads for one in run.results), run.machine.cores)
-        save(dc_figure(run.machine, points, cores=float(cores)), folder / "dc_roofline.svg")
+        cores = min(max(one.case.threads for one in study.results), study.machine.cores)
+        save(dc_figure(study.machine, points, cores=float(cores)), folder / "dc_roofline.svg")

@@ -14,7 +14,7 @@ from ridgepoint.cli.suite import SUITES, options, results
 if TYPE_CHECKING:
     from ridgepoint.profiling.calls import MeterName
     from ridgepoint.suites.kernels import Workload
-    from ridgepoint.suites.kernels.results import Case, SuiteRun
+    from ridgepoint.suites.kernels.results import Case, KernelStudy
 
 
 @click.command("kernels")
@@ -74,7 +74,7 @@ def command(
     the status is 1 if work that is known exactly was counted wrongly.
     """
     from ridgepoint.show.tables.suite_table import validation
-    from ridgepoint.suites.kernels.results import SuiteRun
+    from ridgepoint.suites.kernels.results import KernelStudy
     from ridgepoint.suites.kernels.validation import validate
 
     if only_list:
@@ -84,22 +84,22 @@ def command(
         common.made_folder(folder)
     if source is None:
         cases = _cases(_chosen(names), state=state, threads=threads, full=full, folder=folder)
-        run = _measured(cases, meter=meter, archive_path=archive_path)
+        study = _measured(cases, meter=meter, archive_path=archive_path)
     else:
-        run = results.read(source, SuiteRun)
+        study = results.read(source, KernelStudy)
 
     def draw() -> None:
         if folder is not None:
-            _draw(run, folder, per_cycle=per_cycle)
+            _draw(study, folder, per_cycle=per_cycle)
 
     results.show_and_keep(
-        run,
+        study,
         as_json=as_json,
-        table=(lambda: validation(validate(run.results))) if validates else None,
+        table=(lambda: validation(validate(study.results))) if validates else None,
         outputs=(output, folder and folder / results.FILE),
         then=draw,
     )
-    return _status(run) if validates else 0
+    return _status(study) if validates else 0
 
 
 def _own(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -162,35 +162,35 @@ def _cases(
 
 def _measured(
     cases: Sequence[Case], *, meter: MeterName | None, archive_path: Path | None
-) -> SuiteRun:
+) -> KernelStudy:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.suites.kernels.measuring import run_suite
-    from ridgepoint.suites.kernels.results import SuiteRun
+    from ridgepoint.suites.kernels.results import KernelStudy
 
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown)
         measured = run_suite(cases, meter=meter, caches=machine.caches or None, report=shown.step)
-        return SuiteRun(machine=machine, results=measured)
+        return KernelStudy(machine=machine, results=measured)
 
 
-def _draw(run: SuiteRun, folder: Path, *, per_cycle: bool) -> None:
+def _draw(study: KernelStudy, folder: Path, *, per_cycle: bool) -> None:
     """Write every figure for which there are results."""
     from ridgepoint.show.charts.paths_mpl import save
     from ridgepoint.show.charts.suite_figures import absent_figures, suite_figures
 
-    for name, figure in suite_figures(run.results, run.machine, in_cycles=per_cycle).items():
+    for name, figure in suite_figures(study.results, study.machine, in_cycles=per_cycle).items():
         save(figure, folder / f"{name}.svg")
-    for name, why in absent_figures(run.results).items():
+    for name, why in absent_figures(study.results).items():
         common.say(f"figure {name} is not drawn: {why}")
 
 
-def _status(run: SuiteRun) -> int:
+def _status(study: KernelStudy) -> int:
     """Return 1 if work that is known exactly was counted wrongly, or was not counted."""
     from ridgepoint.suites.kernels import all_workloads
 
     # Ours can run anywhere; kept results may be of a library that is not here.
     ours = {each.name for each in all_workloads() if each.is_handwritten}
-    exact = [one for one in run.results if one.case.workload in ours]
+    exact = [one for one in study.results if one.case.workload in ours]
     right = (
         one.measurement is not None
         and one.measurement.counted.counts.work_flop == one.expected.work_flop

@@ -13,11 +13,9 @@ from ridgepoint.core.errors import RidgepointError, reason_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ridgepoint.suites.datacenter.results import DatacenterRun
-    from ridgepoint.suites.kernels.results import SuiteRun
     from ridgepoint.suites.study import Study
 
-    Kept = TypeVar("Kept", SuiteRun, DatacenterRun)
+    Kept = TypeVar("Kept", bound=Study)
 
 FILE = "results.json"
 """In a folder of figures: what they were drawn from."""
@@ -81,9 +79,9 @@ def read(source: Path, kind: type[Kept]) -> Kept:
     return decode(content, kind, origin=str(source))
 
 
-def write(run: Study, path: Path) -> None:
+def write(study: Study, path: Path) -> None:
     """Write results to a file, whole or not at all."""
     from ridgepoint.core.documents import encode
     from ridgepoint.show.files import replace_file
 
-    replace_file(path, encode(run), what="the results")
+    replace_file(path, encode(study), what="the results")

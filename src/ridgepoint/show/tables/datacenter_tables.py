@@ -14,7 +14,7 @@ from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
 from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_amount
-from ridgepoint.suites.datacenter.results import DatacenterRun, Step
+from ridgepoint.suites.datacenter.results import DatacenterStudy, Step
 from ridgepoint.suites.datacenter.work import MeasuredCase, mean, measured_cases, over
 
 _NONE = "-"
@@ -24,35 +24,35 @@ addresses come from ports of their own in the same cycles: it may be more than 1
 _TOOLS = ("sort", "grep", "wordcount")  # what the paper takes for measuring tools
 
 
-def datacenter(run: DatacenterRun) -> RenderableType:
+def datacenter(study: DatacenterStudy) -> RenderableType:
     """Return the tables that there are results for, and what is doubtful about them.
 
     Parameters
     ----------
-    run : DatacenterRun
+    study : DatacenterStudy
     """
-    cases = measured_cases(run.results)
+    cases = measured_cases(study.results)
     modern = [one for one in cases if not one.case.is_traditional]
     traditional = [one for one in cases if one.case.is_traditional]
     tables = [
-        _bounds("Table 2: the roofline in flop", _first(modern), run.machine, "flop"),
+        _bounds("Table 2: the roofline in flop", _first(modern), study.machine, "flop"),
         _before_and_after(modern),
         _tools(modern),
-        _efficiency(modern, run.machine),
-        _traditional(traditional, run.machine),
-        _bounds("Table 12: the DC-Roofline", _first(modern), run.machine, "bop"),
+        _efficiency(modern, study.machine),
+        _traditional(traditional, study.machine),
+        _bounds("Table 12: the DC-Roofline", _first(modern), study.machine, "bop"),
         _gains(
             "Table 13: what the compiler's optimisation gains", modern, "original", ("ILP", "SIMD")
         ),
         _gains("Table 14: what software prefetches gain", modern, "ILP", ("prefetch",)),
     ]
-    failures = dict.fromkeys(why for one in run.results for why in one.failures)
+    failures = dict.fromkeys(why for one in study.results for why in one.failures)
     cautions = [caution for one in cases for caution in one.measurement.all_cautions]
     return Group(
-        *_head(run),
+        *_head(study),
         *(part for table in tables if table is not None for part in table),
         *(_levels(cases) or []),
-        *_ceilings(run.machine),
+        *_ceilings(study.machine),
         *(Text(printable(why)) for why in failures),
         *([caution_list(one_of_each_kind(cautions))] if cautions else []),
     )
@@ -95,12 +95,14 @@ def ceilings(machine: Machine) -> RenderableType:
     return Group(Text(machine_title(machine), style="bold"), table, Text(_WHY_THEY_DIFFER))
 
 
-def _head(run: DatacenterRun) -> Iterator[RenderableType]:
-    sources = [one for one in run.results if one.source is not None]
-    how = "their sources" if len(sources) == len(run.results) else "their instructions"
-    if sources and len(sources) < len(run.results):
+def _head(study: DatacenterStudy) -> Iterator[RenderableType]:
+    sources = [one for one in study.results if one.source is not None]
+    how = "their sources" if len(sources) == len(study.results) else "their instructions"
+    if sources and len(sources) < len(study.results):
         how = "their sources where these could be counted, else their instructions"
-    yield Text(printable(f"{machine_title(run.machine)}; BOPs of {how}; traffic of emptied caches"))
+    yield Text(
+        printable(f"{machine_title(study.machine)}; BOPs of {how}; traffic of emptied caches")
+    )
 
 
 def _first(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:

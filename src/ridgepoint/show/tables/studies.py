@@ -10,10 +10,10 @@ from ridgepoint.show.tables.datacenter_tables import datacenter
 from ridgepoint.show.tables.distributed_table import distributed
 from ridgepoint.show.tables.imaging_table import stage_table
 from ridgepoint.show.tables.suite_table import suite
-from ridgepoint.suites.datacenter.results import DatacenterRun
+from ridgepoint.suites.datacenter.results import DatacenterStudy
 from ridgepoint.suites.distributed.results import DistributedStudy
 from ridgepoint.suites.imaging.measuring import ImagingStudy
-from ridgepoint.suites.kernels.results import SuiteRun
+from ridgepoint.suites.kernels.results import KernelStudy
 from ridgepoint.suites.study import Study
 
 
@@ -23,7 +23,7 @@ def study_table(study: Study) -> RenderableType:
     raise TypeError(f"there is no table of a {type(study).__name__}")
 
 
-study_table.register(SuiteRun, suite)
-study_table.register(DatacenterRun, datacenter)
+study_table.register(KernelStudy, suite)
+study_table.register(DatacenterStudy, datacenter)
 study_table.register(DistributedStudy, distributed)
 study_table.register(ImagingStudy, stage_table)

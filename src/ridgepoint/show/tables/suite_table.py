@@ -16,28 +16,28 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.show.tables.layout import caution_list, not_measured, one_of_each_kind, plain_table
 from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
 from ridgepoint.suites.kernels import Workload
-from ridgepoint.suites.kernels.results import Result, SuiteRun
+from ridgepoint.suites.kernels.results import KernelStudy, Result
 from ridgepoint.suites.kernels.validation import QUANTITIES, Ratio, Validation
 
 
-def suite(run: SuiteRun) -> RenderableType:
+def suite(study: KernelStudy) -> RenderableType:
     """Return a table of the cases: time, performance, intensity, and how near the roof they come.
 
     Parameters
     ----------
-    run : SuiteRun
+    study : KernelStudy
     """
     right = ("n", "threads", "time", "flop/s", "flop/byte", "of roof")
     table = plain_table("workload", "n", "caches", *right[1:], "limit", right=right)
     cautions: list[Caution] = []
-    for result in run.results:
+    for result in study.results:
         if result.measurement is None:
             continue
-        placed = _placed(result, result.measurement, run.machine)
+        placed = _placed(result, result.measurement, study.machine)
         table.add_row(*map(Text, _row(result, result.measurement, placed)))
         cautions += result.measurement.all_cautions
         cautions += [each for each in placed.cautions if each.code == "above-roof"]
-    parts: list[RenderableType] = [table, *not_measured(run)]
+    parts: list[RenderableType] = [table, *not_measured(study)]
     if cautions:
         parts.append(caution_list(one_of_each_kind(cautions)))
     return Group(*parts)

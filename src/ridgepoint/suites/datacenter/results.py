@@ -86,7 +86,7 @@ class DatacenterResult:
     "datacenter", remedy="give a file written by 'ridgepoint suite datacenter -o FILE.json'"
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class DatacenterRun(Study):
+class DatacenterStudy(Study):
     """The results of the datacenter workloads, and the machine that they were found on.
 
     Parameters

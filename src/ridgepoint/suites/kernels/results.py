@@ -80,7 +80,7 @@ class Result:
 
 @document_kind("suite", remedy="give a file written by 'ridgepoint suite -o FILE.json'")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class SuiteRun(Study):
+class KernelStudy(Study):
     """The results of a suite, and the machine that they were found on.
 
     Parameters

@@ -118,6 +118,14 @@ class TrafficInterval:
     read_bytes: tuple[int, int]
     write_bytes: tuple[int, int]
 
+    @property
+    def total_bytes(self) -> tuple[int, int]:
+        """The least and the most of both directions."""
+        return (
+            self.read_bytes[0] + self.write_bytes[0],
+            self.read_bytes[1] + self.write_bytes[1],
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficEstimate:

@@ -114,6 +114,11 @@ class Placement(Presentable):
         return float(self.bound.efficiency(self.runtime_s.median))
 
     @property
+    def efficiency_at_ends(self) -> tuple[float, float] | None:
+        """The least and the most with each share of the caches; None: hardly different."""
+        return _range(self.efficiency, [end.efficiency for end in self.ends])
+
+    @property
     def headline(self) -> str:
         """What it says, in one line."""
         of = f"of {quoted(self.measurement.command[0])}: "
@@ -162,6 +167,9 @@ class Placement(Presentable):
         """What is attainable, if work is counted in flop."""
         return self.attainable_per_s if self.metric == "flop" else None
 
+
+_ALIKE = 0.01
+"""Relative difference below which the ends of an interval are not worth a word."""
 
 PlacedPart = tuple[str, Placement]
 """What is said of a region or a function, and its place alone."""
@@ -266,6 +274,24 @@ def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
         )
         for end in counted.ends
     )
+
+
+def traffic_at_ends(measurement: Measurement, level: str) -> tuple[float, float] | None:
+    """Return the least and the most bytes at a level with each share of the caches.
+
+    None: they hardly differ, or are not known.
+    """
+    parts = [whole.traffic_at(level) for whole in (measurement, *at_ends(measurement))]
+    own, *others = (None if part is None else part.total_bytes for part in parts)
+    return _range(own, others)
+
+
+def _range(own: float | None, others: Sequence[float | None]) -> tuple[float, float] | None:
+    """Return the least and the most of an amount; None: alike, one is not known, or no others."""
+    known = [amount for amount in (own, *others) if amount is not None]
+    if not others or len(known) <= len(others) or max(known) <= min(known) * (1 + _ALIKE):
+        return None
+    return min(known), max(known)
 
 
 def _if_it_matters(placement: Placement, limit: Bound, efficiency: float) -> Iterator[Caution]:

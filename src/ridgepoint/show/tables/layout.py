@@ -10,12 +10,16 @@ from functools import partial
 from pathlib import PurePath
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.show.words import printable
 from ridgepoint.suites.study import Study
+
+Row = tuple[str, str]
+"""What was found, after its name."""
 
 _FIRST, _HANGING = "  ", "    "
 _MOST_FILES = 3
@@ -27,6 +31,22 @@ def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def sections(*parts: RenderableType | None) -> RenderableType:
+    """Return parts one below the other with a line between; None: a part that there is not."""
+    first, *others = (part for part in parts if part is not None)
+    return Group(first, *(Padding(part, (1, 0, 0, 0)) for part in others))
+
+
+def grid(rows: Iterable[Row]) -> Table:
+    """Return what was found, each with its name."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True, min_width=len("   instructions"))
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, Text(value))
     return table
 
 

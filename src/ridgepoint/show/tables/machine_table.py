@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +16,7 @@ from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.models.thresholds import LEAST_CHANGE
 from ridgepoint.show.ceiling_doubts import MARK, ceiling_doubts
 from ridgepoint.show.latency_text import cache_name, latency_rows, shown_capacity, shown_latency
-from ridgepoint.show.tables.layout import caution_list, codes_in_short, plain_table
+from ridgepoint.show.tables.layout import caution_list, codes_in_short, plain_table, sections
 from ridgepoint.show.words import (
     UNKNOWN,
     machine_title,
@@ -60,16 +59,16 @@ def machine(machine: Machine, *, every_caution: bool = False) -> RenderableType:
     places = sorted({_place(ceiling) for ceiling in machine.ceilings}, key=_place_order)
     for first in range(0, len(places), _COUNTS_ABREAST):
         abreast = places[first : first + _COUNTS_ABREAST]
-        parts.append(Padding(_ceilings(machine, abreast), (1, 0, 0, 0)))
+        parts.append(_ceilings(machine, abreast))
     if not places:
         parts.append(Text("no ceiling was measured"))
-    parts.append(Padding(_facts(machine), (1, 0, 0, 0)))
+    parts.append(_facts(machine))
     if machine.caches:
-        parts.append(Padding(_caches(machine), (1, 0, 0, 0)))
+        parts.append(_caches(machine))
     doubts = [*machine.cautions, *ceiling_doubts(machine.ceilings)]
     if doubts or minor is not None:
-        parts.append(Padding(caution_list(doubts, minor=minor), (1, 0, 0, 0)))
-    return Group(*parts)
+        parts.append(caution_list(doubts, minor=minor))
+    return sections(*parts)
 
 
 def _with_doubts_that_matter(machine: Machine) -> Machine:

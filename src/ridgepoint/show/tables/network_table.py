@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.core.measured_cluster import PATTERNS, Exchange, MeasuredCluster, Standing
 from ridgepoint.core.units import format_si, format_size
-from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.tables.layout import caution_list, plain_table, sections
 from ridgepoint.show.tables.machine_table import machine
 from ridgepoint.show.words import (
     UNKNOWN,
@@ -52,18 +51,18 @@ def cluster(cluster: MeasuredCluster) -> RenderableType:
     title = f"{printable(cluster.name)}: {nodes} node{'s' * (nodes != 1)}, {_ranks(cluster.ranks)}"
     parts: list[RenderableType] = [Text(title, style="bold")]
     for place, exchanges in _places(cluster.network):
-        parts.append(Padding(_summary(place, exchanges), (1, 0, 0, 0)))
-        parts.append(Padding(_by_size(place, exchanges), (1, 0, 0, 0)))
+        parts.append(_summary(place, exchanges))
+        parts.append(_by_size(place, exchanges))
     if cluster.links is not None:
-        parts.append(Padding(_links(cluster), (1, 0, 0, 0)))
+        parts.append(_links(cluster))
     if nodes > 1:
-        parts.append(Padding(_standings(cluster.standings), (1, 0, 0, 0)))
+        parts.append(_standings(cluster.standings))
     else:
-        parts.append(Padding(machine(cluster.slowest_node), (1, 0, 0, 0)))
-    parts.append(Padding(_facts(cluster), (1, 0, 0, 0)))
+        parts.append(machine(cluster.slowest_node))
+    parts.append(_facts(cluster))
     if cluster.cautions:
-        parts.append(Padding(caution_list(cluster.cautions), (1, 0, 0, 0)))
-    return Group(*parts)
+        parts.append(caution_list(cluster.cautions))
+    return sections(*parts)
 
 
 def _ranks(count: int) -> str:

@@ -18,7 +18,7 @@ from ridgepoint.models.pipeline.devices import Assignment
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.published.sdp_loads import Product
-from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.tables.layout import caution_list, plain_table, sections
 from ridgepoint.show.words import (
     machine_title,
     percent,
@@ -54,19 +54,17 @@ def pipeline_table(
     product : Product or None
         Whose published loads the stages have.
     """
-    parts: list[RenderableType] = [Text(line) for line in _heading(found, product)]
-    parts += [Text(""), _stages(found), *map(Text, _times(found))]
-    parts += [Text(""), _composites(found), *map(Text, _differences(found))]
-    if lines := _devices(found, product):
-        parts += [Text(""), *map(Text, lines)]
-    parts += [Text(""), _gains(gains)]
-    if advised:
-        parts += [Text(""), _advice(advised)]
-    if assigned is not None:
-        parts += [Text(""), _assignment(assigned)]
-    if found.cautions:
-        parts += [Text(""), caution_list(found.cautions)]
-    return Group(*parts)
+    devices = _devices(found, product)
+    return sections(
+        Group(*map(Text, _heading(found, product))),
+        Group(_stages(found), *map(Text, _times(found))),
+        Group(_composites(found), *map(Text, _differences(found))),
+        Group(*map(Text, devices)) if devices else None,
+        _gains(gains),
+        _advice(advised) if advised else None,
+        None if assigned is None else _assignment(assigned),
+        caution_list(found.cautions) if found.cautions else None,
+    )
 
 
 def _heading(found: Assessment, product: Product | None) -> list[str]:

@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
@@ -15,7 +14,7 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.distributed import Division, Verdict
 from ridgepoint.models.work import WORK_UNITS, Metric, work_total
-from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.layout import plain_table, sections
 from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_command
 
 _MOST_NODES = 16
@@ -54,7 +53,7 @@ def ranks(analysis: Analysis) -> RenderableType:
         parts.append(calls)
     if analysis.verdict is not None:
         parts.append(Text(sentence(analysis.verdict), style="bold"))
-    return Group(*(Padding(part, (0 if not at else 1, 0, 0, 0)) for at, part in enumerate(parts)))
+    return sections(*parts)
 
 
 def sentence(verdict: Verdict) -> str:

@@ -16,7 +16,7 @@ from ridgepoint.models.ridgeline import REGIONS, Ridgeline
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.axes import si_text
-from ridgepoint.show.tables.layout import plain_table
+from ridgepoint.show.tables.layout import plain_table, sections
 from ridgepoint.show.words import percent, printable
 
 _MOST_ROWS = 21
@@ -34,14 +34,16 @@ def ridgeline_table(
     notes : sequence of str
         What else a reader must know, a line each.
     """
-    parts: list[RenderableType] = [
-        Text(line) for line in (*machine_lines(ridgeline), *map(printable, notes))
-    ]
+    lines = (*machine_lines(ridgeline), *map(printable, notes))
+    parts: list[RenderableType | None] = [Group(*map(Text, lines))]
     for one in trajectories:
-        named = [Text(""), Text(one.name, style="bold")] if one.name else []
-        parts += [*named, Text(""), _asked(ridgeline, one), Text(""), _bounded(ridgeline, one)]
-        parts += [Text(""), Text(nearest_the_ridge(one))]
-    return Group(*parts)
+        parts += (
+            Text(one.name, style="bold") if one.name else None,
+            _asked(ridgeline, one),
+            _bounded(ridgeline, one),
+            Text(nearest_the_ridge(one)),
+        )
+    return sections(*parts)
 
 
 def front_table(

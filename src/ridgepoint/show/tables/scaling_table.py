@@ -12,7 +12,7 @@ from ridgepoint.models.scaling.fits import Fit
 from ridgepoint.models.scaling.fitting import Parameter
 from ridgepoint.models.scaling.study import ScalingStudy
 from ridgepoint.show.scaling_text import heading
-from ridgepoint.show.tables.layout import caution_list, plain_table
+from ridgepoint.show.tables.layout import caution_list, plain_table, sections
 from ridgepoint.show.words import percent
 
 LIMITERS = {"compute": "compute", "dram": "memory", "network": "network"}
@@ -28,14 +28,14 @@ def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:
     law : bool
         Whether it is a law of speed-up, which knows processors and nothing of a machine.
     """
-    parts: list[RenderableType] = [Text(line) for line in heading(study, law=law)]
-    if study.fit is not None:
-        parts += [Text(""), _fit_table(study.fit), Text(_quality(study.fit))]
-    parts += [Text(""), _points(study, law=law), Text("")]
-    parts += [_chosen(study, law=law), *map(Text, _lacks(study, law=law))]
-    if study.cautions:
-        parts += [Text(""), caution_list(study.cautions)]
-    return Group(*parts)
+    fit = study.fit
+    return sections(
+        Group(*map(Text, heading(study, law=law))),
+        None if fit is None else Group(_fit_table(fit), Text(_quality(fit))),
+        _points(study, law=law),
+        Group(_chosen(study, law=law), *map(Text, _lacks(study, law=law))),
+        caution_list(study.cautions) if study.cautions else None,
+    )
 
 
 def _choices(study: ScalingStudy) -> list[tuple[str, Allocation]]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ridgepoint.core.measurement import Timing
 from ridgepoint.show.tables.function_table import times_alone
-from ridgepoint.show.tables.layout import caution_list
+from ridgepoint.show.tables.layout import caution_list, grid, sections
 from ridgepoint.show.tables.parts_table import parts_table
-from ridgepoint.show.tables.run_table import grid
 from ridgepoint.show.words import UNKNOWN, printable, shown_command, with_quartiles
 
 _MOST_FUNCTIONS = 10
@@ -33,16 +31,16 @@ def timing(one: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> RenderableT
     ]
     parts: list[RenderableType] = [
         Text(printable(shown_command(one.command)), style="bold", overflow="fold"),
-        Padding(grid(rows), (1, 0, 0, 0)),
+        grid(rows),
     ]
     if one.timed_regions:
-        parts.append(Padding(_regions(one), (1, 0, 0, 0)))
+        parts.append(_regions(one))
     if one.sampled is not None:
         table = times_alone(one.sampled, timed.runtime_s.median, most=most_functions)
-        parts.append(Padding(table, (1, 0, 0, 0)))
+        parts.append(table)
     if doubts := [caution for caution in one.all_cautions if caution != why]:
-        parts.append(Padding(caution_list(doubts), (1, 0, 0, 0)))
-    return Group(*parts)
+        parts.append(caution_list(doubts))
+    return sections(*parts)
 
 
 def _regions(one: Timing) -> Table:

@@ -295,12 +295,12 @@ def test_wrong_use_is_one_line_and_status_2(cli, arguments, words):
     [
         ("", "it holds no point"),
         ("[a", "it is no TOML"),
-        ("a = 1", "'a' is not exactly work, memory_bytes, network_bytes"),
-        ("[a]\nwork = 1\n", "not exactly"),
+        ("a = 1", "points.toml:1, a: 1 is no table"),
+        ("[a]\nwork = 1\n", "points.toml:1, a: it lacks memory_bytes"),
         ("[a]\nwork = true\nmemory_bytes = 1\nnetwork_bytes = 1\n", "not a number >= 0"),
         (
             "[a]\nwork = [1]\nmemory_bytes = 1\nnetwork_bytes = 1\n",
-            "an amount of 'a' is not a number",
+            "points.toml:2, a.work: [1] is not a number",
         ),
         ("[a]\nwork = nan\nmemory_bytes = 1\nnetwork_bytes = 1\n", "not a number >= 0"),
         ("\xff", "it is no TOML"),

@@ -154,8 +154,9 @@ def test_an_unknown_name_lists_the_known_and_the_close_ones():
     with pytest.raises(RidgepointError) as refusal:
         load("e5654")
 
-    assert "cannot load the machine 'e5654': the library has only a100, cascade-lake, csb" in str(
-        refusal.value
+    assert (
+        "cannot load the machine 'e5654': published here are only a100, cascade-lake, csb"
+        in str(refusal.value)
     )
     assert "did you mean 'e5645'" in refusal.value.remedy
 

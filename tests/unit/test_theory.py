@@ -457,7 +457,7 @@ def test_a_bad_file_is_named_with_the_key(tmp_path, text, said):
         load_theory("mine", extra=tmp_path)
 
     assert str(tmp_path / "mine.toml") in caught.value.what
-    assert said in caught.value.reason
+    assert said in f"{caught.value.what}: {caught.value.reason}"
     assert "docs/theory.md" in caught.value.remedy
 
 

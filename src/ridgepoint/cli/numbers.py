@@ -6,6 +6,7 @@ import math
 
 import click
 
+from ridgepoint.core.quantities import Amount
 from ridgepoint.core.units import parse_si
 
 _MOST = 2_000_000
@@ -64,17 +65,9 @@ def amount(text: str, option: str) -> float:
     click.BadParameter
     """
     try:
-        value = float(text)
-    except ValueError:
-        try:
-            value = parse_si(f"{text.strip()}#", "#")
-        except ValueError:
-            value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise click.BadParameter(
-            f"{text.strip()!r} is not a number >= 0; write 1.5e9 or 1.5G", param_hint=f"'{option}'"
-        )
-    return value
+        return Amount.of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=f"'{option}'") from error
 
 
 def rate(text: str, option: str) -> float:

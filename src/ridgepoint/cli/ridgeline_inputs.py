@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import numbers
-from ridgepoint.core.errors import RidgepointError, UnknownCeiling, reason_of
+from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.units import format_si
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ BATCHES = "1,2,4,...,4096"
 _LAYERS = "4096,4096"
 _MACHINE = "cascade-lake"
 _MOST_POINTS = 10_000
-_KEYS = ("work", "memory_bytes", "network_bytes")
 
 
 def machines_of(
@@ -98,11 +96,13 @@ def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
     RidgepointError
         If the file cannot be read.
     """
-    points: dict[str, Amounts] = {} if file is None else _read(file)
+    from ridgepoint.kept.points import read_points
+
+    points: dict[str, Amounts] = {} if file is None else read_points(file)
     for text in texts:
         name, equals, rest = text.rpartition("=")
         parts = rest.split(",")
-        if not (name.strip() and equals) or len(parts) != len(_KEYS):
+        if not (name.strip() and equals) or len(parts) != 3:
             raise click.BadParameter(
                 f"{text!r} is not a point; write NAME=F,B_M,B_N such as spmv=2G,12G,80M",
                 param_hint="'--point'",
@@ -114,35 +114,6 @@ def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
             )
         work, memory, network = (numbers.amount(part, "--point") for part in parts)
         points[name.strip()] = (work, memory, network)
-    return points
-
-
-def _read(file: Path) -> dict[str, Amounts]:
-    """Return the points of a file."""
-    what = f"cannot read the points of {str(file)!r}"
-    remedy = f"give a table [NAME] with {', '.join(_KEYS)} for each point"
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = reason_of(error)
-        raise RidgepointError(what, reason=reason, remedy="name a file that can be read") from error
-    except (tomllib.TOMLDecodeError, UnicodeError) as error:
-        raise RidgepointError(what, reason=f"it is no TOML: {error}", remedy=remedy) from error
-    if not tables:
-        raise RidgepointError(what, reason="it holds no point", remedy=remedy)
-    points: dict[str, Amounts] = {}
-    for name, table in tables.items():
-        if not isinstance(table, dict) or set(table) != set(_KEYS):
-            reason = f"{name!r} is not exactly {', '.join(_KEYS)}"
-            raise RidgepointError(what, reason=reason, remedy=remedy)
-        if not all(isinstance(one, int | float | str) for one in table.values()):
-            reason = f"an amount of {name!r} is not a number"
-            raise RidgepointError(what, reason=reason, remedy="write 1.5e9 or '1.5G'")
-        # Booleans are integers in Python: as text they are no number.
-        work, memory, network = (
-            numbers.amount(str(table[key]), f"--demand: {name}.{key}") for key in _KEYS
-        )
-        points[name] = (work, memory, network)
     return points
 
 

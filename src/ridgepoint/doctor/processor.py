@@ -35,9 +35,8 @@ def theory(system: System) -> Finding:
     try:
         choices = theory_choices(identity, cpu=system.cpu)
     except InvalidDocument as refusal:
-        return Finding(
-            what=what, works=False, detail=refusal.reason, remedy=refusal.remedy, cost=cost
-        )
+        detail = f"{refusal.what}: {refusal.reason}"
+        return Finding(what=what, works=False, detail=detail, remedy=refusal.remedy, cost=cost)
     known = choices.common
     if known is not None and known.figures:
         open_to = any(one.figures.keys() != known.figures.keys() for one in choices.each)

@@ -7,14 +7,14 @@ is left out.
 
 from __future__ import annotations
 
-import difflib
 from importlib.resources import files
 from pathlib import Path
 
 from ridgepoint.core.documents import decode, decode_machine, kind_of
-from ridgepoint.core.errors import InvalidDocument, RidgepointError, reason_of
+from ridgepoint.core.errors import InvalidDocument, reason_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
+from ridgepoint.published.documents import published_name
 
 _MACHINES = files("ridgepoint") / "data" / "machines"
 
@@ -54,17 +54,10 @@ def load(name: str) -> Machine:
     >>> load("e5645").rate("bop")
     86400000000.0
     """
-    known = names()
-    if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), known, n=2)
-        suggestion = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-        raise RidgepointError(
-            f"cannot load the machine {name!r}",
-            reason=f"the library has only {', '.join(known)}",
-            remedy=f"{suggestion}give one of these names, or the path of a machine's JSON file",
-        )
-    file = _MACHINES / f"{name.lower()}.json"
-    return decode(file.read_bytes(), Machine, origin=f"the library's {name.lower()}")
+    remedy = "the path of a machine's JSON file"
+    known = published_name(name, names(), what="load the machine", remedy=remedy)
+    file = _MACHINES / f"{known}.json"
+    return decode(file.read_bytes(), Machine, origin=f"the library's {known}")
 
 
 def open_machine(text: str) -> Machine:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from importlib.resources import files
 
 import msgspec
 
-from ridgepoint.core.errors import RidgepointError
+from ridgepoint.published.documents import published_name, read_shipped
 
 _FILE = files("ridgepoint") / "data" / "published" / "dlrm.toml"
 
@@ -41,7 +39,7 @@ def perceptrons() -> dict[str, Perceptron]:
     >>> perceptrons()["dlrm-mlperf-top"].layers
     (479, 1024, 1024, 512, 256, 1)
     """
-    return msgspec.convert(tomllib.loads(_FILE.read_text()), _Published).models
+    return read_shipped(_FILE, _Published, what="the perceptrons").models
 
 
 def perceptron(name: str) -> Perceptron:
@@ -53,12 +51,5 @@ def perceptron(name: str) -> Perceptron:
         If there is none of this name; the message lists those there are.
     """
     known = perceptrons()
-    if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), known, n=1)
-        suggestion = f"did you mean {near[0]!r}? " if near else ""
-        raise RidgepointError(
-            f"cannot take the layers of {name!r}",
-            reason=f"published here are only {', '.join(known)}",
-            remedy=f"{suggestion}give one of these names, or the sizes with --layers",
-        )
-    return known[name.lower()]
+    what, remedy = "take the layers of", "the sizes with --layers"
+    return known[published_name(name, known, what=what, remedy=remedy)]

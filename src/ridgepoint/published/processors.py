@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
 from ridgepoint.core.identity import Processor
+from ridgepoint.published.documents import read_shipped
 
 _TABLE = files("ridgepoint") / "data" / "processors.toml"
 
@@ -29,12 +28,15 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     caches: tuple[int, ...] | None = None
 
 
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    processor: tuple[_Row, ...]
+
+
 @cache
 def processors() -> tuple[Processor, ...]:
     """Return every processor of the table, in its order."""
     known: dict[str, Processor] = {}
-    document: dict[str, Any] = tomllib.loads(_TABLE.read_text("utf-8"))
-    for row in msgspec.convert(document["processor"], list[_Row]):
+    for row in read_shipped(_TABLE, _Table, what="the processors").processor:
         base = None if row.like is None else known[row.like]
         early, caches = row.early, row.caches
         known[row.title] = Processor(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from importlib.resources import files
 
 import msgspec
 
-from ridgepoint.core.errors import RidgepointError
+from ridgepoint.published.documents import published_name, read_shipped
 
 _FILE = files("ridgepoint") / "data" / "published" / "sdp.toml"
 _PETA = 1e15
@@ -90,16 +88,9 @@ def product(name: str) -> Product:
         If there is none of this name; the message lists those there are.
     """
     known = products()
-    if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), known, n=1)
-        suggestion = f"did you mean {near[0]!r}? " if near else ""
-        raise RidgepointError(
-            f"cannot take the loads of {name!r}",
-            reason=f"published here are only {', '.join(known)}",
-            remedy=f"{suggestion}give one of these names, or the load of each stage",
-        )
-    return known[name.lower()]
+    what, remedy = "take the loads of", "the load of each stage"
+    return known[published_name(name, known, what=what, remedy=remedy)]
 
 
 def _read() -> _Published:
-    return msgspec.convert(tomllib.loads(_FILE.read_text(encoding="utf-8")), _Published)
+    return read_shipped(_FILE, _Published, what="the loads")

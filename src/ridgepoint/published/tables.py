@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 
 import msgspec
+
+from ridgepoint.published.documents import read_shipped
 
 _FOLDER = files("ridgepoint") / "data" / "published"
 _NUMBER = re.compile(r"(\d+(?:\.(\d+))?)(?:E(\d+))?([GM%]?)")
@@ -78,7 +79,7 @@ def publication(name: str = "dc_roofline") -> Publication:
     >>> publication().table["12"].cell("Sort", "OI")
     '11.7'
     """
-    return msgspec.convert(tomllib.loads((_FOLDER / f"{name}.toml").read_text()), Publication)
+    return read_shipped(_FOLDER / f"{name}.toml", Publication, what="the tables")
 
 
 def printed(text: str) -> Span:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -17,12 +16,17 @@ from typing import Annotated, Literal
 import msgspec
 import platformdirs
 
-from ridgepoint.core.errors import InvalidDocument, reason_of
+from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.toml import read
 
 FOLDER_VARIABLE = "RIDGEPOINT_MICROARCHITECTURES"
 """Environment variable that names the folder of the user's files."""
 
 _SHIPPED = files("ridgepoint") / "data" / "microarchitectures"
+
+_WHAT = "the microarchitecture"
+_FORM = "docs/theory.md shows the form"
+_REMEDY = f"correct the file or remove it; {_FORM}"
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 # No core comes near the upper end: it keeps infinity out.
@@ -193,25 +197,17 @@ def find(
         if str(path) in seen:
             continue
         try:
-            return str(path), _parse(path.read_bytes())
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            raise wrong(str(path), reason_of(error)) from error
-        # Not TOML, not UTF-8, not this form, or nested deeper than the interpreter's stack.
-        except (ValueError, msgspec.ValidationError, RecursionError) as error:
-            raise wrong(str(path), str(error)) from error
+            return str(path), read(path, Document, what=_WHAT, remedy=_REMEDY, form=_FORM)
+        except InvalidDocument as error:
+            if not isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+                raise
     return None
-
-
-def _parse(document: bytes) -> Document:
-    return msgspec.convert(tomllib.loads(document.decode()), Document)
 
 
 def wrong(path: str, reason: str) -> InvalidDocument:
     """Return the error that a file is not as it should be."""
     return InvalidDocument(
-        f"cannot read {path} as a microarchitecture",
+        f"cannot read {_WHAT} of {path}",
         reason=reason,
-        remedy="correct that key (docs/theory.md shows the form), or remove the file",
+        remedy=_REMEDY,
     )

@@ -6,37 +6,36 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.errors import InvalidDocument, RidgepointError, reason_of
+from ridgepoint.core.errors import InvalidDocument, RidgepointError
 from ridgepoint.core.machine import Machine
-from ridgepoint.demands.formulas import MajorCycles, major_cycles
+from ridgepoint.core.quantities import plain
+from ridgepoint.core.toml import Table, open_table
+from ridgepoint.demands.formulas import major_cycles
 from ridgepoint.kept.archive import Archive
+from ridgepoint.kept.pipeline_file.keys import (
+    SHARED,
+    FileKeys,
+    MemberKeys,
+    ObservationKeys,
+    PipelineKeys,
+)
 from ridgepoint.kept.pipeline_file.machines import machine_of, machines_beside
-from ridgepoint.kept.pipeline_file.section import Section
-from ridgepoint.kept.pipeline_file.stages import Around, Read, precision_of, stages_of
-from ridgepoint.kept.toml_lines import lines_of
+from ridgepoint.kept.pipeline_file.stages import Around, Read, stages_of
 from ridgepoint.models.pipeline import Pipeline
 from ridgepoint.models.pipeline.assessment import Assessment, assess
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, Share, require_weights
 from ridgepoint.models.pipeline.times import stage_times
-from ridgepoint.published.sdp_loads import Product, product, products
+from ridgepoint.published.sdp_loads import Product, product
 
 __all__ = ["Case", "Cases", "example", "examples", "read_pipeline"]
 
 _EXAMPLES = files("ridgepoint") / "data" / "pipelines"
-_LARGEST = 1_000_000
-_OF_PIPELINE = (
-    "name", "machine", "machines", "link", "precision", "cores", "load", "sdp", "host_time",
-    "major_cycles", "stages",
-)  # fmt: skip
-_OF_OBSERVATION = ("period", "legroom", "pipelines")
+_REMEDY = "name a TOML file; 'ridgepoint pipeline --example' prints one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,19 +174,18 @@ class _Reader:
 
 
 def _read(path: Path, reader: _Reader) -> Cases:
-    head = _opened(path)
+    head = open_table(path, what="the pipeline", remedy=_REMEDY)
     if "pipelines" not in head:
-        if "stages" not in head and any(key in head for key in _OF_OBSERVATION):
+        if "stages" not in head and ("period" in head or "legroom" in head):
             raise head.wrong(None, "it has no pipelines", "add a table [pipelines.NAME] for each")
-        head.require_known(_OF_PIPELINE)
-        return Cases(cases=(_case(head, {}, path.stem, reader),))
-    head.require_known([*_OF_PIPELINE, *_OF_OBSERVATION])
+        keys = head.take(PipelineKeys)
+        return Cases(cases=(_case(head, keys, path.stem, reader),))
     if "stages" in head:
         raise head.wrong("stages", "it has pipelines, too", "put the stages into one of them")
-    shared = {key: head.values[key] for key in _OF_PIPELINE if key in head}
+    whole = head.take(ObservationKeys)
     inside = replace(reader, within=(*reader.within, path))
     cases = tuple(
-        _weighted(section, shared, name, inside) for name, section in head.tables("pipelines")
+        _weighted(table, head, name, inside) for name, table in head.tables("pipelines").items()
     )
     try:
         require_weights([case.weight or 0.0 for case in cases])
@@ -199,100 +197,71 @@ def _read(path: Path, reader: _Reader) -> Cases:
             "some have the stages of one second (published loads), others do not",
             "give all of them alike",
         )
-    legroom = head.numbers("legroom") or LEGROOM
-    if max(legroom) > 1:
-        raise head.wrong(
-            "legroom", f"a share must be at most 1, got {max(legroom):g}", "correct it"
-        )
-    period = head.amount("period", "time")
-    return Cases(cases=cases, is_observation=True, period_s=period, legroom=legroom)
+    legroom = [whole.legroom] if isinstance(whole.legroom, float) else whole.legroom or LEGROOM
+    return Cases(
+        cases=cases, is_observation=True, period_s=plain(whole.period), legroom=tuple(legroom)
+    )
 
 
-def _weighted(section: Section, shared: Mapping[str, Any], name: str, reader: _Reader) -> Case:
+def _weighted(table: Table, head: Table, name: str, reader: _Reader) -> Case:
     """Return a pipeline of an observation: from a file of its own, or as it stands there."""
-    weight = section.number("weight")
-    if weight is None:
-        raise section.wrong(None, "it has no weight", "give its share, such as weight = 0.4")
-    other = section.text("file")
-    if other is None:
-        section.require_known(["weight", "file", *_OF_PIPELINE])
-        return replace(_case(section, shared, name, reader), weight=weight)
-    section.require_known(["weight", "file"])
-    target = reader.within[-1].parent / other
+    if "file" not in table:
+        own = table.over(head, SHARED)
+        keys = own.take(MemberKeys)
+        return replace(_case(own, keys, name, reader), weight=keys.weight)
+    member = table.take(FileKeys)
+    target = reader.within[-1].parent / member.file
     if os.path.realpath(target) in map(os.path.realpath, reader.within):
-        names = " -> ".join(one.name for one in (*reader.within, target))
-        raise section.wrong("file", f"a circular reference: {names}", "name another file")
+        names = " -> ".join(file.name for file in (*reader.within, target))
+        raise table.wrong("file", f"a circular reference: {names}", "name another file")
     try:
-        found = _read(target, reader)
+        cases = _read(target, reader)
     except InvalidDocument as error:
-        if error.what.startswith("cannot read"):  # the file itself, not what stands in it
-            raise section.wrong("file", f"{other!r}: {error.reason}", error.remedy) from error
+        if isinstance(error.__cause__, OSError):  # the file itself, not what stands in it
+            raise table.wrong("file", f"{member.file!r}: {error.reason}", error.remedy) from error
         raise
-    if found.is_observation:
-        raise section.wrong("file", f"{other!r} holds several pipelines", "name them one by one")
-    case = found.cases[0]
-    return replace(case, pipeline=replace(case.pipeline, name=name), weight=weight)
+    if cases.is_observation:
+        reason = f"{member.file!r} holds several pipelines"
+        raise table.wrong("file", reason, "name them one by one")
+    case = cases.cases[0]
+    return replace(case, pipeline=replace(case.pipeline, name=name), weight=member.weight)
 
 
-def _opened(path: Path) -> Section:
-    """Return the whole file."""
-    what = f"cannot read the pipeline {str(path)!r}"
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise InvalidDocument(what, reason="it is larger than 1 MB", remedy="name a TOML file")
-        text = path.read_bytes().decode("utf-8-sig")
-        values = tomllib.loads(text)
-    except (OSError, ValueError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else f"it is no TOML: {error}"
-        remedy = "name a TOML file; 'ridgepoint pipeline --example' prints one"
-        raise InvalidDocument(what, reason=reason, remedy=remedy) from error
-    except RecursionError as error:
-        raise InvalidDocument(
-            what, reason="it is nested too deeply", remedy="name a TOML file"
-        ) from error
-    return Section(file=str(path), path=(), values=values, lines=lines_of(text))
-
-
-def _case(section: Section, shared: Mapping[str, Any], name: str, reader: _Reader) -> Case:
+def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
     """Return a pipeline, with what the head of the file says of all."""
-    own = replace(section, values={**shared, **section.values})
-    # A shared key stands at the head of the file, not in this table.
-    at = {
-        key: replace(own, path=()) if key in shared and key not in section else own
-        for key in _OF_PIPELINE
-    }
-    precision = precision_of(at["precision"]) or "fp32"
     around = Around(
-        precision=precision,
-        cycles=_cycles(at["major_cycles"]),
-        product=_product(at["sdp"]),
+        precision=keys.precision,
+        cycles=None if keys.major_cycles is None else major_cycles(keys.major_cycles),
+        product=None if keys.sdp is None else product(keys.sdp),
         archive=reader.archive,
     )
-    read = stages_of(own, around)
-    is_of_a_second = [one.is_of_a_second for one in read]
-    if any(is_of_a_second) and not all(is_of_a_second):
-        whole = read[is_of_a_second.index(False)].stage.name
-        raise own.table("stages").wrong(
-            whole,
+    read = stages_of(table, around)
+    of_a_second = {stage.is_of_a_second: stage.stage.name for stage in reversed(read)}
+    if len(of_a_second) > 1:
+        raise table.table("stages").wrong(
+            of_a_second[False],
             "other stages are published loads of one second, and it is not",
             "take all stages from the published loads, or none",
         )
-    machine = reader.machine or machine_of(at["machine"], read, reader.archive, precision)
-    found = Case(
-        pipeline=_pipeline(own, at, name, read),
+    machine = reader.machine or machine_of(table, keys, read, reader.archive)
+    if keys.cores is not None and keys.cores > machine.cores:
+        reason = f"{machine.name} has {machine.cores}, got {keys.cores:g}"
+        raise table.wrong("cores", reason, "correct it, or leave it out for all")
+    case = Case(
+        pipeline=_pipeline(table, keys, name, read),
         machine=machine,
-        others=machines_beside(at["machines"], reader.archive, machine),
-        cores=_cores(at["cores"], machine),
-        load_per_s=_load(at["load"], around, any(is_of_a_second)),
-        link_bytes_per_s=at["link"].amount("link", "byte rate"),
+        others=machines_beside(table, keys, reader.archive, machine),
+        cores=keys.cores,
+        load_per_s=_load(keys, around, is_of_a_second=True in of_a_second),
+        link_bytes_per_s=plain(keys.link),
         product=around.product,
-        is_of_a_second=any(is_of_a_second),
+        is_of_a_second=True in of_a_second,
         cautions=(
-            *(caution for one in read for caution in one.cautions),
+            *(caution for stage in read for caution in stage.cautions),
             *_other_machines(read, machine, reader.archive),
         ),
     )
-    return _bounded(own, found)
+    return _bounded(table, case)
 
 
 def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tuple[Caution, ...]:
@@ -315,7 +284,7 @@ def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tup
     )
 
 
-def _bounded(section: Section, case: Case) -> Case:
+def _bounded(table: Table, case: Case) -> Case:
     """Return a case whose stages the machine can bound, one by one."""
     for stage in case.pipeline.stages:
         alone = Pipeline(name=stage.name, stages=(stage,)) if stage.work else case.pipeline
@@ -323,46 +292,23 @@ def _bounded(section: Section, case: Case) -> Case:
             stage_times(alone, case.machine, cores=case.cores)
         except RidgepointError as error:
             reason = f"{error.what}: {error.reason}"
-            raise section.table("stages").wrong(stage.name, reason, error.remedy) from error
+            raise table.table("stages").wrong(stage.name, reason, error.remedy) from error
     return case
 
 
-def _pipeline(section: Section, at: Mapping[str, Section], name: str, read: list[Read]) -> Pipeline:
+def _pipeline(table: Table, keys: PipelineKeys, name: str, read: list[Read]) -> Pipeline:
     try:
         return Pipeline(
-            name=section.text("name") or name,
-            stages=tuple(one.stage for one in read),
-            host_time_s=at["host_time"].time("host_time", may_be_zero=True),
+            name=keys.name or name,
+            stages=tuple(stage.stage for stage in read),
+            host_time_s=keys.host_time,
         )
     except ValueError as error:
-        raise section.wrong("stages", str(error), "correct the stages") from error
+        raise table.wrong("stages", str(error), "correct the stages") from error
 
 
-def _cycles(section: Section) -> MajorCycles | None:
-    count = section.number("major_cycles")
-    if count is None:
-        return None
-    if count != int(count):
-        raise section.wrong("major_cycles", f"{count:g} is no whole number", "correct it")
-    return major_cycles(int(count))
-
-
-def _product(section: Section) -> Product | None:
-    name = section.choice("sdp", products())
-    return None if name is None else product(name)
-
-
-def _cores(section: Section, machine: Machine) -> float | None:
-    cores = section.number("cores")
-    if cores is not None and cores > machine.cores:
-        raise section.wrong("cores", f"{machine.name} has {machine.cores}, got {cores:g}",
-                            "correct it, or leave it out for all")  # fmt: skip
-    return cores
-
-
-def _load(section: Section, around: Around, is_of_a_second: bool) -> float | None:
+def _load(keys: PipelineKeys, around: Around, *, is_of_a_second: bool) -> float | None:
     """Return the load: as given, or the whole of the product whose loads the stages have."""
-    given = section.amount("load", "work rate")
-    if given is None and is_of_a_second and around.product is not None:
+    if keys.load is None and is_of_a_second and around.product is not None:
         return around.product.total_flop_per_s
-    return given
+    return plain(keys.load)

@@ -9,16 +9,15 @@ from pathlib import Path
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.rates import ideal_machine
+from ridgepoint.core.toml import Table
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.archive_record import MACHINES
-from ridgepoint.kept.pipeline_file.section import Section
+from ridgepoint.kept.pipeline_file.keys import Figures, PipelineKeys
 from ridgepoint.kept.pipeline_file.stages import Read
 from ridgepoint.published.machines import open_machine
 
-_FIGURES = ("name", "compute", "bandwidth")
 
-
-def machine_of(section: Section, read: Sequence[Read], archive: Archive, precision: str) -> Machine:
+def machine_of(table: Table, keys: PipelineKeys, read: Sequence[Read], archive: Archive) -> Machine:
     """Return the machine that a file names; without one, that of the measured stages.
 
     Raises
@@ -26,59 +25,54 @@ def machine_of(section: Section, read: Sequence[Read], archive: Archive, precisi
     InvalidDocument
         If there is none, with file, line and key.
     """
-    if "machine" in section:
-        return _named(section, "machine", section.values["machine"], archive, precision)
-    kept = {one.machine_id for one in read if one.stage.measurement is not None}
+    if isinstance(keys.machine, Figures):
+        return _ideal(keys.machine, keys.precision)
+    if keys.machine is not None:
+        return _named(table, "machine", keys.machine, archive)
+    kept = {stage.machine_id for stage in read if stage.stage.measurement is not None}
     if len(kept) > 1:
-        raise section.wrong("stages", "its stages were measured on different machines",
-                            "say by which to bound them, such as machine = 3")  # fmt: skip
+        raise table.wrong("stages", "its stages were measured on different machines",
+                          "say by which to bound them, such as machine = 3")  # fmt: skip
     number = kept.pop() if kept else None
     if number is None:
-        raise section.wrong(None, "it names no machine",
-                            'add one, such as machine = "h200"')  # fmt: skip
+        raise table.wrong(None, "it names no machine",
+                          'add one, such as machine = "h200"')  # fmt: skip
     return archive.machine(number)
 
 
-def machines_beside(section: Section, archive: Archive, first: Machine) -> tuple[Machine, ...]:
+def machines_beside(
+    table: Table, keys: PipelineKeys, archive: Archive, first: Machine
+) -> tuple[Machine, ...]:
     """Return the other machines to which stages may be assigned."""
-    if "machines" not in section:
-        return ()
-    named = section.values["machines"]
-    if not isinstance(named, list):
-        raise section.wrong("machines", "it is no list", 'write ["h200", "a100"]')
-    found = [_named(section, "machines", one, archive, "fp32") for one in named]
+    named = [_named(table, "machines", name, archive) for name in keys.machines]
     # The first may be another than the file's, and one of these.
-    found = [one for one in found if one.name != first.name]
-    if len({one.name for one in found}) < len(found):
-        raise section.wrong("machines", "two machines have one name", "name each once")
-    return tuple(found)
+    others = [machine for machine in named if machine.name != first.name]
+    if len({machine.name for machine in others}) < len(others):
+        raise table.wrong("machines", "two machines have one name", "name each once")
+    return tuple(others)
 
 
-def _named(section: Section, key: str, value: object, archive: Archive, precision: str) -> Machine:
+def _named(table: Table, key: str, name: int | str, archive: Archive) -> Machine:
     try:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return archive.machine(value)
-        if isinstance(value, str):
-            kept = None if value.isdecimal() else archive.find(value, MACHINES)
-            if kept is not None:
-                return archive.machine(kept.id)
-            beside = Path(section.file).parent / value
-            is_beside = value.lower().endswith(".json") and beside.is_file()
-            return open_machine(str(beside) if is_beside else value)
+        if isinstance(name, int):
+            return archive.machine(name)
+        kept = None if name.isdecimal() else archive.find(name, MACHINES)
+        if kept is not None:
+            return archive.machine(kept.id)
+        beside = Path(table.file).parent / name
+        is_beside = name.lower().endswith(".json") and beside.is_file()
+        return open_machine(str(beside) if is_beside else name)
     except RidgepointError as error:
-        raise section.wrong(key, error.reason, error.remedy) from error
-    if not isinstance(value, dict) or key != "machine":
-        raise section.wrong(
-            key,
-            f"{value!r} names no machine",
-            "give a published machine, a file, or a number or a name of the archive",
-        )
-    figures = section.table(key)
-    figures.require_known(_FIGURES)
-    compute = figures.amount("compute", "work rate")
-    bandwidth = figures.amount("bandwidth", "byte rate")
-    if compute is None or bandwidth is None:
-        raise section.wrong(key, "it lacks compute or bandwidth", "give both")
-    made = ideal_machine(core_rate=compute, cores=1, memory_bytes_per_s=bandwidth, work=precision)
+        raise table.wrong(key, error.reason, error.remedy) from error
+
+
+def _ideal(figures: Figures, precision: str) -> Machine:
+    """Return a machine that has but the figures that are given."""
+    made = ideal_machine(
+        core_rate=float(figures.compute),
+        cores=1,
+        memory_bytes_per_s=float(figures.bandwidth),
+        work=precision,
+    )
     host = replace(made.host, cpu="given figures")
-    return replace(made, name=figures.text("name") or "machine", host=host, source="given")
+    return replace(made, name=figures.name, host=host, source="given")

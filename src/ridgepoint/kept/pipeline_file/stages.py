@@ -5,27 +5,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.demand import Demand
-from ridgepoint.core.errors import InvalidDocument, RidgepointError
+from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.quantities import plain
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.toml import Table
 from ridgepoint.demands.formulas import FORMULAS, MajorCycles, Work
 from ridgepoint.kept.archive import Archive
-from ridgepoint.kept.pipeline_file.section import Section
+from ridgepoint.kept.pipeline_file.keys import Like, StageKeys, sizes_of, stage_keys
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.pipeline import Stage
 from ridgepoint.models.work import Metric, demand_of
 from ridgepoint.published.sdp_loads import Product
 
 _SOURCES = ("work", "formula", "sdp", "measurement")
-_COMMON = (
-    "work", "bytes", "intensity", "formula", "sdp", "measurement", "region", "function", "time",
-    "efficiency", "repeat", "output", "kind", "precision", "like",
-)  # fmt: skip
-_PURE = {"copy": "work", "compute": "bytes"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +66,7 @@ class Read:
     cautions: tuple[Caution, ...] = ()
 
 
-def stages_of(section: Section, around: Around) -> list[Read]:
+def stages_of(table: Table, around: Around) -> list[Read]:
     """Return the stages of a file, in their order.
 
     Raises
@@ -79,73 +76,73 @@ def stages_of(section: Section, around: Around) -> list[Read]:
     ArchiveRefused
         If the archive cannot be read.
     """
-    if "stages" not in section:
-        raise section.wrong(None, "it has no stages", "add a table [stages.NAME] for each of them")
-    named = dict(section.tables("stages"))
-    if not named:
-        raise section.wrong("stages", "there is none", "add a table [stages.NAME] for each stage")
+    if not table.values.get("stages"):
+        raise table.wrong(None, "it has no stages", "add a table [stages.NAME] for each of them")
+    named = table.tables("stages")
     return [_stage(name, _alike(name, named), around) for name in named]
 
 
-def _alike(name: str, named: Mapping[str, Section]) -> Section:
+def _alike(name: str, named: Mapping[str, Table]) -> Table:
     """Return a stage's table, with what it has from the stages that it is like."""
-    own, seen = named[name], [name]
-    section = own
-    while (other := section.text("like")) is not None:
+    whole, seen = named[name], [name]
+    table = whole
+    while (other := table.take(Like).like) is not None:
         if other not in named:
-            raise section.wrong("like", f"there is no stage {other!r}", "name a stage of this file")
+            raise table.wrong("like", f"there is no stage {other!r}", "name a stage of this file")
         seen.append(other)
         if seen.count(other) > 1:
             chain = " -> ".join(seen)
-            raise section.wrong("like", f"a circular reference: {chain}", "break the circle")
-        section = named[other]
-        # A source of its own takes the place of the other's; so does a time or an efficiency.
-        taken = {key: value for key, value in section.values.items() if key != "like"}
-        sources = [key for key in _SOURCES if key in own]
-        is_other_load = sources == ["sdp"] and "sdp" in taken
-        if sources and not is_other_load:
-            formula = taken.get("formula")
-            parameters = _parameters(formula) if isinstance(formula, str) else ()
-            for key in (*_SOURCES, "bytes", "intensity", "kind", *parameters):
-                taken.pop(key, None)
-        if "time" in own or "efficiency" in own:
-            taken.pop("time", None)
-            taken.pop("efficiency", None)
-        own = replace(own, values={**taken, **own.values})
-    return own
+            raise table.wrong("like", f"a circular reference: {chain}", "break the circle")
+        table = named[other]
+        whole = whole.over(table, table.values.keys() - _replaced(whole, table))
+    return whole
 
 
-def precision_of(section: Section) -> str | None:
-    """Return the kind of work that a table names; None: it names none."""
-    return section.choice("precision", [n for n in RESOURCES if RESOURCES[n].path == "compute"])
+def _replaced(table: Table, other: Table) -> set[str]:
+    """Return the keys of another stage in whose place a stage has something of its own."""
+    replaced = {"like"}
+    # A source of its own takes the place of the other's; so does a time or an efficiency.
+    sources = [key for key in _SOURCES if key in table]
+    is_other_load = sources == ["sdp"] and "sdp" in other
+    if sources and not is_other_load:
+        replaced |= {
+            *_SOURCES,
+            "bytes",
+            "intensity",
+            "kind",
+            *sizes_of(other.values.get("formula")),
+        }
+    if "time" in table or "efficiency" in table:
+        replaced |= {"time", "efficiency"}
+    return replaced
 
 
-def _stage(name: str, section: Section, around: Around) -> Read:
-    given = [key for key in _SOURCES if key in section]
+def _stage(name: str, table: Table, around: Around) -> Read:
+    given = [key for key in _SOURCES if key in table]
     remedy = "give one of work (with bytes or intensity), formula, sdp, measurement"
     if not given:
-        raise section.wrong(None, "nothing says what it does", remedy)
+        raise table.wrong(None, "nothing says what it does", remedy)
     # Of a published load the intensity may be computed.
     if len(given) > 1 and given != ["formula", "sdp"]:
-        raise section.wrong(given[1], f"{' and '.join(given)} both say what it does", remedy)
-    formula = section.choice("formula", FORMULAS)
-    section.require_known([*_COMMON, *(_parameters(formula) if formula else ())])
-    if "measurement" in section:
-        return _measured(name, section, around)
-    precision = precision_of(section) or around.precision
-    if "sdp" in section:
-        demand, origin = _published(section, around, precision, formula), "published load"
-    elif formula:
-        demand, origin = _by_formula(section, formula, precision), f"formula {formula}"
+        raise table.wrong(given[1], f"{' and '.join(given)} both say what it does", remedy)
+    keys = stage_keys(table)
+    if keys.measurement is not None:
+        return _measured(name, table, keys, around)
+    precision = keys.precision or around.precision
+    if keys.sdp is not None:
+        demand, origin = _published(table, keys, around, precision), "published load"
+    elif keys.formula is not None:
+        demand, origin = _by_formula(table, keys, precision), f"formula {keys.formula}"
     else:
-        demand, origin = _plain(section, precision), "figures"
-    read = Read(stage=_made(name, section, around, demand, origin=origin))
-    return replace(read, is_of_a_second="sdp" in section)
+        demand, origin = _plain(table, keys, precision), "figures"
+    read = Read(stage=_made(name, table, keys, around, demand, origin=origin))
+    return replace(read, is_of_a_second=keys.sdp is not None)
 
 
 def _made(
     name: str,
-    section: Section,
+    table: Table,
+    keys: StageKeys,
     around: Around,
     demand: Demand,
     *,
@@ -153,146 +150,133 @@ def _made(
     measurement: Measurement | None = None,
 ) -> Stage:
     """Return a stage of a demand, with its time and repeats."""
-    _require_impure(section, demand)
-    if "time" in section and "efficiency" in section:
-        raise section.wrong("efficiency", "it has a time, too", "give one of the two")
-    time = section.time("time")
+    _require_impure(table, keys, demand)
+    if keys.time is not None and keys.efficiency is not None:
+        raise table.wrong("efficiency", "it has a time, too", "give one of the two")
+    time: Estimate | None = keys.time
     if time is None and measurement is not None and measurement.timed is not None:
-        time = None if "efficiency" in section else measurement.timed.runtime_s
+        time = None if keys.efficiency is not None else measurement.timed.runtime_s
     return Stage(
         name=name,
         demand=demand,
         time_s=time,
-        efficiency=section.share("efficiency"),
-        repeat=_repeat(section, around),
-        output_bytes=section.amount("output", "bytes", least=-1),
+        efficiency=keys.efficiency,
+        repeat=_repeat(table, keys, around),
+        output_bytes=plain(keys.output),
         origin=origin,
         measurement=measurement,
     )
 
 
-def _require_impure(section: Section, demand: Demand) -> None:
+def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
     """Refuse a pure copy and a pure loop, unless they are said to be that."""
-    kind = section.choice("kind", _PURE)
     work, moved = (
         sum(float(v) for n, v in demand.amounts.items() if RESOURCES[n].path == path)
         for path in ("compute", "dram")
     )
-    key = next((one for one in ("work", "formula", "measurement") if one in section), "sdp")
+    key = next((source for source in ("work", "formula", "measurement") if source in table), "sdp")
     if not work and not moved:
-        raise section.wrong(key, "it has neither work nor traffic", "leave it out, or correct it")
-    if not work and kind != "copy":
-        raise section.wrong(key, "it has no work (a pure copy), and so an intensity of 0",
-                            'if that is meant, say kind = "copy"')  # fmt: skip
-    if not moved and kind != "compute":
-        raise section.wrong("bytes" if "bytes" in section else key,
-                            "it has no traffic (a pure compute loop), and so no finite intensity",
-                            'if that is meant, say kind = "compute"')  # fmt: skip
-    if kind is not None and (work if kind == "copy" else moved):
-        raise section.wrong("kind", f"it is no pure {kind}", "leave it out")
+        raise table.wrong(key, "it has neither work nor traffic", "leave it out, or correct it")
+    if not work and keys.kind != "copy":
+        raise table.wrong(key, "it has no work (a pure copy), and so an intensity of 0",
+                          'if that is meant, say kind = "copy"')  # fmt: skip
+    if not moved and keys.kind != "compute":
+        raise table.wrong("bytes" if "bytes" in table else key,
+                          "it has no traffic (a pure compute loop), and so no finite intensity",
+                          'if that is meant, say kind = "compute"')  # fmt: skip
+    if keys.kind is not None and (work if keys.kind == "copy" else moved):
+        raise table.wrong("kind", f"it is no pure {keys.kind}", "leave it out")
 
 
-def _plain(section: Section, precision: str) -> Demand:
+def _plain(table: Table, keys: StageKeys, precision: str) -> Demand:
     """Return the demand of plain figures."""
-    work = section.amount("work", "work", least=-1)
-    assert work is not None  # it is what says what the stage does
-    if ("bytes" in section) == ("intensity" in section):
-        raise section.wrong(
-            None if "bytes" not in section else "intensity",
+    assert keys.work is not None  # it is what says what the stage does
+    if (keys.bytes is None) == (keys.intensity is None):
+        raise table.wrong(
+            None if keys.bytes is None else "intensity",
             "of bytes and intensity it must have one", "give the traffic at DRAM, such as \"5 GB\"",
         )  # fmt: skip
-    if "bytes" in section:
-        moved = section.amount("bytes", "bytes", least=-1)
-    else:
-        moved = work / _intensity(section)
-    return _demand(precision, work, moved or 0.0)
+    moved = keys.work / _intensity(table, keys) if keys.bytes is None else keys.bytes
+    return _demand(precision, keys.work, moved)
 
 
 def _demand(precision: str, work: float, moved: float) -> Demand:
-    amounts = {precision: work, "dram": moved}
+    amounts = {precision: float(work), "dram": float(moved)}
     return Demand({name: amount for name, amount in amounts.items() if amount})
 
 
-def _intensity(section: Section) -> float:
-    found = section.amount("intensity", "intensity")
-    if found is None:
-        raise section.wrong(
+def _intensity(table: Table, keys: StageKeys) -> float:
+    if keys.intensity is None:
+        raise table.wrong(
             None, "no intensity is known, since the published model has no traffic",
             "give intensity (flop/B), or a formula with its sizes",
         )  # fmt: skip
-    return found
+    return keys.intensity
 
 
-def _parameters(formula: str) -> tuple[str, ...]:
-    return tuple(inspect.signature(FORMULAS[formula]).parameters) if formula in FORMULAS else ()
-
-
-def _computed(section: Section, formula: str) -> Work:
-    """Return what a formula makes of the sizes in a section."""
-    sizes: dict[str, Any] = {}
-    for name, parameter in inspect.signature(FORMULAS[formula]).parameters.items():
-        if name in section:
-            is_word = parameter.annotation == "str"
-            sizes[name] = section.text(name) if is_word else section.number(name)
+def _computed(table: Table, keys: StageKeys) -> Work:
+    """Return what its formula makes of the sizes of a stage."""
+    formula = str(keys.formula)
+    sizes = {}
+    for name, parameter in sizes_of(formula).items():
+        if name in table:
+            sizes[name] = getattr(keys, name)
         elif parameter.default is inspect.Parameter.empty:
-            raise section.wrong("formula", f"{formula!r} needs {name}", f"give {name} as a number")
+            raise table.wrong("formula", f"{formula!r} needs {name}", f"give {name} as a number")
     try:
         return FORMULAS[formula](**sizes)
     except ValueError as error:
         name = str(error).partition(" ")[0]
-        key = name if name in section else "formula"
-        raise section.wrong(key, str(error), "correct it") from error
+        raise table.wrong(name if name in table else "formula", str(error)) from error
 
 
-def _by_formula(section: Section, formula: str, precision: str) -> Demand:
-    done = _computed(section, formula)
-    if "bytes" in section and "intensity" in section:
-        raise section.wrong("intensity", "it has bytes, too", "give one of the two")
-    if "bytes" in section:
-        return _demand(precision, done.flop, section.amount("bytes", "bytes", least=-1) or 0.0)
-    if "intensity" in section:
-        return _demand(precision, done.flop, done.flop / _intensity(section))
+def _by_formula(table: Table, keys: StageKeys, precision: str) -> Demand:
+    done = _computed(table, keys)
+    if keys.bytes is not None and keys.intensity is not None:
+        raise table.wrong("intensity", "it has bytes, too", "give one of the two")
+    if keys.bytes is not None:
+        return _demand(precision, done.flop, keys.bytes)
+    if keys.intensity is not None:
+        return _demand(precision, done.flop, done.flop / keys.intensity)
     if done.moved_bytes is None:
-        raise section.wrong(
-            "formula", f"of {formula!r} the flop are known, and no formula of its bytes",
+        raise table.wrong(
+            "formula",
+            f"of {str(keys.formula)!r} the flop are known, and no formula of its bytes",
             "give bytes or intensity, measured or assumed",
-        )  # fmt: skip
+        )
     return _demand(precision, done.flop, done.moved_bytes)
 
 
-def _published(section: Section, around: Around, precision: str, formula: str | None) -> Demand:
+def _published(table: Table, keys: StageKeys, around: Around, precision: str) -> Demand:
     """Return the demand of a published load: of one second."""
     if around.product is None:
-        raise section.wrong("sdp", "no product is named", 'say which, such as sdp = "low-dprepa"')
-    loads = around.product.stage_flop_per_s
-    work = loads[section.choice("sdp", loads) or ""]
-    if formula is None:
-        return _demand(precision, work, work / _intensity(section))
-    intensity = _by_formula(section, formula, precision).amounts
-    return _demand(precision, work, work * float(intensity["dram"]) / float(intensity[precision]))
+        raise table.wrong("sdp", "no product is named", 'say which, such as sdp = "low-dprepa"')
+    work = around.product.stage_flop_per_s[str(keys.sdp)]
+    if keys.formula is None:
+        return _demand(precision, work, work / _intensity(table, keys))
+    amounts = _by_formula(table, keys, precision).amounts
+    return _demand(precision, work, work * float(amounts["dram"]) / float(amounts[precision]))
 
 
-def _repeat(section: Section, around: Around) -> float:
-    found = section.values.get("repeat", 1)
-    if not isinstance(found, str):
-        return section.number("repeat") or 1.0
+def _repeat(table: Table, keys: StageKeys, around: Around) -> float:
+    if not isinstance(keys.repeat, str):
+        return keys.repeat
     if around.cycles is None:
-        raise section.wrong("repeat", f"{found!r} needs a number of major cycles",
-                            "give major_cycles at the head of the file")  # fmt: skip
-    part = section.choice("repeat", ("invert", "predict", "deconvolve"))
-    return float(getattr(around.cycles, part or ""))
+        raise table.wrong("repeat", f"{keys.repeat!r} needs a number of major cycles",
+                          "give major_cycles at the head of the file")  # fmt: skip
+    return float(getattr(around.cycles, keys.repeat))
 
 
-def _measured(name: str, section: Section, around: Around) -> Read:
+def _measured(name: str, table: Table, keys: StageKeys, around: Around) -> Read:
     """Return a stage that was measured."""
     for key in ("bytes", "intensity"):
-        if key in section:
-            raise section.wrong(key, "its measurement has that", "leave it out")
-    named = section.values["measurement"]
-    is_number = isinstance(named, int) and not isinstance(named, bool)
-    if not is_number and not (isinstance(named, str) and not named.isdecimal()):
-        raise section.wrong("measurement", f"{named!r} is no number of the archive, and no name",
-                            "give one of 'ridgepoint list'")  # fmt: skip
+        if key in table:
+            raise table.wrong(key, "its measurement has that", "leave it out")
+    named = keys.measurement
+    assert named is not None
+    if isinstance(named, str) and named.isdecimal():
+        raise table.wrong("measurement", f"{named!r} is no number of the archive, and no name",
+                          "give one of 'ridgepoint list'")  # fmt: skip
     try:
         record = (
             around.archive.require(named, ["measurement"])
@@ -301,9 +285,9 @@ def _measured(name: str, section: Section, around: Around) -> Read:
         )
         whole = around.archive.measurement(record.id)
     except RidgepointError as error:
-        raise section.wrong("measurement", error.reason, error.remedy) from error
-    part = _part(section, whole)
-    metric: Metric = "bop" if (precision_of(section) or around.precision) == "bop" else "flop"
+        raise table.wrong("measurement", error.reason, error.remedy) from error
+    part = _part(table, keys, whole)
+    metric: Metric = "bop" if (keys.precision or around.precision) == "bop" else "flop"
     asked = {
         resource: amount
         for resource, amount in demand_of(part, metric).amounts.items()
@@ -311,42 +295,40 @@ def _measured(name: str, section: Section, around: Around) -> Read:
     }
     traffic = part.traffic_at("dram")
     if traffic is None:
-        raise section.wrong("measurement", "its traffic at DRAM was not measured",
-                            "measure it with another meter, or give work and bytes")  # fmt: skip
-    if part.timed is None and not {"time", "efficiency"} & set(section.values):
-        raise section.wrong("measurement", "it was counted and not timed",
-                            "give time or efficiency")  # fmt: skip
+        raise table.wrong("measurement", "its traffic at DRAM was not measured",
+                          "measure it with another meter, or give work and bytes")  # fmt: skip
+    if part.timed is None and keys.time is None and keys.efficiency is None:
+        raise table.wrong("measurement", "it was counted and not timed",
+                          "give time or efficiency")  # fmt: skip
     cautions = []
     if traffic.write_bytes is None:
         cautions.append(Caution("reads-only", f"of {name} the bytes written were not measured",
                                 "its intensity is an upper bound"))  # fmt: skip
     origin = f"measurement {named}"
-    stage = _made(name, section, around, Demand(asked), origin=origin, measurement=part)
+    stage = _made(name, table, keys, around, Demand(asked), origin=origin, measurement=part)
     return Read(stage=stage, machine_id=record.machine_id, cautions=tuple(cautions))
 
 
-def _part(section: Section, whole: Measurement) -> Measurement:
+def _part(table: Table, keys: StageKeys, whole: Measurement) -> Measurement:
     """Return the region or function that a stage is, or the whole."""
-    region, function = section.text("region"), section.text("function")
-    if region is not None and function is not None:
-        raise section.wrong("function", "it has a region, too", "give one of the two")
-    if region is not None:
-        known = {one.name: one for one in whole.counted.regions}
-        _require_part(section, "region", region, list(known))
-        return region_alone(whole, known[region])
-    if function is not None:
-        parts = {one.name: (one, timed) for one, timed in timed_functions(whole) if one is not None}
-        _require_part(section, "function", function, list(parts))
-        counted, timed = parts[function]
-        return function_alone(whole, counted, timed)
+    if keys.region is not None and keys.function is not None:
+        raise table.wrong("function", "it has a region, too", "give one of the two")
+    if keys.region is not None:
+        known = {region.name: region for region in whole.counted.regions}
+        _require_part(table, "region", keys.region, list(known))
+        return region_alone(whole, known[keys.region])
+    if keys.function is not None:
+        parts = {
+            counted.name: (counted, timed)
+            for counted, timed in timed_functions(whole)
+            if counted is not None
+        }
+        _require_part(table, "function", keys.function, list(parts))
+        return function_alone(whole, *parts[keys.function])
     return whole
 
 
-def _require_part(section: Section, key: str, name: str, known: list[str]) -> None:
+def _require_part(table: Table, key: str, name: str, known: list[str]) -> None:
     if name not in known:
         there = f"it has {', '.join(known[:8])}" if known else f"it has no {key} with a time"
-        raise _no_part(section, key, name, there)
-
-
-def _no_part(section: Section, key: str, name: str, there: str) -> InvalidDocument:
-    return section.wrong(key, f"the measurement has no {key} {name!r}", there)
+        raise table.wrong(key, f"the measurement has no {key} {name!r}", there)

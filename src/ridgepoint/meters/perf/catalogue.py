@@ -6,16 +6,14 @@ tables, each metric with its source. ``docs/counters.md`` describes the form.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Literal
 
 import msgspec
 
-from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.meters.perf.host import Identity
+from ridgepoint.published.documents import read_shipped
 
 _FOLDER = files("ridgepoint") / "data" / "counters"
 
@@ -151,16 +149,8 @@ def load_all() -> Iterator[tuple[str, Microarchitecture]]:
     """
     for entry in sorted(_FOLDER.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):
-            yield entry.name.removesuffix(".toml"), _load(entry)
-
-
-def _load(entry: Traversable) -> Microarchitecture:
-    try:
-        return msgspec.convert(tomllib.loads(entry.read_text("utf-8")), Microarchitecture)
-    except (msgspec.ValidationError, tomllib.TOMLDecodeError) as error:
-        raise InvalidDocument(
-            f"cannot read {entry.name!r}", reason=str(error), remedy="reinstall ridgepoint"
-        ) from error
+            counters = read_shipped(entry, Microarchitecture, what="the counters")
+            yield entry.name.removesuffix(".toml"), counters
 
 
 def _is_of(wanted: Identity, one: Microarchitecture) -> bool:

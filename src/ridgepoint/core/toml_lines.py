@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-Path = tuple[str, ...]
+Path = tuple[str | int, ...]
+"""Keys, and places in arrays of tables."""
 
-_PART = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
+_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 _DOTTED = rf"{_PART}(?:\s*\.\s*{_PART})*"
-_HEADER = re.compile(rf"\s*\[\[?\s*({_DOTTED})\s*\]\]?")
+_HEADER = re.compile(rf"\s*(\[\[?)\s*({_DOTTED})\s*\]\]?")
 _KEY = re.compile(rf"\s*({_DOTTED})\s*=")
 _QUOTES = ('"""', "'''", '"', "'")
 
@@ -66,13 +69,18 @@ def lines_of(text: str) -> Mapping[Path, int]:
     """
     found: dict[Path, int] = {}
     within: Path = ()
+    lengths: dict[Path, int] = {}  # of arrays of tables
     value = _Open()
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if value.is_open:
             value.read(line)
         elif header := _HEADER.match(line):
-            within = _parts(header[1])
+            within = _in_last(lengths, _parts(header[2]))
             _note(found, within, number)
+            if header[1] == "[[":
+                lengths[within] = lengths.get(within, 0) + 1
+                within = (*within, lengths[within] - 1)
+                found[within] = number
         elif key := _KEY.match(line):
             _note(found, (*within, *_parts(key[1])), number)
             value.read(line[key.end() :])
@@ -93,5 +101,18 @@ def _note(found: dict[Path, int], path: Path, number: int) -> None:
         found.setdefault(path[:length], number)
 
 
+def _in_last(lengths: Mapping[Path, int], parts: Path) -> Path:
+    """Return the path of a header: within the last table of each array that it names on its way."""
+    path: Path = ()
+    for part in parts:
+        path = (*path, lengths[path] - 1, part) if path in lengths else (*path, part)
+    return path
+
+
 def _parts(dotted: str) -> Path:
-    return tuple(part.strip("\"'") for part in re.findall(_PART, dotted))
+    path: list[str] = []
+    within: Any = tomllib.loads(f"{dotted} = 0")
+    while isinstance(within, dict):
+        ((key, within),) = within.items()
+        path.append(key)
+    return tuple(path)

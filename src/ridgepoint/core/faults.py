@@ -1,0 +1,200 @@
+"""What is wrong with the values of a file: where, in plain words, and what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+Path = tuple[str | int, ...]
+"""Keys, and places in lists, that lead to a value."""
+
+_AT = re.compile(r"(.*) - at (`key` in )?`\$(.*)`", re.DOTALL)
+_STEP = re.compile(r"\[(\.\.\.)\]|\[(\d+)\]|\.([^.\[]+)")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_RANGE = re.compile(r"Expected `\w+` ([<>]=?) (\S+)")
+_LENGTH = re.compile(r"Expected `(\w+)` of length (.+?)(?:, got \d+)?")
+_TYPE = re.compile(r"Expected `(.*)`, got `.*`")
+
+# By msgspec's name of a type: what it is, and how it is written.
+_FORMS = {
+    "float": ("number", "a number such as 0.4"),
+    "int": ("whole number", "a whole number such as 4"),
+    "str": ("text", "a text in quotes"),
+    "bool": ("truth value", "true or false"),
+    "object": ("table", "a table of keys and values"),
+    "array": ("list", "a list such as [1, 2]"),
+}
+_MOST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A value that is not as it should be.
+
+    Parameters
+    ----------
+    path : Path
+    reason : str
+    remedy : str or None
+        None: the one who reads the file knows more.
+    """
+
+    path: Path
+    reason: str
+    remedy: str | None
+
+
+def fields_of(kind: type, value: object) -> object:
+    """Return what a class of ours makes of a value, by its method ``of``; for msgspec's hook."""
+    of = getattr(kind, "of", None)
+    if of is None:
+        raise TypeError(f"a {kind.__name__} is not read from files")
+    return of(value)
+
+
+def fault(error: msgspec.ValidationError, values: object, kind: object) -> Fault:
+    """Return where and what is wrong with values that `kind` refuses.
+
+    Parameters
+    ----------
+    error : msgspec.ValidationError
+        Of `msgspec.convert`, of `values` to `kind`, with `fields_of`.
+    values : object
+        Dicts, lists, texts and numbers.
+    kind : type
+    """
+    found = _AT.fullmatch(str(error))
+    said, is_key, steps = (found[1], found[2], found[3]) if found else (str(error), None, "")
+    path = tuple(_located(str(error), values, kind, f"{steps}[...]" if is_key else steps))
+    types = _types(kind, path[:-1] if is_key else path)
+    if is_key:
+        types = [one.key_type for one in types if isinstance(one, inspect.DictType)]
+    if unknown := _UNKNOWN.fullmatch(said):
+        names = [field.encode_name for field in _fields(types)]
+        return Fault(
+            path=(*path, unknown[1]),
+            reason="there is no such key",
+            remedy=_nearest(unknown[1], names),
+        )
+    if missing := _MISSING.fullmatch(said):
+        return Fault(path=path, reason=f"it lacks {missing[1]}", remedy=f"add {missing[1]}")
+    reason, remedy = _explained(said, path[-1] if is_key else at(values, path), types)
+    return Fault(path=path, reason=reason, remedy=remedy)
+
+
+def at(values: Any, path: Iterable[str | int]) -> Any:
+    """Return the value to which a path leads."""
+    for step in path:
+        values = values[step]
+    return values
+
+
+def _explained(said: str, value: object, types: Sequence[inspect.Type]) -> tuple[str, str | None]:
+    shown = repr(value) if len(repr(value)) <= _MOST_SHOWN else f"{repr(value)[:_MOST_SHOWN]}…"
+    if said.startswith("Invalid enum value"):
+        allowed = [str(word) for one in types for word in getattr(one, "values", ())]
+        return f"{shown} is none of its values", f"use {', '.join(allowed)}"
+    if limits := _RANGE.fullmatch(said):
+        limit = f"{limits[1]} {float(limits[2]):g}"
+        return f"it must be {limit}, got {shown}", f"write a number {limit}"
+    if length := _LENGTH.fullmatch(said):
+        noun = _FORMS[length[1]][0]
+        if length[2] == ">= 1":
+            return f"this {noun} is empty", "fill it, or leave it out"
+        return f"it must be a {noun} of length {length[2]}, got {shown}", None
+    if wanted := _TYPE.fullmatch(said):
+        forms = [_FORMS[name] for name in wanted[1].split(" | ") if name in _FORMS]
+        nouns, ways = (_either(words) for words in zip(*forms, strict=True))
+        return f"{shown} is no {nouns}", f"write {ways}"
+    reason, _, remedy = said.partition("; ")  # of a class of ours
+    return reason, remedy or None
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+
+
+def _located(message: str, values: Any, kind: Any, steps: str) -> Iterator[str | int]:
+    """Yield the path of an error; msgspec writes ``[...]`` for any key of a dict.
+
+    It is the first key with which the dict has that error where it has no other.
+    """
+    path: list[str | int] = []
+    for is_any, place, name in _STEP.findall(steps):
+        step = name or (int(place) if place else None)
+        if is_any:
+            keys = at(values, path)
+            step = next(
+                (key for key in keys if _refused(_with_only(values, path, key), kind) == message),
+                None,
+            )
+        if step is None:
+            return
+        path.append(step)
+        yield step
+
+
+def _refused(values: object, kind: Any) -> str | None:
+    try:
+        msgspec.convert(values, kind, dec_hook=fields_of)
+    except msgspec.ValidationError as error:
+        return str(error)
+    return None
+
+
+def _with_only(values: Any, path: Sequence[str | int], key: str) -> Any:
+    """Return values of which a dict within has one key."""
+    if not path:
+        return {key: values[key]}
+    step, rest = path[0], path[1:]
+    changed = _with_only(values[step], rest, key)
+    if isinstance(values, dict):
+        return {**values, step: changed}
+    return [changed if place == step else value for place, value in enumerate(values)]
+
+
+def _types(kind: Any, path: Path) -> list[inspect.Type]:
+    """Return what may stand where a path leads."""
+    types = _alternatives(inspect.type_info(kind))
+    for step in path:
+        types = [
+            one
+            for around in types
+            for within in _within(around, step)
+            for one in _alternatives(within)
+        ]
+    return types
+
+
+def _alternatives(kind: inspect.Type) -> list[inspect.Type]:
+    return list(kind.types) if isinstance(kind, inspect.UnionType) else [kind]
+
+
+def _within(kind: inspect.Type, step: str | int) -> list[inspect.Type]:
+    match kind:
+        case inspect.StructType():
+            return [field.type for field in kind.fields if field.encode_name == step]
+        case inspect.DictType():
+            return [kind.value_type]
+        case inspect.ListType() | inspect.VarTupleType():
+            return [kind.item_type]
+        case inspect.TupleType() if isinstance(step, int):
+            return list(kind.item_types[step : step + 1])
+        case _:
+            return []
+
+
+def _fields(types: Iterable[inspect.Type]) -> list[inspect.Field]:
+    return [field for one in types if isinstance(one, inspect.StructType) for field in one.fields]

@@ -1,0 +1,222 @@
+"""What a pipeline's file may hold: its keys, and what each of them may be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.quantities import (
+    ByteRate,
+    Bytes,
+    Intensity,
+    Seconds,
+    SecondsOrNone,
+    Word,
+    Work,
+    WorkRate,
+)
+from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.toml import Table
+from ridgepoint.demands.formulas import FORMULAS
+from ridgepoint.published.sdp_loads import products
+
+_Tables = dict[str, dict[str, Any]]
+_Number = Annotated[float, Meta(gt=0, le=1e300)]
+_Share = Annotated[float, Meta(gt=0, le=1)]
+_Shares = Annotated[list[_Share], Meta(min_length=1)]
+_Name = Annotated[str, Meta(min_length=1)]
+_ENDS = {"median", "low", "high"}
+
+
+class Fraction(float):
+    """A number in (0, 1]."""
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Return a number, which has no unit."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"{value!r} is no number; write a number such as 0.4")
+        if not 0 < value <= 1:
+            raise ValueError(f"a share must be > 0 and at most 1, got {value!r}; correct it")
+        return cls(value)
+
+
+class Precision(Word):
+    """What the work is: a resource that computes."""
+
+    __slots__ = ()
+    known = tuple(name for name, resource in RESOURCES.items() if resource.path == "compute")
+
+
+class Formula(Word):
+    """The name of a formula."""
+
+    __slots__ = ()
+    known = tuple(FORMULAS)
+
+
+class ProductName(Word):
+    """The name of a product whose loads are published."""
+
+    __slots__ = ()
+    known = tuple(products())
+
+
+class Spread(Estimate):
+    """A value, several of them, or one with an interval: ``{ median, low, high }``."""
+
+    __slots__ = ()
+    unit: ClassVar[type[Seconds | Fraction]]
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Return the estimate that stands in a file.
+
+        Raises
+        ------
+        ValueError
+        """
+        if isinstance(value, list):
+            if not value:
+                raise ValueError("it is empty; give at least one value")
+            return cls(map(cls.unit.of, value))
+        if not isinstance(value, dict):
+            return cls([cls.unit.of(value)])
+        if set(value) != _ENDS:
+            raise ValueError("it is not exactly median, low and high; give these three")
+        low, median, high = (float(cls.unit.of(value[end])) for end in ("low", "median", "high"))
+        try:
+            return cls([median], interval=(low, high))
+        except ValueError as error:
+            raise ValueError(f"{error}; let low <= median <= high") from error
+
+
+class Time(Spread):
+    """A time > 0."""
+
+    __slots__ = ()
+    unit = Seconds
+
+
+class HostTime(Spread):
+    """A time >= 0."""
+
+    __slots__ = ()
+    unit = SecondsOrNone
+
+
+class Share(Spread):
+    """A share in (0, 1]."""
+
+    __slots__ = ()
+    unit = Fraction
+
+
+class Figures(Struct, forbid_unknown_fields=True):
+    """A machine by its figures."""
+
+    compute: WorkRate
+    bandwidth: ByteRate
+    name: _Name = "machine"
+
+
+class _Shared(Struct, forbid_unknown_fields=True, kw_only=True):
+    """What stands at the head of a file, for one pipeline or for all of an observation."""
+
+    name: _Name | None = None
+    machine: int | _Name | Figures | None = None
+    machines: list[int | _Name] = []
+    link: ByteRate | None = None
+    precision: Precision = Precision("fp32")
+    cores: _Number | None = None
+    load: WorkRate | None = None
+    sdp: ProductName | None = None
+    host_time: HostTime | None = None
+    major_cycles: Annotated[int, Meta(ge=1)] | None = None
+
+
+SHARED = _Shared.__struct_fields__
+
+
+class PipelineKeys(_Shared, kw_only=True):
+    """A pipeline; its stages are taken one by one, since a stage may be like another."""
+
+    stages: _Tables = {}
+
+
+class MemberKeys(PipelineKeys, kw_only=True):
+    """A pipeline of an observation, as it stands there."""
+
+    weight: _Share
+
+
+class FileKeys(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A pipeline of an observation, in a file of its own."""
+
+    weight: _Share
+    file: _Name
+
+
+class ObservationKeys(_Shared, kw_only=True):
+    """Several pipelines that share an observation."""
+
+    pipelines: _Tables
+    period: Seconds | None = None
+    legroom: _Shares | _Share | None = None
+
+
+class Like(Struct):
+    """The stage that a stage is like, whatever else it says."""
+
+    like: _Name | None = None
+
+
+class StageKeys(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A stage, but for the sizes of its formula."""
+
+    work: Work | None = None
+    bytes: Bytes | None = None
+    intensity: Intensity | None = None
+    formula: Formula | None = None
+    sdp: Literal["grid", "ifft", "deconvolve", "fft", "degrid"] | None = None
+    measurement: int | _Name | None = None
+    region: _Name | None = None
+    function: _Name | None = None
+    time: Time | None = None
+    efficiency: Share | None = None
+    repeat: _Number | Literal["invert", "predict", "deconvolve"] = 1.0
+    output: Bytes | None = None
+    kind: Literal["copy", "compute"] | None = None
+    precision: Precision | None = None
+    like: _Name | None = None
+
+
+def sizes_of(formula: object) -> Mapping[str, inspect.Parameter]:
+    """Return the sizes that a formula takes, by name; of what is no formula none."""
+    known = isinstance(formula, str) and formula in FORMULAS
+    return inspect.signature(FORMULAS[str(formula)]).parameters if known else {}
+
+
+def stage_keys(table: Table) -> StageKeys:
+    """Return a stage, which has the sizes of its formula besides.
+
+    Raises
+    ------
+    InvalidDocument
+        If something else stands there.
+    """
+    sizes = [
+        (name, (_Name if parameter.annotation == "str" else _Number) | None, None)
+        for name, parameter in sizes_of(table.values.get("formula")).items()
+    ]
+    kind = msgspec.defstruct(
+        "Stage", sizes, bases=(StageKeys,), forbid_unknown_fields=True, kw_only=True
+    )
+    keys = table.take(kind)
+    assert isinstance(keys, StageKeys)
+    return keys

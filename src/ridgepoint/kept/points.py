@@ -1,0 +1,38 @@
+"""Points of the Ridgeline in a file: what one node works, and moves in memory and network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from ridgepoint.core.quantities import Amount
+from ridgepoint.core.toml import open_table
+
+_REMEDY = "give a table [NAME] with work, memory_bytes, network_bytes for each point"
+
+
+class Point(Struct, forbid_unknown_fields=True):
+    """What one node does, each a number or a text such as ``1.5G``."""
+
+    work: Amount
+    memory_bytes: Amount
+    network_bytes: Amount
+
+
+def read_points(path: Path) -> dict[str, tuple[float, float, float]]:
+    """Return work, memory bytes and network bytes of the points of a file, by name.
+
+    Raises
+    ------
+    InvalidDocument
+        If it holds none, or something else.
+    """
+    file = open_table(path, what="the points", remedy=_REMEDY)
+    points = file.take(dict[str, Point])
+    if not points:
+        raise file.wrong(None, "it holds no point", _REMEDY)
+    return {
+        name: (float(point.work), float(point.memory_bytes), float(point.network_bytes))
+        for name, point in points.items()
+    }

@@ -19,7 +19,7 @@ from ridgepoint.show.charts.ridgeline_explained import explained
 from ridgepoint.show.charts.ridgeline_paper import save_all
 from ridgepoint.show.charts.ridgeline_surface import surfaces
 from ridgepoint.show.draw_mpl import save
-from ridgepoint.show.draw_surface import save_surface
+from ridgepoint.show.draw_surface import save as save_surface
 from ridgepoint.show.tables.ridgeline_table import ridgeline_table
 
 PAPER = Ridgeline(machines=(load("cascade-lake"),), work="fp32")

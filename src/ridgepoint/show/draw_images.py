@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ridgepoint.show import theme
-from ridgepoint.show.charts.imaging import Image, Images
 from ridgepoint.show.draw_key import draw_key, draw_title
+from ridgepoint.show.images import Image, Images
 from ridgepoint.show.pictures import write
 from ridgepoint.show.sheet import MARKERS, Sheet
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _COLUMNS = 2
 _LEFT_IN, _RIGHT_IN, _ABOVE_IN, _BELOW_IN = 0.52, 0.78, 0.24, 0.38
 """Around each image: ticks and labels, the bar of colours, a title."""
-_HEAD_IN, _FOOT_IN, _MARGIN_IN = 0.42, 0.25, 0.1
+_HEAD_IN, _FOOT_IN = 0.42, 0.25
 _BAR_IN, _GAP_IN = 0.11, 0.07
 
 
@@ -55,18 +55,11 @@ def drawn(picture: Images, *, width_in: float = 8.0) -> Figure:
         )
         shown = _draw(image, picture.half_arcmin, Sheet.of(axes).with_font(font))
         _draw_bar(image, shown, bar, font)
-    head = strip(figure, font, at=1 - _HEAD_IN / height_in)
+    head = Sheet.across(figure, "head", font, at=1 - _HEAD_IN / height_in)
     draw_title(picture.title, picture.subtitle, head)
-    draw_key(picture.key, strip(figure, font, at=_FOOT_IN / height_in), below=0.0)
+    foot = Sheet.across(figure, "foot", font, at=_FOOT_IN / height_in)
+    draw_key(picture.key, foot, below=0.0)
     return figure
-
-
-def strip(figure: Figure, font: float, *, at: float) -> Sheet:
-    """Return invisible axes across a picture at a height of it, for texts above and below."""
-    margin = _MARGIN_IN / float(figure.get_figwidth())
-    axes = figure.add_axes((margin, at, 1 - 2 * margin, 1e-3), label=f"strip at {at}")
-    axes.set_axis_off()
-    return Sheet.of(axes).with_font(font)
 
 
 def _draw(image: Image, half_arcmin: float, sheet: Sheet) -> AxesImage:

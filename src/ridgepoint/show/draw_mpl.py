@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _USUAL_IN, _USUAL_ABREAST_IN = 7.0, 9.2
 _LEAST_CELL_IN = 3.0
-_MARGIN_IN = 0.1
 _EDGES = {"left": "<", "right": ">", "top": "^", "bottom": "v"}
 _SLANT = 35
 _TICK = 4.5
@@ -190,7 +189,7 @@ def _arrange(page: Page, figure: Figure, cells: list[_Cell], columns: int) -> No
     around = [cell.say(cell.left_out if is_alone else []) for cell in cells]
     rows = [range(at, min(at + columns, len(cells))) for at in range(0, len(cells), columns)]
     font = cells[0].sheet.font
-    head, foot = (_strip(figure, name, font) for name in ("head", "foot"))
+    head, foot = (Sheet.across(figure, name, font) for name in ("head", "foot"))
     top = font * 0.3
     if page.title:
         top = draw_title(page.title, page.subtitle, head, scale=1.3)
@@ -218,15 +217,6 @@ def _arrange(page: Page, figure: Figure, cells: list[_Cell], columns: int) -> No
         box = strip.axes.get_position()
         strip.axes.set_position((box.x0, begin / total, box.width, strip.height / total))
     figure.set_size_inches(width_in, total / theme.POINTS_PER_INCH)
-
-
-def _strip(figure: Figure, name: str, font: float) -> Sheet:
-    """Return invisible axes as wide as the picture, at which texts can be written."""
-    width_in, _ = figure.get_size_inches()
-    margin = _MARGIN_IN / width_in
-    axes = figure.add_axes((margin, 0.0, 1 - 2 * margin, 0.01), label=name)
-    axes.set_axis_off()
-    return Sheet.of(axes).with_font(font)
 
 
 def _set_up(chart: Chart, sheet: Sheet) -> None:

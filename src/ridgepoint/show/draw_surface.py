@@ -1,43 +1,43 @@
-"""Surfaces of performance as pictures, by matplotlib."""
+"""Surfaces of performance by matplotlib, in the look of charts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ridgepoint.show import theme
-from ridgepoint.show.chart import Ticks
+from ridgepoint.show.chart import Axis, Entry
+from ridgepoint.show.draw_key import draw_key, draw_title
 from ridgepoint.show.pictures import write
-from ridgepoint.show.surface import Cut, SurfaceFigure
+from ridgepoint.show.sheet import Sheet
+from ridgepoint.show.surface import Cut, Surface
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SIZE_IN = (6.0, 5.4)
-_FONT = 8.0
+_WIDTH_IN, _HEIGHT_IN = 6.0, 5.4
+_HEAD_IN, _FOOT_IN = 0.42, 0.2
 _VIEW = {"elev": 24.0, "azim": -128.0}
-_CUT_INKS = {"memory": "#B22222", "network": "#00408A"}
-"""As in the paper: the roofline red, the compute-network roofline blue."""
 
 
-def save_surface(figure: SurfaceFigure, path: str | Path) -> None:
+def save(surface: Surface, path: str | Path) -> None:
     """Write a surface to a file; as `ridgepoint.show.draw_mpl.save`."""
-    write(lambda: _drawn(figure), path)
+    write(lambda: drawn(surface), path)
 
 
-def _drawn(figure: SurfaceFigure) -> Figure:
-    from matplotlib.figure import Figure
+def drawn(surface: Surface) -> Figure:
+    """Return a surface drawn; nothing is shown or saved."""
     from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
-    drawn = Figure(figsize=_SIZE_IN)
-    axes = Axes3D(drawn, rect=(0.02, 0.05, 0.9, 0.83), auto_add_to_figure=False)
-    drawn.add_axes(axes)
-    drawn.text(0.04, 0.955, figure.title, fontsize=_FONT * 1.3, fontweight="bold", color=theme.INK)
-    drawn.text(0.04, 0.92, figure.subtitle, fontsize=_FONT, color=theme.INK, parse_math=False)
-    for face in figure.faces:
+    from ridgepoint.show.picture import Picture
+
+    figure = Picture(figsize=(_WIDTH_IN, _HEIGHT_IN))
+    axes = Axes3D(figure, rect=(0.02, 0.1, 0.9, 0.86), auto_add_to_figure=False)
+    figure.add_axes(axes)
+    font = theme.font_for(0.85 * _WIDTH_IN * theme.POINTS_PER_INCH)
+    for face in surface.faces:
         corners = [tuple(map(math.log10, corner)) for corner in face.corners]
         ink = theme.hex_of(face.region)
         axes.add_collection3d(
@@ -45,47 +45,48 @@ def _drawn(figure: SurfaceFigure) -> Figure:
         )
         middle = [sum(values) / len(corners) for values in zip(*corners, strict=True)]
         axes.text(
-            *middle, f"{face.region}-bound", color=ink, fontsize=_FONT, fontweight="bold",
+            *middle, f"{face.region}-bound", color=ink, fontsize=font, fontweight="bold",
             ha="center", zorder=10,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.85},
         )  # fmt: skip
-    for cut in figure.cuts:
-        _draw_cut(cut, axes, floor=math.log10(figure.z.limits[0]))
-    _set_up(figure, axes)
-    if figure.cuts:
-        drawn.legend(
-            handles=[line for line in axes.lines if not str(line.get_label()).startswith("_")],
-            loc="upper left", fontsize=_FONT, frameon=False, bbox_to_anchor=(0.02, 0.91),
-        )  # fmt: skip
-    return drawn
+    for cut in surface.cuts:
+        _draw_cut(cut, axes, floor=math.log10(surface.z.limits[0]))
+    _set_up(surface, axes, font)
+    head = Sheet.across(figure, "head", font, at=1 - _HEAD_IN / _HEIGHT_IN)
+    draw_title(surface.title, surface.subtitle, head)
+    draw_key(
+        [
+            Entry(text=cut.name, line="curve", ink=cut.region, is_abreast=True)
+            for cut in surface.cuts
+        ],
+        Sheet.across(figure, "foot", font, at=_FOOT_IN / _HEIGHT_IN),
+        below=0.0,
+    )
+    return figure
 
 
 def _draw_cut(cut: Cut, axes: Any, *, floor: float) -> None:
     """Draw a line on the surface, and its shadow, dashed."""
-    x, y, z = ([math.log10(value) for value in each] for each in zip(*cut.places, strict=True))
-    ink = _CUT_INKS[cut.style]
-    axes.plot(x, y, z, color=ink, linewidth=1.8, zorder=9, label=cut.name)
+    x, y, z = ([math.log10(value) for value in along] for along in zip(*cut.places, strict=True))
+    ink = theme.hex_of(cut.region)
+    axes.plot(x, y, z, color=ink, linewidth=1.8, zorder=9)
     axes.plot(x, y, [floor] * len(x), color=ink, linewidth=1.2, linestyle=(0, (4, 2)), zorder=8)
 
 
-def _set_up(figure: SurfaceFigure, axes: Any) -> None:
+def _set_up(surface: Surface, axes: Any, font: float) -> None:
+    """Set up the axes: their view, scales, ticks and labels."""
     axes.set_proj_type("ortho")
     axes.view_init(**_VIEW)
-    axes.set_xlim(*_logs(figure.x.limits))
-    axes.set_ylim(*_logs(figure.y.limits))
-    axes.set_zlim(*_logs(figure.z.limits))
-    axes.set_xticks(_places(figure.x.ticks), [text for _, text in figure.x.ticks], fontsize=_FONT)
-    axes.set_yticks(_places(figure.y.ticks), [text for _, text in figure.y.ticks], fontsize=_FONT)
-    axes.set_zticks(_places(figure.z.ticks), [text for _, text in figure.z.ticks], fontsize=_FONT)
-    axes.set_xlabel(figure.x.label, fontsize=_FONT, labelpad=6)
-    axes.set_ylabel(figure.y.label, fontsize=_FONT, labelpad=6)
-    axes.set_zlabel(figure.z.label, fontsize=_FONT, labelpad=10)
-    axes.zaxis.set_tick_params(pad=5)
+    axes.set_xlim(*map(math.log10, surface.x.limits))
+    axes.set_ylim(*map(math.log10, surface.y.limits))
+    axes.set_zlim(*map(math.log10, surface.z.limits))
+    axes.set_xticks(*_ticks(surface.x), fontsize=font)
+    axes.set_yticks(*_ticks(surface.y), fontsize=font)
+    axes.set_zticks(*_ticks(surface.z), fontsize=font)
+    axes.set_xlabel(surface.x.label, fontsize=font, labelpad=6)
+    axes.set_ylabel(surface.y.label, fontsize=font, labelpad=6)
+    axes.set_zlabel(surface.z.label, fontsize=font, labelpad=8)
 
 
-def _logs(limits: Sequence[float]) -> tuple[float, float]:
-    return math.log10(limits[0]), math.log10(limits[1])
-
-
-def _places(ticks: Ticks) -> list[float]:
-    return [math.log10(value) for value, _ in ticks]
+def _ticks(axis: Axis) -> tuple[list[float], list[str]]:
+    return [math.log10(value) for value, _ in axis.ticks], [text for _, text in axis.ticks]

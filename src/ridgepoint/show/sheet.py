@@ -17,12 +17,15 @@ from ridgepoint.show.text_size import text_width, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MARKERS: dict[Shape, str] = {
     "circle": "o", "square": "s", "triangle": "^", "diamond": "D", "down": "v", "plus": "P",
     "cross": "X", "star": "*", "cap": "_", "none": "",
 }  # fmt: skip
 _PAPER_ALPHA = 0.92
+_MARGIN_IN = 0.1
+"""Left and right of what stands above and below all axes of a picture."""
 _LEADING = 1.4
 """Distance of rows, in sizes of their letters."""
 
@@ -51,6 +54,14 @@ class Sheet:
         box, dpi = axes.get_window_extent(), drawn.dpi
         width, height = (size / dpi * theme.POINTS_PER_INCH for size in (box.width, box.height))
         return cls(axes=axes, width=width, height=height, font=theme.font_for(width))
+
+    @classmethod
+    def across(cls, figure: Figure, name: str, font: float, *, at: float = 0.0) -> Sheet:
+        """Return invisible axes across a picture, at a share of its height, to write texts at."""
+        margin = _MARGIN_IN / float(figure.get_figwidth())
+        axes = figure.add_axes((margin, at, 1 - 2 * margin, 0.01), label=name)
+        axes.set_axis_off()
+        return cls.of(axes).with_font(font)
 
     def with_font(self, font: float) -> Sheet:
         """Return the same axes for another size of text."""

@@ -29,19 +29,19 @@ class Cut:
 
     Parameters
     ----------
-    style : {"memory", "network"}
+    region : {"memory", "network"}
         Which roofline it is: with memory, or with the network.
     places : tuple of (float, float, float)
     name : str
     """
 
-    style: Literal["memory", "network"]
+    region: Literal["memory", "network"]
     places: tuple[tuple[float, float, float], ...]
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurfaceFigure:
+class Surface:
     """Performance over two intensities, in three dimensions.
 
     Parameters

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from ridgepoint.core.units import format_si
 from ridgepoint.show.axes import decade_ticks, decimal_ticks, plain_number
-from ridgepoint.show.chart import Entry, Interval, Mark, Place, Ticks
+from ridgepoint.show.chart import Entry, Interval, Mark, Place
+from ridgepoint.show.images import Image, Images
 from ridgepoint.suites.imaging.continuum import Imaged
 from ridgepoint.suites.imaging.gridder import Floats
 from ridgepoint.suites.imaging.stages import Scene
@@ -20,59 +17,6 @@ _SPREADS = 4.0  # of the residual, to either side of zero
 _FROM_EDGE = 0.06
 _OUTLINE = 60
 _SOURCE_INK, _SOURCE_SIZE = 5, 2.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
-    """Pixels of a square field.
-
-    Parameters
-    ----------
-    title : str
-    pixels : ndarray, shape (size, size)
-        The first axis is horizontal.
-    unit : str
-    limits : tuple of float
-        What the ends of the colours mean.
-    ticks : tuple of (float, str)
-        Of the bar of colours.
-    linear : float or None
-        Below it colours follow the value, above it the logarithm; None: they follow the value
-        everywhere, to either side of 0.
-    marks : tuple of Mark
-        In minutes of arc from the middle of the field.
-    beam : tuple of (float, float)
-        The outline of the beam at half its maximum, in the same unit; empty: there is none.
-    """
-
-    title: str
-    pixels: npt.NDArray[np.float64]
-    unit: str
-    limits: Interval
-    ticks: Ticks
-    linear: float | None = None
-    marks: tuple[Mark, ...] = ()
-    beam: tuple[Place, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Images:
-    """Images of one field, two in a row.
-
-    Parameters
-    ----------
-    title, subtitle : str
-    half_arcmin : float
-        From the middle of the field to its edge.
-    images : tuple of Image
-    key : tuple of Entry
-    """
-
-    title: str
-    subtitle: str
-    half_arcmin: float
-    images: tuple[Image, ...]
-    key: tuple[Entry, ...]
 
 
 def sky_images(scene: Scene, imaged: Imaged) -> Images:

@@ -16,7 +16,7 @@ from ridgepoint.show.charts.ridgeline_case import case_study
 from ridgepoint.show.charts.ridgeline_explained import explained
 from ridgepoint.show.charts.ridgeline_surface import surfaces
 from ridgepoint.show.draw_mpl import save
-from ridgepoint.show.draw_surface import save_surface
+from ridgepoint.show.draw_surface import save as save_surface
 
 _FIRST_BATCH = 256
 """From which on the paper's Fig. 6 shows the case study."""

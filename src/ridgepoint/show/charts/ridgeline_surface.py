@@ -7,19 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ridgepoint.models.ridgeline import Region, Ridgeline
-from ridgepoint.show.axes import clipped, decade_ticks, decades, si_text
-from ridgepoint.show.chart import Axis, Interval, Place, Ticks
+from ridgepoint.show.axes import clipped, decade_ticks, decades, with_prefix
+from ridgepoint.show.chart import Axis, Interval, Place
 from ridgepoint.show.charts.ridgeline import X_LABEL, Frame, machines_line, region_corners, y_label
-from ridgepoint.show.surface import Cut, Face, SurfaceFigure
+from ridgepoint.show.surface import Cut, Face, Surface
 from ridgepoint.show.words import shown_intensity
 
 _AROUND = 30.0
 _BELOW_RIDGE = 5.0
-_EVERY_OTHER = 2
-_MANY = 4
+_MOST_TICKS = 4
+"""On an axis: three of them have little room."""
 
 
-def surfaces(ridgeline: Ridgeline) -> dict[str, SurfaceFigure]:
+def surfaces(ridgeline: Ridgeline) -> dict[str, Surface]:
     """Return Figs. 1 and 3, by name, with full overlap: their faces are flat then.
 
     Parameters
@@ -30,7 +30,7 @@ def surfaces(ridgeline: Ridgeline) -> dict[str, SurfaceFigure]:
     return {"1": _over_both_bytes(full), "3": _over_the_plane(full)}
 
 
-def _over_both_bytes(ridgeline: Ridgeline) -> SurfaceFigure:
+def _over_both_bytes(ridgeline: Ridgeline) -> Surface:
     """Return performance over flop per memory byte and flop per network byte."""
     ridge = ridgeline.ridge
     limits = (_around(ridge.arithmetic_intensity), _around(ridge.network_intensity))
@@ -57,7 +57,7 @@ def _over_both_bytes(ridgeline: Ridgeline) -> SurfaceFigure:
     )
 
 
-def _over_the_plane(ridgeline: Ridgeline) -> SurfaceFigure:
+def _over_the_plane(ridgeline: Ridgeline) -> Surface:
     """Return performance over the Ridgeline's plane, with a roofline of each kind on it."""
     ridge = ridgeline.ridge
     limits = (_around(ridge.memory_intensity), _around(ridge.arithmetic_intensity))
@@ -69,17 +69,17 @@ def _over_the_plane(ridgeline: Ridgeline) -> SurfaceFigure:
     # Through the network-bound region, each line has a knee where it meets the next one.
     x, y = ridge.memory_intensity * _BELOW_RIDGE, ridge.arithmetic_intensity * _BELOW_RIDGE
     (left, right), (bottom, top) = limits
-    red = [(x, value) for value in (bottom, ridge.arithmetic_intensity, top)]
-    blue = [(value, y) for value in (left, ridge.network_intensity / y, right)]
+    at_memory = [(x, value) for value in (bottom, ridge.arithmetic_intensity, top)]
+    at_compute = [(value, y) for value in (left, ridge.network_intensity / y, right)]
     cuts = (
         Cut(
-            style="memory",
-            places=tuple((*at, height(*at)) for at in red),
+            region="memory",
+            places=tuple((*at, height(*at)) for at in at_memory),
             name=f"roofline at I_M = {shown_intensity(x)}",
         ),
         Cut(
-            style="network",
-            places=tuple((*at, height(*at)) for at in blue),
+            region="network",
+            places=tuple((*at, height(*at)) for at in at_compute),
             name=f"compute-network roofline at I_A = {shown_intensity(y)}",
         ),
     )
@@ -102,23 +102,19 @@ def _surface(
     limits: Frame,
     faces: dict[Region, tuple[Place, ...]],
     height: Callable[[float, float], float],
-) -> SurfaceFigure:
+) -> Surface:
     """Return a surface of these faces; heights come from the model."""
     solid = tuple(
         Face(region=region, corners=tuple((x, y, height(x, y)) for x, y in corners))
         for region, corners in faces.items()
     )
     z_limits = decades([z for face in solid for _, _, z in face.corners])
-    return SurfaceFigure(
+    return Surface(
         title=title,
         subtitle=machines_line(ridgeline),
         x=_axis(labels[0], limits[0], shown_intensity),
         y=_axis(labels[1], limits[1], shown_intensity),
-        z=_axis(
-            f"Attainable performance [{ridgeline.unit}/s]",
-            z_limits,
-            lambda value: si_text(value, f"{ridgeline.unit}/s"),
-        ),
+        z=_axis(f"Attainable performance [{ridgeline.unit}/s]", z_limits, with_prefix),
         faces=solid,
     )
 
@@ -128,7 +124,4 @@ def _around(value: float) -> Interval:
 
 
 def _axis(label: str, limits: Interval, shown: Callable[[float], str]) -> Axis:
-    """Return an axis with few ticks: three axes have little room."""
-    ticks: Ticks = decade_ticks(limits, shown)
-    sparse = ticks[::_EVERY_OTHER] if len(ticks) > _MANY else ticks
-    return Axis(label=label, limits=limits, ticks=sparse)
+    return Axis(label=label, limits=limits, ticks=decade_ticks(limits, shown, most=_MOST_TICKS))

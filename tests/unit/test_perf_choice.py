@@ -17,9 +17,10 @@ from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.choice import AutoMeter, BothMeter
 from ridgepoint.meters.scripted import ScriptedMeter
 from ridgepoint.models.analysis import analyse
+from ridgepoint.models.counted_twice import compared
 from ridgepoint.profiling.program import measure_program
 from ridgepoint.show.report import report
-from ridgepoint.show.tables.meter_comparison import compared, meters
+from ridgepoint.show.tables.meter_comparison import meters
 from ridgepoint.show.tables.run_table import run
 
 COUNTED = MEASUREMENT.counted

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from ridgepoint.core.amounts import Amount
 from ridgepoint.core.counts import Counts
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
-from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.resources import PRECISIONS, RESOURCES
 
 Metric = Literal["flop", "bop"]
 """Floating-point operations; or basic operations, which are those of integers too."""
 
 WORK_UNITS: Mapping[Metric, str] = {"flop": "flop", "bop": "BOP"}
+
+# Start-up code does a few flop of every kind; below this share a precision is not "used".
+_USED_SHARE = 0.01
 
 BopSource = Literal["refined", "eq3"]
 """How basic operations were counted: from what every instruction does, or by Eq. (3)."""
@@ -101,3 +105,20 @@ def demand_of(measurement: Measurement, metric: Metric) -> Demand:
         name: amount for name, amount in asked.amounts.items() if RESOURCES[name].path != "compute"
     }
     return Demand({**work_by_resource(measurement.counted.counts, metric), **moved})
+
+
+def used_precisions(work: Mapping[str, Amount]) -> dict[str, float]:
+    """Return the shares of the precisions that matter, in the order of `PRECISIONS`.
+
+    Parameters
+    ----------
+    work : mapping of str to float
+        Flop of one program by precision, or its BOP; other resources are passed over.
+    """
+    done = {name: float(work[name]) for name in (*PRECISIONS, "bop") if name in work}
+    total = sum(done.values())
+    return {
+        name: part / total
+        for name, part in done.items()
+        if part > 0 and part / total >= _USED_SHARE
+    }

@@ -21,10 +21,10 @@ from ridgepoint.models.explanations import (
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import ABOVE_ROOF, SAID_OUTSIDE
-from ridgepoint.models.work import WORK_UNITS
+from ridgepoint.models.work import WORK_UNITS, used_precisions
 from ridgepoint.show.own_roofs import shown_mix
 from ridgepoint.show.words import percent, shown_cores, shown_name
-from ridgepoint.show.work import hardly_any_text, used_precisions
+from ridgepoint.show.work import hardly_any_text
 
 _NO_ROOF: dict[Kind, str] = {
     "no-ceiling": "the machine has no ceiling for what the program asked for",

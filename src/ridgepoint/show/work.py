@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ridgepoint.core.amounts import Amount
 from ridgepoint.core.counts import Counts
-from ridgepoint.core.resources import PRECISIONS
 from ridgepoint.core.units import format_si
 from ridgepoint.models.work import WORK_UNITS, Metric, flop_share, work_total
 from ridgepoint.show.words import UNKNOWN, percent, shown_intensity
-
-# Start-up code does a few flop of every kind; below this share a precision is not "used".
-_USED_SHARE = 0.01
 
 
 def hardly_any_text(counts: Counts, metric: Metric = "flop") -> str:
@@ -51,20 +44,3 @@ def shown_work_per_byte(counts: Counts, metric: Metric, moved_bytes: int | None)
     if work is None or moved_bytes is None:
         return UNKNOWN
     return shown_intensity(work / moved_bytes) if moved_bytes else "inf."
-
-
-def used_precisions(work: Mapping[str, Amount]) -> dict[str, float]:
-    """Return the shares of the precisions that matter, in the order of `PRECISIONS`.
-
-    Parameters
-    ----------
-    work : mapping of str to float
-        Flop of one program by precision, or its BOP; other resources are passed over.
-    """
-    done = {name: float(work[name]) for name in (*PRECISIONS, "bop") if name in work}
-    total = sum(done.values())
-    return {
-        name: part / total
-        for name, part in done.items()
-        if part > 0 and part / total >= _USED_SHARE
-    }

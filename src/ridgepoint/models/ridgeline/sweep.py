@@ -58,6 +58,17 @@ class Front:
     step: Indices
     limiter: npt.NDArray[np.str_]
 
+    @property
+    def speed_up(self) -> npt.NDArray[np.float64]:
+        """How many times as fast as the design with the fewest nodes, shape (n,)."""
+        times_s = self.time_per_sample_s
+        return np.asarray(times_s[0] / times_s)
+
+    @property
+    def efficiency(self) -> npt.NDArray[np.float64]:
+        """The speed-up over the number of times as many nodes, shape (n,)."""
+        return np.asarray(self.speed_up * self.nodes[0] / self.nodes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fleet:

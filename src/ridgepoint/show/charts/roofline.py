@@ -14,7 +14,7 @@ from ridgepoint.models.roofs import (
     shown_roofs,
     with_own_roofs,
 )
-from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, work_by_resource
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, used_precisions, work_by_resource
 from ridgepoint.show.axes import widened
 from ridgepoint.show.chart import Chart, Entry, Interval
 from ridgepoint.show.charts.program_marks import SHAPES, ProgramMarks
@@ -35,7 +35,6 @@ from ridgepoint.show.words import (
     shown_name,
     shown_range,
 )
-from ridgepoint.show.work import used_precisions
 
 # More than two sets of roofs beside the outer ones cannot be told apart.
 _MOST_BESIDE = 2

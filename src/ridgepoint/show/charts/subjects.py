@@ -10,7 +10,7 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.points import limit_of, says_nothing
-from ridgepoint.models.work import WORK_UNITS, work_by_resource
+from ridgepoint.models.work import WORK_UNITS, used_precisions, work_by_resource
 from ridgepoint.show.words import (
     percent,
     shown_cores,
@@ -18,7 +18,7 @@ from ridgepoint.show.words import (
     shown_limit,
     shown_name,
 )
-from ridgepoint.show.work import hardly_any_text, used_precisions
+from ridgepoint.show.work import hardly_any_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

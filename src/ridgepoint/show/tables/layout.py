@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import PurePath
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -37,7 +36,8 @@ def plain_table(*columns: str, right: Sequence[str] = ()) -> Table:
 def sections(*parts: RenderableType | None) -> RenderableType:
     """Return parts one below the other with a line between; None: a part that there is not."""
     first, *others = (part for part in parts if part is not None)
-    return Group(first, *(Padding(part, (1, 0, 0, 0)) for part in others))
+    # No padding, which fills every line up with blanks.
+    return Group(first, *(line for part in others for line in ("", part)))
 
 
 def grid(rows: Iterable[Row]) -> Table:

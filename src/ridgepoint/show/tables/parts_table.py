@@ -9,10 +9,10 @@ from rich.text import Text
 
 from ridgepoint.core.counts import Counts, Traffic, traffic_at
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
+from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, used_precisions
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import UNKNOWN, percent, share_of_roof, shown_amount, shown_limit
-from ridgepoint.show.work import shown_work, shown_work_per_byte, used_precisions
+from ridgepoint.show.work import shown_work, shown_work_per_byte
 
 Cells = Mapping[str, str]
 """What is known of a part, by column."""

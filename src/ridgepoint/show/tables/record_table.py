@@ -9,9 +9,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ridgepoint.core.units import format_si
+from ridgepoint.models.work import used_precisions
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import one_line, percent, printable, shown_limit
-from ridgepoint.show.work import used_precisions
 
 if TYPE_CHECKING:
     from ridgepoint.kept.archive import Record

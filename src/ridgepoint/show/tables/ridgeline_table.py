@@ -62,16 +62,14 @@ def front_table(
     kept = _some(front.nodes)
     right = ("nodes", "per sample", "step", "batch", "speed-up", "efficiency")
     table = plain_table(*right, "all-reduce", "limiter", "machine", right=right)
-    first = front.time_per_sample_s[0]
     for index in kept:
-        speed_up = first / front.time_per_sample_s[index]
         table.add_row(
             str(front.nodes[index]),
             si_text(front.time_per_sample_s[index], "s"),
             si_text(front.step_s[index], "s"),
             str(front.batch[index]),
-            f"{speed_up:.4g}",
-            percent(speed_up * front.nodes[0] / front.nodes[index]),
+            f"{front.speed_up[index]:.4g}",
+            percent(front.efficiency[index]),
             steps[front.step[index]].algorithm,
             str(front.limiter[index]),
             Text(printable(machines[front.machine[index]].name)),

@@ -15,7 +15,8 @@ from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
 from ridgepoint.kernels.isa import Isa
-from ridgepoint.show.charts.samples import render, samples_figure
+from ridgepoint.show.charts.samples import samples_chart
+from ridgepoint.show.draw_text import render
 from ridgepoint.show.folded import folded
 
 L1 = Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8)
@@ -101,26 +102,26 @@ def test_samples_are_drawn_in_their_order_with_those_left_out():
     """Eight samples, the third of them preempted; theory above."""
     rates = [100e9, 101e9, 40e9, 99e9, 100e9, 100e9, 100.5e9, 99.5e9]
     kept = [rate for rate in rates if rate != 40e9]
-    figure = samples_figure(
+    chart = samples_chart(
         replace(L1_COPY, rate=Estimate(kept), disturbed=(40e9,), theoretical=128e9),
         rates,
     )
-    text = render(figure, width=60, height=9)
+    median, theory = chart.lines
+    text = render(chart, width=60, height=12, color=False, ascii=True)
     lines = text.splitlines()
+    plane = [line.partition("|")[2] for line in lines if "|" in line or "+" in line]
 
-    assert figure.kept == (True, True, False, True, True, True, True, True)
-    assert (figure.median, figure.theoretical) == (100e9, 128e9)
-    assert lines[0] == "L1 copy on 1 core [B/s]"
-    assert sum(line.count("o") for line in lines[1:-1]) == 7
-    assert sum(line.count("x") for line in lines[1:-1]) == 1
-    assert "128 G|" in text
-    assert "100 G|" in text
+    assert [mark.at[1] for mark in chart.marks] == rates
+    assert [mark.shape for mark in chart.marks].index("cross") == 2
+    assert (median.places[0][1], theory.places[0][1]) == (100e9, 128e9)
+    assert lines[:2] == ["L1 copy on 1 core", "Rate [B/s]"]
+    assert sum(line.count("x") for line in plane) == 1
     assert max(map(len, lines)) <= 60
 
 
 def test_samples_that_are_all_alike_have_an_axis():
     """No spread is no division by 0."""
-    figure = samples_figure(replace(L1_COPY, rate=Estimate([5.0] * 6)), [5.0] * 6)
+    chart = samples_chart(replace(L1_COPY, rate=Estimate([5.0] * 6)), [5.0] * 6)
 
-    assert figure.limits[0] < 5.0 < figure.limits[1]
-    assert render(figure)
+    assert chart.y.limits[0] < 5.0 < chart.y.limits[1]
+    assert render(chart, color=False)

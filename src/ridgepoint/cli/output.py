@@ -20,7 +20,6 @@ from ridgepoint.models.ranking import doubts_that_matter
 from ridgepoint.show import draw_text, explanation
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart
-from ridgepoint.show.charts.samples import samples_figure
 from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
@@ -117,14 +116,14 @@ def _explained(explained: Sequence[Explanation]) -> dict[str, Any]:
 def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Path]) -> None:
     """Write the plot of all samples to each file."""
     if outputs:
-        from ridgepoint.show.charts import mpl
+        from ridgepoint.show.charts.samples import samples_page
+        from ridgepoint.show.draw_mpl import save
 
-        figures = [
-            samples_figure(each.ceiling, [sample.rate for sample in each.samples])
-            for each in explanations
-        ]
+        page = samples_page(
+            (each.ceiling, [sample.rate for sample in each.samples]) for each in explanations
+        )
         for path in outputs:
-            mpl.save_samples(figures, path)
+            save(page, path)
 
 
 def show_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,10 +12,14 @@ from rich.text import Text
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling
 from ridgepoint.core.units import format_si
-from ridgepoint.show.charts import samples
+from ridgepoint.show import draw_text
+from ridgepoint.show.charts.samples import samples_chart
 from ridgepoint.show.folded import folded
 from ridgepoint.show.tables.layout import caution_list
 from ridgepoint.show.words import UNKNOWN, printable, shown_name, shown_pattern, shown_place
+
+_COLUMNS, _ROWS = 78, 13
+"""Of the plot of samples."""
 
 
 def code(title: str, pseudo_code: str, ir: str, loop: Sequence[str]) -> RenderableType:
@@ -46,10 +51,11 @@ def place(ceiling: Ceiling, rates: Sequence[float], remarks: Sequence[str]) -> R
     assert ceiling.rate is not None
     where = shown_place(ceiling.threads, ceiling.part)
     name = f"{shown_name(ceiling.resource)} {shown_pattern(ceiling.name)}"
+    # What it is of stands above it.
+    chart = replace(samples_chart(ceiling, rates), title="")
     parts: list[RenderableType] = [
         Text(f"\n{name} on {where}: {_rate(ceiling.rate, ceiling.unit)}", style="bold"),
-        Text(samples.render(samples.samples_figure(ceiling, rates))),
-        Text(),
+        Text(draw_text.render(chart, width=_COLUMNS, height=_ROWS, color=False, ascii=True)),
         *(Padding(Text(f"- {printable(remark)}"), (0, 0, 0, 2)) for remark in remarks),
     ]
     if ceiling.cautions:

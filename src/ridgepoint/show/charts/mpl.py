@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ridgepoint.show.charts.plane import Plane
-from ridgepoint.show.charts.samples import SamplesFigure
-from ridgepoint.show.charts.samples import draw as draw_samples
 from ridgepoint.show.charts.sheet import Sheet
-from ridgepoint.show.pictures import write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _AnyPlane = TypeVar("_AnyPlane", bound=Plane)
 _POINTS_PER_INCH = 72
-
-
-def save_samples(figures: Sequence[SamplesFigure], path: str | Path) -> None:
-    """Write the samples of ceilings to a file, one plot below the other; as `save` does."""
-    from matplotlib.figure import Figure
-
-    def make() -> Figure:
-        drawn = Figure(figsize=(7.0, 2.6 * len(figures)), layout="constrained")
-        for figure, axes in zip(figures, drawn.subplots(len(figures), squeeze=False), strict=True):
-            draw_samples(figure, axes[0])
-        return drawn
-
-    write(make, path)
 
 
 def new_axes(

@@ -11,7 +11,7 @@ from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.pipeline.composites import Composite
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
-from ridgepoint.show.axes import decade_ticks, decades, decimal_ticks, plain_number, with_prefix
+from ridgepoint.show.axes import decades, decimal_ticks, log_axis, plain_number, with_prefix
 from ridgepoint.show.chart import (
     Axis,
     Bar,
@@ -80,16 +80,8 @@ def roofline_chart(assessment: Assessment) -> Chart:
         title=printable(assessment.pipeline.name),
         subtitle=f"{machine_title(assessment.machine)}: {format_si(peak, f'{unit}/s')}, "
         f"{format_si(assessment.bandwidth, 'B/s')}, ridge at {shown_intensity(ridge)} {unit}/byte",
-        x=Axis(
-            label=f"Operational intensity [{unit}/byte]",
-            limits=x_limits,
-            ticks=decade_ticks(x_limits, plain_number),
-        ),
-        y=Axis(
-            label=f"Performance [{unit}/s]",
-            limits=y_limits,
-            ticks=decade_ticks(y_limits, with_prefix),
-        ),
+        x=log_axis(f"Operational intensity [{unit}/byte]", x_limits, plain_number),
+        y=log_axis(f"Performance [{unit}/s]", y_limits, with_prefix),
         lines=(
             Line(kind="roof", places=roof, name="roof"),
             *(

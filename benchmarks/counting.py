@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counted_programs import Program, build, programs
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host import usable_cpus
 from ridgepoint.host.run import Run
 from ridgepoint.meters import Meter

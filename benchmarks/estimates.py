@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from counted_programs import SOURCES, Program, build
 from ridgepoint.cli.common import caches_of_this_host
-from ridgepoint.core.measurement import Counted
+from ridgepoint.core.counted import Counted
 from ridgepoint.host.run import Run
 from ridgepoint.meters.native import NativeMeter
 

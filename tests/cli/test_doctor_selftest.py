@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Counted
 from ridgepoint.doctor.selftest import programs
 from ridgepoint.meters import Unavailable
 from ridgepoint.meters.scripted import ScriptedMeter

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from core_inputs import MACHINE, MEASUREMENT
 
-from ridgepoint.core.counts import MissCurve
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.kept.archive import Archive
 
 CURVE = MissCurve(

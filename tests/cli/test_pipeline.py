@@ -10,7 +10,7 @@ from core_inputs import COUNTS, MACHINE, MEASUREMENT, measured
 
 from ridgepoint.core.counts import RegionCounts, Traffic
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import TimedRegion
+from ridgepoint.core.timed import TimedRegion
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.pipeline_file import examples
 

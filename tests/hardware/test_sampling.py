@@ -3,7 +3,7 @@
 import pytest
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Timed
+from ridgepoint.core.timed import Timed
 from ridgepoint.host.run import run
 from ridgepoint.host.standard_input import own_standard_input
 from ridgepoint.meters.sampling import Sampler

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from ridgepoint.cli.main import main
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts
-from ridgepoint.core.measurement import Counted
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.sampling.event import refusal
 from ridgepoint.meters.scripted import ScriptedMeter

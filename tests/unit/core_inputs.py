@@ -1,10 +1,12 @@
 """Small literal machines and measurements."""
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling, Host, Machine
-from ridgepoint.core.measurement import Context, Counted, Measurement, Timed
+from ridgepoint.core.measurement import Context, Measurement
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.core.timed import Timed
 
 
 def ceiling(resource, rate, *, threads=1, name="pattern", shares=(None, None)):

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache, Ceiling, Host, Machine
-from ridgepoint.core.measurement import Context, Counted, Measurement, Timed, TimedRegion
+from ridgepoint.core.measurement import Context, Measurement
+from ridgepoint.core.timed import Timed, TimedRegion
 
 # Relative deviations of 15 samples; their median is 0.
 NOISE = (0, -4, 3, 7, -9, 1, -1, 5, -6, 2, -2, 10, -12, 4, -3)

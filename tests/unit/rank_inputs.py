@@ -7,8 +7,8 @@ from ridgepoint.cluster.interfaces import Passed
 from ridgepoint.cluster.launcher import Launcher
 from ridgepoint.cluster.profiling import Profile
 from ridgepoint.cluster.task import Report
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, RegionCounts, Traffic
-from ridgepoint.core.measurement import Counted
 from ridgepoint.core.ranks import Call, Peer
 
 HOSTS = ("a", "a", "b")

@@ -13,26 +13,20 @@ from core_inputs import ceiling, machine_of
 from rich.console import Console
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import (
     Counts,
     FlopCount,
     FunctionCounts,
     LineCounts,
-    MissCurve,
     RegionCounts,
     Traffic,
 )
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache, Machine
-from ridgepoint.core.measurement import (
-    Context,
-    Counted,
-    Measurement,
-    Sampled,
-    Timed,
-    TimedFunction,
-    TimedRegion,
-)
+from ridgepoint.core.measurement import Context, Measurement
+from ridgepoint.core.miss_curve import MissCurve
+from ridgepoint.core.timed import Sampled, Timed, TimedFunction, TimedRegion
 from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.conclusion import conclude

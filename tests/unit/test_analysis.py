@@ -9,7 +9,8 @@ from figure_inputs import MACHINE, MARKED, PROFILED, TRIAD, timed
 from rich.console import Console
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Asked, Sampled, TimedFunction
+from ridgepoint.core.measurement import Asked
+from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.models import analysis as analysis_module
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.show.charts.roofline import roofline_chart

@@ -12,7 +12,8 @@ from rich.console import Console
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
 from ridgepoint.core.documents import decode, encode, render
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.condensed import condensed
 from ridgepoint.show.report import report

@@ -6,19 +6,21 @@ from core_inputs import COUNTS, MEASUREMENT
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ridgepoint.core.counted import Alternative
 from ridgepoint.core.counts import (
     Counts,
     FlopCount,
     FunctionCounts,
     LineCounts,
-    MissCurve,
     RegionCounts,
     Traffic,
 )
 from ridgepoint.core.documents import decode, encode, plain
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Alternative, Measurement, TimedRegion
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.miss_curve import MissCurve
+from ridgepoint.core.timed import TimedRegion
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.report import report
 

@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
 from ridgepoint.core.documents import decode, encode, render, to_fields
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.identity import Identity
 from ridgepoint.core.machine import Cache, Ceiling, Host, Machine
-from ridgepoint.core.measurement import Context, Counted, Measurement, Timed, Timing
+from ridgepoint.core.measurement import Context, Measurement, Timing
 from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
+from ridgepoint.core.timed import Timed
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 maybe_text = st.none() | text

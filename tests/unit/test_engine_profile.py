@@ -9,9 +9,10 @@ from engine_file import HEADER, TAIL, EngineFile, moved_row, section, u64s
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.core.counts import FlopCount, MissCurve, Traffic
+from ridgepoint.core.counts import FlopCount, Traffic
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.machine import Cache
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.meters.engine.profile import parse_profile
 from ridgepoint.meters.profile.counts import count
 

@@ -16,7 +16,7 @@ from test_advice import BENCH, counts, flop, moved, program
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Sampled, TimedFunction
+from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.models.advice.language import how_to, language_of
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.conclusion import conclude

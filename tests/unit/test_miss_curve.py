@@ -11,7 +11,7 @@ from figure_inputs import CACHES, MACHINE, TRIAD, with_counted
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.core.counts import MissCurve
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.show import draw_mpl, draw_text
 from ridgepoint.show.charts.miss_curve import curve_sentences, miss_curve_chart

@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
+from ridgepoint.core.counted import Coverage, Uncounted
 from ridgepoint.core.errors import CannotMeasure, CannotStart
-from ridgepoint.core.measurement import Coverage, Uncounted
 from ridgepoint.doctor.selftest import programs
 from ridgepoint.meters.native import cautions, contents
 from ridgepoint.meters.native.contents import Event

@@ -9,7 +9,7 @@ from figure_inputs import MARKED
 
 from ridgepoint.cli.counting import meter_for
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import TimedRegion
+from ridgepoint.core.timed import TimedRegion
 from ridgepoint.host.run import Run
 from ridgepoint.meters import Selection
 from ridgepoint.meters.engine import EngineMeter

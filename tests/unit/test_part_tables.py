@@ -28,9 +28,10 @@ from figure_inputs import (
 from rich.console import Console
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.counts import FunctionCounts, LineCounts, MissCurve
+from ridgepoint.core.counted import Alternative
+from ridgepoint.core.counts import FunctionCounts, LineCounts
 from ridgepoint.core.geometry import parse_geometry
-from ridgepoint.core.measurement import Alternative
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.tables import for_terminal as tables

@@ -8,10 +8,11 @@ from core_inputs import MEASUREMENT
 from perf_host import ScriptedKernel
 from rich.console import Console
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import MeterUnavailable
-from ridgepoint.core.measurement import Counted, Measurement
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.host.run import Run
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.choice import AutoMeter, BothMeter

@@ -4,9 +4,9 @@ import pytest
 from core_inputs import COUNTS, ceiling, machine_of, measured
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Alternative
 from ridgepoint.core.counts import FlopCount, Traffic
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Alternative
 from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.published.machines import load

@@ -8,7 +8,8 @@ from core_inputs import COUNTS, MACHINE, measured
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Protocol, Timed
+from ridgepoint.core.measurement import Protocol
+from ridgepoint.core.timed import Timed
 from ridgepoint.meters.valgrind import cautions
 from ridgepoint.models.analysis import place
 from ridgepoint.models.plausibility import by_instructions_per_cycle, by_slowdown

@@ -10,7 +10,7 @@ import pytest
 from ridgepoint.core.counts import Counts, FunctionCounts
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Timed
+from ridgepoint.core.timed import Timed
 from ridgepoint.host.run import Run
 from ridgepoint.meters.code_made import parse_code_made, read_code_made
 from ridgepoint.meters.demangling import demangled

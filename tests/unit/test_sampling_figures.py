@@ -15,7 +15,8 @@ from rich.console import Console
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Measurement, Sampled, TimedFunction
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.parts import function_alone
 from ridgepoint.show.charts.roofline import roofline_chart

@@ -1,7 +1,7 @@
 """The meter that tests are written with."""
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host.run import Run
 from ridgepoint.meters.scripted import ScriptedMeter
 

@@ -15,10 +15,10 @@ from brute_force_caches import FETCH, LOAD, NT_STORE, STORE, BruteForce, Geometr
 from elftools.elf.elffile import ELFFile
 from iced_x86 import Decoder, Formatter, FormatterSyntax, Mnemonic, OpKind, Register
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.geometry import parse_geometry
-from ridgepoint.core.measurement import Counted
 from ridgepoint.doctor.selftest import CACHES, Check, programs, selftest
 from ridgepoint.doctor.selftest.arithmetic import arithmetic
 from ridgepoint.doctor.selftest.assembly import ARRAYS, DATA, Loop, assemble, listing

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.counts import Counts, FunctionCounts
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Sampled, TimedFunction
+from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.meters.sampling.event import breakpoint_attribute
 from ridgepoint.meters.sampling.records import Ended, Sample, records
 from ridgepoint.meters.sampling.visits import Visit, Visits, samples_inside, spans, wall_s

@@ -15,7 +15,7 @@ from ridgepoint.cli import common
 from ridgepoint.cli.cc import say
 
 if TYPE_CHECKING:
-    from ridgepoint.core.measurement import Timed
+    from ridgepoint.core.timed import Timed
     from ridgepoint.meters.source import SourceCounts
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.documents import fields_of, report
-from ridgepoint.core.measurement import Timed
+from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.meters.source import SourceCounts
 from ridgepoint.show.tables.layout import caution_list

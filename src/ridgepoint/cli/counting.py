@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache, Machine, caches_of
-from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Meter
 from ridgepoint.models.symbol_names import why_no_pattern
 from ridgepoint.models.work import Metric

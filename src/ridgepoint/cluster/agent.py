@@ -29,8 +29,8 @@ from ridgepoint.cluster.detect import launched
 from ridgepoint.cluster.frames import send
 from ridgepoint.cluster.sharing import shared_caches
 from ridgepoint.cluster.task import Failure, Report, Task
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import ProgramFailed, RidgepointError
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host import System, hostname, usable_cpus
 from ridgepoint.host.run import Output, Run, resolve, run
 from ridgepoint.host.standard_input import StandardInput, own_standard_input

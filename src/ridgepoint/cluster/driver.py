@@ -16,11 +16,13 @@ from ridgepoint.cluster.launcher import Launcher
 from ridgepoint.cluster.profiling import REGION
 from ridgepoint.cluster.task import MeterName, Mode, Report, Task
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted, Measurement, Timed
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.ranks import Distributed
+from ridgepoint.core.timed import Timed
 from ridgepoint.host.run import Output, Run
 from ridgepoint.host.standard_input import (
     StandardInput,

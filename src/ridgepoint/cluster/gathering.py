@@ -8,9 +8,9 @@ from dataclasses import replace
 from ridgepoint.cluster.profiling import Profile
 from ridgepoint.cluster.task import Report
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Counted
 from ridgepoint.core.ranks import Call, Distributed, Peer, Rank, RankNode
 
 _MOST_PEERS = 16

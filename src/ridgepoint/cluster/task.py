@@ -9,8 +9,8 @@ import msgspec
 
 from ridgepoint.cluster.interfaces import Passed
 from ridgepoint.cluster.profiling import Profile
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host.run import Output
 from ridgepoint.meters.region_times import RegionTime
 

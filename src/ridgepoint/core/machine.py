@@ -296,10 +296,11 @@ class Machine(Presentable):
     @property
     def headline(self) -> str:
         """What it is, in one line."""
-        known = [RESOURCES[name] for name in _TELLING if self.knows(name)]
         rates = [
-            f"{resource.label} {format_si(float(self.rate(resource.name)), resource.rate_unit)}"
-            for resource in known
+            f"{RESOURCES[name].label} "
+            f"{format_si(float(self.rate(name)), RESOURCES[name].rate_unit)}"
+            for name in _TELLING
+            if self.knows(name)
         ]
         return (
             f"{quoted(self.name)}: {self.host.cpu}, {amount(self.cores, 'core')}, "

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure, CannotStart, RidgepointError, TimedOut
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host.run import Run
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.engine import EngineMeter

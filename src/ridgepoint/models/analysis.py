@@ -9,7 +9,8 @@ from functools import cached_property
 from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measurement import Measurement, TimedFunction
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.timed import TimedFunction
 from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole_subject
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.models.conclusion import Conclusion, conclude

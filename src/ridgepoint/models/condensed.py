@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ridgepoint.core.counted import Counted, Remainder
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic
-from ridgepoint.core.measurement import Counted, Measurement, Remainder, Sampled
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.timed import Sampled
 
 LEAST_SHARE = 1e-4
 """A function stays that has this share of anything that all functions did together."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import traffic_at
-from ridgepoint.core.measurement import Counted
 from ridgepoint.core.resources import PRECISIONS
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ridgepoint.core.counts import FunctionCounts, RegionCounts
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Measurement, Timed, TimedFunction
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.timed import Timed, TimedFunction
 from ridgepoint.models.thresholds import CERTAIN
 
 

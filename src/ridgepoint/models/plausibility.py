@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measurement import Counted, Measurement, Timed
+from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 
 MOST_PER_CYCLE = 8.0

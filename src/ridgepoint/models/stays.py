@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Sampled, Timed
+from ridgepoint.core.timed import Sampled, Timed
 
 # What is called from elsewhere too has a part of its time elsewhere: which part is not known for
 # certain, unless it is next to none.

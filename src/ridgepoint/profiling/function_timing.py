@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import MeterUnavailable
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Timed
+from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.host.run import Run
 from ridgepoint.meters import Selection

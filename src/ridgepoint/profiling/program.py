@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import MeterUnavailable, TimedOut
 from ridgepoint.core.machine import Cache, Machine, caches_of
-from ridgepoint.core.measurement import Counted, Measurement, Timed, TimedRegion, Timing
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.timed import Timed, TimedRegion
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.host.run import Output, Run, resolve
 from ridgepoint.host.standard_input import own_standard_input

@@ -12,7 +12,7 @@ from pathlib import Path
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import ProgramFailed, TimedOut
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Timed, TimedRegion
+from ridgepoint.core.timed import Timed, TimedRegion
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
 from ridgepoint.host.run import Output, Run, run

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ridgepoint.core import documents
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
 from ridgepoint.core.documents import fields_of, plain
-from ridgepoint.core.measurement import Counted, Measurement, Sampled, Timing
+from ridgepoint.core.measurement import Measurement, Timing
+from ridgepoint.core.timed import Sampled
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import Verdict

@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.core.measurement import Timed
 from ridgepoint.core.resources import LEVELS
+from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.models.explanations import (
     CHAINED,

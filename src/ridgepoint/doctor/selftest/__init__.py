@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, Traffic, traffic_at
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.core.resources import PRECISIONS
 from ridgepoint.doctor.selftest.arithmetic import arithmetic
 from ridgepoint.doctor.selftest.conduct import expected_of, preloads

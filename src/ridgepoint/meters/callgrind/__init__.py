@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, Traffic
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.callgrind import cautions as doubts

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters import Launch, Meter, Unavailable

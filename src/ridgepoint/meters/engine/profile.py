@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.counts import MissCurve
 from ridgepoint.core.errors import InvalidDocument
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.meters.profile import (
     EXECUTED,
     INSTRUCTION,

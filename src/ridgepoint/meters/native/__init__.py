@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted, Coverage, TrafficEstimate
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable, reason_of
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted, Coverage, TrafficEstimate
 from ridgepoint.core.units import format_si
 from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.measurement import TrafficEstimate, TrafficInterval
+from ridgepoint.core.counted import TrafficEstimate, TrafficInterval
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.meters.native.contents import Contents
 from ridgepoint.meters.native.copy_file import CopyFile, read_copy

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Coverage, TrafficEstimate
 from ridgepoint.core.counts import Counts, Traffic
-from ridgepoint.core.measurement import Coverage, TrafficEstimate
 from ridgepoint.core.units import format_si
 from ridgepoint.meters import Selection
 from ridgepoint.meters.native.coverage import uncounted_in_words

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ridgepoint.core.counted import Coverage, Uncounted
 from ridgepoint.core.errors import InvalidDocument
-from ridgepoint.core.measurement import Coverage, Uncounted
 from ridgepoint.meters.demangling import demangled
 from ridgepoint.meters.native.contents import Contents
 from ridgepoint.meters.native.copy_file import read_copy

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.counts import MissCurve
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.meters.native.code import Integers
 from ridgepoint.meters.native.traffic import End, Moved
 from ridgepoint.meters.profile import MOVED, MOVED_ELSEWHERE, Rows

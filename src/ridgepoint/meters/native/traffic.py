@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.counts import MissCurve
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.meters.profile import MOST_LEVELS
 from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES, Geometry
 

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, Traffic
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host.run import Run
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.perf import cautions as doubts

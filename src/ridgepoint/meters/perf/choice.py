@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Launch, Meter, Selection, Unavailable
 from ridgepoint.meters.perf import PerfMeter
 from ridgepoint.meters.perf.session import Session

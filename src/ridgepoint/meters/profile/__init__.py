@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.counts import MissCurve
+from ridgepoint.core.miss_curve import MissCurve
 
 if TYPE_CHECKING:
     from ridgepoint.kernels.tiles import TileConfiguration

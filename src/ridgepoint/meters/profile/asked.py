@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any, Self
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure, InvalidDocument
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Selection
 from ridgepoint.meters.profile import Profile
 from ridgepoint.meters.profile.counts import Totals, count

@@ -9,17 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.counts import (
-    Counts,
-    FunctionCounts,
-    LineCounts,
-    MissCurve,
-    RegionCounts,
-    Traffic,
-)
+from ridgepoint.core.counted import Alternative
+from ridgepoint.core.counts import Counts, FunctionCounts, LineCounts, RegionCounts, Traffic
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Alternative
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.meters.profile import Profile
 from ridgepoint.meters.profile.naming import Naming

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Sampled, Timed, TimedFunction
+from ridgepoint.core.timed import Sampled, Timed, TimedFunction
 from ridgepoint.host.run import Run
 from ridgepoint.meters.code_made import from_now_s, read_code_made
 from ridgepoint.meters.sampling.address_space import places

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ridgepoint.core.counts import FunctionCounts, MissCurve, traffic_at
+from ridgepoint.core.counts import FunctionCounts, traffic_at
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.core.resources import LEVELS, resource_named
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.advice.subject import Advice, Subject, moved, percent

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ridgepoint.core.counts import MissCurve
+from ridgepoint.core.miss_curve import MissCurve
 
 SMALLEST_BYTES = 1024
 """What fits in less is held by registers and a loop's own lines, not by any cache."""

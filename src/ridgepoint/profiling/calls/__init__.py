@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.machine import Cache, Machine, caches_of
-from ridgepoint.core.measurement import Context, Counted, Measurement, Protocol, State
+from ridgepoint.core.measurement import Context, Measurement, Protocol, State
 from ridgepoint.host import System
 from ridgepoint.profiling.calls.apart import Found, count_apart
 from ridgepoint.profiling.calls.child import is_counted

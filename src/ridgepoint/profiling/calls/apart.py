@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
-from ridgepoint.core.measurement import Counted
 from ridgepoint.meters.first_choice import other_engine
 from ridgepoint.profiling.calls.child import Task
 from ridgepoint.profiling.calls.counted import Conditions, calls_to_count, count_calls

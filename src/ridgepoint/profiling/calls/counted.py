@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import RegionCounts
 from ridgepoint.core.errors import CannotMeasure, TimedOut
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted
 from ridgepoint.host import usable_cpus
 from ridgepoint.host.run import Run, run
 from ridgepoint.host.scratch import scratch_folder

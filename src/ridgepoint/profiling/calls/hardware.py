@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import MeterUnavailable
-from ridgepoint.core.measurement import Counted
 from ridgepoint.meters import Meter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.first_choice import first_choice

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure, RidgepointError
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.measurement import Timed
+from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
 from ridgepoint.profiling.calls.doubts import Words, time_cautions

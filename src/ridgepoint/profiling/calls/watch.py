@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Counted, Measurement, Protocol, Timed
+from ridgepoint.core.measurement import Measurement, Protocol
+from ridgepoint.core.timed import Timed
 from ridgepoint.host import Activity, System, of_activity, usable_cpus
 from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ridgepoint.core.counts import MissCurve
 from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.caches.working_sets import (
     SMALLEST_BYTES,

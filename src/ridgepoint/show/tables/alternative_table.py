@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
+from ridgepoint.core.counted import Alternative
 from ridgepoint.core.counts import traffic_at
 from ridgepoint.core.machine import Cache
-from ridgepoint.core.measurement import Alternative
 from ridgepoint.core.units import format_size
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.work import hardly_any

@@ -9,8 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ridgepoint.core.counted import Counted, Remainder
 from ridgepoint.core.counts import FunctionCounts, traffic_at
-from ridgepoint.core.measurement import Counted, Remainder, Sampled, TimedFunction
+from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.work import Metric, hardly_any, work_total

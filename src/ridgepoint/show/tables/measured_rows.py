@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from ridgepoint.core.basic_operations import BasicOperations
+from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, Traffic, add_known
-from ridgepoint.core.measurement import Counted, Measurement
+from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.analysis import Analysis

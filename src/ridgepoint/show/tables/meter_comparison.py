@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.core.measurement import Counted
+from ridgepoint.core.counted import Counted
 from ridgepoint.models.counted_twice import compared
 from ridgepoint.show.tables.layout import caution_list, plain_table
 from ridgepoint.show.words import printable, shown_amount

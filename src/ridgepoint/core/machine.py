@@ -16,7 +16,6 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.identity import Identity
 from ridgepoint.core.presenting import Presentable, amount, quoted
 from ridgepoint.core.resources import LEVELS, RESOURCES, Resource, resource_named
-from ridgepoint.core.units import format_si
 
 CHASE = "chase"
 """Name of the pattern whose every load waits for the one before."""
@@ -296,12 +295,8 @@ class Machine(Presentable):
     @property
     def headline(self) -> str:
         """What it is, in one line."""
-        rates = [
-            f"{RESOURCES[name].label} "
-            f"{format_si(float(self.rate(name)), RESOURCES[name].rate_unit)}"
-            for name in _TELLING
-            if self.knows(name)
-        ]
+        known = [name for name in _TELLING if self.knows(name)]
+        rates = [RESOURCES[name].shown_rate(float(self.rate(name))) for name in known]
         return (
             f"{quoted(self.name)}: {self.host.cpu}, {amount(self.cores, 'core')}, "
             f"{amount(len(self.ceilings), 'ceiling')}{': ' if rates else ''}{', '.join(rates)}"

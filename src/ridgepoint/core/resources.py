@@ -9,6 +9,8 @@ metrics are alternatives, since they count the same work. Instructions of any ki
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.core.units import format_si
+
 Direction = Literal["read", "write"]
 
 _DIRECTIONS: dict[str, Direction | None] = {"": None, "_read": "read", "_write": "write"}
@@ -57,6 +59,10 @@ class Resource:
     def rate_unit(self) -> str:
         """The unit of a rate in print: ``flop/s``, ``B/s``."""
         return f"{self.unit.replace('byte', 'B')}/s"
+
+    def shown_rate(self, rate: float) -> str:
+        """Return a rate of it in print: ``DRAM 105 GB/s``."""
+        return f"{self.label} {format_si(rate, self.rate_unit)}"
 
 
 RESOURCES: dict[str, Resource] = {

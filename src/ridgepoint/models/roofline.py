@@ -16,7 +16,6 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.presenting import Presentable, quoted
 from ridgepoint.core.rates import Rates
 from ridgepoint.core.resources import LEVELS, RESOURCES, Direction
-from ridgepoint.core.units import format_si
 
 Bottleneck = Literal["calculation", "memory access"]
 _BOTTLENECKS: dict[str, Bottleneck] = {"compute": "calculation", "dram": "memory access"}
@@ -78,10 +77,7 @@ class Roofline(Presentable):
     @property
     def headline(self) -> str:
         """What it is, in one line."""
-        rates = [(RESOURCES[roof.resource], roof.rate) for roof in self.roofs]
-        roofs = [
-            f"{resource.label} {format_si(rate, resource.rate_unit)}" for resource, rate in rates
-        ]
+        roofs = [RESOURCES[roof.resource].shown_rate(roof.rate) for roof in self.roofs]
         return f"of {quoted(self.machine.name)}: {', '.join(roofs)}"
 
     def resource(self, level: str) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from ridgepoint.host.run import Run
-from ridgepoint.profiling.timing import _kernel_caution, wants_another
+from ridgepoint.profiling.repeats import repeated, wants_another
+from ridgepoint.profiling.timing import _kernel_caution
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,39 @@ from ridgepoint.profiling.timing import _kernel_caution, wants_another
 def test_runs_end_when_the_interval_is_tight_or_time_is_up(samples, elapsed_s, repeat, expected):
     """Ten to thirty runs within 30 s, or as many as were asked for."""
     assert wants_another(samples, elapsed_s=elapsed_s, repeat=repeat) is expected
+
+
+@pytest.mark.parametrize(
+    ("time_s", "repeat", "counting"),
+    [
+        (11.0, None, ["first"]),  # there is no time for two more
+        (9.0, None, ["again"] * 2),  # a fourth run would end at 36 s
+        (9.0, 1, ["first"]),
+        (20.0, 2, ["first"]),
+        (1.0, 2, ["again"] * 2),
+        (1.0, None, ["again"] * 10),  # all alike
+    ],
+)
+def test_the_first_run_counts_only_where_there_is_no_time_for_others(
+    monkeypatch, time_s, repeat, counting
+):
+    """It finds cold files."""
+    clock = [0.0]
+    monkeypatch.setattr("ridgepoint.profiling.repeats.monotonic", lambda: clock[0])
+
+    def run(name):
+        clock[0] += time_s
+        return name
+
+    first, runs = repeated(
+        lambda: run("first"),
+        lambda: run("again"),
+        time_s=lambda name: time_s,
+        repeat=repeat,
+        report=lambda what, shows: None,
+    )
+
+    assert (first, runs) == ("first", counting)
 
 
 @pytest.mark.parametrize(

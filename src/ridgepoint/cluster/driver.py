@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -30,7 +29,8 @@ from ridgepoint.host.standard_input import (
     own_standard_input,
 )
 from ridgepoint.profiling.context import context_here
-from ridgepoint.profiling.timing import TIME_BUDGET_S, Progress, time_cautions, wants_another
+from ridgepoint.profiling.repeats import Progress, repeated
+from ridgepoint.profiling.timing import time_cautions
 
 _PREPARE_LIMIT_S = 180.0
 _IDLE_S = 0.5
@@ -219,20 +219,13 @@ class DistributedProgram:
     def _time(self, stdin: StandardInput) -> list[tuple[Report, ...]]:
         """Return native runs; the first finds cold files, and counts where it is alone."""
         plan = self._plan
-        self._report("running the program", True)
-        started = time.monotonic()
-        first = self._run("time", stdin, plan.output)
-        elapsed_s = time.monotonic() - started
-        if plan.counts_only or plan.repeat == 1 or 3 * elapsed_s > TIME_BUDGET_S:
-            return [first]
-        runs: list[tuple[Report, ...]] = []
-        while wants_another(
-            [slowest_s(run) for run in runs], elapsed_s=elapsed_s, repeat=plan.repeat
-        ):
-            limit = f" of {plan.repeat}" if plan.repeat else ""
-            self._report(f"timing run {len(runs) + 1}{limit}", False)
-            runs.append(self._run("time", stdin, "discard"))
-            elapsed_s = time.monotonic() - started
+        _, runs = repeated(
+            lambda: self._run("time", stdin, plan.output),
+            lambda: self._run("time", stdin, "discard"),
+            time_s=slowest_s,
+            repeat=1 if plan.counts_only else plan.repeat,
+            report=self._report,
+        )
         return runs
 
     def _count(self, stdin: StandardInput, native: Sequence[Report]) -> tuple[Report, ...]:

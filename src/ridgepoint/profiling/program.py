@@ -25,13 +25,8 @@ from ridgepoint.models.stays import time_within
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.counted_runs import CountedRuns, expected_time
 from ridgepoint.profiling.function_timing import time_function, whole_of
-from ridgepoint.profiling.timing import (
-    Native,
-    Progress,
-    require_success,
-    sample_program,
-    time_program,
-)
+from ridgepoint.profiling.repeats import Progress
+from ridgepoint.profiling.timing import Native, require_success, sample_program, time_program
 
 _ALIKE = 0.01
 _SAMPLED = "function-sampled"

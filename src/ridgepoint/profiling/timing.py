@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,16 +20,11 @@ from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.host.standard_input import StandardInput
 from ridgepoint.meters.region_times import RegionTime, read_region_times
 from ridgepoint.meters.sampling import Sampler
+from ridgepoint.profiling.repeats import MAX_RUNS, Progress, repeated
 from ridgepoint.regions import TIMES_VARIABLE
 
-TIME_BUDGET_S = 30.0
-"""Native runs are repeated for this long at most, but for the first, which is as long as it is."""
-
-MAX_RUNS = 30
 _ENOUGH_SAMPLES = 5000  # of a function with a fiftieth of the time there are a hundred then
 _SAMPLING_BUDGET_S = 10.0
-_TIGHT_RUNS = 10
-_TIGHT = 0.02
 _NOISY = 0.10
 _SHORT_S = 0.01
 _IN_KERNEL = 0.2
@@ -39,32 +34,6 @@ OTHERS = 0.10
 
 _CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
 _REPEATS = "let it do the same every time: remove what it leaves behind, or have it overwrite that"
-
-Progress = Callable[[str, bool], None]
-"""Called with what begins now, and whether the program's own output is shown meanwhile."""
-
-
-def wants_another(samples: Sequence[float], *, elapsed_s: float, repeat: int | None) -> bool:
-    """Return whether another native run is worth its time.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        Runtimes so far, s.
-    elapsed_s : float
-        Time spent on native runs so far, the first one's included.
-    repeat : int or None
-        Runs asked for; None: as many as the interval needs.
-    """
-    if repeat is not None:
-        return len(samples) < repeat
-    if not samples:
-        return True
-    estimate = Estimate(samples)
-    if elapsed_s + estimate.median > TIME_BUDGET_S or estimate.n >= MAX_RUNS:
-        return False
-    spread = estimate.relative_spread
-    return estimate.n < _TIGHT_RUNS or spread is None or spread > _TIGHT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +120,6 @@ def time_program(
 ) -> tuple[Timed, tuple[TimedRegion, ...]]:
     """Return the runtime of a program, and of the regions that it marks, from native runs.
 
-    The first run finds cold files: it counts only where there is no time for others.
-
     Parameters
     ----------
     native : Native
@@ -160,31 +127,30 @@ def time_program(
         Whether what any thread does while one is in a region counts there: else a caution says
         where other threads worked meanwhile.
     """
-    native.report("running the program", True)
-    before = System().activity()
-    first, times = native.once(native.output)
-    is_alone = native.repeat == 1 or 3 * first.wall_s > TIME_BUDGET_S
-    runs, regions = ([first], [times]) if is_alone else ([], [])
-    seen = [first]
-    elapsed_s = first.wall_s
-    before = before if is_alone else System().activity()
-    while wants_another([r.wall_s for r in runs], elapsed_s=elapsed_s, repeat=native.repeat):
-        limit = f" of {native.repeat}" if native.repeat else ""
-        native.report(f"timing run {len(runs) + 1}{limit}", False)
-        again, times = native.again()
-        runs.append(again)
-        regions.append(times)
-        seen.append(again)
-        elapsed_s += again.wall_s
-    runtime = Estimate(r.wall_s for r in runs)
+    before = [System().activity()]
+
+    def again() -> tuple[Run, dict[str, RegionTime]]:
+        if len(before) == 1:  # the first run does not count
+            before.append(System().activity())
+        return native.again()
+
+    first, counting = repeated(
+        lambda: native.once(native.output),
+        again,
+        time_s=lambda done: done[0].wall_s,
+        repeat=native.repeat,
+        report=native.report,
+    )
+    runs, regions = [done for done, _ in counting], [times for _, times in counting]
+    runtime = Estimate(done.wall_s for done in runs)
     timed = Timed(
         runtime_s=runtime,
-        cpu_s=Estimate(r.cpu_s for r in runs),
-        system_s=Estimate(r.system_s for r in runs),
-        exit_status=first.exit_status,
+        cpu_s=Estimate(done.cpu_s for done in runs),
+        system_s=Estimate(done.system_s for done in runs),
+        exit_status=first[0].exit_status,
         cautions=(
-            *time_cautions(runtime, seen),
-            *of_activity(before, System().activity()),
+            *time_cautions(runtime, runs if counting[0] is first else [first[0], *runs]),
+            *of_activity(before[-1], System().activity()),
             *_kernel_caution(runs),
         ),
     )

@@ -1,0 +1,83 @@
+"""How often a program is run natively: until its time is known well, or has taken long enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import TypeVar
+
+from ridgepoint.core.estimate import Estimate
+
+MAX_RUNS = 30
+_TIME_BUDGET_S = 30.0
+"""Runs are repeated for this long at most, but for the first, which is as long as it is."""
+
+_TIGHT_RUNS = 10
+_TIGHT = 0.02
+
+Result = TypeVar("Result")
+Progress = Callable[[str, bool], None]
+"""Called with what begins now, and whether the program's own output is shown meanwhile."""
+
+
+def wants_another(samples: Sequence[float], *, elapsed_s: float, repeat: int | None) -> bool:
+    """Return whether another native run is worth its time.
+
+    Parameters
+    ----------
+    samples : sequence of float
+        Runtimes so far, s.
+    elapsed_s : float
+        Time spent on native runs so far, the first one's included.
+    repeat : int or None
+        Runs asked for; None: as many as the interval needs.
+    """
+    if repeat is not None:
+        return len(samples) < repeat
+    if not samples:
+        return True
+    estimate = Estimate(samples)
+    if elapsed_s + estimate.median > _TIME_BUDGET_S or estimate.n >= MAX_RUNS:
+        return False
+    spread = estimate.relative_spread
+    return estimate.n < _TIGHT_RUNS or spread is None or spread > _TIGHT
+
+
+def repeated(
+    once: Callable[[], Result],
+    again: Callable[[], Result],
+    *,
+    time_s: Callable[[Result], float],
+    repeat: int | None,
+    report: Progress,
+) -> tuple[Result, list[Result]]:
+    """Run a program natively as often as is worth its time.
+
+    Parameters
+    ----------
+    once, again : callable
+        Run it for the first time, and once more.
+    time_s : callable
+        What a run took of the time that is measured.
+    repeat : int or None
+        As for `wants_another`.
+    report : callable
+
+    Returns
+    -------
+    tuple
+        The first run, and those that count: since it finds cold files, the first one counts only
+        where there is no time for others.
+    """
+    report("running the program", True)
+    started = monotonic()
+    first = once()
+    elapsed_s = monotonic() - started
+    if repeat == 1 or 3 * elapsed_s > _TIME_BUDGET_S:
+        return first, [first]
+    runs: list[Result] = []
+    while wants_another(list(map(time_s, runs)), elapsed_s=elapsed_s, repeat=repeat):
+        report(f"timing run {len(runs) + 1}{f' of {repeat}' if repeat else ''}", False)
+        runs.append(again())
+        elapsed_s = monotonic() - started
+    return first, runs

@@ -186,6 +186,23 @@ def test_a_kept_measurement_and_a_kept_machine_are_found_by_name(pipeline):
     refused(pipeline('[stages.run]\nmeasurement = "befor"\n'), "p.toml:2", "none has this name")
 
 
+def test_numbers_of_records_are_doubted_and_names_are_not(pipeline):
+    """Another archive has another machine of this number, and says nothing of it."""
+    with Archive(pipeline.cli.archive) as archive:
+        number = archive.keep_machine(MACHINE, label="bench")
+        archive.keep_measurement(MEASUREMENT, number, label="before")
+
+    def doubts(text, *options):
+        cautions = shown(pipeline(text, "--json", *options))["cautions"]
+        return [one["seen"] for one in cautions if one["code"] == "by-number"]
+
+    (seen,) = doubts("machine = 1\n[stages.a]\nmeasurement = 2\n")
+    assert seen.startswith("machine 1, measurement 2: ")
+    assert str(pipeline.cli.archive) in seen
+    assert doubts("machine = 1\n" + STAGE.replace("fp32", "fp64"), "--machine", "h200") == []
+    assert doubts('machine = "bench"\n[stages.a]\nmeasurement = "before"\n') == []
+
+
 def test_times_of_another_machine_are_doubted(pipeline):
     """A time belongs to the machine it was measured on."""
     with Archive(pipeline.cli.archive) as archive:

@@ -259,6 +259,7 @@ def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
         cautions=(
             *(caution for stage in read for caution in stage.cautions),
             *_other_machines(read, machine, reader.archive),
+            *_numbers(keys, read, reader),
         ),
     )
     return _bounded(table, case)
@@ -280,6 +281,24 @@ def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tup
             "other-machine",
             f"{', '.join(strange)} ran on another machine than {machine.name}",
             "its time says nothing of this machine; give an efficiency in its place",
+        ),
+    )
+
+
+def _numbers(keys: PipelineKeys, read: list[Read], reader: _Reader) -> tuple[Caution, ...]:
+    """Return the doubt that records are named by numbers, which other archives give to others."""
+    named = [keys.machine if reader.machine is None else None, *keys.machines]
+    machines = [f"machine {name}" for name in named if isinstance(name, int)]
+    records = [*machines, *(stage.stage.origin for stage in read if stage.is_by_number)]
+    if not records:
+        return ()
+    return (
+        Caution(
+            "by-number",
+            f"{', '.join(records)}: the file names them by their numbers in the archive "
+            f"{reader.archive.path}, and another archive has other records of these numbers",
+            "give the records names ('ridgepoint name NUMBER NAME') and write those in the file",
+            effect=0.0,
         ),
     )
 

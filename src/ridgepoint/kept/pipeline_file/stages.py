@@ -57,12 +57,15 @@ class Read:
         Whether its work is a published load: what has to be done in a second.
     machine_id : int or None
         In the archive: the machine that its measurement was bounded by.
+    is_by_number : bool
+        Whether its measurement is named by its number in the archive.
     cautions : tuple of Caution
     """
 
     stage: Stage
     is_of_a_second: bool = False
     machine_id: int | None = None
+    is_by_number: bool = False
     cautions: tuple[Caution, ...] = ()
 
 
@@ -306,7 +309,12 @@ def _measured(name: str, table: Table, keys: StageKeys, around: Around) -> Read:
                                 "its intensity is an upper bound"))  # fmt: skip
     origin = f"measurement {named}"
     stage = _made(name, table, keys, around, Demand(asked), origin=origin, measurement=part)
-    return Read(stage=stage, machine_id=record.machine_id, cautions=tuple(cautions))
+    return Read(
+        stage=stage,
+        machine_id=record.machine_id,
+        is_by_number=isinstance(named, int),
+        cautions=tuple(cautions),
+    )
 
 
 def _part(table: Table, keys: StageKeys, whole: Measurement) -> Measurement:

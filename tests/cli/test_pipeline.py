@@ -183,7 +183,7 @@ def test_a_kept_measurement_and_a_kept_machine_are_found_by_name(pipeline):
 
     assert found["machine"]["name"] == "kept"
     assert (found["stages"][0]["work"], found["stages"][0]["time_s"]) == (1e9, 0.25)
-    refused(pipeline('[stages.run]\nmeasurement = "befor"\n'), "p.toml:2", "none has this name")
+    refused(pipeline('[stages.run]\nmeasurement = "befor"\n'), "p.toml:2", "has this name")
 
 
 def test_numbers_of_records_are_doubted_and_names_are_not(pipeline):

@@ -70,7 +70,7 @@ def test_a_run_that_ends_otherwise_is_doubted(number, how, tmp_path):
     )
 
     (doubt,) = [caution for caution in told.all_cautions if caution.code == "status-differs"]
-    assert f"status 0 natively and with 1 when it was {how}" in doubt.seen
+    assert f"status 0 in the native run and with 1 when it was {how}" in doubt.seen
 
 
 @pytest.mark.valgrind

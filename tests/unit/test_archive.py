@@ -274,11 +274,11 @@ def test_an_archive_that_stays_locked_is_refused(kept):
         other.execute("BEGIN IMMEDIATE")
         with Archive(kept, patience_s=0.05) as archive:
             assert len(archive.records()) == 3  # reading goes on
-            with pytest.raises(ArchiveRefused, match="another process has kept it locked"):
+            with pytest.raises(ArchiveRefused, match="another process keeps it locked"):
                 archive.keep_machine(MACHINE)
         other.execute("COMMIT")
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(ArchiveRefused, match="another process has kept it locked"):
+        with pytest.raises(ArchiveRefused, match="another process keeps it locked"):
             Archive(kept, patience_s=0.05)
         other.execute("ROLLBACK")
 
@@ -425,14 +425,14 @@ def test_records_are_found_by_number_and_by_the_last_of_a_name(kept):
         assert archive.find("heat", ["machine", "cluster"]) is None
         archive.set_label(again, None)
         assert archive.require("heat").id == 2
-        with pytest.raises(ArchiveRefused, match="none has this name; did you mean 'heat'"):
+        with pytest.raises(ArchiveRefused, match="no record has this name; did you mean 'heat'"):
             archive.require("haet")
 
 
 def test_python_keeps_and_loads_by_name_as_it_was_placed(path):
     """By basic operations here; of two with one name the last; a bad name keeps nothing."""
     bounded = place(MEASUREMENT, MACHINE)
-    with pytest.raises(RidgepointError, match="cannot name a record"):
+    with pytest.raises(RidgepointError, match="cannot give a record the name"):
         keep(bounded, label="7", archive=path)
     assert not path.exists()
     keep(bounded, label="heat", archive=path)
@@ -448,9 +448,9 @@ def test_python_keeps_and_loads_by_name_as_it_was_placed(path):
 def test_a_name_that_reads_as_something_else_is_refused(kept, label):
     """A number, a file, an option: it could not be found again."""
     with Archive(kept) as archive:
-        with pytest.raises(RidgepointError, match="cannot name a record"):
+        with pytest.raises(RidgepointError, match="cannot give a record the name"):
             archive.set_label(2, label)
-        with pytest.raises(RidgepointError, match="cannot name a record"):
+        with pytest.raises(RidgepointError, match="cannot give a record the name"):
             archive.keep_machine(MACHINE, label=label)
 
         assert len(archive.records()) == 3
@@ -535,9 +535,9 @@ def test_a_device_is_refused(device):
     ("content", "reason"),
     [
         (b"", "it is empty"),
-        (b"x", "its 1 byte are too few"),
-        (b"hello, world\n" * 1000, "it is no SQLite file"),
-        (b'{"schema": 1, "kind": "machine"}', "its 32 byte are too few"),
+        (b"x", "too short, with 1 bytes"),
+        (b"hello, world\n" * 1000, "it is not an SQLite file"),
+        (b'{"schema": 1, "kind": "machine"}', "too short, with 32 bytes"),
     ],
 )
 def test_a_file_that_is_no_database_is_refused(path, content, reason):
@@ -561,7 +561,10 @@ def test_the_database_of_another_program_is_refused(path, journal):
 @pytest.mark.parametrize(
     ("pragma", "reason"),
     [
-        ("user_version = 4", "its schema is 4, and this version knows up to 3; use a newer"),
+        (
+            "user_version = 4",
+            "its schema is 4, and this version reads schemas up to 3; use a newer",
+        ),
         ("user_version = 0", "it is damaged (schema 0)"),
         ("application_id = 1", "it is another program's database"),
     ],
@@ -619,7 +622,7 @@ def test_a_damaged_table_definition_is_refused(kept):
     content = kept.read_bytes()
     kept.write_bytes(content.replace(b"typeof(name) = 'text'", b"typeof(name) > 'test'"))
 
-    assert "its tables are not as they were made" in refusal_of(kept)
+    assert "its tables are not those that Ridgepoint made" in refusal_of(kept)
 
 
 @pytest.mark.parametrize(
@@ -673,7 +676,7 @@ def test_an_archive_that_may_not_be_written_is_still_read(public):
         with Archive(path) as archive:
             assert archive.machine(1) == MACHINE
             assert archive.latest_machine("f00d") == (1, MACHINE)
-        assert "it may not be written" in refusal_of(path)
+        assert "it is not writable" in refusal_of(path)
 
 
 def test_a_folder_that_may_not_be_written_is_refused(public):
@@ -684,7 +687,7 @@ def test_a_folder_that_may_not_be_written_is_refused(public):
             archive.keep_machine(MACHINE)
         public.chmod(0o500)
 
-        assert "its folder may not be written" in refusal_of(path)
+        assert "its folder is not writable" in refusal_of(path)
         assert "permission denied" in refusal_of(public / "new.sqlite3")
         assert "permission denied" in refusal_of(public / "folder" / "new.sqlite3")
 
@@ -696,7 +699,7 @@ def test_an_archive_that_may_not_be_read_is_refused(public):
         archive.keep_machine(MACHINE)
     path.chmod(0)
 
-    with ordinary_user(), pytest.raises(ArchiveRefused, match="cannot be opened; permit"):
+    with ordinary_user(), pytest.raises(ArchiveRefused, match="cannot be opened; make"):
         Archive(path)
 
 

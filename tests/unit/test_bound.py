@@ -267,7 +267,7 @@ def test_work_is_not_counted_in_two_metrics_at_once():
 
 def test_an_empty_demand_is_refused():
     """There is nothing to bound."""
-    with pytest.raises(ValueError, match="the demand is empty"):
+    with pytest.raises(ValueError, match="at least one resource"):
         bound(Demand({}), BENCH)
 
 

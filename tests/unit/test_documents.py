@@ -244,7 +244,7 @@ def test_an_impossible_rate_is_refused_and_its_place_named(rate, reason):
         (b"[1]", "Expected `object`"),
         (b'{"name": "x"}', "missing required field `schema`"),
         (b'{"schema": "1"}', "Expected `int`"),
-        (b'{"schema": 2, "kind": "machine", "shape": "unheard of"}', "knows up to 1"),
+        (b'{"schema": 2, "kind": "machine", "shape": "unheard of"}', "reads schemas up to 1"),
         (b'{"schema": 0}', "schema is 0"),
         (b'{"schema": 1, "kind": "measurement"}', "of kind 'measurement'"),
         (b'{"schema": 1, "kind": "machine", "name": "x"}', "missing required field `host`"),

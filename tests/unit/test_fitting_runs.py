@@ -36,12 +36,12 @@ def test_columns_may_have_the_slides_names(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", r"runs.csv: it lists no run"),
-        ("nodes,cores,time_s\n", r"runs.csv: it lists no run"),
+        ("", r"runs.csv: it contains no run"),
+        ("nodes,cores,time_s\n", r"runs.csv: it contains no run"),
         ("nodes,time_s\n1,2\n", r"runs.csv:1: there is no column 'cores' among 'nodes', 'time_s'"),
         ("nodes;cores;time_s\n1;2;3\n", r"runs.csv:1: there is no column 'nodes'"),
         ("nodes,p,cores,time_s\n1,1,1,1\n", r"runs.csv:1: two columns hold 'nodes'"),
-        ("nodes,cores,time_s\n1,1,1\n2,1\n", r"runs.csv:3: it has 2 cells of at least 3"),
+        ("nodes,cores,time_s\n1,1,1\n2,1\n", r"runs.csv:3: it has 2 cells, and at least 3"),
         ("nodes,cores,time_s\n1,1,fast\n", r"runs.csv:2: time_s must be .* got 'fast'"),
         ("nodes,cores,time_s\n1,1,nan\n", r"runs.csv:2: time_s must be .* got 'nan'"),
         ("nodes,cores,time_s\n1,1,-1\n", r"runs.csv:2: time_s must be .* got '-1'"),

@@ -29,7 +29,7 @@ def test_host_without_a_gpu_misses_nothing(monkeypatch):
 
     assert finding.works
     assert finding.cost is None
-    assert "nothing is missed" in finding.detail
+    assert "nothing is missing" in finding.detail
 
 
 @pytest.mark.usefixtures("gpu_here")

@@ -95,7 +95,7 @@ def test_a_model_without_features_tells_nothing(tmp_path, name, called, model):
     """Proxmox's default of old: every CPU of the vendor has what it shows."""
     identity = captured(tmp_path, name, called=called)
 
-    assert str(identity) == f"reported as {model}; its features do not tell which it is"
+    assert str(identity) == f"reported as {model}; its features do not tell which CPU it is"
     assert (identity.title, identity.names, identity.inferred) == (None, (), True)
 
 

@@ -188,7 +188,7 @@ def test_a_machine_is_opened_from_a_file_or_from_the_library(tmp_path, monkeypat
         ("empty.json", b"", "truncated"),
         ("text.json", b"hello", "malformed"),
         ("latin.json", b'{"schema": 1, "name": "M\xfcnchen"}', "utf-8"),
-        ("newer.json", b'{"schema": 7, "kind": "machine"}', "knows up to 1"),
+        ("newer.json", b'{"schema": 7, "kind": "machine"}', "reads schemas up to 1"),
     ],
 )
 def test_a_file_that_holds_no_machine_is_refused_in_one_line(

@@ -144,7 +144,7 @@ def test_cores_beyond_the_machine_are_refused(machine, cores):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"resource": "flops"}, "is no resource"),
+        ({"resource": "flops"}, "is not a resource"),
         ({"unit": "GB/s"}, "unit of dram must be 'byte/s'"),
         ({"threads": 0}, "threads must be > 0"),
         ({"rate": Estimate([1.0, 0.0])}, "rate must be > 0, got 0.0"),
@@ -183,7 +183,7 @@ def test_an_impossible_cache_or_host_is_refused():
 
 def test_two_ceilings_of_one_name_are_refused():
     """Which of the two was meant cannot be known."""
-    with pytest.raises(ValueError, match="two ceilings are called"):
+    with pytest.raises(ValueError, match="two ceilings have the name"):
         machine_of(ceiling("dram", 1.0), ceiling("dram", 2.0))
 
 

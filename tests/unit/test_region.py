@@ -208,14 +208,14 @@ def test_region_cut_by_a_signal_has_a_lower_bound_only(tmp_path):
 
 
 def test_files_that_are_not_whole_are_refused(tmp_path):
-    """Cut short, of another kind, or left in the midst of a mark: never times of 0 s."""
+    """Cut short, of another kind, or left in the middle of a mark: never times of 0 s."""
     path = tmp_path / "1.times"
     write_file(path, [], updating=1)
     with pytest.raises(CannotMeasure, match="of a mark"):
         read_region_times(tmp_path)
     for data in (b"", b"RIDGETI2", bytes(256 + 264 * 1024)):
         path.write_bytes(data)
-        with pytest.raises(CannotMeasure, match="it is not whole"):
+        with pytest.raises(CannotMeasure, match="it is incomplete"):
             read_region_times(tmp_path)
 
 

@@ -70,7 +70,7 @@ def test_impossible_amounts_are_refused(amount):
 
 def test_an_unknown_resource_is_refused_with_the_known_ones():
     """A slip of the pen names nothing, and the message lists what can be named."""
-    with pytest.raises(ValueError, match=r"'flops' is no resource; known are fp64, .*network"):
+    with pytest.raises(ValueError, match=r"'flops' is not a resource; .*fp64, .*network"):
         Demand({"flops": 1.0})
 
 

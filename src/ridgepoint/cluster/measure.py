@@ -140,7 +140,7 @@ def _roster(
         raise CannotMeasure(
             "cannot measure the ceilings of every node",
             reason="; ".join(faults[:4]),
-            remedy="mend that, or measure without this node",
+            remedy="fix that, or measure without this node",
         )
     return None if failed else roster
 

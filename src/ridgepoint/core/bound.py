@@ -325,7 +325,7 @@ def _constraints(
 ) -> dict[str, Amount]:
     """Return the seconds that every single limit asks for, compute first."""
     if not demand.amounts:
-        raise ValueError("the demand is empty: it asks for no resource")
+        raise ValueError("the demand must name at least one resource")
     metrics = {RESOURCES[n].unit for n in demand.amounts if RESOURCES[n].path == "compute"}
     if len(metrics) > 1:
         raise ValueError(f"a bound takes one metric of work at a time, got {sorted(metrics)}")

@@ -20,7 +20,8 @@ from ridgepoint.core.measurement import Measurement, Timing
 
 SCHEMA = 1
 _A_RECORD = (
-    "the archive alone keeps one: give the number or the name of a record of 'ridgepoint list'"
+    "only the archive keeps such a document: give the number or the name of a record of "
+    "'ridgepoint list'"
 )
 _KINDS: dict[type, str] = {
     Machine: "machine",
@@ -119,7 +120,9 @@ def _decode_hook(kind: type, value: object) -> object:
     stated = value.get("median", estimate.median)
     # Somebody who edits the median by hand must not be ignored silently.
     if abs(_number(stated) - estimate.median) > 1e-9 * abs(estimate.median):
-        raise ValueError("`median` is not the median of `samples`: correct one, or leave one out")
+        raise ValueError(
+            "`median` is not the median of `samples`: correct it, or give only one of the two"
+        )
     return estimate
 
 
@@ -228,13 +231,13 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     if header.schema > SCHEMA:
         raise InvalidDocument(
             what,
-            reason=f"its schema is {header.schema}, and this version knows up to {SCHEMA}",
+            reason=f"its schema is {header.schema}, and this version reads schemas up to {SCHEMA}",
             remedy="use a newer Ridgepoint",
         )
     if header.schema < 1:
         raise InvalidDocument(
             what,
-            reason=f"its schema is {header.schema}, and there is none before 1",
+            reason=f"its schema is {header.schema}, but schemas begin at 1",
             remedy=_REMEDIES[_KINDS[kind]],
         )
     if header.kind not in (_KINDS[kind], None):
@@ -246,7 +249,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     try:
         return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)
     except _UNREADABLE as error:
-        raise InvalidDocument(what, reason=str(error), remedy="correct that field") from error
+        raise InvalidDocument(what, reason=str(error), remedy="correct this field") from error
 
 
 def kind_of(document: bytes | str) -> str | None:

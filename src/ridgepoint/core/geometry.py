@@ -37,14 +37,14 @@ def parse_geometry(text: str) -> tuple[Cache, ...]:
             raise ValueError(f"{part.strip()!r} describes l{cache.level} a second time; {_EXAMPLE}")
         caches[cache.level] = cache
     if sorted(caches) != list(range(1, len(caches) + 1)):
-        raise ValueError(f"{text!r} leaves a level out; {_EXAMPLE}")
+        raise ValueError(f"{text!r} lacks a level; {_EXAMPLE}")
     ordered = [caches[level] for level in sorted(caches)]
     for inner, outer in itertools.pairwise(ordered):
         if outer.size_bytes <= inner.size_bytes:
             sizes = f"l{outer.level} ({format_size(outer.size_bytes)})"
             raise ValueError(f"{sizes} is not larger than l{inner.level}; {_EXAMPLE}")
         if outer.line_bytes != inner.line_bytes:
-            raise ValueError(f"all levels must have lines of one length; {_EXAMPLE}")
+            raise ValueError(f"all levels must have lines of the same length; {_EXAMPLE}")
     return tuple(ordered)
 
 
@@ -52,17 +52,21 @@ def _parse_cache(part: str) -> Cache:
     name, _, rest = part.partition("=")
     fields = rest.split(":")
     if name.lower() not in {"l1", "l2", "l3"} or not 2 <= len(fields) <= 3:
-        raise ValueError(f"{part!r} is no cache; {_EXAMPLE}")
+        raise ValueError(f"{part!r} does not describe a cache; {_EXAMPLE}")
     size = parse_size(fields[0])
     if not all(field.isdigit() and int(field) for field in fields[1:]):
-        raise ValueError(f"{part!r} has no whole, positive number of ways; {_EXAMPLE}")
+        raise ValueError(
+            f"the number of ways in {part!r} must be a positive whole number; {_EXAMPLE}"
+        )
     ways = int(fields[1])
     line = int(fields[2]) if len(fields) == 3 else _LINE_BYTES
     if line & (line - 1) or line < 16:
-        raise ValueError(f"{part!r}: a line is a power of two, 16 byte or more; {_EXAMPLE}")
+        raise ValueError(
+            f"the line length in {part!r} must be a power of two, 16 bytes or more; {_EXAMPLE}"
+        )
     if size % (ways * line):
         raise ValueError(
-            f"{part!r}: {format_size(size)} is not a multiple of {ways} ways of {line} byte"
+            f"{part!r}: {format_size(size)} is not a multiple of {ways} ways of {line} bytes"
         )
     return Cache(
         level=int(name[1]), kind="data" if name[1] == "1" else "unified", size_bytes=size,

@@ -129,7 +129,7 @@ class Identity:
         """Return it in words."""
         if not self.inferred:
             return self.title or "unknown"
-        verdict = "its features do not tell which it is"
+        verdict = "its features do not tell which CPU it is"
         if self.title is not None:
             verdict = f"its features are those of {self.title}"
             if self.by_caches is not None:
@@ -252,9 +252,9 @@ def _reasons(
 ) -> list[str]:
     """Return why a number is not believed, a clause each."""
     if made_up:
-        return ["that model is one that hypervisors make up"]
+        return ["this model is one that hypervisors invent"]
     if reported is None:
-        return ["its number is not known"]
+        return ["its model number is not known"]
     more = sorted(features - reported.features - reported.early)
     caches = zip(_CACHES, seen.caches_kib, reported.caches_kib, strict=False)
     return [

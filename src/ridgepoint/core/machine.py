@@ -289,7 +289,7 @@ class Machine(Presentable):
         seen = set()
         for ceiling in self.ceilings:
             if ceiling.key in seen:
-                raise ValueError(f"two ceilings are called {ceiling.key!r}")
+                raise ValueError(f"two ceilings have the name {ceiling.key!r}")
             seen.add(ceiling.key)
 
     @property
@@ -363,8 +363,8 @@ class Machine(Presentable):
             known = ", ".join(name for name in RESOURCES if self.knows(name)) or "none"
             raise UnknownCeiling(
                 f"cannot bound by {resource!r} on {self.name}",
-                reason=f"it has no such ceiling (known: {known})",
-                remedy="measure one with 'ridgepoint machine', or add it to the machine's file",
+                reason=f"the machine has no such ceiling (known: {known})",
+                remedy="measure it with 'ridgepoint machine', or add it to the machine's file",
             )
         q = np.asarray(self.cores if cores is None else cores, dtype=np.float64)
         if not ((q > 0) & (q <= max(self.cores, *best))).all():

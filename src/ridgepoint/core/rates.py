@@ -117,7 +117,7 @@ class Rates:
             return self.link_bytes_per_s
         if not self.machine.knows("network"):
             raise UnknownCeiling(
-                f"cannot bound what the nodes of {self.machine.name} exchange",
+                f"cannot bound the data that the nodes of {self.machine.name} exchange",
                 reason="the machine has no ceiling of its network",
                 remedy="give the rate of a link (--link, or link_bytes_per_s), or add a ceiling "
                 "'network' to the machine's file",

@@ -94,4 +94,4 @@ def resource_named(name: str) -> Resource:
         return RESOURCES[name]
     except KeyError:
         known = ", ".join(RESOURCES)
-        raise ValueError(f"{name!r} is no resource; known are {known}") from None
+        raise ValueError(f"{name!r} is not a resource; the resources are {known}") from None

@@ -88,7 +88,7 @@ def read_runs(path: str | Path) -> tuple[Run, ...]:
         )
         samples.setdefault(key, []).append(_positive(row["time_s"], "time_s", path, line))
     if not samples:
-        raise _refused(path, None, "it lists no run", "add a row for each run")
+        raise _refused(path, None, "it contains no run", "add a row for each run")
     return tuple(
         Run(cores=cores, nodes=nodes, size=size, time_s=Estimate(times))
         for (cores, nodes, size), times in samples.items()
@@ -100,7 +100,7 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        raise _refused(path, None, reason_of(error), "name a CSV file, UTF-8") from error
+        raise _refused(path, None, reason_of(error), "give a CSV file in UTF-8") from error
     reader = csv.reader(text.splitlines(), skipinitialspace=True)
     places: dict[str, int] | None = None
     try:
@@ -113,12 +113,14 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
             last = max(places.values())
             if len(row) <= last:
                 raise _refused(
-                    path, reader.line_num, f"it has {len(row)} cells of at least {last + 1}",
-                    "give every column a value",
+                    path, reader.line_num, (
+                        f"it has {len(row)} cells, and at least {last + 1} are needed"
+                    ),
+                    "give a value for every column",
                 )  # fmt: skip
             yield reader.line_num, {name: row[place].strip() for name, place in places.items()}
     except csv.Error as error:
-        raise _refused(path, reader.line_num, str(error), "correct that line") from error
+        raise _refused(path, reader.line_num, str(error), "correct this line") from error
 
 
 def _places(header: Sequence[str], path: str | Path, line: int) -> dict[str, int]:
@@ -134,7 +136,8 @@ def _places(header: Sequence[str], path: str | Path, line: int) -> dict[str, int
         elif name not in _OPTIONAL:
             raise _refused(
                 path, line, f"there is no column {name!r} among {', '.join(map(repr, titles))}",
-                "let the first row be 'nodes,cores,time_s', and 'size' if runs differ in it",
+                "write 'nodes,cores,time_s' as the first row, with 'size' if it differs "
+                "between runs",
             )  # fmt: skip
     return places
 

@@ -126,8 +126,8 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is not a size; write it like 48k, 2M or 1.25MiB")
+        raise ValueError(f"{text!r} is not a size; write it as in 48k, 2M or 1.25MiB")
     size = Fraction(match[1]) * _BINARY[(match[2] or "").lower()]
     if size.denominator != 1 or size <= 0:
-        raise ValueError(f"{text!r} is not a whole, positive number of bytes")
+        raise ValueError(f"{text!r} is not a positive whole number of bytes")
     return int(size)

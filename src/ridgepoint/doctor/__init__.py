@@ -39,7 +39,7 @@ from ridgepoint.models.caches.capacity import told_of_caches
 _ARCHITECTURES = frozenset(("x86_64", "AMD64", "aarch64", "riscv64"))
 """Of kernels that are checked before they are timed."""
 
-_NO_COUNTERS = "work and traffic are counted by simulation, slowly; its caches are ideal ones"
+_NO_COUNTERS = "work and traffic are counted by simulation, which is slow and assumes ideal caches"
 
 
 def examine(archive_path: Path | None = None) -> tuple[Finding, ...]:
@@ -79,13 +79,13 @@ def _clock() -> Finding:
 
 
 def _kernels(system: System) -> Finding:
-    what, cost = "machine ceilings", "no roofs of this machine; use --machine FILE or NAME"
+    what, cost = "machine ceilings", "this machine has no roofs; use --machine FILE or NAME"
     if platform.machine() not in _ARCHITECTURES:
         return Finding(
             what=what,
             works=False,
-            detail=f"nothing here checks kernels for {platform.machine()}",
-            remedy=f"measure on one of {', '.join(sorted(_ARCHITECTURES))}",
+            detail=f"kernels for {platform.machine()} cannot be verified here",
+            remedy=f"measure on one of these architectures: {', '.join(sorted(_ARCHITECTURES))}",
             cost=cost,
         )
     if not system.caches:
@@ -93,10 +93,10 @@ def _kernels(system: System) -> Finding:
             what=what,
             works=False,
             detail="neither /sys nor the C library describes the caches",
-            remedy="give them: ridgepoint machine --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            remedy="describe them: ridgepoint machine --cache l1=32k:8,l2=1m:8,l3=32m:16",
             cost="no bandwidth of the caches, only of main memory",
         )
-    return Finding(what=what, works=True, detail="LLVM compiles for exactly this CPU")
+    return Finding(what=what, works=True, detail="LLVM compiles the kernels for exactly this CPU")
 
 
 def _caches(system: System, archive_path: Path) -> Finding:
@@ -112,9 +112,13 @@ def _caches(system: System, archive_path: Path) -> Finding:
         return Finding(
             what=what,
             works=bool(stated),
-            detail=f"the system says {stated or 'nothing'}; what a program gets is measured with "
-            "'ridgepoint machine'",
-            remedy=None if stated else "ridgepoint machine, or --cache l1=32k:8,l2=1m:8,l3=32m:16",
+            detail=(
+                f"the system says {stated or 'nothing'}; 'ridgepoint machine' measures what a "
+                "program gets"
+            ),
+            remedy=None
+            if stated
+            else ("run 'ridgepoint machine', or describe them: --cache l1=32k:8,l2=1m:8,l3=32m:16"),
             cost=None if stated else "no bandwidth of the caches, only of main memory",
         )
     used = ", ".join(
@@ -143,15 +147,15 @@ def _huge_pages() -> Finding:
     try:
         setting = Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().strip()
     except OSError:
-        setting = "not told by this kernel"
+        setting = "this kernel does not report the setting"
     if "[madvise]" in setting or "[always]" in setting:
-        return Finding(what=what, works=True, detail=f"for buffers in main memory: {setting}")
+        return Finding(what=what, works=True, detail=f"used for buffers in main memory: {setting}")
     return Finding(
         what=what,
         works=False,
         detail=setting,
         remedy="echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-        cost="lower ceilings of main memory, most of all at random",
+        cost="the ceilings of main memory are lower, above all for random accesses",
     )
 
 
@@ -227,7 +231,7 @@ def _counters() -> Finding:
         return Finding(
             what=what,
             works=True,
-            detail=f"{name}: {told}; but nothing of the whole machine: {refusals[0]}",
+            detail=f"{name}: {told}; but no counters of the whole machine: {refusals[0]}",
             cost="memory traffic is unknown with --meter perf",
         )
     return Finding(
@@ -243,7 +247,7 @@ def _sampling() -> Finding:
         return Finding(
             what=what,
             works=True,
-            detail="samples of the kernel's clock: ridgepoint run --functions",
+            detail="the kernel samples programs by its clock: ridgepoint run --functions",
         )
     return Finding(
         what=what,
@@ -258,7 +262,9 @@ def _gpu() -> Finding:
     """Find out whether a GPU can be measured, by opening it."""
     what = "GPU"
     if not gpu_is_here():
-        return Finding(what=what, works=True, detail="none of NVIDIA is here: nothing is missed")
+        return Finding(
+            what=what, works=True, detail="there is no NVIDIA GPU here: nothing is missing"
+        )
     try:
         name = open_device().facts.name
     except CannotMeasure as lack:
@@ -267,7 +273,10 @@ def _gpu() -> Finding:
             works=False,
             detail=lack.reason,
             remedy=lack.remedy,
-            cost="its roofs are not measured; --machine h200, a100 bound by a vendor's figures",
+            cost=(
+                "its roofs are not measured; --machine h200 or a100 bounds a program by the "
+                "vendor's figures"
+            ),
         )
     uncounted = NcuMeter().why_unavailable()
     detail = f"{name}: ridgepoint machine --device gpu"
@@ -293,8 +302,11 @@ def _compiler() -> Finding:
             works=False,
             detail=lack.reason,
             remedy=lack.remedy,
-            cost="the counting engines cannot be built, and callgrind, where it is, counts "
-            "instead, more slowly and with two levels of cache; ceilings need no compiler",
+            cost=(
+                "the counting engines cannot be built; callgrind, where it is installed, "
+                "counts instead, more slowly and with two levels of cache; ceilings need no "
+                "compiler"
+            ),
         )
 
 
@@ -309,7 +321,7 @@ def _temporary_folder() -> Finding:
             what=what,
             works=False,
             detail=reason_of(error),
-            remedy="free some space, or set TMPDIR to a folder that can be written",
+            remedy="free some space, or set TMPDIR to a writable folder",
             cost="nothing can be counted",
         )
     free = shutil.disk_usage(folder).free
@@ -317,7 +329,7 @@ def _temporary_folder() -> Finding:
 
 
 def _archive(path: Path) -> Finding:
-    what, cost = "archive", "nothing is kept, and the machine is measured anew each time"
+    what, cost = "archive", "no results are kept, and the machine is measured again each time"
     try:
         with Archive(path) as archive:
             kept = len(archive.records())

@@ -30,7 +30,7 @@ def processor(system: System) -> Finding:
 
 def theory(system: System) -> Finding:
     """Find out what documents say of this CPU, or of all that it may be."""
-    what, cost = "theory", "ceilings without a per cent of theory"
+    what, cost = "theory", "ceilings are shown without a per cent of theory"
     identity = identity_of(system)
     try:
         choices = theory_choices(identity, cpu=system.cpu)
@@ -40,15 +40,15 @@ def theory(system: System) -> Finding:
     known = choices.common
     if known is not None and known.figures:
         open_to = any(one.figures.keys() != known.figures.keys() for one in choices.each)
-        more = "; more where the multiply-adds tell which it is" * open_to
+        more = "; more if the measured multiply-adds tell which CPU it is" * open_to
         detail = f"{known.name}: {len(known.figures)} figures{more}"
         return Finding(what=what, works=True, detail=detail)
     if identity.inferred:
         return Finding(
             what=what,
             works=False,
-            detail="nothing is known of all CPUs that this may be",
-            remedy="nothing need be done: ceilings are measured all the same",
+            detail="no theoretical figure holds for every CPU that this may be",
+            remedy="nothing needs to be done: ceilings are measured nevertheless",
             cost=cost,
         )
     name = identity.names[0] if identity.names else None
@@ -63,15 +63,15 @@ def theory(system: System) -> Finding:
 
 def tiles(system: System) -> Finding:
     """Find out whether products of tiles can be measured, by asking the kernel."""
-    what, cost = "AMX", "no ceilings of AMX: a program that uses it may lie above its roof"
+    what, cost = "AMX", "there are no AMX ceilings: a program that uses AMX may lie above its roof"
     if "amx_tile" not in system.flags:
         if not _should_have_tiles(identity_of(system)):
-            return Finding(what=what, works=True, detail="this CPU has no AMX: nothing is missed")
+            return Finding(what=what, works=True, detail="this CPU has no AMX: nothing is missing")
         return Finding(
             what=what,
             works=False,
-            detail="CPUs of this kind have AMX, and neither kernel nor hypervisor shows it",
-            remedy="run Linux 5.16 or later, on a virtual machine that is given AMX",
+            detail="CPUs of this kind have AMX, but the kernel or the hypervisor does not show it",
+            remedy="run Linux 5.16 or later, on a virtual machine that has AMX",
             cost=cost,
         )
     refusal = why_no_tiles()
@@ -84,7 +84,7 @@ def tiles(system: System) -> Finding:
             cost=cost,
         )
     kinds = [kind for kind in ("bf16", "int8", "fp16") if f"amx_{kind}" in system.flags]
-    detail = f"ceilings of {', '.join(kinds)} with tiles; programs' own are counted by size"
+    detail = f"ceilings of {', '.join(kinds)} with tiles; a program's own tiles are counted by size"
     return Finding(what=what, works=True, detail=detail)
 
 

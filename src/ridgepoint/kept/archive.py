@@ -251,7 +251,7 @@ class Archive:
         what = " or ".join(kinds) or "record"
         raise ArchiveRefused(
             f"cannot find {what} {text!r} in the archive {self.path}",
-            reason="none has this name",
+            reason="no record has this name",
             remedy=f"{hint}see 'ridgepoint list'",
         )
 
@@ -296,9 +296,9 @@ class Archive:
             return measured
         why = "" if measured.uncounted is None else f": {measured.uncounted.seen}"
         raise ArchiveRefused(
-            f"cannot take record {id} of {self.path} for a whole measurement",
+            f"cannot use record {id} of {self.path} as a complete measurement",
             reason=f"its work and traffic are unknown{why}",
-            remedy=f"'ridgepoint show {id}' shows its times; for more, measure it again",
+            remedy=f"'ridgepoint show {id}' shows its times; measure it again for the rest",
         )
 
     def measured(self, id: int) -> Measurement | Timing:
@@ -402,9 +402,12 @@ class Archive:
     def _nothing(self, kind: str, id: object) -> ArchiveRefused:
         kept = len(self.records())
         if not kept:
-            reason, remedy = "nothing is kept there yet", "use 'ridgepoint machine' or 'run' first"
+            reason, remedy = (
+                "nothing is kept there yet",
+                ("run 'ridgepoint machine' or 'ridgepoint run' first"),
+            )
         else:
-            reason, remedy = f"it keeps {kept} records and no such {kind}", "see 'ridgepoint list'"
+            reason, remedy = f"it keeps {kept} records, but no such {kind}", "see 'ridgepoint list'"
         what = f"cannot find {kind} {id} in the archive {self.path}"
         return ArchiveRefused(what, reason=reason, remedy=remedy)
 

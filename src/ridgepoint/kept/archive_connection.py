@@ -143,7 +143,7 @@ class ArchiveConnection:
             finally:
                 os.close(directory)
         except OSError as error:
-            remedy = f"permit writing in {folder}, or {ELSEWHERE}"
+            remedy = f"make {folder} writable, or {ELSEWHERE}"
             raise refused(self._path, f"{folder}: {reason_of(error)}", remedy) from error
 
     def _open(self) -> sqlite3.Connection:
@@ -179,13 +179,13 @@ class ArchiveConnection:
     def _check_header(self, connection: sqlite3.Connection) -> None:
         if _ask(connection, "application_id") != _APPLICATION_ID:
             raise refused(
-                self._path, "it is another program's database", f"name another, or {ELSEWHERE}"
+                self._path, "it is another program's database", f"name another file, or {ELSEWHERE}"
             )
         schema = _ask(connection, "user_version")
         if schema > SCHEMA:
             raise refused(
                 self._path,
-                f"its schema is {schema}, and this version knows up to {SCHEMA}",
+                f"its schema is {schema}, and this version reads schemas up to {SCHEMA}",
                 f"use a newer Ridgepoint, or {ELSEWHERE}",
             )
         if schema not in TABLES:
@@ -201,7 +201,9 @@ class ArchiveConnection:
             TABLES[_ask(connection, "user_version")]
         ):
             raise refused(
-                self._path, "it is damaged (its tables are not as they were made)", SET_ASIDE
+                self._path,
+                ("it is damaged (its tables are not those that Ridgepoint made)"),
+                SET_ASIDE,
             )
         # SQLite reads the missing end of a last page as zeros. While this reads, nobody writes:
         # another writer must not make the file grow, or shrink, between both numbers.

@@ -73,33 +73,33 @@ _LEAST_FREE_BYTES = 1 << 20
 
 _LEAST_BYTES = 512  # SQLite's smallest page
 
-ELSEWHERE = "keep it elsewhere with RIDGEPOINT_ARCHIVE"
-SET_ASIDE = f"restore a copy, move it away to begin a new one, or {ELSEWHERE}"
+ELSEWHERE = "use another path with RIDGEPOINT_ARCHIVE"
+SET_ASIDE = f"restore a copy, move the file away to begin a new archive, or {ELSEWHERE}"
 
 # By the name of SQLite's result code, or its beginning: why, and what to do.
 _REFUSALS = {
-    "SQLITE_BUSY": ("another process has kept it locked", "try again when that one has ended"),
+    "SQLITE_BUSY": ("another process keeps it locked", "try again when that process has ended"),
     "SQLITE_FULL": ("the disk is full", f"make room, or {ELSEWHERE}"),
     "SQLITE_READONLY_ROLLBACK": (
         "a write was interrupted, and undoing it needs permission to write",
-        "open it once as a user who may write it",
+        "open it once as a user who may write to it",
     ),
-    "SQLITE_READONLY_DBMOVED": ("it was moved or removed meanwhile", "try again"),
+    "SQLITE_READONLY_DBMOVED": ("it was moved or removed while it was open", "try again"),
     "SQLITE_READONLY_DIRECTORY": (
-        "its folder may not be written, and a journal must stand beside it",
-        f"permit writing the folder, or {ELSEWHERE}",
+        "its folder is not writable, and SQLite must write a journal beside it",
+        f"make the folder writable, or {ELSEWHERE}",
     ),
-    "SQLITE_READONLY": ("it may not be written", f"permit writing, or {ELSEWHERE}"),
-    "SQLITE_PERM": ("it may not be opened", f"permit it, or {ELSEWHERE}"),
+    "SQLITE_READONLY": ("it is not writable", f"make it writable, or {ELSEWHERE}"),
+    "SQLITE_PERM": ("permission to open it is denied", f"grant the permission, or {ELSEWHERE}"),
     "SQLITE_CANTOPEN": (
         "it, or the journal beside it, cannot be opened",
-        f"permit reading the file and writing its folder, or {ELSEWHERE}",
+        f"make the file readable and its folder writable, or {ELSEWHERE}",
     ),
-    "SQLITE_NOTADB": ("it is no SQLite file, or its beginning is damaged", SET_ASIDE),
+    "SQLITE_NOTADB": ("it is not an SQLite file, or its beginning is damaged", SET_ASIDE),
     "SQLITE_CORRUPT": ("it is damaged", SET_ASIDE),
     "SQLITE_IOERR": (
         "the system failed to read or write it",
-        f"look at the disk and its quota, or {ELSEWHERE}",
+        f"check the disk and its quota, or {ELSEWHERE}",
     ),
 }
 
@@ -138,9 +138,7 @@ def require_writable(path: Path) -> None:
     # SQLite makes its journal beside the file.
     for needed in {target, target if target.is_dir() else target.parent}:
         if not os.access(needed, os.W_OK):
-            raise refused(
-                path, f"{needed} cannot be written", f"permit writing there, or {ELSEWHERE}"
-            )
+            raise refused(path, f"{needed} cannot be written", f"make it writable, or {ELSEWHERE}")
     disk = os.statvfs(target)
     free = disk.f_bavail if os.geteuid() else disk.f_bfree
     # Some file systems do not tell their size.
@@ -168,6 +166,6 @@ def is_there(path: Path) -> bool:
     if not stat.S_ISREG(status.st_mode):
         raise refused(path, "it is not a regular file", "name a regular file")
     if status.st_size < _LEAST_BYTES:  # SQLite would take it for a new, empty database
-        seen = f"its {status.st_size} byte are too few" if status.st_size else "it is empty"
+        seen = f"it is too short, with {status.st_size} bytes" if status.st_size else "it is empty"
         raise refused(path, seen, SET_ASIDE)
     return True

@@ -71,16 +71,18 @@ def require_label(label: str) -> str:
     if not label.strip() or label != label.strip():
         reason = "it is empty, or begins or ends with a blank"
     elif len(label) > _LONGEST_LABEL or not label.isprintable():
-        reason = f"it is longer than {_LONGEST_LABEL} characters, or holds one that is not printed"
+        reason = (
+            f"it is longer than {_LONGEST_LABEL} characters, or contains one that is not printable"
+        )
     elif label.isdecimal():
-        reason = "it reads as the number of a record"
+        reason = "it looks like the number of a record"
     elif label.startswith("-"):
-        reason = "it reads as an option"
+        reason = "it looks like an option"
     elif "/" in label or label.lower().endswith((".json", ".toml")):
-        reason = "it reads as a file"
+        reason = "it looks like a file"
     if reason is not None:
         raise RidgepointError(
-            f"cannot name a record {label!r}", reason=reason, remedy="choose another name"
+            f"cannot give a record the name {label!r}", reason=reason, remedy="choose another name"
         )
     return label
 

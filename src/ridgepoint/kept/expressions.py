@@ -106,7 +106,7 @@ def _tree(text: str) -> ast.expr:
             # In Python ^ is another operator, which binds less than +.
             return ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{text!r} is no formula") from error
+        raise ValueError(f"{text!r} is not a formula") from error
 
 
 def _checked(node: ast.AST, expression: Expression) -> None:
@@ -130,8 +130,8 @@ def _checked(node: ast.AST, expression: Expression) -> None:
         case _:
             part = ast.unparse(node)
             raise ValueError(
-                f"{expression.text!r} holds {part!r}; a formula holds numbers, + - * / ^, "
-                f"brackets and {', '.join(names)}"
+                f"{expression.text!r} contains {part!r}; a formula may contain numbers, + - * "
+                f"/ ^, brackets and {', '.join(names)}"
             )
 
 

@@ -60,7 +60,7 @@ def keep(
         if placed.metric != result.metric:
             result = replace(result, asked=replace(result.asked or Asked(), metric=placed.metric))
     if machine is not None and not isinstance(result, Measurement):
-        raise ValueError("machine= is for measurements, which it bounds")
+        raise ValueError("machine= applies only to a measurement, which it bounds")
     with Archive(archive) as opened:
         if isinstance(result, Machine):
             return opened.keep_machine(result, label=label, note=note)

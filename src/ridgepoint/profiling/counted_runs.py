@@ -78,8 +78,11 @@ class CountedRuns:
         natively = "" if self.native_s is None else f" ({format_duration(self.native_s)} natively)"
         return TimedOut(
             f"cannot count {self.command[0]!r}",
-            reason=f"counting it took longer than {limit_s or 0:g} s{natively} and was ended",
-            remedy=f"give it less to do, or a longer {option}; --no-traffic counts faster",
+            reason=f"counting took longer than {limit_s or 0:g} s{natively} and was stopped",
+            remedy=(
+                f"give the program less to do, or a longer {option}; counting is faster with "
+                "--no-traffic"
+            ),
         )
 
 

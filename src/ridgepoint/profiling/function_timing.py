@@ -56,9 +56,11 @@ def time_function(native: Native, selection: Selection) -> tuple[Timed, Timed]:
     if entries * HIT_S > _MOST_ADDED * runtime.median:
         raise MeterUnavailable(
             f"cannot time {selection}",
-            reason=f"it is entered {entries} times and takes {format_si(runtime.median, 's')}: too "
-            "short to stop at",
-            remedy="name the function that holds the loop around it",
+            reason=(
+                f"it is entered {entries} times and takes {format_si(runtime.median, 's')}: "
+                "too short for stopping the processor at each entry"
+            ),
+            remedy="name the function that contains the loop around it",
         )
     cpu_s, system_s = _cpu_of(sampled, stays)
     part = Timed(
@@ -106,7 +108,7 @@ def _stay_cautions(
             Caution(
                 "function-entries-differ",
                 f"{selection} was entered {counts[0]} to {counts[-1]} times in different runs",
-                "its runs are not alike: do not trust its time",
+                "its runs differ: do not trust its time",
             )
         )
     if sampled.others_s > OTHERS * (sampled.user_s or 0.0):
@@ -114,9 +116,9 @@ def _stay_cautions(
             Caution(
                 "function-other-threads",
                 f"other threads used {format_si(sampled.others_s, 's')} of CPU time while "
-                f"{selection} was active: what they did is not counted in it",
-                f"count it too, if they worked for it: --function {shlex.quote(selection.name)} "
-                "--all-threads",
+                f"{selection} was active: their work is not counted in it",
+                "if that work belongs to it, count it too: --function "
+                f"{shlex.quote(selection.name)} --all-threads",
             )
         )
     added = counts[-1] * HIT_S / runtime.median if runtime.median else 0.0
@@ -124,9 +126,10 @@ def _stay_cautions(
         cautions.append(
             Caution(
                 "function-short",
-                f"{selection} was entered {counts[-1]} times, and each stop of the processor there "
-                f"may take {format_si(HIT_S, 's')}: up to {added:.1%} of its time is not its own",
-                "name the function that holds the loop around it",
+                f"{selection} was entered {counts[-1]} times, and each stop of the processor "
+                f"there may take {format_si(HIT_S, 's')}: up to {added:.1%} of its time may be "
+                "due to these stops",
+                "name the function that contains the loop around it",
             )
         )
     return tuple(cautions)

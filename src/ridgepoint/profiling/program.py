@@ -109,7 +109,7 @@ def measure_program(
         cannot count it.
     """
     if functions and (counts_only or (meter is not None and meter.selection is not None)):
-        raise ValueError("functions are timed of whole programs that are timed")
+        raise ValueError("functions can be timed only in a whole program that is timed")
     report = progress or (lambda what, output_is_shown: None)
     resolved = resolve(command)
     meter, doubts = _working(meter or _engine(machine if caches is None else None))
@@ -237,8 +237,9 @@ def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:
         )
     doubt = Caution(
         "other-meter",
-        f"{other.name} counted in place of {meter.name}, which does not work here ({lack.reason}); "
-        f"it takes {other.slowdown} times as long as a native run, not {meter.slowdown}",
+        f"{other.name} counted instead of {meter.name}, which does not work here "
+        f"({lack.reason}); it takes {other.slowdown} times as long as a native run, not "
+        f"{meter.slowdown}",
         lack.remedy,
     )
     return other, (doubt,)
@@ -258,7 +259,7 @@ def _too_fast(
 def _how_long(meter: Meter, timed: Timed | None) -> str:
     """Return how long counting will take, in words."""
     if timed is None:
-        return f"{meter.slowdown} times as long as natively"
+        return f"{meter.slowdown} times as long as a native run"
     return expected_time(timed.runtime_s.median, meter.slowdown)
 
 
@@ -272,7 +273,7 @@ def _counted_again(
         return None, (
             Caution(
                 "not-counted-again",
-                f"whether two counted runs do the same is not known: {error.reason}",
+                f"it is not known whether two counted runs do the same work: {error.reason}",
                 error.remedy,
             ),
         )
@@ -303,8 +304,8 @@ def _time_in(
     except MeterUnavailable as error:
         doubt = Caution(
             _SAMPLED,
-            f"the time in {selection} is that of samples in user mode, as it cannot be taken at "
-            f"its beginning and end: {error.reason}",
+            f"the time in {selection} was estimated from samples in user mode, because it "
+            f"cannot be measured at the function's beginning and end: {error.reason}",
             error.remedy,
         )
     try:
@@ -321,7 +322,7 @@ def _with_time_in(selection: Selection, whole: Measurement, part: Timed | None) 
     doubts = whole.cautions
     if part is None and any(caution.code == _SAMPLED for caution in doubts):
         unknown = _time_unknown(
-            selection, "no sample was in it", "name the function that holds the loop around it"
+            selection, "no sample lies in it", "name the function that contains the loop around it"
         )
         doubts = (*(caution for caution in doubts if caution.code != _SAMPLED), unknown)
     return replace(whole, timed=part, timed_regions=(), cautions=doubts, whole=whole.timed)
@@ -352,9 +353,9 @@ def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
     return (
         Caution(
             "work-differs",
-            f"two counted runs did not do the same: {', '.join(differing)}",
-            "points hold what one run did and how long others took: fix its random seeds, its "
-            "input and its number of threads, and let threads wait without spinning "
+            f"two counted runs did different work: {', '.join(differing)}",
+            "the result combines the work of one run with the time of others: fix random "
+            "seeds, the input and the number of threads, and let threads wait without spinning "
             "(OMP_WAIT_POLICY=passive)",
         ),
     )
@@ -383,9 +384,11 @@ def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
             )
             return replace(whole, timed=timed, timed_regions=(), whole=whole.timed)
     if region is None:
-        why, remedy = "not every native run entered it", "look at what its marks do natively"
+        why = "not every native run entered it"
+        remedy = "check when its marks are executed in a native run"
     else:
-        why, remedy = "processes overlapped in it, or ended inside", "mark it in one process"
+        why = "several processes were in it at the same time, or one ended inside it"
+        remedy = "mark it in one process only"
     unknown = Caution("time-unknown", f"the time of {selection} is not known: {why}", remedy)
     return replace(whole, timed=None, timed_regions=(), cautions=(*whole.cautions, unknown))
 
@@ -401,7 +404,7 @@ def _status_cautions(
     return (
         Caution(
             "status-differs",
-            f"it exited with status {native} natively and with {status} when it was {how}",
-            "the two runs did not do the same work: do not trust this point",
+            f"it exited with status {native} in the native run and with {status} when it was {how}",
+            "the two runs did not do the same work: do not trust this result",
         ),
     )

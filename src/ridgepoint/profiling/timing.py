@@ -33,7 +33,10 @@ OTHERS = 0.10
 """Of the CPU time of those inside: less of other threads' is not worth a caution."""
 
 _CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
-_REPEATS = "let it do the same every time: remove what it leaves behind, or have it overwrite that"
+_REPEATS = (
+    "let it do the same work every time: remove the files that it leaves behind, or let it "
+    "overwrite them"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,13 +106,13 @@ class Native:
         try:
             return self.once("discard")
         except ProgramFailed as error:
-            reason, remedy = f"its first run went well, and in a later one {error.reason}", _REPEATS
+            reason, remedy = f"its first run succeeded, but in a later run {error.reason}", _REPEATS
             if self.output == "own" and os.isatty(1):
                 reason = (
-                    f"its first run, on the terminal, went well, and in a later one, whose output "
-                    f"goes to a pipe, {error.reason}"
+                    "its first run, on the terminal, succeeded, but in a later run, whose "
+                    f"output goes to a pipe, {error.reason}"
                 )
-                remedy = f"tell it to do without a terminal, or, if that is not why, {_REPEATS}"
+                remedy = f"run it without a terminal; if that is not the cause, {_REPEATS}"
             raise ProgramFailed(
                 error.what, reason=reason, remedy=remedy, exit_status=error.exit_status
             ) from error
@@ -220,9 +223,9 @@ def _other_threads_caution(name: str, times: Sequence[RegionTime]) -> tuple[Caut
         Caution(
             "region-other-threads",
             f"other threads used at least {format_si(others_s.median, 's')} of CPU time while "
-            f"region {name!r} was active, beside the {format_si(busy_s, 's')} of those inside: "
-            "what they did is not counted in it",
-            f"count it too, if they worked for it: --region {shlex.quote(name)} --all-threads",
+            f"region {name!r} was active, in addition to the {format_si(busy_s, 's')} of the "
+            "threads inside: their work is not counted in it",
+            f"if that work belongs to it, count it too: --region {shlex.quote(name)} --all-threads",
         ),
     )
 
@@ -235,7 +238,7 @@ def _region_cautions(name: str, times: Sequence[RegionTime]) -> tuple[Caution, .
             Caution(
                 "region-entries-differ",
                 f"region {name!r} was entered {counts[0]} to {counts[-1]} times in different runs",
-                "its runs are not alike: do not trust its time",
+                "its runs differ: do not trust its time",
             )
         )
     per_entry_s = min(time.busy_s / max(1, time.entries) for time in times)
@@ -243,19 +246,19 @@ def _region_cautions(name: str, times: Sequence[RegionTime]) -> tuple[Caution, .
         cautions.append(
             Caution(
                 "region-short",
-                f"an entry of region {name!r} takes {per_entry_s * 1e6:.2g} us, of which its marks "
-                "take 0.05 us (C) to 2 us (Python) while it is timed, and each pair of marks "
-                "within it 1 us to 5 us",
-                "mark what takes longer: the loop and not its body",
+                f"an entry of region {name!r} takes {per_entry_s * 1e6:.2g} us; timing its "
+                "marks takes 0.05 us (C) to 2 us (Python) of that, and each pair of marks "
+                "inside it 1 us to 5 us",
+                "mark a longer part: the loop and not its body",
             )
         )
     if any(time.wall_s is None for time in times):
         cautions.append(
             Caution(
                 "region-time-unknown",
-                f"the time of region {name!r} is not known exactly: processes overlapped in it, "
-                "or one ended inside",
-                "mark it in one process, and let it end",
+                f"the time of region {name!r} is not known exactly: several processes were in "
+                "it at the same time, or one ended inside it",
+                "mark the region in one process only, and leave it before the process ends",
             )
         )
     return tuple(cautions)
@@ -274,14 +277,16 @@ def require_success(command: Sequence[str], status: int, *, ignore_status: bool)
         raise ProgramFailed(
             what,
             reason=f"{signal.Signals(status - 128).name} ended it",
-            remedy="mend the program first; nothing was measured",
+            remedy="fix the program first; nothing was measured",
             exit_status=status,
         )
     if status and not ignore_status:
         raise ProgramFailed(
             what,
             reason=f"it exited with status {status}",
-            remedy="see what it says itself; to measure it all the same, add --ignore-status",
+            remedy=(
+                "read the program's own messages; to measure it nevertheless, add --ignore-status"
+            ),
             exit_status=status,
         )
 
@@ -312,7 +317,7 @@ def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]
             Caution(
                 "noisy",
                 f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
-                "quiet the machine, give the program more to do, or ask for more runs: --repeat",
+                "stop other programs, give the program more to do, or ask for more runs: --repeat",
                 effect=spread / 2,
                 on="time",
             )
@@ -321,8 +326,9 @@ def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]
         cautions.append(
             Caution(
                 "short",
-                f"it runs for {runtime.median * 1e3:.2g} ms: starting a process is much of that",
-                "give it more to do",
+                f"it runs for only {runtime.median * 1e3:.2g} ms, and starting a process takes "
+                "much of that",
+                "give the program more to do",
             )
         )
     if len(statuses) > 1:
@@ -330,16 +336,16 @@ def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]
             Caution(
                 "status-changes",
                 f"its runs ended with different statuses: {sorted(statuses)}",
-                "its runs are not alike: look for what it leaves behind from one to the next",
+                "its runs differ: check what it leaves behind from one run to the next",
             )
         )
     if left_behind:
         cautions.append(
             Caution(
                 "left-behind",
-                f"{left_behind} of its processes outlived it and were ended; their work is not in "
-                "the runtime",
-                "let the program wait for what it starts",
+                f"{left_behind} of its processes outlived it and were stopped; their work is "
+                "not in the runtime",
+                "let the program wait for the processes that it starts",
             )
         )
     return tuple(cautions)
@@ -355,6 +361,6 @@ def _kernel_caution(runs: Sequence[Run]) -> tuple[Caution, ...]:
             "kernel-time",
             f"{system_s / cpu_s:.0%} of its CPU time was spent in the kernel, whose instructions "
             "and traffic are not counted",
-            "look at its system calls and page faults: the bound holds, but is low",
+            "check its system calls and page faults: the bound holds, but is too low",
         ),
     )

@@ -205,7 +205,7 @@ def _collect(
     if file.same_as is not None:
         other = _collect(file.same_as, cpu, folder, (*seen, origin))
         if other is None:
-            raise wrong(origin, f"`same_as` names {file.same_as!r}, of which there is no file")
+            raise wrong(origin, f"`same_as` names {file.same_as!r}, which has no file")
         base = _attributed(other, f"as {file.same_as}, {file.same_as_source}")
     variants = _variants(file, cpu)
     figures, levels = dict(base.figures), dict(base.levels)

@@ -160,7 +160,7 @@ def _inferred(key: Key, reached: float, taken: float, values: Sequence[float]) -
     unit = "flop" if key[0].startswith("fp") else "operations"
     return Caution(
         "inferred-theory",
-        f"{' '.join(key)} reached {reached:.3g} {unit} per cycle and core, so {taken:g} is taken "
-        f"for what this CPU can do; others of its kind can do {others}",
+        f"{' '.join(key)} reached {reached:.3g} {unit} per cycle and core, so {taken:g} is "
+        f"assumed to be what this CPU can do; others of its kind can do {others}",
         f"if you know better, describe this CPU in {user_folder()} (docs/theory.md)",
     )

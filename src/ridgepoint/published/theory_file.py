@@ -161,7 +161,7 @@ class Document(Tables, kw_only=True):
 
     def __post_init__(self) -> None:
         if (self.same_as is None) != (self.same_as_source is None):
-            raise ValueError("`same_as` and `same_as_source` belong together")
+            raise ValueError("`same_as` and `same_as_source` must be given together")
 
 
 def user_folder() -> Path:
@@ -177,7 +177,7 @@ def user_folder() -> Path:
         return platformdirs.user_config_path("ridgepoint") / "microarchitectures"
     if not os.path.isdir(chosen):
         raise InvalidDocument(
-            f"cannot look for microarchitectures in {chosen!r}",
+            f"cannot find microarchitectures in {chosen!r}",
             reason="there is no such folder",
             remedy=f"correct the environment variable {FOLDER_VARIABLE}, or unset it",
         )

@@ -198,7 +198,7 @@ class _ValgrindMarks(_Marks):
         libc = ctypes.CDLL(None, use_errno=True)
         executable = mmap.PROT_READ | mmap.PROT_EXEC
         if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), executable):
-            raise OSError(ctypes.get_errno(), "no memory may be made executable")
+            raise OSError(ctypes.get_errno(), "no memory can be made executable")
         super().__init__(address)
 
 
@@ -214,7 +214,7 @@ def _valgrind_marks() -> list[_Recorder]:
     try:
         return [_ValgrindMarks()]
     except (OSError, ValueError) as error:
-        warnings.warn(f"regions are not counted apart: {error}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"regions are not counted separately: {error}", RuntimeWarning, stacklevel=2)
         return []
 
 

@@ -163,7 +163,7 @@ def _trial(program: Program, path: str, meter: Meter, stdin: StandardInput) -> T
     if failed:
         return trial(failure=f"it exited with status {failed[0]}")
     if counted.partial is not None:
-        return trial(failure=f"it was counted in part: {counted.partial}")
+        return trial(failure=f"it was counted only in part: {counted.partial}")
     if preloads(meter.name):
         counted = _own(counted, path)
     return trial(checks=_checks(expected_of(program, meter.name), counted))

@@ -45,7 +45,7 @@ def time_cautions(runtime: Estimate, *, overhead_s: float, words: Words) -> Iter
         yield Caution(
             "noisy",
             f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
-            f"quiet the machine, or {words.more}",
+            f"stop other programs, or {words.more}",
             effect=spread / 2,
             on="time",
         )

@@ -173,7 +173,7 @@ def _try(subject: Subject, *, limit_s: float) -> float:
         raise CannotMeasure(
             subject.what,
             reason=f"it raised {type(error).__name__}: {error}",
-            remedy="mend the function first; nothing was measured",
+            remedy="fix the function first; nothing was measured",
         ) from error
     if took_s > limit_s:
         raise CannotMeasure(

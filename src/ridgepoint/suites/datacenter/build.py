@@ -161,7 +161,7 @@ def _folder(cache: Path | None) -> Path:
     except OSError as error:
         raise _nowhere(error.filename, reason_of(error)) from error
     if not os.access(folder, os.W_OK):
-        raise _nowhere(folder, "it may not be written to")
+        raise _nowhere(folder, "it is not writable")
     if os.statvfs(folder).f_flag & os.ST_NOEXEC:
         raise _nowhere(folder, "programs may not be run there")
     return folder

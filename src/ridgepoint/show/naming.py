@@ -26,6 +26,8 @@ _NAMED_AT_END = ("curve", "second", "fit", "total", "limit")
 _ON = (0.0,)
 _BESIDE_THEN_ON = (0.6, -0.6, 1.1, -1.1, 0.0)
 """Where a label along a line stands: its middle above the line, in its heights."""
+_LEAST_LENGTH = 0.7
+"""Of a label along a line: a shorter line is not named along it."""
 _CLEAR = 2
 """Costs of lines that a label may lie on while there is another place farther away."""
 
@@ -206,7 +208,7 @@ class Naming:
         width = self.sheet.text_width(text, size, is_bold=line.label.is_bold) + size
         offsets = _ON if line.kind == "iso" else _BESIDE_THEN_ON
         for part in sorted(parts, key=lambda part: -math.dist(*part)):
-            if math.dist(*part) <= width:
+            if math.dist(*part) <= width * _LEAST_LENGTH:
                 return None
             upwards = part if part[0][0] <= part[1][0] else (part[1], part[0])
             is_rising = upwards[0][0] < upwards[1][0] and upwards[1][1] - upwards[0][1] > 1

@@ -175,8 +175,8 @@ def _measured(
 
 def _draw(study: KernelStudy, folder: Path, *, per_cycle: bool) -> None:
     """Write every figure for which there are results."""
-    from ridgepoint.show.charts.paths_mpl import save
     from ridgepoint.show.charts.suite_figures import absent_figures, suite_figures
+    from ridgepoint.show.draw_mpl import save
 
     for name, figure in suite_figures(study.results, study.machine, in_cycles=per_cycle).items():
         save(figure, folder / f"{name}.svg")

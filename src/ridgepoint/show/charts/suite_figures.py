@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import State
-from ridgepoint.show.charts.path_roofs import Axis
-from ridgepoint.show.charts.paths import PathsFigure, Work, paths_figure
+from ridgepoint.show.chart import Chart
+from ridgepoint.show.charts.paths import paths_chart
+from ridgepoint.suites.kernels.paths import Direction, Work
 from ridgepoint.suites.kernels.results import Case, Result
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class SuiteFigure:
     state : {"cold", "warm"}
     threads : {"one", "all", "both"}
         Which results are drawn; ``all`` are those of the most threads.
-    axis : {"total", "read", "write"}
+    direction : {"total", "read", "write"}
         What the intensity is over.
     work : {"measured", "pseudo"}
     """
@@ -58,7 +59,7 @@ class SuiteFigure:
     kernels: tuple[Kernel, ...]
     state: State = "cold"
     threads: Literal["one", "all", "both"] = "one"
-    axis: Axis = "total"
+    direction: Direction = "total"
     work: Work = "measured"
 
     def wants(self, threads: int, most: int) -> bool:
@@ -88,13 +89,13 @@ FIGURES = (
         name="2c",
         title="BLAS and FFT, cold, reads only",
         kernels=_BLAS_AND_FFT,
-        axis="read",
+        direction="read",
     ),
     SuiteFigure(
         name="2d",
         title="BLAS and FFT, cold, writes only",
         kernels=_BLAS_AND_FFT,
-        axis="write",
+        direction="write",
     ),
     SuiteFigure(
         name="3",
@@ -168,7 +169,7 @@ def suite_figures(
     *,
     names: Sequence[str] | None = None,
     in_cycles: bool = False,
-) -> dict[str, PathsFigure]:
+) -> dict[str, Chart]:
     """Return the figures for which there are results, by name.
 
     Parameters
@@ -191,11 +192,11 @@ def suite_figures(
         if any(one.measurement is not None for one in own):
             clock_hz = _clock_hz(own, machine) if in_cycles else None
             unknown = ["no axis in flop/cycle: the core clock is unknown"]
-            figures[figure.name] = paths_figure(
+            figures[figure.name] = paths_chart(
                 machine,
                 own,
                 title=f"{figure.name}: {figure.title}",
-                axis=figure.axis,
+                direction=figure.direction,
                 work=figure.work,
                 clock_hz=clock_hz,
                 notes=unknown if in_cycles and clock_hz is None else (),

@@ -4,18 +4,21 @@ import re
 from dataclasses import replace
 
 import pytest
+from chart_reading import marks_of, rate_of
 
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Ceiling
 from ridgepoint.published.machines import load
-from ridgepoint.show.charts.dc_plane import WorkloadPoint
-from ridgepoint.show.charts.dc_roofline import dc_figure, dc_panel, published_points
-from ridgepoint.show.charts.dc_roofline_mpl import save
+from ridgepoint.show.charts.dc_roofline import dc_chart, dc_page
+from ridgepoint.show.draw_mpl import save
+from ridgepoint.suites.datacenter.points import WorkloadPoint, published_points
 
 E5645 = load("e5645-prefetch")
 OF_BOP, OF_FLOP = published_points()
-PUBLISHED = dc_figure(E5645, OF_BOP, flop_points=OF_FLOP)
+PUBLISHED = dc_page(E5645, OF_BOP, flop_points=OF_FLOP)
+IN_BOP, IN_FLOP = PUBLISHED.charts
+NAMES = list(dict.fromkeys(point.name for point in OF_BOP))
 
 
 def point(name="Sort", form="original", bop=8e9, flop=0.0, dram_bytes=1e9, seconds=(2.0,)):
@@ -25,9 +28,15 @@ def point(name="Sort", form="original", bop=8e9, flop=0.0, dram_bytes=1e9, secon
     )
 
 
-def of(panel, name):
-    """Return a workload of a panel."""
-    return next(workload for workload in panel.workloads if workload.name == name)
+def roofs_of(chart):
+    """Return the roofs of a chart."""
+    return [line for line in chart.lines if line.kind in ("roof", "lower")]
+
+
+def summaries(page):
+    """Return what the key says of each workload, in BOP and in flop."""
+    named = (entry.text.partition(": ") for entry in page.key)
+    return {name: tuple(text.split("; in flop: ")) for name, _, text in named}
 
 
 def measured(*ceilings):
@@ -61,20 +70,24 @@ MEASURED = measured(
 
 def test_published_workloads_stand_where_the_paper_puts_them():
     """Sort at 11.7 BOP/byte and 8.8 GBOP/s, then at 14.6 and 13.2; in flop it stays."""
-    before, after = of(PUBLISHED.bop, "Sort").marks
+    before, after = marks_of(IN_BOP, "Sort")
 
     assert before.at == pytest.approx((11.7, 8.8e9), rel=1e-12)
     assert after.at == pytest.approx((14.6, 13.2e9), rel=1e-12)
-    assert (before.form, after.form) == ("original", "optimised")
-    assert [mark.at for mark in of(PUBLISHED.flop, "Sort").marks] == [
+    assert (before.face, after.face) == ("hollow", "full")
+    assert [mark.at for mark in marks_of(IN_FLOP, "Sort")] == [
         pytest.approx((0.01, 1e7), rel=1e-12)
     ] * 2
 
 
 def test_the_bottleneck_changes_with_the_work_that_is_counted():
     """Four of six are bound by calculation in BOPs, and all by memory in flop, as in the paper."""
-    in_bop = {w.name: w.summary.rpartition(", ")[2] for w in PUBLISHED.bop.workloads}
-    in_flop = {w.summary.rpartition(", ")[2] for w in PUBLISHED.flop.workloads}
+    said = {
+        name: [text.rpartition(", ")[2] for text in texts]
+        for name, texts in summaries(PUBLISHED).items()
+    }
+    in_bop = {name: word for name, (word, _) in said.items()}
+    in_flop = {word for _, word in said.values()}
 
     assert {name for name, word in in_bop.items() if word == "memory access"} == {
         "Grep",
@@ -86,8 +99,8 @@ def test_the_bottleneck_changes_with_the_work_that_is_counted():
 
 def test_published_roofs_have_the_paper_s_values():
     """Peak, SIMD and ILP ceilings, the bandwidth with and without prefetching; the ridge 6.26."""
-    labels = [roof.label for roof in PUBLISHED.bop.roofs]
-    (ridge,) = PUBLISHED.bop.ridges
+    labels = [roof.label.text for roof in roofs_of(IN_BOP)]
+    (ridge,) = (mark for mark in IN_BOP.marks if "ridge" in mark.name)
 
     assert labels == [
         "peak 86.4 GBOP/s",
@@ -101,28 +114,29 @@ def test_published_roofs_have_the_paper_s_values():
 
 def test_lower_roofs_meet_the_outer_ones():
     """21.6 GBOP/s begins at 21.6 / 13.8; 13.2 GB/s ends at 86.4 / 13.2 BOP/byte."""
-    ilp, without = PUBLISHED.bop.roofs[3:]
+    ilp, without = roofs_of(IN_BOP)[3:]
 
-    assert ilp.start == pytest.approx((21.6 / 13.8, 21.6e9), rel=1e-12)
-    assert without.end == pytest.approx((86.4 / 13.2, 86.4e9), rel=1e-12)
+    assert ilp.places[0] == pytest.approx((21.6 / 13.8, 21.6e9), rel=1e-12)
+    assert without.places[1] == pytest.approx((86.4 / 13.2, 86.4e9), rel=1e-12)
 
 
 def test_everything_lies_within_the_frame():
     """Points, ridges and ceilings, in both panels."""
-    for panel in (PUBLISHED.bop, PUBLISHED.flop):
-        places = [mark.at for workload in panel.workloads for mark in workload.marks]
-        places += [end for roof in panel.roofs for end in (roof.start, roof.end)]
+    for chart in PUBLISHED.charts:
+        places = [mark.at for mark in chart.marks]
+        places += [place for line in chart.lines for place in line.places]
+        (left, right), (bottom, top) = chart.x.limits, chart.y.limits
 
-        assert all(panel.x_limits[0] <= x <= panel.x_limits[1] for x, _ in places)
-        assert all(panel.y_limits[0] <= y <= panel.y_limits[1] for _, y in places)
-        assert all(panel.x_limits[0] <= tick <= panel.x_limits[1] for tick, _ in panel.x_ticks)
+        assert all(left <= x <= right for x, _ in places)
+        assert all(bottom <= y <= top for _, y in places)
+        assert all(left <= tick <= right for tick, _ in chart.x.ticks)
 
 
 def test_measured_ceilings_are_called_by_what_the_code_lacks():
     """Gather moves five bytes for each that it counts: 30 GB/s without prefetching."""
-    figure = dc_figure(MEASURED, [point()])
+    page = dc_page(MEASURED, [point()])
 
-    assert [roof.label for roof in figure.bop.roofs] == [
+    assert [roof.label.text for roof in roofs_of(page.charts[0])] == [
         "peak 300 GBOP/s",
         "DRAM prefetching 60 GB/s",
         "no SIMD 64 GBOP/s",
@@ -132,7 +146,7 @@ def test_measured_ceilings_are_called_by_what_the_code_lacks():
     assert (
         "no SIMD: BOP mixed scalar, fp64 fma scalar; no SIMD, no ILP: BOP dependent scalar; "
         "no prefetching: DRAM gather"
-    ) in figure.notes
+    ) in page.notes
 
 
 def test_fewer_busy_cores_have_lower_roofs():
@@ -144,51 +158,52 @@ def test_fewer_busy_cores_have_lower_roofs():
         if ceiling.name in rates
     )
     machine = replace(MEASURED, ceilings=(*MEASURED.ceilings, *alone))
-    panel = dc_panel(machine, [point()], work="bop", cores=1)
+    chart = dc_chart(machine, [point()], work="bop", cores=1)
 
-    assert [roof.rate for roof in panel.roofs[:3]] == [150e9, 40e9, 32e9]
-    assert panel.subtitle.endswith("1 core")
+    rates = [rate_of(roof) for roof in roofs_of(chart)[:3]]
+    assert rates == pytest.approx([150e9, 40e9, 32e9])
+    assert chart.subtitle.endswith("1 core")
 
 
 def test_performance_has_quartiles_and_a_share_of_what_is_attainable():
     """8e9 BOPs in 1, 2 and 4 s: 4e9 BOP/s of 8 BOP/byte x 60 GB/s or 300e9."""
-    (workload,) = dc_panel(MEASURED, [point(seconds=(1.0, 2.0, 4.0))], work="bop").workloads
-    (mark,) = workload.marks
+    page = dc_page(MEASURED, [point(seconds=(1.0, 2.0, 4.0))])
+    (mark,) = marks_of(page.charts[0], "Sort")
 
     assert mark.at == (8.0, 4e9)
-    assert mark.low < 4e9 < mark.high
-    assert workload.summary == "4 GBOP/s (1.3 % of attainable), calculation"
+    assert mark.y_interval[0] < 4e9 < mark.y_interval[1]
+    assert summaries(page)["Sort"][0] == "4 GBOP/s (1.3 % of attainable), calculation"
 
 
 def test_work_that_is_not_done_has_no_point():
     """A program without flop is in one panel alone, and the key says so."""
-    figure = dc_figure(MEASURED, [point(flop=0.0)])
+    page = dc_page(MEASURED, [point(flop=0.0)])
 
-    assert of(figure.flop, "Sort").marks == ()
-    assert of(figure.flop, "Sort").summary == "none"
+    assert marks_of(page.charts[1], "Sort") == []
+    assert summaries(page)["Sort"][1] == "none"
 
 
 def test_without_traffic_a_workload_stands_at_the_right_edge():
     """Its intensity is infinite: calculation bounds it, and a note says why it stands there."""
-    figure = dc_figure(MEASURED, [point(dram_bytes=0.0)])
-    (mark,) = of(figure.bop, "Sort").marks
+    page = dc_page(MEASURED, [point(dram_bytes=0.0)])
+    (mark,) = marks_of(page.charts[0], "Sort")
 
-    assert mark.is_beyond
-    assert mark.at == (figure.bop.x_limits[1], 4e9)
-    assert of(figure.bop, "Sort").summary.endswith("calculation")
-    assert "at the right edge, no DRAM traffic: Sort" in figure.notes
+    assert mark.edge == "right"
+    assert mark.at == (page.charts[0].x.limits[1], 4e9)
+    assert summaries(page)["Sort"][0].endswith("calculation")
+    assert "at the right edge, no DRAM traffic: Sort" in page.notes
 
 
 def test_a_form_given_twice_is_refused():
     """Which of both would be drawn is anyone's guess."""
     with pytest.raises(ValueError, match=re.escape("('Sort', 'original')")):
-        dc_figure(MEASURED, [point(), point()])
+        dc_page(MEASURED, [point(), point()])
 
 
 def test_a_machine_without_bandwidth_cannot_be_drawn():
     """The D510's is not published."""
     with pytest.raises(UnknownCeiling, match="dram"):
-        dc_panel(load("d510"), [point()], work="bop")
+        dc_chart(load("d510"), [point()], work="bop")
 
 
 @pytest.mark.parametrize("width_in", [3.5, 8.0])
@@ -197,8 +212,8 @@ def test_the_picture_names_every_workload_and_roof(tmp_path, width_in):
     save(PUBLISHED, tmp_path / "dc.svg", width_in=width_in)
     text = (tmp_path / "dc.svg").read_text()
 
-    assert all(text.count(f">{w.name}<") == 2 for w in PUBLISHED.bop.workloads)
-    assert all(f">{roof.label}<" in text for roof in PUBLISHED.bop.roofs)
+    assert all(text.count(f">{name}<") == 2 for name in NAMES)
+    assert all(f">{roof.label.text}<" in text for roof in roofs_of(IN_BOP))
     assert "for want of room" not in text
     assert "hollow: original, filled: optimised" in text
 

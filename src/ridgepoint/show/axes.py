@@ -9,6 +9,7 @@ from ridgepoint.core.units import format_si
 from ridgepoint.show.chart import Axis, Interval, Place, Ticks
 
 _LEAST_SI, _MOST_SI = 1e-15, 1e27
+_STEPS = (1.0, 2.0, 5.0, 10.0)
 _FAR_OFF = -20.0
 # A hair: 1e-3 is 10 ** -3 in two ways.
 _HAIR = 1e-9
@@ -37,6 +38,21 @@ def widened(limits: Interval, values: Iterable[float]) -> Interval:
     for value in values:
         low, high = min(low, decade_below(value)), max(high, decade_above(value))
     return low, high
+
+
+def stepped(values: Iterable[float], *, room: float = 1.0) -> Interval:
+    """Return limits at 1, 2 or 5 in a decade that hold positive values, and a factor beyond them.
+
+    >>> stepped([3.0, 80.0])
+    (2.0, 100.0)
+    """
+    known = list(values)
+    low, high = min(known) / room, max(known) * room
+    below, above = (10.0 ** math.floor(math.log10(value)) for value in (low, high))
+    return (
+        max(below * step for step in _STEPS if below * step <= low),
+        min(above * step for step in _STEPS if above * step >= high),
+    )
 
 
 def decade_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 9) -> Ticks:

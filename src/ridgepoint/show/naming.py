@@ -26,6 +26,7 @@ _NAMED_AT_END = ("curve", "second", "fit", "total", "limit")
 _ON = (0.0,)
 _BESIDE_THEN_ON = (0.6, -0.6, 1.1, -1.1, 0.0)
 """Where a label along a line stands: its middle above the line, in its heights."""
+_UNDER = ("lower", "beside")
 _LEAST_LENGTH = 0.7
 """Of a label along a line: a shorter line is not named along it."""
 _CLEAR = 2
@@ -205,18 +206,22 @@ class Naming:
         assert line.label is not None
         size = self.sheet.small
         height = size * 1.2
-        width = self.sheet.text_width(text, size, is_bold=line.label.is_bold) + size
+        tight = self.sheet.text_width(text, size, is_bold=line.label.is_bold)
         offsets = _ON if line.kind == "iso" else _BESIDE_THEN_ON
+        # What runs close below a roof is named below, where it cannot be taken for that roof.
+        down_first = tuple(-offset for offset in offsets) if line.kind in _UNDER else offsets
         for part in sorted(parts, key=lambda part: -math.dist(*part)):
-            if math.dist(*part) <= width * _LEAST_LENGTH:
+            length = math.dist(*part)
+            if length <= tight * _LEAST_LENGTH:
                 return None
             upwards = part if part[0][0] <= part[1][0] else (part[1], part[0])
             is_rising = upwards[0][0] < upwards[1][0] and upwards[1][1] - upwards[0][1] > 1
             places = along(
                 upwards,
-                width=width,
+                # Some room at the ends of the line, if it is long enough.
+                width=max(min(tight + size, length - 1), tight),
                 height=height,
-                offsets=[height * offset for offset in offsets],
+                offsets=[height * offset for offset in (down_first if is_rising else offsets)],
                 from_right=not is_rising and line.kind != "iso",
             )
             box = self.room.place(places, own=part)

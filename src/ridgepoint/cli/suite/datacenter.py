@@ -118,11 +118,11 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
 
 def _draw(study: DatacenterStudy, folder: Path) -> None:
     """Write the DC-Roofline and the roofline in flop."""
-    from ridgepoint.show.charts.datacenter_points import datacenter_points
-    from ridgepoint.show.charts.dc_roofline import dc_figure
-    from ridgepoint.show.charts.dc_roofline_mpl import save
+    from ridgepoint.show.charts.dc_roofline import dc_page
+    from ridgepoint.show.draw_mpl import save
+    from ridgepoint.suites.datacenter.points import datacenter_points
 
     points = datacenter_points(study.results)
     if points:
         cores = min(max(one.case.threads for one in study.results), study.machine.cores)
-        save(dc_figure(study.machine, points, cores=float(cores)), folder / "dc_roofline.svg")
+        save(dc_page(study.machine, points, cores=float(cores)), folder / "dc_roofline.svg")

@@ -17,13 +17,18 @@ _HOMES = {
     "Chart": "show.chart",
     "Page": "show.chart",
     # What each shows.
+    "dc_page": "show.charts.dc_roofline",
     "latency_chart": "show.charts.latency",
     "miss_curve_chart": "show.charts.miss_curve",
     "network_page": "show.charts.network",
+    "paths_chart": "show.charts.paths",
     "pipeline_page": "show.charts.pipeline",
     "ridgeline_figure": "show.charts.ridgeline",
     "roofline_chart": "show.charts.roofline",
     "study_charts": "show.charts.scaling",
+    # What datacenter workloads are drawn of.
+    "WorkloadPoint": "suites.datacenter.points",
+    "published_points": "suites.datacenter.points",
     # How they are drawn.
     "draw": "show.draw_mpl",
     "save": "show.draw_mpl",
@@ -34,15 +39,19 @@ if TYPE_CHECKING:
     from ridgepoint.show import draw_text
     from ridgepoint.show.chart import Chart as Chart
     from ridgepoint.show.chart import Page as Page
+    from ridgepoint.show.charts.dc_roofline import dc_page as dc_page
     from ridgepoint.show.charts.latency import latency_chart as latency_chart
     from ridgepoint.show.charts.miss_curve import miss_curve_chart as miss_curve_chart
     from ridgepoint.show.charts.network import network_page as network_page
+    from ridgepoint.show.charts.paths import paths_chart as paths_chart
     from ridgepoint.show.charts.pipeline import pipeline_page as pipeline_page
     from ridgepoint.show.charts.ridgeline import ridgeline_figure as ridgeline_figure
     from ridgepoint.show.charts.roofline import roofline_chart as roofline_chart
     from ridgepoint.show.charts.scaling import study_charts as study_charts
     from ridgepoint.show.draw_mpl import draw as draw
     from ridgepoint.show.draw_mpl import save as save
+    from ridgepoint.suites.datacenter.points import WorkloadPoint as WorkloadPoint
+    from ridgepoint.suites.datacenter.points import published_points as published_points
 
     text = draw_text.render
 

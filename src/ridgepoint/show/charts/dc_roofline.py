@@ -1,23 +1,28 @@
-"""The DC-Roofline beside the roofline in flop, as a figure value: where the bottleneck changes."""
+"""The DC-Roofline beside the roofline in flop as charts: where the bottleneck changes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.roofline import DCRoofline
-from ridgepoint.published.tables import publication, spans
-from ridgepoint.show.charts.dc_plane import DCFigure, DCPanel, Mark, Workload, WorkloadPoint
-from ridgepoint.show.charts.plane import Coordinates, Role, RoofLine
-from ridgepoint.show.charts.roofs import intensity_ticks, performance_ticks, ridge_marks
+from ridgepoint.models.roofs import RidgePoint, ShownRoof, ridge_points
+from ridgepoint.show import theme
+from ridgepoint.show.axes import stepped
+from ridgepoint.show.chart import Chart, Entry, Interval, Label, Line, Mark, Page
+from ridgepoint.show.charts.roof_lines import (
+    intensity_axis,
+    performance_axis,
+    ridge_marks,
+    roof_lines,
+)
 from ridgepoint.show.words import machine_title, percent, shown_cores, shown_name
-
-__all__ = ["WorkloadPoint", "dc_figure", "dc_panel", "published_points"]
+from ridgepoint.suites.datacenter.points import WorkloadPoint
 
 _FORMS = ("original", "optimised")
 
@@ -38,20 +43,40 @@ _CALLED = {
 _TITLES = {"bop": "DC-Roofline: basic operations", "fp64": "Roofline: floating point"}
 # Beyond the outermost point, ridge or ceiling, so that labels have room.
 _MARGIN = 2.0
-# Of the ridge point: so far to its left the bandwidths are seen at least, for their labels.
-_LEFT = 0.1
-_STEPS = (1.0, 2.0, 5.0, 10.0)
-"""Of a decade, at which an axis may end."""
+# Of the ridge point: so far to its left and right the roofs are seen at least, for their labels.
+_LEFT, _RIGHT = 0.1, 8.0
+_SIZE = 0.9
+_RANK_OF_NAMES = 20
+_HEIGHT = 0.85
 
 
-def dc_figure(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """A form of a workload on one of the planes; without traffic its intensity is infinite."""
+
+    point: WorkloadPoint
+    intensity: float
+    performance: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Panel:
+    """A chart, and what the key and the notes of the page say of it."""
+
+    chart: Chart
+    summaries: dict[str, str]
+    ridges: tuple[RidgePoint, ...]
+    beyond: tuple[str, ...]
+
+
+def dc_page(
     machine: Machine,
     points: Sequence[WorkloadPoint],
     *,
     flop_points: Sequence[WorkloadPoint] | None = None,
     cores: float | None = None,
     notes: Sequence[str] = (),
-) -> DCFigure:
+) -> Page:
     """Return the DC-Roofline of some workloads, and the roofline in flop beside it.
 
     Parameters
@@ -60,7 +85,7 @@ def dc_figure(
         With ceilings of ``bop``, ``fp64`` and ``dram``.
     points : sequence of WorkloadPoint
     flop_points : sequence of WorkloadPoint or None
-        Of the second panel, where traffic was taken otherwise; None: the same.
+        Of the second chart, where traffic was taken otherwise; None: the same.
     cores : float or None
         That the workloads keep busy; None: all.
     notes : sequence of str
@@ -74,110 +99,149 @@ def dc_figure(
         If a form of a workload is there twice.
     """
     panels = [
-        dc_panel(machine, own, work=work, cores=cores)
+        _panel(machine, own, work, cores)
         for work, own in (("bop", points), ("fp64", points if flop_points is None else flop_points))
     ]
-    said = []
-    if any(one.form == "optimised" for one in points):
-        said.append("hollow: original, filled: optimised")
+    in_bop, in_flop = panels
+    own_notes = []
+    if any(point.form == "optimised" for point in points):
+        own_notes.append("hollow: original, filled: optimised")
     ridges = ", ".join(
-        f"{ridge.label} {RESOURCES[ridge.precision].unit}/byte"
+        f"{ridge.intensity:.2g} {RESOURCES[ridge.work].unit}/byte"
         for panel in panels
         for ridge in panel.ridges
     )
-    said.append(f"ridge points: {ridges}")
-    if any(one.runtime_s.n > 1 for one in points):
-        said.append("error bars: quartiles of performance")
-    said += _measured_names(machine)
-    beyond = [
-        w.name for panel in panels for w in panel.workloads if any(m.is_beyond for m in w.marks)
-    ]
+    own_notes.append(f"ridge points: {ridges}")
+    if any(point.runtime_s.n > 1 for point in points):
+        own_notes.append("error bars: quartiles of performance")
+    own_notes += _measured_names(machine)
+    beyond = dict.fromkeys((*in_bop.beyond, *in_flop.beyond))
     if beyond:
-        said.append(f"at the right edge, no DRAM traffic: {', '.join(dict.fromkeys(beyond))}")
-    return DCFigure(bop=panels[0], flop=panels[1], notes=(*notes, *said))
+        own_notes.append(f"at the right edge, no DRAM traffic: {', '.join(beyond)}")
+    return Page(
+        charts=tuple(panel.chart for panel in panels),
+        columns=2,
+        key=tuple(
+            Entry(
+                text=f"{name}: {summary}; in flop: {in_flop.summaries.get(name, 'none')}",
+                ink=index,
+                shape=theme.shape_of(index),
+            )
+            for index, (name, summary) in enumerate(in_bop.summaries.items())
+        ),
+        notes=(*notes, *own_notes),
+    )
 
 
-def dc_panel(
+def dc_chart(
     machine: Machine,
     points: Sequence[WorkloadPoint],
     *,
     work: str,
     cores: float | None = None,
-) -> DCPanel:
-    """Return one panel of `dc_figure`: ``bop``, or the flop of ``fp64``."""
-    keys = [(one.name, one.form) for one in points]
+) -> Chart:
+    """Return one chart of `dc_page`: ``bop``, or the flop of ``fp64``."""
+    return _panel(machine, points, work, cores).chart
+
+
+def _panel(
+    machine: Machine, points: Sequence[WorkloadPoint], work: str, cores: float | None
+) -> _Panel:
+    keys = [(point.name, point.form) for point in points]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"a form of a workload must be there once, got {twice!r} again")
     unit = RESOURCES[work].unit
     busy = float(machine.cores) if cores is None else cores
     roofline = DCRoofline(machine=machine, work=work, cores=busy)
-    slope = float(machine.rate("dram", cores=busy))
-    lower = {resource: _lower(machine, resource, busy) for resource in (work, "dram")}
-    placed = [(one, mark) for one in points if (mark := _mark(one, work)) is not None]
-    x_limits, y_limits = _frame(roofline, placed, [rate for _, rate in lower[work]])
-    wanted: list[tuple[str, Role, str, float]] = [
-        (work, "outer", "peak", roofline.peak),
-        ("dram", "outer", _bandwidth_name(machine), slope),
-        *((name, "lower", *one) for name in (work, "dram") for one in lower[name]),
-    ]
-    roofs = tuple(
-        RoofLine(
-            resource=resource,
-            role=role,
-            label=_label(resource, name, rate),
-            tag=name,
-            rate=rate,
-            cores=busy,
-            start=start,
-            end=end,
+    roofs = _roofs(machine, roofline, busy)
+    placed = [each for point in points if (each := _placed(point, work)) is not None]
+    x_limits, y_limits = _frame(roofline, placed, roofs)
+    of_names = {
+        name: sorted(
+            (each for each in placed if each.point.name == name),
+            key=lambda each: _FORMS.index(each.point.form),
         )
-        for resource, role, name, rate in wanted
-        for start, end in [_ends(resource, rate, roofline.peak, slope, (x_limits, y_limits))]
-    )
-    names = dict.fromkeys(one.name for one in points)
-    return DCPanel(
+        for name in dict.fromkeys(point.name for point in points)
+    }
+    ridges = ridge_points(roofs)
+    lines = roof_lines(roofs, x_limits=x_limits, y_limits=y_limits)
+    marks = [_marks(own, index, x_limits[1]) for index, own in enumerate(of_names.values())]
+    chart = Chart(
         title=_TITLES[work],
         subtitle=f"{machine_title(machine)}; {shown_cores(busy)}",
-        x_label=f"Operational intensity [{unit}/byte]",
-        y_label=f"Performance [{unit}/s]",
-        x_limits=x_limits,
-        y_limits=y_limits,
-        x_ticks=_within(intensity_ticks(x_limits), x_limits),
-        y_ticks=_within(performance_ticks(y_limits), y_limits),
-        roofs=roofs,
-        ridges=ridge_marks(roofs),
-        workloads=tuple(
-            _workload(name, [(p, m) for p, m in placed if p.name == name], roofline, x_limits)
-            for name in names
+        x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
+        y=performance_axis(y_limits, f"Performance [{unit}/s]"),
+        lines=(
+            *(_named(line, roof) for line, roof in zip(lines, roofs, strict=True)),
+            *(_change(own) for own in marks if own),
         ),
+        marks=(*ridge_marks(ridges), *(mark for own in marks for mark in own)),
+        height=_HEIGHT,
+    )
+    return _Panel(
+        chart=chart,
+        summaries={name: _summary(own, roofline) for name, own in of_names.items()},
+        ridges=ridges,
+        beyond=tuple(each.point.name for each in placed if math.isinf(each.intensity)),
     )
 
 
-def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, ...]]:
-    """Return the paper's workloads by its Table 3: for the panel in BOP, and for that in flop.
-
-    The table gives rates and intensities: here each runs for a second. Traffic by BOPs and by
-    flop is not always the same there, so that each panel has its own.
-    """
-    table = publication().table["3"]
-    of_panels = []
-    for rate, oi in (("BOPS", "OI in BOP"), ("FLOPS", "OI in flop")):
-        rates, intensities = spans(table, rate), spans(table, oi)
-        of_panels.append(
-            tuple(
-                WorkloadPoint(
-                    name=row.removesuffix(", optimised"),
-                    form="optimised" if row.endswith("optimised") else "original",
-                    bop=spans(table, "BOPS")[row].value,
-                    flop=spans(table, "FLOPS")[row].value,
-                    dram_bytes=rates[row].value / intensities[row].value,
-                    runtime_s=Estimate([1.0]),
-                )
-                for row in table.rows
-            )
+def _roofs(machine: Machine, roofline: DCRoofline, cores: float) -> list[ShownRoof]:
+    """Return peak and bandwidth, then the lower ceilings of both, by what they are called."""
+    work, peak = roofline.work, roofline.peak
+    slope = float(machine.rate("dram", cores=cores))
+    outer = {(work, "peak"): peak, ("dram", _bandwidth_name(machine)): slope}
+    lower = {
+        (resource, name): rate
+        for resource in (work, "dram")
+        for name, rate in _lower(machine, resource, cores)
+    }
+    return [
+        ShownRoof(
+            resource=resource,
+            role="outer" if (resource, name) in outer else "lower",
+            rate=rate,
+            cores=cores,
+            # From the outer bandwidth on, or up to the outer peak.
+            ridge=peak / rate if resource == "dram" else rate / slope,
+            pattern=name,
         )
-    return of_panels[0], of_panels[1]
+        for (resource, name), rate in (*outer.items(), *lower.items())
+    ]
+
+
+def _named(line: Line, roof: ShownRoof) -> Line:
+    """Return a roof's line with what it is called here."""
+    rate = format_si(roof.rate, RESOURCES[roof.resource].rate_unit, digits=3)
+    text = f"{'' if roof.is_peak else 'DRAM '}{roof.pattern} {rate}"
+    assert line.label is not None
+    return replace(line, label=replace(line.label, text=text, short=roof.pattern), name=text)
+
+
+def _marks(placed: Sequence[_Placed], index: int, right: float) -> list[Mark]:
+    """Return a workload's marks, the original hollow; without traffic it is at the right edge."""
+    return [
+        Mark(
+            at=(min(each.intensity, right), each.performance.median),
+            shape=theme.shape_of(index),
+            ink=index,
+            face="full" if each.point.form == "optimised" else "hollow",
+            y_interval=(each.performance.q1, each.performance.q3),
+            size=_SIZE,
+            edge="right" if math.isinf(each.intensity) else None,
+            name=each.point.name,
+            summary=each.point.form,
+        )
+        for each in placed
+    ]
+
+
+def _change(marks: Sequence[Mark]) -> Line:
+    """Return what leads from the original to the optimised, with the workload's name."""
+    name, places = marks[0].name, tuple(mark.at for mark in marks)
+    label = Label(name, where="beside", rank=_RANK_OF_NAMES, is_bold=True)
+    return Line(kind="change", places=places, ink=marks[0].ink, label=label, name=name)
 
 
 def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, float]]:
@@ -213,100 +277,44 @@ def _bandwidth_name(machine: Machine) -> str:
     return "prefetching" if without else "bandwidth"
 
 
-def _label(resource: str, name: str, rate: float) -> str:
-    if RESOURCES[resource].path == "compute":
-        return f"{name} {format_si(rate, f'{RESOURCES[resource].unit}/s', digits=3)}"
-    return f"DRAM {name} {format_si(rate, 'B/s', digits=3)}"
-
-
-def _ends(
-    resource: str,
-    rate: float,
-    peak: float,
-    slope: float,
-    limits: tuple[Coordinates, Coordinates],
-) -> tuple[Coordinates, Coordinates]:
-    """Return both ends of a roof: from the outer bandwidth on, or up to the outer peak."""
-    (left, right), (bottom, _) = limits
-    if RESOURCES[resource].path == "compute":
-        return (max(rate / slope, left), rate), (right, rate)
-    begin, end = max(left, bottom / rate), min(peak / rate, right)
-    return (begin, begin * rate), (end, end * rate)
-
-
-def _mark(one: WorkloadPoint, work: str) -> Mark | None:
-    """Return where a workload is, not framed yet; None: it does no such work."""
-    amount = one.bop if work == "bop" else one.flop
+def _placed(point: WorkloadPoint, work: str) -> _Placed | None:
+    """Return where a workload is; None: it does no such work."""
+    amount = point.bop if work == "bop" else point.flop
     if not amount:
         return None
-    performance = one.runtime_s.map(lambda seconds: amount / seconds)
-    intensity = amount / one.dram_bytes if one.dram_bytes else math.inf
-    return Mark(
-        form=one.form,
-        at=(intensity, performance.median),
-        low=performance.q1,
-        high=performance.q3,
-        is_beyond=math.isinf(intensity),
+    return _Placed(
+        point=point,
+        intensity=amount / point.dram_bytes if point.dram_bytes else math.inf,
+        performance=point.runtime_s.map(lambda seconds: amount / seconds),
     )
 
 
 def _frame(
-    roofline: DCRoofline,
-    placed: Iterable[tuple[WorkloadPoint, Mark]],
-    lower: Sequence[float],
-) -> tuple[Coordinates, Coordinates]:
+    roofline: DCRoofline, placed: Sequence[_Placed], roofs: Sequence[ShownRoof]
+) -> tuple[Interval, Interval]:
     """Return the limits of both axes, which hold points, ridge and ceilings."""
-    marks = [mark for _, mark in placed]
-    xs = [roofline.ridge * _LEFT, roofline.ridge, *(m.at[0] for m in marks if not m.is_beyond)]
-    ys = [roofline.peak, *lower, *(y for m in marks for y in (m.low, m.high) if y > 0)]
-    return _widened(xs), _widened(ys)
-
-
-def _widened(values: Sequence[float]) -> Coordinates:
-    """Return limits with room beyond the least and the greatest value."""
-    low, high = min(values) / _MARGIN, max(values) * _MARGIN
-    below, above = (10.0 ** math.floor(math.log10(value)) for value in (low, high))
+    intensities = [each.intensity for each in placed if math.isfinite(each.intensity)]
+    rates = [rate for each in placed for rate in (each.performance.q1, each.performance.q3) if rate]
+    peaks, ridge = [roof.rate for roof in roofs if roof.is_peak], roofline.ridge
     return (
-        max(below * step for step in _STEPS if below * step <= low),
-        min(above * step for step in _STEPS if above * step >= high),
+        stepped([ridge * _LEFT, ridge * _RIGHT, *intensities], room=_MARGIN),
+        stepped([*peaks, *rates], room=_MARGIN),
     )
 
 
-def _within(
-    ticks: Sequence[tuple[float, str]], limits: Coordinates
-) -> tuple[tuple[float, str], ...]:
-    return tuple(tick for tick in ticks if limits[0] <= tick[0] <= limits[1])
-
-
-def _workload(
-    name: str,
-    placed: Sequence[tuple[WorkloadPoint, Mark]],
-    roofline: DCRoofline,
-    x_limits: Coordinates,
-) -> Workload:
-    """Return a workload's marks, framed, and what the key says of it."""
+def _summary(placed: Sequence[_Placed], roofline: DCRoofline) -> str:
+    """Return performance, share of what is attainable and bottleneck of a workload's forms."""
+    if not placed:
+        return "none"
     unit = RESOURCES[roofline.work].unit
-    marks = sorted((mark for _, mark in placed), key=lambda mark: _FORMS.index(mark.form))
-    if not marks:
-        return Workload(name=name, marks=(), summary="none")
-    bounds = [
-        roofline.peak if mark.is_beyond else float(roofline.attainable(mark.at[0]))
-        for mark in marks
-    ]
-    words = [
-        "calculation" if mark.is_beyond else str(roofline.bottleneck(mark.at[0])) for mark in marks
-    ]
-    shown = [format_si(mark.at[1], f"{unit}/s", digits=3) for mark in marks]
-    shares = [percent(mark.at[1] / bound) for mark, bound in zip(marks, bounds, strict=True)]
-    rates, of_attainable, bottlenecks = map(_steps, (shown, shares, words))
-    return Workload(
-        name=name,
-        marks=tuple(
-            replace(mark, at=(x_limits[1], mark.at[1])) if mark.is_beyond else mark
-            for mark in marks
-        ),
-        summary=f"{rates} ({of_attainable} of attainable), {bottlenecks}",
-    )
+    rates, shares, bottlenecks = [], [], []
+    for each in placed:
+        is_beyond, rate = math.isinf(each.intensity), each.performance.median
+        bound = roofline.peak if is_beyond else float(roofline.attainable(each.intensity))
+        rates.append(format_si(rate, f"{unit}/s", digits=3))
+        shares.append(percent(rate / bound))
+        bottlenecks.append("calculation" if is_beyond else str(roofline.bottleneck(each.intensity)))
+    return f"{_steps(rates)} ({_steps(shares)} of attainable), {_steps(bottlenecks)}"
 
 
 def _steps(texts: Sequence[str]) -> str:

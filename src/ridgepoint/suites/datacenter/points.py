@@ -1,0 +1,101 @@
+"""Datacenter workloads as points of a DC-Roofline: those measured here, and the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.published.tables import publication, spans
+from ridgepoint.suites.datacenter.results import DatacenterResult
+
+Form = Literal["original", "optimised"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadPoint:
+    """What was measured of one form of a workload.
+
+    Parameters
+    ----------
+    name : str
+        Of the workload; its forms share it.
+    form : {"original", "optimised"}
+    bop, flop : float
+        Work of one run, basic operations and floating-point ones.
+    dram_bytes : float
+        Moved between caches and memory, both ways.
+    runtime_s : Estimate
+    """
+
+    name: str
+    form: Form
+    bop: float
+    flop: float
+    dram_bytes: float
+    runtime_s: Estimate
+
+
+def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoint, ...]:
+    """Return two points of each datacenter workload: as it was, and in its fastest form.
+
+    Parameters
+    ----------
+    results : sequence of DatacenterResult
+        Those that could not be measured, and those for comparison, are left out.
+    """
+    found: dict[str, dict[str, WorkloadPoint]] = {}
+    for one in results:
+        point = None if one.case.is_traditional else _point(one)
+        if point is None:
+            continue
+        known = found.setdefault(point.name, {})
+        fastest = known.get(point.form)
+        if fastest is None or point.runtime_s.median < fastest.runtime_s.median:
+            known[point.form] = point
+    return tuple(point for forms in found.values() for point in forms.values())
+
+
+def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, ...]]:
+    """Return the paper's workloads by its Table 3: for the panel in BOP, and for that in flop.
+
+    The table gives rates and intensities: here each runs for a second. Traffic by BOPs and by
+    flop is not always the same there, so that each panel has its own.
+    """
+    table = publication().table["3"]
+    of_panels = []
+    for rate, oi in (("BOPS", "OI in BOP"), ("FLOPS", "OI in flop")):
+        rates, intensities = spans(table, rate), spans(table, oi)
+        of_panels.append(
+            tuple(
+                WorkloadPoint(
+                    name=row.removesuffix(", optimised"),
+                    form="optimised" if row.endswith("optimised") else "original",
+                    bop=spans(table, "BOPS")[row].value,
+                    flop=spans(table, "FLOPS")[row].value,
+                    dram_bytes=rates[row].value / intensities[row].value,
+                    runtime_s=Estimate([1.0]),
+                )
+                for row in table.rows
+            )
+        )
+    return of_panels[0], of_panels[1]
+
+
+def _point(one: DatacenterResult) -> WorkloadPoint | None:
+    measured = one.measurement
+    if measured is None or measured.timed is None:
+        return None
+    traffic, counts = measured.traffic_at("dram"), measured.counted.counts
+    bop = one.basic_operations
+    if bop is None or traffic is None or traffic.total_bytes is None:
+        return None
+    return WorkloadPoint(
+        name=one.case.title,
+        form="original" if one.case.step == "original" else "optimised",
+        bop=bop,
+        flop=counts.work_flop,
+        dram_bytes=traffic.total_bytes,
+        runtime_s=measured.timed.runtime_s,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 Pair = tuple[float, float]
 Segment = tuple[Pair, Pair]
@@ -212,3 +213,24 @@ def lead(at: Pair, box: Box) -> Segment:
     """Return the shortest line from a point to a text that is not turned."""
     (left, bottom), (right, top) = box.corners[0], box.corners[2]
     return at, (min(max(at[0], left), right), min(max(at[1], bottom), top))
+
+
+def grid_in(corners: list[Pair]) -> list[Pair]:
+    """Return places in the rectangle around a polygon, those nearest to its middle first."""
+    across, up = zip(*corners, strict=True)
+    middle = (sum(across) / len(across), sum(up) / len(up))
+    left, bottom, width, height = min(across), min(up), max(across) - min(across), max(up) - min(up)
+    places = (
+        (left + width * i / 16, bottom + height * j / 24)
+        for i in range(1, 16)
+        for j in range(1, 24)
+    )
+    return sorted(places, key=lambda place: math.dist(place, middle))
+
+
+def holds(corners: list[Pair], place: Pair) -> bool:
+    """Return whether a convex polygon, counterclockwise, holds a place."""
+    return all(
+        (x1 - x0) * (place[1] - y0) - (y1 - y0) * (place[0] - x0) >= 0
+        for (x0, y0), (x1, y1) in pairwise([*corners, corners[0]])
+    )

@@ -14,7 +14,18 @@ from itertools import pairwise
 
 from ridgepoint.show import theme
 from ridgepoint.show.chart import Area, Bar, Chart, Ink, Label, Line, Mark
-from ridgepoint.show.labels import Box, Pair, Room, Segment, along, around, far_from, lead
+from ridgepoint.show.labels import (
+    Box,
+    Pair,
+    Room,
+    Segment,
+    along,
+    around,
+    far_from,
+    grid_in,
+    holds,
+    lead,
+)
 from ridgepoint.show.sheet import Sheet
 
 _STRAIGHT = math.radians(5)
@@ -169,7 +180,7 @@ class Naming:
         """Return the ink of the area that a label lies in."""
         for area in reversed(self.chart.areas):
             corners = [self._at(corner) for corner in area.corners]
-            if all(_holds(corners, corner) for corner in box.corners):
+            if all(holds(corners, corner) for corner in box.corners):
                 return area.ink
         return None
 
@@ -277,8 +288,8 @@ class Naming:
         height = size * 1.25 * (text.count("\n") + 1)
         box = self.room.place(
             box
-            for box in self._boxes(_grid(corners), width, height)
-            if all(_holds(corners, corner) for corner in box.corners)
+            for box in self._boxes(grid_in(corners), width, height)
+            if all(holds(corners, corner) for corner in box.corners)
         )
         ink: Ink = "undecided" if area.ink is None else area.ink
         return self._take(area.label, text, box, ink, size=size)
@@ -339,24 +350,3 @@ def _within(segment: Segment, sheet: Sheet) -> Segment | None:
         return None
     first, last = ((x0 + t * (x1 - x0), y0 + t * (y1 - y0)) for t in (enter, leave))
     return first, last
-
-
-def _grid(corners: list[Pair]) -> list[Pair]:
-    """Return places in the rectangle around a polygon, those nearest to its middle first."""
-    across, up = zip(*corners, strict=True)
-    middle = (sum(across) / len(across), sum(up) / len(up))
-    left, bottom, width, height = min(across), min(up), max(across) - min(across), max(up) - min(up)
-    places = (
-        (left + width * i / 16, bottom + height * j / 24)
-        for i in range(1, 16)
-        for j in range(1, 24)
-    )
-    return sorted(places, key=lambda place: math.dist(place, middle))
-
-
-def _holds(corners: list[Pair], place: Pair) -> bool:
-    """Return whether a convex polygon, counterclockwise, holds a place."""
-    return all(
-        (x1 - x0) * (place[1] - y0) - (y1 - y0) * (place[0] - x0) >= 0
-        for (x0, y0), (x1, y1) in pairwise([*corners, corners[0]])
-    )

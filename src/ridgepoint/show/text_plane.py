@@ -10,6 +10,7 @@ from typing import Self
 
 from ridgepoint.show.canvas import Canvas, Cell
 from ridgepoint.show.chart import Area, Axis, Bar, Chart, Face, Ink, Label, Line, Mark, Place, Shape
+from ridgepoint.show.labels import grid_in, holds
 from ridgepoint.show.theme import STROKES
 
 _TICK_COLUMNS = 7
@@ -30,8 +31,9 @@ _GLYPHS = {
 }  # fmt: skip
 """A full and a hollow mark of every shape."""
 _ALARM = "!"
-_BLOCKS = {"full": "█", "hatched": "▒"}
-_PALE_BLOCK = "░"
+_BLOCKS = ("█", "▓")
+"""Of bars; neighbours have other inks, and so other blocks where there are no colours."""
+_PALE_BLOCKS = {"pale": "░", "hollow": "░", "hatched": "▒"}
 
 _BOLD, _DIM = "1", "2"
 _PALETTE = ("34", "31", "32", "35", "33", "36")
@@ -157,7 +159,9 @@ class TextPlane:
         """Draw a bar one row high, with its label in it where that fits."""
         (row, first), (_, last) = self._cell((bar.begin, bar.row)), self._cell((bar.end, bar.row))
         length, style = max(last - first, 1), style_of(bar.ink)
-        self.canvas.write(row, first, _BLOCKS.get(bar.face, _PALE_BLOCK) * length, style=style)
+        full = _BLOCKS[bar.ink % len(_BLOCKS) if isinstance(bar.ink, int) else 0]
+        block = _PALE_BLOCKS.get(bar.face, full)
+        self.canvas.write(row, first, block * length, style=style)
         if bar.label is not None and len(bar.label.text) + 2 <= length:
             text = f" {bar.label.text} "
             self.canvas.write(row, first + (length - len(text)) // 2, text, style=style)
@@ -189,7 +193,7 @@ class TextPlane:
         owners: list[Line | Mark | Area] = [
             *self.chart.lines, *self.chart.marks, *self.chart.areas,
         ]  # fmt: skip
-        labelled = [(owner.label, owner) for owner in owners if owner.label is not None]
+        labelled = [(owner.label, owner) for owner in owners if owner.label and owner.label.text]
         for label, owner in sorted(labelled, key=lambda pair: pair[0].rank):
             if isinstance(owner, Line):
                 self._name_line(owner, label)
@@ -223,17 +227,20 @@ class TextPlane:
 
     def _places_by_line(self, line: Line, label: Label, text: str) -> Iterator[Cell]:
         """Yield where a text may name a line, the best place first."""
-        length = len(text)
+        length, is_curve = len(text), len(line.places) > 2
         if label.where not in ("beside", "right"):
             for left, right in sorted(self._parts(line), key=lambda part: -math.dist(*part)):
+                if is_curve and math.dist(left, right) < length:
+                    break
                 if left[0] == right[0]:
                     yield from _on_level(left, right, length)
                 elif left[1] == right[1]:
                     yield from _by_upright(left, right, length)
                 elif text != label.text:
                     yield from _on_slope(left, right, length)
-        if len(line.places) > 2 or label.where in ("beside", "right"):
-            yield from _around(self._cell(line.places[-1]), length)
+        if is_curve or label.where in ("beside", "right"):
+            for place in reversed([*filter(self._holds, line.places)]):
+                yield from _around(self._cell(place), length)
 
     def _parts(self, line: Line) -> Iterator[tuple[Cell, Cell]]:
         """Yield the ends of the straight parts of a line, the left one or the upper one first."""
@@ -263,17 +270,32 @@ class TextPlane:
             self._nameless.append(text)
 
     def _name_area(self, area: Area, label: Label) -> None:
-        """Write an area's label in its middle."""
+        """Write an area's label in it, as near to its middle as it hides no line."""
         rows = label.text.splitlines()
-        corners = [self._cell(corner) for corner in area.corners]
-        row, column = (round(sum(parts) / len(corners)) for parts in zip(*corners, strict=True))
-        row -= len(rows) // 2
-        places = [(row + at, column - len(text) // 2) for at, text in enumerate(rows)]
-        if all(self.canvas.is_free(*at, text) for at, text in zip(places, rows, strict=True)):
-            for at, text in zip(places, rows, strict=True):
+        corners = [self._fractions(corner) for corner in area.corners]
+        placed = []
+        for middle in grid_in(corners):
+            row, column = self.canvas.cell(middle)
+            row -= (len(rows) - 1) // 2
+            places = [(row + at, column - len(text) // 2) for at, text in enumerate(rows)]
+            if all(
+                self.canvas.is_free(*at, text) and self._is_within(at, text, corners)
+                for at, text in zip(places, rows, strict=True)
+            ):
+                hidden = sum(map(self.canvas.strokes_under, *zip(*places, strict=True), rows))
+                placed.append((hidden, places))
+        if placed:
+            for at, text in zip(min(placed, key=lambda place: place[0])[1], rows, strict=True):
                 self.canvas.write(*at, text, style=style_of(area.ink or "ink", bold=True))
         elif not label.is_optional:
             self._nameless.append(" ".join(rows))
+
+    def _is_within(self, cell: Cell, text: str, corners: list[Place]) -> bool:
+        """Return whether both ends of a text lie in a polygon."""
+        row, column = cell
+        y = 1 - (row + 0.5) / self.canvas.rows
+        ends = (column / self.canvas.columns, (column + len(text)) / self.canvas.columns)
+        return all(holds(corners, (x, y)) for x in ends)
 
     def _direction(self, line: Line) -> str:
         """Return which lines are meant, as the beginning of a list of their labels."""

@@ -21,7 +21,7 @@ from ridgepoint.core.documents import decode, render
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.analysis import analyse, place
-from ridgepoint.models.ranking import doubts_that_matter, matters
+from ridgepoint.models.ranking import cautions_that_matter, matters
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import for_terminal as tables
 
@@ -145,10 +145,10 @@ def noisy(resource, rate, error, *, name="pattern", cautions=(UNSTABLE,), theore
 
 def marked(*ceilings):
     """Return the resources and names of ceilings with cautions that matter."""
-    return {key[:2] for key in doubts_that_matter(machine_of(*ceilings))}
+    return {key[:2] for key in cautions_that_matter(machine_of(*ceilings))}
 
 
-def test_only_ceilings_that_bound_programs_have_doubts_that_matter():
+def test_only_ceilings_that_bound_programs_have_cautions_that_matter():
     """The best of each resource: what a slower pattern gives bounds nothing."""
     assert marked(
         noisy("fp64", 10e9, 0.2, name="fma"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.ceilings.doubts import of_clock
+from ridgepoint.ceilings.cautions import of_clock
 from ridgepoint.ceilings.samples import Sample, judge
 
 

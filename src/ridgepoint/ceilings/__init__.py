@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from ridgepoint import __version__
-from ridgepoint.ceilings import doubts
+from ridgepoint.ceilings import cautions
 from ridgepoint.ceilings.plan import Task
 from ridgepoint.ceilings.pool import Pool
 from ridgepoint.ceilings.rounds import QUICK, THOROUGH, Progress
@@ -112,16 +112,16 @@ def characterize(
         caches=outcome.survey.caches,
         ceilings=ceilings,
         cautions=(
-            *doubts.of_effort(quick=quick),
-            *doubts.of_identity(identity),
+            *cautions.of_effort(quick=quick),
+            *cautions.of_identity(identity),
             *settled.cautions,
-            *doubts.of_pinning(pinned=outcome.pool.is_pinned),
-            *doubts.of_clock(frequencies),
-            *doubts.of_limit(limit, n_cpus),
+            *cautions.of_pinning(pinned=outcome.pool.is_pinned),
+            *cautions.of_clock(frequencies),
+            *cautions.of_limit(limit, n_cpus),
             *of_activity(outcome.before, outcome.after),
             *outcome.survey.cautions,
-            *doubts.of_caches(outcome.survey.caches, ceilings),
-            *doubts.of_pages(_dram_shares(outcome)),
+            *cautions.of_caches(outcome.survey.caches, ceilings),
+            *cautions.of_pages(_dram_shares(outcome)),
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=time.perf_counter() - started,
@@ -224,7 +224,7 @@ def _detail(trial: Trial, pool: Pool) -> str | None:
     if trial.kernel.small_pages and not share:
         parts.append("the smallest pages")
     elif share is not None:
-        parts.append("huge pages" if share >= doubts.HUGE else f"{share:.0%} on huge pages")
+        parts.append("huge pages" if share >= cautions.HUGE else f"{share:.0%} on huge pages")
     return ", ".join(parts)
 
 

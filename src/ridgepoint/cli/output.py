@@ -16,7 +16,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
-from ridgepoint.models.ranking import doubts_that_matter
+from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.show import draw_text, explanation
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart
@@ -46,7 +46,7 @@ def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False
 
 def machine_fields(machine: Machine) -> dict[str, Any]:
     """Return a machine's document, whose ceilings say which of their cautions matter."""
-    fields, marked = to_fields(machine), doubts_that_matter(machine)
+    fields, marked = to_fields(machine), cautions_that_matter(machine)
     for ceiling, part in zip(machine.ceilings, fields["ceilings"], strict=True):
         matter = marked.get(ceiling.key, set())
         for caution, said in zip(ceiling.cautions, part["cautions"], strict=True):

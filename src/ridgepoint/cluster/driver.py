@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from ridgepoint import __version__
-from ridgepoint.cluster.doubts import doubts
+from ridgepoint.cluster.cautions import of_program
 from ridgepoint.cluster.gathering import cpu_s, distributed, runtime_s, summed
 from ridgepoint.cluster.launcher import Launcher
 from ridgepoint.cluster.profiling import REGION
@@ -161,7 +161,7 @@ class DistributedProgram:
             counted=_without_idle_threads(summed(counted, region=self._task.region), whole),
             timed=timed,
             context=replace(context, versions={**context.versions, "launcher": launcher.name}),
-            cautions=(*self._cautions, *doubts(whole, runs, counted, runtime_s=runtime)),
+            cautions=(*self._cautions, *of_program(whole, runs, counted, runtime_s=runtime)),
             distributed=whole,
         )
 

@@ -11,7 +11,7 @@ import msgspec
 from ridgepoint import __version__
 from ridgepoint.ceilings import characterize
 from ridgepoint.cluster.network import QUICK, THOROUGH, Report, measure_network
-from ridgepoint.cluster.network_doubts import network_doubts
+from ridgepoint.cluster.network_cautions import network_cautions
 from ridgepoint.cluster.nodes import Roster, whole_node
 from ridgepoint.cluster.world import World
 from ridgepoint.core.caution import Caution
@@ -80,7 +80,7 @@ def measure_cluster(
         cautions=(
             *_of_extent(world, quick=quick),
             *roster.cautions(),
-            *network_doubts(exchanges, links),
+            *network_cautions(exchanges, links),
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=time.perf_counter() - started_s,

@@ -182,7 +182,7 @@ def is_explained(mix: MixPlace | None, issue: IssuePlace) -> bool:
     return any(share is not None and share >= NEAR for share in reached)
 
 
-def mix_doubts(mix: MixPlace | None) -> tuple[Caution, ...]:
+def mix_cautions(mix: MixPlace | None) -> tuple[Caution, ...]:
     """Return a caution if a program is faster than its own instructions allow."""
     if mix is None or mix.efficiency is None or mix.efficiency <= ABOVE_MIX:
         return ()

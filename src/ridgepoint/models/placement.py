@@ -19,11 +19,11 @@ from ridgepoint.models.own_roofs import (
     IssuePlace,
     MixPlace,
     is_explained,
-    mix_doubts,
+    mix_cautions,
     place_issue,
     place_mix,
 )
-from ridgepoint.models.placement_doubts import (
+from ridgepoint.models.placement_cautions import (
     above,
     bops_unknown,
     elsewhere,
@@ -258,7 +258,7 @@ def _cautions(placement: Placement, parts: Sequence[PlacedPart]) -> Iterator[Cau
         explained=is_explained(placement.mix, placement.issue),
     )
     if efficiency <= ABOVE_ROOF:
-        yield from mix_doubts(placement.mix)
+        yield from mix_cautions(placement.mix)
     yield from _if_it_matters(placement, placement.bound, efficiency)
 
 

@@ -60,7 +60,7 @@ def matters(caution: Caution, placement: Placement | None) -> bool:
     return False
 
 
-def doubts_that_matter(machine: Machine) -> dict[tuple[str, str, int, str | None], set[Caution]]:
+def cautions_that_matter(machine: Machine) -> dict[tuple[str, str, int, str | None], set[Caution]]:
     """Return the cautions of ceilings that could change a verdict, by the ceiling's key.
 
     Parameters

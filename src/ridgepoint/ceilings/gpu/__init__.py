@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from ridgepoint import __version__
-from ridgepoint.ceilings.gpu import doubts
+from ridgepoint.ceilings.gpu import cautions
 from ridgepoint.ceilings.gpu.device import Device, Facts, Prepared, Sizes
 from ridgepoint.ceilings.gpu.kernels import Chain, Product, Stream
 from ridgepoint.ceilings.gpu.plan import Entry, entries, sizes_for, theory
@@ -153,11 +153,11 @@ def characterize_gpu(
         caches=(),
         ceilings=tuple(_ceiling(trial, facts, sizes) for trial in trials),
         cautions=(
-            *doubts.of_effort(quick=quick),
-            *doubts.of_clock(clocks_hz),
-            *doubts.of_restraint(held_before, device.held_back_s()),
-            *doubts.of_memory(facts),
-            *doubts.of_partition(facts),
+            *cautions.of_effort(quick=quick),
+            *cautions.of_clock(clocks_hz),
+            *cautions.of_restraint(held_before, device.held_back_s()),
+            *cautions.of_memory(facts),
+            *cautions.of_partition(facts),
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=time.perf_counter() - started,
@@ -264,7 +264,7 @@ def _ceiling(trial: _Trial, facts: Facts, sizes: Sizes) -> Ceiling:
 def _doubts(trial: _Trial, rate: Estimate | None) -> tuple[Caution, ...]:
     if rate is None:
         return () if trial.refusal is None else (trial.refusal,)
-    return tuple(doubts.of_rate(rate))
+    return tuple(cautions.of_rate(rate))
 
 
 def _detail(entry: Entry, sizes: Sizes) -> str:

@@ -23,7 +23,7 @@ from ridgepoint.meters.callgrind.files import Written, collecting, options
 from ridgepoint.meters.callgrind.geometry import Geometry, simulated
 from ridgepoint.meters.callgrind.refusals import check
 from ridgepoint.meters.simulated.cautions import apart
-from ridgepoint.meters.valgrind import cautions as valgrind_doubts
+from ridgepoint.meters.valgrind import cautions as valgrind_cautions
 from ridgepoint.meters.valgrind.host import check_startable, valgrind_version, why_unavailable
 
 # A forked child inherits the costs of its parent and would write them again; a process that
@@ -109,11 +109,11 @@ def _counted(written: Written, *, geometry: Geometry, version: str) -> Counted:
         processes=n_processes,
         cautions=(
             *geometry.cautions,
-            *valgrind_doubts.undecoded(counts),
-            *valgrind_doubts.wider_path(functions),
+            *valgrind_cautions.undecoded(counts),
+            *valgrind_cautions.wider_path(functions),
             *doubts.non_temporal(counts),
             *apart(n_processes),
-            *valgrind_doubts.lost_processes(written.lost),
+            *valgrind_cautions.lost_processes(written.lost),
             *doubts.threads(max(profile.thread for profile in written.profiles)),
             *doubts.pending_writes(traffic, geometry=geometry, n_processes=n_processes),
         ),

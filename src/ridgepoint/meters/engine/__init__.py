@@ -26,7 +26,7 @@ from ridgepoint.meters.profile.asked import Asked, doubts_of_geometry
 from ridgepoint.meters.profile.naming import Naming
 from ridgepoint.meters.simulated.cautions import apart
 from ridgepoint.meters.simulated.geometry import Geometry
-from ridgepoint.meters.valgrind import cautions as valgrind_doubts
+from ridgepoint.meters.valgrind import cautions as valgrind_cautions
 from ridgepoint.meters.valgrind.host import check_startable, why_unavailable
 from ridgepoint.meters.valgrind.log import lost
 from ridgepoint.meters.valgrind.refusals import (
@@ -165,10 +165,10 @@ class EngineMeter(Asked):
             cautions=(
                 *built.cautions,
                 *doubts_of_geometry(geometries),
-                *valgrind_doubts.undecoded(totals.counts),
-                *valgrind_doubts.wider_path(totals.functions),
+                *valgrind_cautions.undecoded(totals.counts),
+                *valgrind_cautions.wider_path(totals.functions),
                 *apart(len(written.pids)),
-                *valgrind_doubts.lost_processes(lost_pids),
+                *valgrind_cautions.lost_processes(lost_pids),
                 *doubts.threads(most_threads, cpus=self.cpus),
                 *self.doubts_of_traffic(totals),
             ),

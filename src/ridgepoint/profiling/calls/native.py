@@ -12,7 +12,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
-from ridgepoint.profiling.calls.doubts import Words, time_cautions
+from ridgepoint.profiling.calls.cautions import Words, time_cautions
 from ridgepoint.profiling.calls.loops import (
     THRESHOLD_CYCLES,
     Times,

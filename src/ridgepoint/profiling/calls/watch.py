@@ -24,9 +24,9 @@ from ridgepoint.host.run import Run
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.meters.first_choice import first_choice
 from ridgepoint.profiling.calls.average import average_counts, average_functions, average_traffic
+from ridgepoint.profiling.calls.cautions import Words, time_cautions
 from ridgepoint.profiling.calls.child import is_counted
 from ridgepoint.profiling.calls.counted import run_to_count
-from ridgepoint.profiling.calls.doubts import Words, time_cautions
 from ridgepoint.profiling.calls.replay import Replay, replay_here
 from ridgepoint.profiling.context import context_here
 from ridgepoint.regions import is_recorded, region

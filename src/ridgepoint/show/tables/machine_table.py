@@ -12,9 +12,9 @@ from rich.text import Text
 from ridgepoint.core.machine import Ceiling, Host, Machine
 from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.core.units import format_si, format_size
-from ridgepoint.models.ranking import doubts_that_matter
+from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.models.thresholds import LEAST_CHANGE
-from ridgepoint.show.ceiling_doubts import MARK, ceiling_doubts
+from ridgepoint.show.ceiling_cautions import MARK, ceiling_cautions
 from ridgepoint.show.latency_text import cache_name, latency_rows, shown_capacity, shown_latency
 from ridgepoint.show.tables.layout import caution_list, codes_in_short, plain_table, sections
 from ridgepoint.show.words import (
@@ -55,7 +55,7 @@ def machine(machine: Machine, *, every_caution: bool = False) -> RenderableType:
     parts: list[RenderableType] = [Text(machine_title(machine), style="bold")]
     minor = None if every_caution else _minor(machine)
     if not every_caution:
-        machine = _with_doubts_that_matter(machine)
+        machine = _with_cautions_that_matter(machine)
     places = sorted({_place(ceiling) for ceiling in machine.ceilings}, key=_place_order)
     for first in range(0, len(places), _COUNTS_ABREAST):
         abreast = places[first : first + _COUNTS_ABREAST]
@@ -65,15 +65,15 @@ def machine(machine: Machine, *, every_caution: bool = False) -> RenderableType:
     parts.append(_facts(machine))
     if machine.caches:
         parts.append(_caches(machine))
-    doubts = [*machine.cautions, *ceiling_doubts(machine.ceilings)]
+    doubts = [*machine.cautions, *ceiling_cautions(machine.ceilings)]
     if doubts or minor is not None:
         parts.append(caution_list(doubts, minor=minor))
     return sections(*parts)
 
 
-def _with_doubts_that_matter(machine: Machine) -> Machine:
+def _with_cautions_that_matter(machine: Machine) -> Machine:
     """Return a machine whose ceilings have only the cautions that could change a verdict."""
-    matter = doubts_that_matter(machine)
+    matter = cautions_that_matter(machine)
     ceilings = tuple(
         replace(
             ceiling,
@@ -86,7 +86,7 @@ def _with_doubts_that_matter(machine: Machine) -> Machine:
 
 def _minor(machine: Machine) -> str | None:
     """Return the line about the ceilings' other cautions; None: there are none."""
-    matter = doubts_that_matter(machine)
+    matter = cautions_that_matter(machine)
     others = [
         (ceiling.key, caution)
         for ceiling in machine.ceilings

@@ -16,7 +16,7 @@ _SHORT_S = 0.01
 Run = Sequence[Report]
 
 
-def doubts(
+def of_program(
     whole: Distributed, runs: Sequence[Run], counted: Run, *, runtime_s: float | None
 ) -> Iterator[Caution]:
     """Yield what to doubt.

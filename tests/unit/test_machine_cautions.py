@@ -3,7 +3,7 @@
 import pytest
 from core_inputs import ceiling
 
-from ridgepoint.ceilings import doubts
+from ridgepoint.ceilings import cautions
 from ridgepoint.core.identity import Identity
 from ridgepoint.core.machine import Cache
 from ridgepoint.host import Activity, of_activity
@@ -33,9 +33,9 @@ def test_a_cpu_that_was_inferred_is_doubted_with_the_reasons():
         inferred=True,
         reasons=("Rocket Lake has no amx_tile",),
     )
-    (caution,) = doubts.of_identity(masked)
+    (caution,) = cautions.of_identity(masked)
 
-    assert codes(doubts.of_identity(known)) == []
+    assert codes(cautions.of_identity(known)) == []
     assert caution.code == "inferred-cpu"
     assert caution.seen == (
         "reported as Rocket Lake; its features are those of Sapphire Rapids or later; "
@@ -88,12 +88,12 @@ def test_levels_that_answer_alike_make_the_sizes_doubtful(rates, expected):
     """Bytes per second of dependent loads, 8 byte each: 1 ns, 4 ns, 100 ns."""
     ceilings = [ceiling(level, rate, name="chase") for level, rate in rates.items()]
 
-    assert codes(doubts.of_caches(CACHES, ceilings)) == expected
+    assert codes(cautions.of_caches(CACHES, ceilings)) == expected
 
 
 def test_unknown_caches_are_said():
     """And how to give them."""
-    (caution,) = doubts.of_caches((), [])
+    (caution,) = cautions.of_caches((), [])
 
     assert caution.code == "caches-unknown"
     assert "--cache l1=" in caution.remedy
@@ -104,4 +104,4 @@ def test_unknown_caches_are_said():
 )
 def test_small_pages_are_said(shares, expected):
     """Of any buffer in main memory; none known, nothing to say."""
-    assert codes(doubts.of_pages(shares)) == expected
+    assert codes(cautions.of_pages(shares)) == expected

@@ -15,7 +15,7 @@ _BUSY = 0.25
 """Share of samples during which others took a rank's core, from which on it is said."""
 
 
-def network_doubts(exchanges: Sequence[Exchange], links: Links | None) -> Iterator[Caution]:
+def network_cautions(exchanges: Sequence[Exchange], links: Links | None) -> Iterator[Caution]:
     """Yield the cautions of what ranks exchanged, and of the links between their nodes.
 
     Parameters

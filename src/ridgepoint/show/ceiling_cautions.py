@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 Doubt = tuple[Ceiling, Caution]
 
 
-def ceiling_doubts(ceilings: Sequence[Ceiling]) -> list[Caution]:
+def ceiling_cautions(ceilings: Sequence[Ceiling]) -> list[Caution]:
     """Return the ceilings' cautions, those of the same code and remedy as one.
 
     Parameters

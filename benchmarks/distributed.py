@@ -138,15 +138,15 @@ def mlp(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _draw(runs: dict[int, list[DistributedRun]], rates: NodeRates, path: Path) -> None:
     from ridgepoint.demands.training import TrainingStep
-    from training_steps import steps_figure
-    from training_steps_drawn import save
+    from ridgepoint.show.draw_mpl import save
+    from training_steps import steps_chart
 
     step = TrainingStep(layers=tuple(int(size) for size in _LAYERS.split(",")))
     measured = {
         name: {batch: _samples(found, name) for batch, found in runs.items()}
         for name in ("step", "compute", "network")
     }
-    save(steps_figure(step, rates, nodes=2, measured=measured), path)
+    save(steps_chart(step, rates, nodes=2, measured=measured), path)
 
 
 def _samples(runs: Sequence[DistributedRun], name: str) -> list[float]:

@@ -12,6 +12,7 @@ import pytest
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.scaling.case_studies import matrix_product_1d, scalar_product
+from ridgepoint.show.draw_mpl import save
 from ridgepoint.suites.distributed import PROGRAMS, NodeRates, command, find, predicted, rates_of
 from ridgepoint.suites.distributed.programs.job import bounds
 from ridgepoint.suites.distributed.results import decoded
@@ -151,33 +152,33 @@ def test_reason_is_what_the_program_said_last_or_else_the_launcher(errors, reaso
 
 
 @pytest.fixture
-def drawn(monkeypatch):
-    """Give the modules that make and draw the benchmark's figure."""
+def training_steps(monkeypatch):
+    """Give the module that makes the benchmark's chart."""
     monkeypatch.syspath_prepend(BENCHMARKS)
-    names = ("training_steps", "training_steps_drawn")
-    yield tuple(importlib.import_module(name) for name in names)
-    for name in names:
-        del sys.modules[name]
+    yield importlib.import_module("training_steps")
+    del sys.modules["training_steps"]
 
 
-def test_figure_has_the_crossing_where_both_parts_of_the_model_are_equal(drawn, tmp_path):
+def test_chart_has_the_crossing_where_both_parts_of_the_model_are_equal(training_steps, tmp_path):
     """One layer of n x n on two nodes: 6 B n^2 / P = 4 n^2 / b, at B = 4 P / (6 b) = 400."""
-    values, picture = drawn
     rates = NodeRates(
         precision="fp32", flop_per_s=6e10, memory_bytes_per_s=1e12, link_bytes_per_s=1e8
     )
     samples = {100: [1.0, 2.0, 4.0], 1600: [3.0]}
-    figure = values.steps_figure(
+    chart = training_steps.steps_chart(
         TrainingStep(layers=(500, 500)),
         rates,
         nodes=2,
         measured=dict.fromkeys(("step", "compute", "network"), samples),
     )
 
-    assert figure.crossing == pytest.approx(400, rel=0.01)
-    assert figure.dots[0].times_s == (2.0, 3.0)
-    assert (figure.dots[0].low_s[0], figure.dots[0].high_s[0]) == (1.5, 3.0)
-    picture.save(figure, tmp_path / "steps.svg")
+    (crossing,) = (line.places[0][0] for line in chart.lines if line.kind == "size")
+    steps = [mark for mark in chart.marks if mark.name.startswith("measured step")]
+
+    assert crossing == pytest.approx(400, rel=0.01)
+    assert [mark.at for mark in steps] == [(100, 2.0), (1600, 3.0)]
+    assert steps[0].y_interval == (1.5, 3.0)
+    save(chart, tmp_path / "steps.svg")
     assert "equal at 400" in (tmp_path / "steps.svg").read_text()
 
 

@@ -125,8 +125,8 @@ def _levels(machine: Machine, x_limits: Interval, y_limits: Interval) -> Iterato
     for cache, stated, _ in latency_rows(machine):
         named = [(cache.size_bytes, cache_name(cache, stated))]
         if stated is not None and stated.size_bytes != cache.size_bytes:
-            said = f"L{cache.level} as the system says {format_size(stated.size_bytes)}"
-            named.append((stated.size_bytes, said))
+            name = f"L{cache.level} as the system says {format_size(stated.size_bytes)}"
+            named.append((stated.size_bytes, name))
         for size_bytes, name in named:
             if x_limits[0] <= size_bytes <= x_limits[1]:
                 places = tuple((float(size_bytes), height) for height in y_limits)

@@ -62,8 +62,11 @@ def pipeline_page(assessment: Assessment) -> Page:
 def roofline_chart(assessment: Assessment) -> Chart:
     """Return the roofline, with every stage's disc as large as its share of the time."""
     unit, peak, ridge = assessment.pipeline.unit, assessment.peak, assessment.ridge
-    composites = [(one, (one.intensity, one.roofline_efficiency.median * peak))
-                  for one in assessment.composites if one.intensity is not None]  # fmt: skip
+    composites = [
+        (composite, (composite.intensity, composite.roofline_efficiency.median * peak))
+        for composite in assessment.composites
+        if composite.intensity is not None
+    ]
     whole = (
         assessment.composite("capped").intensity or ridge,
         assessment.compute_efficiency.median * peak,
@@ -129,8 +132,8 @@ def _discs(
 
     def far(first: Place, second: Place) -> float:
         shares = (
-            math.log(one / other) / math.log(high / low)
-            for one, other, (low, high) in zip(first, second, (x_limits, y_limits), strict=True)
+            math.log(here / there) / math.log(high / low)
+            for here, there, (low, high) in zip(first, second, (x_limits, y_limits), strict=True)
         )
         return math.hypot(*shares)
 
@@ -261,7 +264,10 @@ def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
     rows = [
         ("10 % more compute", sensitivity.device.compute),
         ("10 % more bandwidth", sensitivity.device.bandwidth),
-        *((f"10 % less time in {printable(one.name)}", one.time) for one in sensitivity.stages),
+        *(
+            (f"10 % less time in {printable(stage.name)}", stage.time)
+            for stage in sensitivity.stages
+        ),
     ]
     return _gains("What a tenth gains", "as well programmed as before", rows)
 
@@ -269,8 +275,11 @@ def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
 def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:
     """Return what each action gains the pipeline at most; None: nothing gains."""
     rows = [
-        (f"{printable(one.stage)}, {KINDS[one.kind].partition(': ')[2]}", one.pipeline_gain)
-        for one in advice[:_MOST_ADVICE]
+        (
+            f"{printable(action.stage)}, {KINDS[action.kind].partition(': ')[2]}",
+            action.pipeline_gain,
+        )
+        for action in advice[:_MOST_ADVICE]
     ]
     if not rows:
         return None

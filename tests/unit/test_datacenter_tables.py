@@ -12,12 +12,8 @@ from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.published.machines import load
 from ridgepoint.show.tables.datacenter_tables import datacenter
-<<<<<<< HEAD
-from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterStudy
-=======
 from ridgepoint.suites.datacenter.points import datacenter_points
-from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterRun
->>>>>>> 32ee92a (Draw the DC-Roofline by the common renderer; points of workloads are the datacenter suite's)
+from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult, DatacenterStudy
 
 SORT = DatacenterCase(
     workload="sort",

@@ -16,7 +16,7 @@ from ridgepoint.models.pipeline.times import stage_times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class AssignedStage:
     """A stage on the machine that was chosen for it.
 
     Parameters
@@ -40,7 +40,7 @@ class Assignment:
 
     Parameters
     ----------
-    stages : tuple of Placed
+    stages : tuple of AssignedStage
     time_s : float
         Of all stages in series, transfers included.
     alone_s : tuple of (str, float or None)
@@ -49,7 +49,7 @@ class Assignment:
         Whether transfers were counted.
     """
 
-    stages: tuple[Placed, ...]
+    stages: tuple[AssignedStage, ...]
     time_s: float
     alone_s: tuple[tuple[str, float | None], ...]
     has_transfers: bool
@@ -111,7 +111,7 @@ def assign(
     for index, place in enumerate(chosen):
         moved = index > 0 and chosen[index - 1] != place
         stages.append(
-            Placed(
+            AssignedStage(
                 name=pipeline.stages[index].name,
                 machine=names[place],
                 time_s=float(times[index, place]),

@@ -70,11 +70,11 @@ def sizes_to_visit(
         outermost = stated[max(stated)]
         last = max(last, _BEYOND_STATED * outermost.size_bytes)
         sharers = place.sharers(outermost)
-    each = max(min(last, longest_bytes) // sharers, _LEAST_EACH)
+    each_bytes = max(min(last, longest_bytes) // sharers, _LEAST_EACH)
     if available_bytes is not None:
-        each = min(each, int(available_bytes * _MEMORY_SHARE) // len(place.cpus))
+        each_bytes = min(each_bytes, int(available_bytes * _MEMORY_SHARE) // len(place.cpus))
     first = max(first // PAGE_BYTES, 1) * PAGE_BYTES
-    n = max(0, int(np.floor(PER_OCTAVE * np.log2(each / first)))) if each > first else 0
+    n = max(0, int(np.floor(PER_OCTAVE * np.log2(each_bytes / first)))) if each_bytes > first else 0
     sizes = first * 2.0 ** (np.arange(n + 1) / PER_OCTAVE)
     return tuple(dict.fromkeys(int(size) // PAGE_BYTES * PAGE_BYTES for size in sizes))
 

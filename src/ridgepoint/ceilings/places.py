@@ -80,17 +80,17 @@ def places(topology: Topology, *, limit: float | None) -> tuple[Place, ...]:
     every = tuple(sorted(cpu for core in topology.cores for cpu in core))
     fastest = next(iter(topology.kinds.values()))
     candidates = topology.one_per_core(fastest)[::-1]
-    one = replace(on(candidates[:1]), instead=candidates[1:_MOST_INSTEAD])
-    found = [one, on(topology.one_per_core(every)), on(every)]
+    on_one = replace(on(candidates[:1]), instead=candidates[1:_MOST_INSTEAD])
+    places = [on_one, on(topology.one_per_core(every)), on(every)]
     if len(topology.kinds) > 1:
         for kind, cpus in topology.kinds.items():
             cores = topology.one_per_core(cpus)
-            found += [on(cores[-1:], kind), on(cores, kind)]
+            places += [on(cores[-1:], kind), on(cores, kind)]
     if len(topology.nodes) > 1:
         for node, cpus in topology.nodes.items():
-            found.append(on(topology.one_per_core(cpus), node, memory_only=True))
+            places.append(on(topology.one_per_core(cpus), node, memory_only=True))
     # One core may be all there is, or all that a part has.
     unique: dict[tuple[frozenset[int], bool], Place] = {}
-    for place in found:
+    for place in places:
         unique.setdefault((frozenset(place.cpus), place.memory_only), place)
     return tuple(unique.values())

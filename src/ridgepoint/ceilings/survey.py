@@ -51,9 +51,9 @@ class Survey:
         if are_given(self.caches, self.stated, self.capacities):
             return self.caches
         measured = {
-            each.level: each.size_bytes
-            for each in self.capacities
-            if each.size_bytes is not None and (each.threads > 1) == (threads > 1)
+            capacity.level: capacity.size_bytes
+            for capacity in self.capacities
+            if capacity.size_bytes is not None and (capacity.threads > 1) == (threads > 1)
         }
         last = max((cache.level for cache in self.caches), default=0)
         return tuple(

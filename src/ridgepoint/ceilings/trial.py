@@ -179,8 +179,8 @@ class Trial:
             pool.run(self.windows.flush(job), cpus=place.cpus)
             job = self.windows.next(job)
         timing = pool.run(job, cpus=place.cpus)
-        each = self.task.work(self.kernel, size_bytes=job.size_bytes) * job.repeats
-        work = len(place.cpus) * each
+        amount = self.task.work(self.kernel, size_bytes=job.size_bytes) * job.repeats
+        work = len(place.cpus) * amount
         self.samples.append(
             Sample(
                 rate=work / timing.seconds,

@@ -94,8 +94,8 @@ def _end_with_parent() -> None:
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     # The program is ended on the way out; a second signal shall not break that off.
-    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(each, signal.SIG_IGN)
+    for ignored in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(ignored, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 
@@ -247,7 +247,7 @@ def _of_run(done: Run) -> Mapping[str, float | int]:
 def _short(counted: Counted) -> Counted:
     """Return counts without lines, and without the functions that did least: they must travel."""
     kept = counted.functions[:_MOST_FUNCTIONS]
-    return replace(counted, functions=tuple(replace(each, lines=()) for each in kept))
+    return replace(counted, functions=tuple(replace(record, lines=()) for record in kept))
 
 
 def _own(task: Task, report: Report, counted: Counted) -> Counted:
@@ -296,7 +296,7 @@ class _Folders:
     def left_s(self) -> float | None:
         """Return when the program ended without MPI_Finalize, s since 1970; None: it did not."""
         written = sorted(self.profiles.glob("*.mpi"))
-        if written and not all(each.is_finalized for each in profiling.read(self.profiles)):
+        if written and not all(profile.is_finalized for profile in profiling.read(self.profiles)):
             return min(path.stat().st_mtime for path in written)
         return None
 

@@ -62,7 +62,11 @@ def _oversubscribed(whole: Distributed) -> Iterator[Caution]:
 
 
 def _unfinalized(run: Run) -> Iterator[Caution]:
-    left = [one.rank for one in run if any(not each.is_finalized for each in one.profiles)]
+    left = [
+        report.rank
+        for report in run
+        if any(not profile.is_finalized for profile in report.profiles)
+    ]
     if left:
         yield Caution(
             "not-finalized",
@@ -73,17 +77,20 @@ def _unfinalized(run: Run) -> Iterator[Caution]:
 
 def _differing(native: Run, counted: Run) -> Iterator[Caution]:
     """Doubt counts of a run that did not exchange what the native one did."""
-    for one, other in zip(native, counted, strict=True):
-        if not one.profiles or not other.profiles:
+    for first, other in zip(native, counted, strict=True):
+        if not first.profiles or not other.profiles:
             continue
         for what, amounts in (
-            ("byte sent", [sum(p.sent_bytes for p in each.profiles) for each in (one, other)]),
-            ("collective calls", [_collectives(each) for each in (one, other)]),
+            (
+                "byte sent",
+                [sum(p.sent_bytes for p in report.profiles) for report in (first, other)],
+            ),
+            ("collective calls", [_collectives(report) for report in (first, other)]),
         ):
             if abs(amounts[0] - amounts[1]) > _ALIKE * max(amounts):
                 yield Caution(
                     "work-differs",
-                    f"rank {one.rank} did {amounts[0]} {what} in the native run and "
+                    f"rank {first.rank} did {amounts[0]} {what} in the native run and "
                     f"{amounts[1]} in the counted run",
                     "the result combines the work of one run with the time of others: fix "
                     "random seeds, and do not divide the work by time",
@@ -97,11 +104,11 @@ def _collectives(report: Report) -> int:
 
 def _network(whole: Distributed, runs: Sequence[Run], runtime_s: float | None) -> Iterator[Caution]:
     wrapped = {
-        f"{name} of {one.host}"
+        f"{name} of {report.host}"
         for run in runs
-        for one in run
-        if one.passed is not None
-        for name in one.passed.wrapped
+        for report in run
+        if report.passed is not None
+        for name in report.passed.wrapped
     }
     if wrapped:
         yield Caution(

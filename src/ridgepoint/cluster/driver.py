@@ -182,11 +182,11 @@ class DistributedProgram:
             task, stdin=no_standard_input(), output="stderr", limit_s=_PREPARE_LIMIT_S
         )
         _require_one_version(reports)
-        for one in reports:
-            if one.lacks_meter is not None:
-                reason, remedy = one.lacks_meter
+        for report in reports:
+            if report.lacks_meter is not None:
+                reason, remedy = report.lacks_meter
                 raise MeterUnavailable(
-                    f"cannot count with {self._plan.meter} on {one.host}",
+                    f"cannot count with {self._plan.meter} on {report.host}",
                     reason=reason,
                     remedy=remedy,
                 )
@@ -199,9 +199,11 @@ class DistributedProgram:
                     "give the program more to do, or count with --meter engine",
                 )
             )
-        libraries = {one.host: one.library for one in reports if one.library is not None}
+        libraries = {
+            report.host: report.library for report in reports if report.library is not None
+        }
         self._task = msgspec.structs.replace(self._task, libraries=libraries)
-        lacking = next((one for one in reports if one.lacks_profile is not None), None)
+        lacking = next((report for report in reports if report.lacks_profile is not None), None)
         if lacking is not None and lacking.lacks_profile is not None:
             reason, remedy = lacking.lacks_profile
             self._task = msgspec.structs.replace(self._task, profile=False)
@@ -230,11 +232,11 @@ class DistributedProgram:
 
     def _count(self, stdin: StandardInput, native: Sequence[Report]) -> tuple[Report, ...]:
         task = self._task
-        if any(one.profiles for one in native) and self._plan.meter == "engine":
+        if any(report.profiles for report in native) and self._plan.meter == "engine":
             # Other threads of a rank mark nothing, and work for it all the same.
             task = msgspec.structs.replace(task, region=REGION, all_threads=True)
         self._task = task
-        natively = max(one.wall_s or 0.0 for one in native)
+        natively = max(report.wall_s or 0.0 for report in native)
         self._report(
             f"counting with {self._plan.meter} (native run: {natively:.3g} s), which takes "
             f"{_SLOWDOWNS[self._plan.meter]} times as long",
@@ -258,25 +260,25 @@ class DistributedProgram:
 def _without_idle_threads(counted: Counted, whole: Distributed) -> Counted:
     """Return counts without the doubt about threads, where they are MPI's own, which sleep."""
     busy = [
-        one.cpu_s.median / one.runtime_s.median
-        for one in whole.ranks
-        if one.cpu_s is not None and one.runtime_s is not None and one.runtime_s.median > 0
+        rank.cpu_s.median / rank.runtime_s.median
+        for rank in whole.ranks
+        if rank.cpu_s is not None and rank.runtime_s is not None and rank.runtime_s.median > 0
     ]
     if not whole.uses_mpi or len(busy) < len(whole.ranks) or max(busy) > _ONE_THREAD:
         return counted
-    kept = tuple(one for one in counted.cautions if one.code != "threads-serialized")
+    kept = tuple(caution for caution in counted.cautions if caution.code != "threads-serialized")
     return replace(counted, cautions=kept)
 
 
 def _require_one_version(reports: Sequence[Report]) -> None:
     by_version: dict[str, str] = {}
-    for one in reports:
-        by_version.setdefault(one.version, one.host)
+    for report in reports:
+        by_version.setdefault(report.version, report.host)
     if set(by_version) != {__version__}:
-        said = ", ".join(f"{version} on {host}" for version, host in sorted(by_version.items()))
+        versions = ", ".join(f"{version} on {host}" for version, host in sorted(by_version.items()))
         raise CannotMeasure(
             "cannot measure on these hosts",
-            reason=f"they have Ridgepoint {said}, and this process has {__version__}",
+            reason=f"they have Ridgepoint {versions}, and this process has {__version__}",
             remedy="install the same version on all of them",
         )
 
@@ -291,17 +293,18 @@ def _timed(runs: Sequence[Sequence[Report]]) -> Timed:
     runtime = Estimate(map(slowest_s, runs))
     together = [
         Run(
-            exit_status=max(one.status for one in run),
+            exit_status=max(report.status for report in run),
             wall_s=slowest_s(run),
             cpu_s=sum(map(cpu_s, run)),
-            left_behind=sum(one.left_behind for one in run),
+            left_behind=sum(report.left_behind for report in run),
         )
         for run in runs
     ]
     cautions = time_cautions(runtime, together)
     return Timed(
         runtime_s=runtime,
-        cpu_s=Estimate(each.cpu_s for each in together),
+        cpu_s=Estimate(whole_run.cpu_s for whole_run in together),
         exit_status=together[0].exit_status,
-        cautions=tuple(one for one in cautions if one.code != "short"),  # it is of processes
+        # That a run is short is said of processes.
+        cautions=tuple(caution for caution in cautions if caution.code != "short"),
     )

@@ -94,23 +94,23 @@ class Receiver:
         self._rest = tail
         passed, complete = [], []
         for line in (head + newline).splitlines(keepends=True):
-            found = _FRAME.search(line)
-            if found is None or found[1] != self._token:
+            match = _FRAME.search(line)
+            if match is None or match[1] != self._token:
                 passed.append(line)
                 continue
             # A program may end without ending its line.
-            if rest := line[: found.start()] + line[found.end() :].rstrip(b"\r\n"):
+            if rest := line[: match.start()] + line[match.end() :].rstrip(b"\r\n"):
                 passed.append(rest + b"\n")
-            complete += self._add(found)
+            complete += self._add(match)
         return b"".join(passed), complete
 
-    def _add(self, found: re.Match[bytes]) -> list[tuple[int, bytes]]:
-        rank, index, total = (int(found[number]) for number in (2, 3, 4))
+    def _add(self, match: re.Match[bytes]) -> list[tuple[int, bytes]]:
+        rank, index, total = (int(match[number]) for number in (2, 3, 4))
         try:
-            part = base64.b64decode(found[6], validate=True)
+            part = base64.b64decode(match[6], validate=True)
         except binascii.Error:
             return []
-        if zlib.crc32(part) != int(found[5], 16):
+        if zlib.crc32(part) != int(match[5], 16):
             return []
         parts = self._parts.setdefault(rank, {})
         parts[index] = part

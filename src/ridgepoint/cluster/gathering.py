@@ -63,9 +63,9 @@ def distributed(
     is_profiled : bool
         Whether MPI was.
     """
-    hosts = [one.host for one in counted]
-    sent = [_sent(one.profiles) for one in runs[0]]
-    uses_mpi = any(one.profiles for one in runs[0])
+    hosts = [report.host for report in counted]
+    sent = [_sent(report.profiles) for report in runs[0]]
+    uses_mpi = any(report.profiles for report in runs[0])
     ranks = tuple(
         _rank(
             rank,
@@ -79,7 +79,7 @@ def distributed(
     )
     nodes = []
     for host in dict.fromkeys(hosts):
-        own = tuple(rank for rank, each in enumerate(hosts) if each == host)
+        own = tuple(rank for rank, other in enumerate(hosts) if other == host)
         nodes.append(_node(host, own, runs, counted, idle))
         if is_profiled and uses_mpi:
             left = sum(
@@ -145,25 +145,28 @@ def _node(
     cpus = len({cpu for rank in own for cpu in counted[rank].cpus})
     known = RankNode(host=host, ranks=own, cpus=cpus)
     passed = [
-        one.passed for run in runs for one in run if one.host == host and one.passed is not None
+        report.passed
+        for run in runs
+        for report in run
+        if report.host == host and report.passed is not None
     ]
     if len(passed) < len(runs):
         return replace(known, unknown="the launcher does not say which rank is first on its node")
-    lack = next((each.unknown for each in passed if each.unknown is not None), None)
+    lack = next((amounts.unknown for amounts in passed if amounts.unknown is not None), None)
     if lack is not None:
         return replace(known, unknown=lack)
     rates = [
-        (each.sent_bytes + each.received_bytes) / seconds
+        (passing.sent_bytes + passing.received_bytes) / seconds
         for run in idle
-        for one in run
-        if one.host == host and one.idle is not None
-        for each, seconds in (one.idle,)
-        if each.sent_bytes is not None and each.received_bytes is not None
+        for report in run
+        if report.host == host and report.idle is not None
+        for passing, seconds in (report.idle,)
+        if passing.sent_bytes is not None and passing.received_bytes is not None
     ]
     return replace(
         known,
-        sent_bytes=Estimate(each.sent_bytes or 0 for each in passed),
-        received_bytes=Estimate(each.received_bytes or 0 for each in passed),
+        sent_bytes=Estimate(amounts.sent_bytes or 0 for amounts in passed),
+        received_bytes=Estimate(amounts.received_bytes or 0 for amounts in passed),
         idle_bytes_per_s=max(rates, default=None),
         interfaces=passed[0].interfaces,
     )
@@ -179,21 +182,21 @@ def summed(reports: Run, *, region: str | None) -> Counted:
     region : str or None
         The region that is all that was counted; None: there is none.
     """
-    parts = [one.counted for one in reports if one.counted is not None]
+    parts = [report.counted for report in reports if report.counted is not None]
     processes = [part.processes for part in parts]
-    known = [each for each in processes if each is not None]
+    known = [count for count in processes if count is not None]
     partial = next(
         (
-            f"rank {one.rank} on {one.host}: {one.counted.partial}"
-            for one in reports
-            if one.counted is not None and one.counted.partial is not None
+            f"rank {report.rank} on {report.host}: {report.counted.partial}"
+            for report in reports
+            if report.counted is not None and report.counted.partial is not None
         ),
         None,
     )
     return Counted(
         meter=parts[0].meter,
         counts=Counts.total(part.counts for part in parts),
-        traffic=Traffic.total(each for part in parts for each in part.traffic),
+        traffic=Traffic.total(moved for part in parts for moved in part.traffic),
         functions=_functions(parts),
         caches=parts[0].caches,
         processes=sum(known) if len(known) == len(processes) else None,
@@ -207,39 +210,48 @@ def summed(reports: Run, *, region: str | None) -> Counted:
 
 def _functions(parts: Sequence[Counted]) -> tuple[FunctionCounts, ...]:
     """Return functions of one name in one file as one, by work, then by instructions."""
-    found: dict[tuple[str, str | None], list[FunctionCounts]] = {}
+    by_name: dict[tuple[str, str | None], list[FunctionCounts]] = {}
     for part in parts:
-        for each in part.functions:
-            found.setdefault((each.name, each.object), []).append(each)
+        for function in part.functions:
+            by_name.setdefault((function.name, function.object), []).append(function)
     merged = [
         FunctionCounts(
             name=name,
             object=path,
-            counts=Counts.total(each.counts for each in alike),
-            traffic=Traffic.total(each_part for each in alike for each_part in each.traffic),
+            counts=Counts.total(function.counts for function in alike),
+            traffic=Traffic.total(
+                each_part for function in alike for each_part in function.traffic
+            ),
         )
-        for (name, path), alike in found.items()
+        for (name, path), alike in by_name.items()
     ]
-    merged.sort(key=lambda each: (-each.counts.work_flop, -each.counts.instructions))
+    merged.sort(
+        key=lambda function: (
+            -function.counts.work_flop,
+            -function.counts.instructions,
+        )
+    )
     return tuple(merged)
 
 
 def _regions(parts: Sequence[Counted], left_out: str | None) -> tuple[RegionCounts, ...]:
-    found: dict[str, list[RegionCounts]] = {}
+    by_name: dict[str, list[RegionCounts]] = {}
     for part in parts:
-        for each in part.regions:
-            if each.name != left_out:
-                found.setdefault(each.name, []).append(each)
+        for region in part.regions:
+            if region.name != left_out:
+                by_name.setdefault(region.name, []).append(region)
     return tuple(
         RegionCounts(
             name=name,
             inside=tuple(
-                dict.fromkeys(outer for each in alike for outer in each.inside if outer != left_out)
+                dict.fromkeys(
+                    outer for region in alike for outer in region.inside if outer != left_out
+                )
             ),
-            counts=Counts.total(each.counts for each in alike),
-            traffic=Traffic.total(each_part for each in alike for each_part in each.traffic),
+            counts=Counts.total(region.counts for region in alike),
+            traffic=Traffic.total(each_part for region in alike for each_part in region.traffic),
         )
-        for name, alike in found.items()
+        for name, alike in by_name.items()
     )
 
 
@@ -247,7 +259,7 @@ def _cautions(parts: Sequence[Counted]) -> tuple[Caution, ...]:
     """Return one caution of each kind, with the number of ranks that have it."""
     kinds: dict[str, list[Caution]] = {}
     for part in parts:
-        for caution in {one.code: one for one in part.cautions}.values():
+        for caution in {caution.code: caution for caution in part.cautions}.values():
             kinds.setdefault(caution.code, []).append(caution)
     return tuple(
         alike[0]

@@ -179,7 +179,7 @@ class _Gathered:
     def _is_settled(self) -> bool:
         """Return whether nothing more is waited for but the end."""
         all_told = len(self.reports) == self.task.ranks
-        return all_told or any(one.failure is not None for one in self.reports.values())
+        return all_told or any(report.failure is not None for report in self.reports.values())
 
     def _take(self, data: bytes) -> None:
         rest, messages = self._receiver.feed(data)
@@ -224,14 +224,14 @@ class _Gathered:
         if self._strange is not None:
             raise self._strange
         what = f"cannot measure {self.task.command[0]!r}"
-        failed = [one for one in self.reports.values() if one.failure is not None]
+        failed = [report for report in self.reports.values() if report.failure is not None]
         if failed:
             raise _failure(what, failed)
         missing = [rank for rank in range(self.task.ranks) if rank not in self.reports]
         if not missing:
             return
         who = _named(missing)
-        said = _telling(self._tail)
+        message = _telling(self._tail)
         if self._overdue:
             raise CannotMeasure(
                 what,
@@ -241,12 +241,12 @@ class _Gathered:
                     "longer --timeout"
                 ),
             )
-        known = sorted({one.host for one in self.reports.values()})
+        known = sorted({report.host for report in self.reports.values()})
         answered = f" (those on {', '.join(known)} answered)" if known else ""
         raise CannotMeasure(
             what,
             reason=f"{who} ended without an answer{answered}"
-            + (f"; {launcher.shown[0]} says: {said}" if said else ""),
+            + (f"; {launcher.shown[0]} says: {message}" if message else ""),
             remedy=(
                 "check that Ridgepoint is installed on every host, at the same path "
                 f"({sys.executable}), and read the launcher's messages"
@@ -257,11 +257,11 @@ class _Gathered:
 def _failure(what: str, failed: Sequence[Report]) -> CannotMeasure | ProgramFailed:
     """Return the error of the rank that failed first; others fail since it is gone."""
 
-    def order(one: Report) -> tuple[bool, bool, float]:
-        assert one.failure is not None
-        status = one.failure.status or 0
+    def order(report: Report) -> tuple[bool, bool, float]:
+        assert report.failure is not None
+        status = report.failure.status or 0
         # SIGTERM is how launchers end ranks; a status is what MPI's own abort ends with.
-        return status == 128 + signal.SIGTERM, status < 128, one.failure.at_s
+        return status == 128 + signal.SIGTERM, status < 128, report.failure.at_s
 
     first = min(failed, key=order)
     failure = first.failure
@@ -281,5 +281,5 @@ def _named(ranks: Sequence[int]) -> str:
 def _telling(tail: bytes) -> str:
     """Return what a launcher said, in one short line."""
     lines = [line.strip() for line in tail.decode(errors="replace").splitlines()]
-    said = " ".join(line for line in lines if line and not _RULE.match(line))
-    return said if len(said) <= 300 else f"{said[:300]}…"
+    message = " ".join(line for line in lines if line and not _RULE.match(line))
+    return message if len(message) <= 300 else f"{message[:300]}…"

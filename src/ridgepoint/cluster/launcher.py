@@ -135,15 +135,15 @@ def _path(name: str) -> str:
     beside = Path(sys.executable).parent / name
     if name and os.sep not in name and os.access(beside, os.X_OK):
         return str(beside)
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         raise CannotStart(
             "cannot start ranks",
             reason=f"there is no {name!r} beside {sys.executable} or in PATH",
             remedy="load the cluster's MPI, pip install 'ridgepoint[mpi]', or name a launcher: "
             "--launcher 'srun -n {ranks}'",
         )
-    return os.path.abspath(found)
+    return os.path.abspath(path)
 
 
 def _version(path: str) -> str:

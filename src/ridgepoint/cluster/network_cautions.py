@@ -55,10 +55,10 @@ def _of_sizes(exchanges: Sequence[Exchange]) -> Iterator[Caution]:
         largest[what] = max(largest.get(what, 0), exchange.size_bytes)
     small = {what: size for what, size in largest.items() if size < _LARGE_BYTES}
     if small:
-        said = ", ".join(f"{what} up to {size} byte" for what, size in small.items())
+        amounts = ", ".join(f"{what} up to {size} byte" for what, size in small.items())
         yield Caution(
             "small-messages",
-            f"larger messages would have taken too long ({said}), so the bandwidth is not known",
+            f"larger messages would have taken too long ({amounts}), so the bandwidth is not known",
             "check whether the links are slow, or ranks share a core; if they do, let MPI "
             "yield the core while it waits (mpirun --oversubscribe, or "
             "OMPI_MCA_mpi_yield_when_idle=1 with srun)",

@@ -79,8 +79,8 @@ def compiler(beside: Path | None = None) -> Path | None:
     for folder in folders:
         if folder is not None and os.access(folder / "mpicc", os.X_OK):
             return folder / "mpicc"
-    found = shutil.which("mpicc")
-    return None if found is None else Path(found)
+    path = shutil.which("mpicc")
+    return None if path is None else Path(path)
 
 
 def library(mpicc: Path | None, *, cache: Path | None = None) -> Path:

@@ -69,8 +69,8 @@ class World:
             hosts = _told_apart(leaders.allgather(hostname()))
             mine = leaders.rank, hosts, tuple(leaders.allgather(self.local_size))
         self.leaders = leaders if self.is_leader else None
-        found: tuple[int, tuple[str, ...], tuple[int, ...]] = self.local.bcast(mine)
-        self.node, self.hosts, self.ranks_of_nodes = found
+        shared: tuple[int, tuple[str, ...], tuple[int, ...]] = self.local.bcast(mine)
+        self.node, self.hosts, self.ranks_of_nodes = shared
         self.host: str = self.hosts[self.node]
         self.nodes = len(self.hosts)
         # Node by node, whatever order the launcher numbered them in.

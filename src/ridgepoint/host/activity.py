@@ -66,7 +66,7 @@ class Activity:
             (number, name, seconds - self.processes.get((number, name), 0.0))
             for (number, name), seconds in later.processes.items()
         ]
-        return max(ran, key=lambda each: each[2], default=None)
+        return max(ran, key=lambda entry: entry[2], default=None)
 
 
 def activity(files: Files, cpus: Sequence[int]) -> Activity:
@@ -119,7 +119,7 @@ def of_activity(before: Activity, after: Activity) -> Iterator[Caution]:
 
 def _processes(files: Files, per_second: int) -> tuple[dict[tuple[int, str], float], float]:
     """Return the seconds of every other process, and those of our children, which are ours."""
-    found, children_s = {}, 0.0
+    usage, children_s = {}, 0.0
     for path in files.names("proc", "[0-9]*"):
         number = int(path.rsplit("/", 1)[1])
         # A process may end while we look; a name may hold spaces and parentheses.
@@ -131,5 +131,5 @@ def _processes(files: Files, per_second: int) -> tuple[dict[tuple[int, str], flo
         if int(fields[_PARENT]) == os.getpid():
             children_s += seconds
         else:
-            found[number, before.partition("(")[2]] = seconds
-    return found, children_s
+            usage[number, before.partition("(")[2]] = seconds
+    return usage, children_s

@@ -81,5 +81,5 @@ def _kernel_size(text: str | None) -> int | None:
 
 def data_caches(caches: Sequence[Cache]) -> dict[int, Cache]:
     """Return the data or unified cache of each level, from the core outwards; empty: unknown."""
-    found = {cache.level: cache for cache in caches if cache.kind != "instruction"}
-    return dict(sorted(found.items()))
+    by_level = {cache.level: cache for cache in caches if cache.kind != "instruction"}
+    return dict(sorted(by_level.items()))

@@ -28,7 +28,7 @@ class Files:
     def names(self, folder: str, pattern: str) -> list[str]:
         """Return the paths in a folder that match a pattern, sorted."""
         base = self.root / folder
-        return sorted(str(found.relative_to(self.root)) for found in base.glob(pattern))
+        return sorted(str(path.relative_to(self.root)) for path in base.glob(pattern))
 
 
 def parse_cpu_list(text: str) -> tuple[int, ...]:

@@ -114,8 +114,8 @@ class System:
 
         The C library is asked where /sys says nothing and is this host's.
         """
-        found = caches_in_sys(self._files, usable_cpus()[0]) or caches_in_sys(self._files, 0)
-        return found or (caches_in_sysconf() if self.root == Path("/") else ())
+        caches = caches_in_sys(self._files, usable_cpus()[0]) or caches_in_sys(self._files, 0)
+        return caches or (caches_in_sysconf() if self.root == Path("/") else ())
 
     def cache_instances(self, cache: Cache) -> int:
         """Return how many caches like this one the usable CPUs have among them."""

@@ -54,13 +54,13 @@ def _cores(files: Files, cpus: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 
 def _nodes(files: Files, cpus: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    found = {}
+    nodes = {}
     for path in files.names("sys/devices/system/node", "node[0-9]*"):
         number = int(path.rsplit("node", 1)[1])
         members = parse_cpu_list(files.read(f"{path}/cpulist") or "")
-        found[number] = tuple(cpu for cpu in cpus if cpu in members)
+        nodes[number] = tuple(cpu for cpu in cpus if cpu in members)
     # A node may have memory and no CPU, or none that may be used.
-    return {f"node {number}": members for number, members in sorted(found.items()) if members}
+    return {f"node {number}": members for number, members in sorted(nodes.items()) if members}
 
 
 def _kinds(files: Files, cpus: Sequence[int]) -> dict[str, tuple[int, ...]]:

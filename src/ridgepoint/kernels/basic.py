@@ -141,12 +141,12 @@ def _kernel(name: str, steps: Sequence[Step], width_bits: int, *, chains: int = 
     def step(result: str, u: int, k: int) -> str:
         number = u * chains + k
         offset = number * n_lanes * _ELEMENT_BYTES % _ARRAY_BYTES
-        one = steps[number % len(steps)]
-        return _code(one, vector, width_bits, result=result, x=value(k, u), offset=offset)
+        step = steps[number % len(steps)]
+        return _code(step, vector, width_bits, result=result, x=value(k, u), offset=offset)
 
-    kinds = [one.kind for one in steps]
+    kinds = [step.kind for step in steps]
     mnemonics = _VECTOR_MNEMONICS if width_bits else _SCALAR_MNEMONICS
-    loads = times * sum(one.addressed for one in steps)
+    loads = times * sum(step.addressed for step in steps)
     return Kernel(
         name=f"{name} {width_name(width_bits)}",
         ir=chains_ir(
@@ -166,7 +166,7 @@ def _kernel(name: str, steps: Sequence[Step], width_bits: int, *, chains: int = 
                 (mnemonics[kind], times * kinds.count(kind)) for kind in dict.fromkeys(kinds)
             ),
         ),
-        work_per_repeat=times * n_lanes * sum(one.bops for one in steps),
+        work_per_repeat=times * n_lanes * sum(step.bops for step in steps),
         operands=OPERANDS[: 2 + chains],
         pseudo_code=_pseudo_code(steps, chains, unroll, n_lanes),
     )
@@ -181,23 +181,23 @@ def _pseudo_code(steps: Sequence[Step], chains: int, unroll: int, n_lanes: int) 
         "lea": "x[k] = address of p[x[k]]",
     }
     lines = [f"for u in range({unroll}):", f"    for k in range({chains}):   # one, in turn, of"]
-    for one in steps:
-        formula = formulas[one.kind].format("p[i]" if one.addressed else "b")
-        lines.append(f"        {formula}   # {one.bops} BOP x {n_lanes}")
+    for step in steps:
+        formula = formulas[step.kind].format("p[i]" if step.addressed else "b")
+        lines.append(f"        {formula}   # {step.bops} BOP x {n_lanes}")
     return "\n".join(lines)
 
 
-def _code(one: Step, vector: str, width_bits: int, *, result: str, x: str, offset: int) -> str:
+def _code(step: Step, vector: str, width_bits: int, *, result: str, x: str, offset: int) -> str:
     """Return the code of one step; vectors of 128 bit in the form of SSE, with two operands."""
-    name = _instruction(one.kind, width_bits)
+    name = _instruction(step.kind, width_bits)
     register = {0: "r", _MASKED: "v"}.get(width_bits, "x")
     # Operands are numbered in the order of the constraints, results first.
-    given, taken = ("ptr %data, i64 %i", "r,r") if one.addressed else (f"{vector} %b", register)
+    given, taken = ("ptr %data, i64 %i", "r,r") if step.addressed else (f"{vector} %b", register)
 
     def y(first: int) -> str:
-        return f"{offset}(${first},${first + 1},8)" if one.addressed else f"${first}"
+        return f"{offset}(${first},${first + 1},8)" if step.addressed else f"${first}"
 
-    if one.kind == "compare" and width_bits in UNKEPT_BITS:
+    if step.kind == "compare" and width_bits in UNKEPT_BITS:
         mask, kept = (", %k1", "k1") if width_bits else ("", "flags")
         constraints = f"{register},{taken},~{{{kept}}}"
         return (
@@ -205,9 +205,9 @@ def _code(one: Step, vector: str, width_bits: int, *, result: str, x: str, offse
             f"({vector} {x}, {given})\n"
             f"  {result} = bitcast {vector} {x} to {vector}"
         )
-    if one.kind == "lea":
+    if step.kind == "lea":
         text, constraints, given = f"{name} ($1,$2,8), $0", "=r,r,r", f"ptr %data, i64 {x}"
-    elif one.kind == "load":
+    elif step.kind == "load":
         text, constraints = f"{name} {y(1)}, $0", f"={register},{taken}"
     else:
         again = ", $0" if width_bits > _SSE_BITS else ""

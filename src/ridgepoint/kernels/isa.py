@@ -45,7 +45,7 @@ class Isa:
     def known_architecture(self) -> Architecture | None:
         """The architecture, if the kernels that have no general form know it."""
         known: tuple[Architecture, ...] = ("x86_64", "aarch64")
-        return next((each for each in known if each == self.architecture), None)
+        return next((feature for feature in known if feature == self.architecture), None)
 
     @property
     def vector_widths(self) -> tuple[int, ...]:

@@ -55,18 +55,18 @@ def issue(mix: tuple[str, ...]) -> Kernel:
     mix : tuple of str
         One of `MIXES`.
     """
-    size = sum(len(_MNEMONICS[each]) for each in mix)
+    size = sum(len(_MNEMONICS[kind]) for kind in mix)
     times = -(-_LEAST // size)
     targets = cycle(_TARGETS)
-    body = [line for each in mix * times for line in _lines(each, targets)]
+    body = [line for kind in mix * times for line in _lines(kind, targets)]
     # One piece of assembly: between two the compiler might put instructions of its own.
     lines = (f"movq $0, %{_COUNTER}", "1:", *body, f"decq %{_COUNTER}", "jnz 1b", "2:")
     clobbered = ",".join(f"~{{{name}}}" for name in (*_TARGETS, _SOURCE, _COUNTER, "flags"))
-    mnemonics = list(chain.from_iterable(_MNEMONICS[each] for each in mix * times))
+    mnemonics = list(chain.from_iterable(_MNEMONICS[kind] for kind in mix * times))
     # JNZ is JNE: the loop's own is one more.
     counted = {name: mnemonics.count(name) for name in dict.fromkeys(mnemonics)}
     counted["JNE"] = counted.get("JNE", 0) + 1
-    what = ", ".join(" and ".join(_MNEMONICS[each]).lower() for each in mix)
+    what = ", ".join(" and ".join(_MNEMONICS[kind]).lower() for kind in mix)
     return Kernel(
         name=f"issue: {what}",
         ir=f"""
@@ -84,17 +84,17 @@ define void @{ENTRY}(ptr %data, i64 %size, i64 %repeats) #0 {{
     )
 
 
-def _lines(each: str, targets: cycle[str]) -> tuple[str, ...]:
+def _lines(kind: str, targets: cycle[str]) -> tuple[str, ...]:
     """Return the instructions of one part of a mix, as assemblers write them."""
-    if each == "nop":
+    if kind == "nop":
         return ("nop",)
-    if each == "compare":
+    if kind == "compare":
         return (f"cmpq %{_SOURCE}, %{_SOURCE}", "jne 2f")
     (target,) = islice(targets, 1)
-    return (f"{each}q %{_SOURCE}, %{target}",)
+    return (f"{kind}q %{_SOURCE}, %{target}",)
 
 
 def _shown(mix: tuple[str, ...]) -> tuple[str, ...]:
     """Return the parts of a mix for readers."""
     said = {"nop": "nop", "mov": "x[k] = s", "add": "x[k] += s", "compare": "if s != s: leave"}
-    return tuple(said[each] for each in mix)
+    return tuple(said[kind] for kind in mix)

@@ -142,7 +142,7 @@ def _alone(
             operation=name if chains == 1 else operation,
             precision=precision,
             width_bits=width_bits,
-            flop=n_lanes * sum(FLOP_PER_LANE[each] * times for each, times in executes),
+            flop=n_lanes * sum(FLOP_PER_LANE[operation] * times for operation, times in executes),
             executes=executes,
         ),
         work_per_repeat=n_lanes * FLOP_PER_LANE[operation] * number,

@@ -107,9 +107,10 @@ def printed(text: str) -> Span:
 def recomputed(formula: Callable[..., float], *inputs: Span) -> Span:
     """Return what a formula, monotone in each input, makes of numbers that are rounded."""
     corners = [
-        formula(*corner) for corner in itertools.product(*((one.low, one.high) for one in inputs))
+        formula(*corner)
+        for corner in itertools.product(*((given.low, given.high) for given in inputs))
     ]
-    value = formula(*(one.value for one in inputs))
+    value = formula(*(given.value for given in inputs))
     return Span(value=value, low=min(corners), high=max(corners))
 
 

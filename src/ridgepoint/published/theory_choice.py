@@ -87,7 +87,7 @@ def settle(choices: Choices, reached: Mapping[Key, float]) -> Settled:
     if len(choices.each) < 2:
         return Settled(theory=choices.common)
     fma = {key: value for key, value in reached.items() if key[1].startswith("fma ")}
-    left = [one for one in choices.each if not _is_exceeded(one, fma)]
+    left = [choice for choice in choices.each if not _is_exceeded(choice, fma)]
     if not left:
         # A file is wrong, or the clock: neither of which tells one choice from another.
         return Settled(theory=_among(choices, choices.each))
@@ -102,7 +102,7 @@ def settle(choices: Choices, reached: Mapping[Key, float]) -> Settled:
     near = [value for value in values if got / value >= NEAR]
     if len(near) != 1 or any(got / value > FAR for value in values if value not in near):
         return Settled(theory=_among(choices, left))
-    taken = [one for one in left if _figure(one, widest) == near[0]]
+    taken = [theory for theory in left if _figure(theory, widest) == near[0]]
     return Settled(
         theory=_among(choices, taken), cautions=(_inferred(widest, got, near[0], values),)
     )
@@ -110,7 +110,7 @@ def settle(choices: Choices, reached: Mapping[Key, float]) -> Settled:
 
 def _values(theories: Sequence[Theory], key: Key) -> list[float]:
     """Return the different figures that theories have of a ceiling; none if one has none."""
-    figures = [_figure(one, key) for one in theories]
+    figures = [_figure(theory, key) for theory in theories]
     known = [figure for figure in figures if figure is not None]
     return sorted(set(known)) if len(known) == len(figures) else []
 
@@ -143,15 +143,15 @@ def _common(theories: Sequence[Theory], *, named: Identity) -> Theory:
     return replace(reduce(_shared, theories), name=named.title or theories[0].name, note=None)
 
 
-def _shared(one: Theory, other: Theory) -> Theory:
+def _shared(theory: Theory, other: Theory) -> Theory:
     """Return the figures that two theories have alike."""
     alike = {
         key: figure
-        for key, figure in one.figures.items()
+        for key, figure in theory.figures.items()
         if (twin := other.figures.get(key)) is not None
         and (twin.value, twin.unit) == (figure.value, figure.unit)
     }
-    return replace(one, figures=alike)
+    return replace(theory, figures=alike)
 
 
 def _inferred(key: Key, reached: float, taken: float, values: Sequence[float]) -> Caution:

@@ -76,7 +76,7 @@ def working_sets(curve: MissCurve) -> tuple[WorkingSet, ...]:
     --------
     Ten turns over 100 lines: from 6400 byte on all but the first are in the cache.
 
-    >>> from ridgepoint.core.counts import MissCurve
+    >>> from ridgepoint.core.miss_curve import MissCurve
     >>> sizes, none = (3200, 6336, 6400, 12800), (0, 0, 0, 0)
     >>> working_sets(
     ...     MissCurve(

@@ -98,9 +98,11 @@ def _list(cases: Sequence[DatacenterCase]) -> None:
 
     table = plain_table("workload", "does", "steps", "size", right=("size",))
     for name in dict.fromkeys(case.workload for case in cases):
-        own = [case for case in cases if case.workload == name]
-        size = f"{own[0].size} {own[0].size_unit}"
-        table.add_row(name, _workloads()[name].summary, ", ".join(case.step for case in own), size)
+        steps = [case for case in cases if case.workload == name]
+        size = f"{steps[0].size} {steps[0].size_unit}"
+        table.add_row(
+            name, _workloads()[name].summary, ", ".join(case.step for case in steps), size
+        )
     common.console().print(table)
 
 
@@ -124,5 +126,5 @@ def _draw(study: DatacenterStudy, folder: Path) -> None:
 
     points = datacenter_points(study.results)
     if points:
-        cores = min(max(one.case.threads for one in study.results), study.machine.cores)
+        cores = min(max(result.case.threads for result in study.results), study.machine.cores)
         save(dc_page(study.machine, points, cores=float(cores)), folder / "dc_roofline.svg")

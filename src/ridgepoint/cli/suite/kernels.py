@@ -130,8 +130,8 @@ def _chosen(names: Sequence[str]) -> list[Workload]:
     here = all_workloads()
     chosen: dict[str, Workload] = {}
     for name in names:
-        family = [each for each in here if each.family == name]
-        chosen.update((each.name, each) for each in family or [find(name)])
+        family = [workload for workload in here if workload.family == name]
+        chosen.update((workload.name, workload) for workload in family or [find(name)])
     return list(chosen.values()) if names else list(here)
 
 
@@ -189,11 +189,11 @@ def _status(study: KernelStudy) -> int:
     from ridgepoint.suites.kernels import all_workloads
 
     # Ours can run anywhere; kept results may be of a library that is not here.
-    ours = {each.name for each in all_workloads() if each.is_handwritten}
-    exact = [one for one in study.results if one.case.workload in ours]
+    ours = {workload.name for workload in all_workloads() if workload.is_handwritten}
+    exact = [result for result in study.results if result.case.workload in ours]
     right = (
-        one.measurement is not None
-        and one.measurement.counted.counts.work_flop == one.expected.work_flop
-        for one in exact
+        result.measurement is not None
+        and result.measurement.counted.counts.work_flop == result.expected.work_flop
+        for result in exact
     )
     return 0 if all(right) else 1

@@ -188,13 +188,13 @@ def suite_figures(
     """
     figures = {}
     for figure in _figures(names):
-        own = _results_of(figure, results)
-        if any(one.measurement is not None for one in own):
-            clock_hz = _clock_hz(own, machine) if in_cycles else None
+        drawn = _results_of(figure, results)
+        if any(result.measurement is not None for result in drawn):
+            clock_hz = _clock_hz(drawn, machine) if in_cycles else None
             unknown = ["no axis in flop/cycle: the core clock is unknown"]
             figures[figure.name] = paths_chart(
                 machine,
-                own,
+                drawn,
                 title=f"{figure.name}: {figure.title}",
                 direction=figure.direction,
                 work=figure.work,
@@ -210,11 +210,11 @@ def absent_figures(
     """Return why figures are not drawn, in one line each, by name."""
     absences = {}
     for figure in _figures(names):
-        own = _results_of(figure, results)
-        if any(one.measurement is not None for one in own):
+        drawn = _results_of(figure, results)
+        if any(result.measurement is not None for result in drawn):
             continue
-        if own:
-            absences[figure.name] = f"none could be measured, {own[0].case}: {own[0].failure}"
+        if drawn:
+            absences[figure.name] = f"none could be measured, {drawn[0].case}: {drawn[0].failure}"
         else:
             wanted = ", ".join(" or ".join(kernel) for kernel in figure.kernels)
             of = {"one": "one thread", "all": "several threads", "both": "any threads"}
@@ -266,18 +266,18 @@ def _sizes(workload: Workload) -> tuple[int, ...]:
 
 def _results_of(figure: SuiteFigure, results: Sequence[Result]) -> list[Result]:
     """Return the results that a figure is of, kernel by kernel."""
-    most = max((one.case.threads for one in results), default=1)
-    own = [
-        one
-        for one in results
-        if one.case.state == figure.state and figure.wants(one.case.threads, most)
+    most = max((result.case.threads for result in results), default=1)
+    drawn = [
+        result
+        for result in results
+        if result.case.state == figure.state and figure.wants(result.case.threads, most)
     ]
     order = _chosen(
         figure.kernels,
-        [one.case.workload for one in own],
-        preferred=[one.case.workload for one in own if one.measurement is not None],
+        [result.case.workload for result in drawn],
+        preferred=[result.case.workload for result in drawn if result.measurement is not None],
     )
-    return [one for name in order for one in own if one.case.workload == name]
+    return [result for name in order for result in drawn if result.case.workload == name]
 
 
 def _clock_hz(results: Iterable[Result], machine: Machine) -> float | None:
@@ -287,8 +287,8 @@ def _clock_hz(results: Iterable[Result], machine: Machine) -> float | None:
         return machine.host.frequency_hz
     clocks = [
         clock
-        for one in results
-        if one.measurement is not None
-        and (clock := one.measurement.context.frequency_hz) is not None
+        for result in results
+        if result.measurement is not None
+        and (clock := result.measurement.context.frequency_hz) is not None
     ]
     return statistics.median(clocks) if clocks else None

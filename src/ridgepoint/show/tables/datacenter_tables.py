@@ -32,8 +32,8 @@ def datacenter(study: DatacenterStudy) -> RenderableType:
     study : DatacenterStudy
     """
     cases = measured_cases(study.results)
-    modern = [one for one in cases if not one.case.is_traditional]
-    traditional = [one for one in cases if one.case.is_traditional]
+    modern = [measured for measured in cases if not measured.case.is_traditional]
+    traditional = [measured for measured in cases if measured.case.is_traditional]
     tables = [
         _bounds("Table 2: the roofline in flop", _first(modern), study.machine, "flop"),
         _before_and_after(modern),
@@ -46,8 +46,8 @@ def datacenter(study: DatacenterStudy) -> RenderableType:
         ),
         _gains("Table 14: what software prefetches gain", modern, "ILP", ("prefetch",)),
     ]
-    failures = dict.fromkeys(why for one in study.results for why in one.failures)
-    cautions = [caution for one in cases for caution in one.measurement.all_cautions]
+    failures = dict.fromkeys(why for result in study.results for why in result.failures)
+    cautions = [caution for measured in cases for caution in measured.measurement.all_cautions]
     return Group(
         *_head(study),
         *(part for table in tables if table is not None for part in table),
@@ -62,13 +62,13 @@ def _levels(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
     """Return how far counts of instructions lie from what the source defines."""
     rows = [
         (
-            str(one.case),
-            _amount(one.source.total),
-            _ratio(one.refined_over_source),
-            _ratio(one.eq3_over_source),
+            str(measured.case),
+            _amount(measured.source.total),
+            _ratio(measured.refined_over_source),
+            _ratio(measured.eq3_over_source),
         )
-        for one in cases
-        if one.source is not None
+        for measured in cases
+        if measured.source is not None
     ]
     columns = ("workload", "source", "refined / source", "Eq. (3) / source")
     return _table("BOPs at three levels", columns, rows)
@@ -76,7 +76,7 @@ def _levels(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
 
 def _ceilings(machine: Machine) -> Iterator[RenderableType]:
     """Return the machine's ceilings by the paper's equations and measured, where it has any."""
-    if any(one.measured is not None for one in by_design(machine)):
+    if any(ceiling.measured is not None for ceiling in by_design(machine)):
         yield Padding(Text("Ceilings", style="bold"), (1, 0, 0, 0))
         yield ceilings(machine)
 
@@ -96,7 +96,7 @@ def ceilings(machine: Machine) -> RenderableType:
 
 
 def _head(study: DatacenterStudy) -> Iterator[RenderableType]:
-    sources = [one for one in study.results if one.source is not None]
+    sources = [result for result in study.results if result.source is not None]
     how = "their sources" if len(sources) == len(study.results) else "their instructions"
     if sources and len(sources) < len(study.results):
         how = "their sources where these could be counted, else their instructions"
@@ -106,7 +106,7 @@ def _head(study: DatacenterStudy) -> Iterator[RenderableType]:
 
 
 def _first(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
-    return [one for one in cases if one.case.step == "original"]
+    return [measured for measured in cases if measured.case.step == "original"]
 
 
 def _table(
@@ -127,28 +127,28 @@ def _bounds(
 ) -> list[RenderableType] | None:
     unit = WORK_UNITS[metric]
     rows = []
-    for one in cases:
-        bound, bottleneck = one.bound(machine, metric)
-        said = "no such work" if one.work(metric) == 0 else bottleneck or UNKNOWN
-        rate, intensity = one.rate(metric), one.intensity(metric)
-        rows.append((one.case.title, _rate(rate), _ratio(intensity), _rate(bound), said))
+    for measured in cases:
+        bound, bottleneck = measured.bound(machine, metric)
+        label = "no such work" if measured.work(metric) == 0 else bottleneck or UNKNOWN
+        rate, intensity = measured.rate(metric), measured.intensity(metric)
+        rows.append((measured.case.title, _rate(rate), _ratio(intensity), _rate(bound), label))
     return _table(title, ("workload", f"{unit}/s", f"{unit}/byte", "bound", "bottleneck"), rows)
 
 
 def _before_and_after(cases: Sequence[MeasuredCase]) -> list[RenderableType] | None:
     rows = []
-    for name in dict.fromkeys(one.case.title for one in cases):
-        own = [one for one in cases if one.case.title == name]
-        best = min(own, key=lambda one: one.runtime_s or float("inf"))
-        for one in own[:1] if best is own[0] else (own[0], best):
+    for name in dict.fromkeys(measured.case.title for measured in cases):
+        steps = [measured for measured in cases if measured.case.title == name]
+        best = min(steps, key=lambda measured: measured.runtime_s or float("inf"))
+        for measured in steps[:1] if best is steps[0] else (steps[0], best):
             rows.append(
                 (
-                    f"{name}, {one.case.step}",
-                    _rate(one.rate("bop")),
-                    _ratio(one.intensity("bop")),
-                    _rate(one.rate("flop")),
-                    _ratio(one.intensity("flop")),
-                    _seconds(one.runtime_s),
+                    f"{name}, {measured.case.step}",
+                    _rate(measured.rate("bop")),
+                    _ratio(measured.intensity("bop")),
+                    _rate(measured.rate("flop")),
+                    _ratio(measured.intensity("flop")),
+                    _seconds(measured.runtime_s),
                 )
             )
     columns = ("workload", "BOP/s", "BOP/byte", "flop/s", "flop/byte", "time")
@@ -158,14 +158,14 @@ def _before_and_after(cases: Sequence[MeasuredCase]) -> list[RenderableType] | N
 def _tools(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
     rows = [
         (
-            one.case.title,
-            _amount(one.work("bop")),
-            f"{one.case.size} {one.case.size_unit}",
-            _amount(one.measurement.counted.counts.eq3_bop),
-            _seconds(one.runtime_s),
+            measured.case.title,
+            _amount(measured.work("bop")),
+            f"{measured.case.size} {measured.case.size_unit}",
+            _amount(measured.measurement.counted.counts.eq3_bop),
+            _seconds(measured.runtime_s),
         )
-        for one in _first(cases)
-        if one.case.workload in _TOOLS
+        for measured in _first(cases)
+        if measured.case.workload in _TOOLS
     ]
     return _table("Table 7: measuring tools", ("tool", "BOPs", "scale", "by Eq. (3)", "time"), rows)
 
@@ -189,14 +189,14 @@ def _efficiency(cases: Iterable[MeasuredCase], machine: Machine) -> list[Rendera
 def _traditional(cases: Iterable[MeasuredCase], machine: Machine) -> list[RenderableType] | None:
     rows = [
         (
-            one.case.title,
-            _rate(one.rate("flop")),
-            _share(one.share_of_peak(machine, "flop")),
-            _rate(one.rate("bop")),
-            _share(one.share_of_peak(machine, "bop")),
+            measured.case.title,
+            _rate(measured.rate("flop")),
+            _share(measured.share_of_peak(machine, "flop")),
+            _rate(measured.rate("bop")),
+            _share(measured.share_of_peak(machine, "bop")),
         )
-        for one in cases
-        if one.case.step == "ILP"
+        for measured in cases
+        if measured.case.step == "ILP"
     ]
     columns = ("workload", "flop/s", "of peak", "BOP/s", "of peak BOP/s")
     return _table("Table 10: traditional workloads", columns, rows)
@@ -207,23 +207,26 @@ def _gains(
 ) -> list[RenderableType] | None:
     """Return what each step gains in BOP/s, and in time: it is the time that users wait for."""
     by_title: dict[str, dict[Step, MeasuredCase]] = {}
-    for one in cases:
-        by_title.setdefault(one.case.title, {})[one.case.step] = one
+    for measured in cases:
+        by_title.setdefault(measured.case.title, {})[measured.case.step] = measured
     rows = []
     for steps in by_title.values():
         base = steps.get(before)
         later = [steps[step] for step in after if step in steps]
         if base is None or not later:
             continue
-        for one in (base, *later):
-            gain = over(one.rate("bop"), base.rate("bop")), over(base.runtime_s, one.runtime_s)
+        for measured in (base, *later):
+            gain = (
+                over(measured.rate("bop"), base.rate("bop")),
+                over(base.runtime_s, measured.runtime_s),
+            )
             rows.append(
                 (
-                    f"{one.case.title}, {one.case.step}",
-                    _rate(one.rate("bop")),
-                    _ratio(one.intensity("bop")),
-                    _rate(one.bytes_per_s),
-                    *((_NONE, _NONE) if one is base else map(_times, gain)),
+                    f"{measured.case.title}, {measured.case.step}",
+                    _rate(measured.rate("bop")),
+                    _ratio(measured.intensity("bop")),
+                    _rate(measured.bytes_per_s),
+                    *((_NONE, _NONE) if measured is base else map(_times, gain)),
                 )
             )
     columns = ("workload", "BOP/s", "BOP/byte", "byte/s", "BOP/s gain", "time gain")

@@ -31,8 +31,14 @@ _TOO_FAST = 0.9
 def programs() -> RenderableType:
     """Return a table of the programs there are."""
     table = plain_table("program", "does", "size", "counts", "checked", right=("size",))
-    for one in PROGRAMS.values():
-        table.add_row(one.name, one.summary, f"{one.default_size:,}", one.size_unit, one.checks)
+    for program in PROGRAMS.values():
+        table.add_row(
+            program.name,
+            program.summary,
+            f"{program.default_size:,}",
+            program.size_unit,
+            program.checks,
+        )
     return table
 
 
@@ -65,7 +71,10 @@ def _row(run: DistributedRun) -> tuple[str, ...]:
         _time(step.median),
         percent((step.q3 - step.q1) / step.median),
         *(_time(run.part_s(name).median) for name in ("compute", "network")),
-        *(UNKNOWN if one is None else _time(float(one.time_s)) for one in (sequential, overlapped)),
+        *(
+            UNKNOWN if bound is None else _time(float(bound.time_s))
+            for bound in (sequential, overlapped)
+        ),
         UNKNOWN if sequential is None else f"{step.median / float(sequential.time_s) - 1:+.0%}",
         UNKNOWN if run.check is None else "passed" if run.check.passed else "wrong",
     )
@@ -96,14 +105,14 @@ def _where(run: DistributedRun) -> str:
 def _ceilings(run: DistributedRun) -> str:
     if run.ceilings is None:
         return ""
-    found = run.ceilings
-    said = [
-        f"BLAS {_rate(found.flop_per_s, 'flop/s')} in {found.precision}",
-        f"memory {_rate(found.memory_bytes_per_s, 'B/s')}",
+    ceilings = run.ceilings
+    rates = [
+        f"BLAS {_rate(ceilings.flop_per_s, 'flop/s')} in {ceilings.precision}",
+        f"memory {_rate(ceilings.memory_bytes_per_s, 'B/s')}",
     ]
-    if found.link_bytes_per_s:
-        said.append(f"network {_rate(found.link_bytes_per_s, 'B/s')} each way")
-    return f"a rank of {run.program} reaches, all at once: {', '.join(said)}"
+    if ceilings.link_bytes_per_s:
+        rates.append(f"network {_rate(ceilings.link_bytes_per_s, 'B/s')} each way")
+    return f"a rank of {run.program} reaches, all at once: {', '.join(rates)}"
 
 
 def _too_fast(run: DistributedRun) -> str:

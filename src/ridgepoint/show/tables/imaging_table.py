@@ -44,10 +44,10 @@ def _of_host(study: ImagingStudy) -> RenderableType:
     head = _head(study, "1 thread" if number == 1 else f"{number} threads")
     right = ("work", "/ formula", "traffic", "flop/byte", "time", "vis/s")
     table = plain_table("stage", "caches", *right, "one execution", right=right)
-    for one in results:
-        if one.failure is None:
-            table.add_row(*map(Text, _row(one)))
-    doubts = [caution for one in results for caution in one.cautions if caution.code in _TOLD]
+    for result in results:
+        if result.failure is None:
+            table.add_row(*map(Text, _row(result)))
+    doubts = [caution for result in results for caution in result.cautions if caution.code in _TOLD]
     parts: list[RenderableType] = [Text(head), table, Text(_LEGEND), *not_measured(study)]
     if doubts:
         parts.append(caution_list(doubts, files=_libraries(doubts)))
@@ -57,17 +57,17 @@ def _of_host(study: ImagingStudy) -> RenderableType:
 def _of_gpu(study: ImagingStudy, name: str) -> RenderableType:
     right = ("work by formula", "time", "flop/s", "vis/s")
     table = plain_table("stage", *right, "one execution", right=right)
-    for one in study.results:
-        if one.failure is None:
-            known, rate = one.runtime_s, one.visibilities_per_s
+    for result in study.results:
+        if result.failure is None:
+            runtime, rate = result.runtime_s, result.visibilities_per_s
             table.add_row(
-                one.name,
-                format_si(one.expected_flop, "flop", digits=3),
-                shown_amount(known, "s", digits=3),
-                UNKNOWN if known is None
-                else format_si(one.expected_flop / known.median, "", digits=3),
+                result.name,
+                format_si(result.expected_flop, "flop", digits=3),
+                shown_amount(runtime, "s", digits=3),
+                UNKNOWN if runtime is None
+                else format_si(result.expected_flop / runtime.median, "", digits=3),
                 "" if rate is None else format_si(rate, "", digits=3),
-                one.summary,
+                result.summary,
             )  # fmt: skip
     return Group(Text(_head(study, printable(name))), table, Text(_ON_DEVICE), *not_measured(study))
 
@@ -80,58 +80,58 @@ def _head(study: ImagingStudy, where: str) -> str:
 
 
 def _libraries(doubts: Sequence[Caution]) -> list[str]:
-    return [word.rstrip(",") for one in doubts for word in one.seen.split() if ".so" in word]
+    return [word.rstrip(",") for doubt in doubts for word in doubt.seen.split() if ".so" in word]
 
 
 def stages_table(stages: Sequence[Stage]) -> RenderableType:
     """Return what would be measured."""
     table = plain_table("stage", "one execution", "flop by formula", right=("flop by formula",))
-    for each in stages:
-        table.add_row(each.name, each.summary, format_si(each.expected.flop, "", digits=3))
+    for stage in stages:
+        table.add_row(stage.name, stage.summary, format_si(stage.expected.flop, "", digits=3))
     return table
 
 
-def source_table(sources: Sequence[Recovered], found: Imaged) -> RenderableType:
+def source_table(sources: Sequence[Recovered], imaged: Imaged) -> RenderableType:
     """Return a table of the sources: what they are, and what the image says.
 
     Parameters
     ----------
     sources : sequence of Recovered
-    found : Imaged
+    imaged : Imaged
     """
     right = ("flux", "in the image", "index", "in the image ", "off by")
     table = plain_table("source", *right, right=right)
-    for one in sources:
+    for recovered in sources:
         table.add_row(
-            "extended" if one.source.fwhm else "point",
-            f"{one.source.flux_jy:.3f} Jy",
-            f"{one.flux_jy:.3f} Jy",
-            f"{one.source.index:.2f}",
-            UNKNOWN if one.index is None else f"{one.index:.2f}",
-            f"{one.offset_pixels:.2g} pixel",
+            "extended" if recovered.source.fwhm else "point",
+            f"{recovered.source.flux_jy:.3f} Jy",
+            f"{recovered.flux_jy:.3f} Jy",
+            f"{recovered.source.index:.2f}",
+            UNKNOWN if recovered.index is None else f"{recovered.index:.2f}",
+            f"{recovered.offset_pixels:.2g} pixel",
         )
-    ran = ", ".join(f"{name} {times}" for name, times in found.executions.items())
-    major, minor = found.beam.fwhm
+    ran = ", ".join(f"{name} {times}" for name, times in imaged.executions.items())
+    major, minor = imaged.beam.fwhm
     foot = (
-        f"executions: {ran}; {found.minor_cycles} minor cycles; beam {major:.2f} x {minor:.2f} "
-        f"pixel; residual {found.residual.std() * 1e3:.2f} mJy/beam (dirty "
-        f"{found.dirty.std() * 1e3:.0f})"
+        f"executions: {ran}; {imaged.minor_cycles} minor cycles; beam {major:.2f} x {minor:.2f} "
+        f"pixel; residual {imaged.residual.std() * 1e3:.2f} mJy/beam (dirty "
+        f"{imaged.dirty.std() * 1e3:.0f})"
     )
     return Group(table, Text(foot))
 
 
-def _row(one: StageResult) -> tuple[str, ...]:
-    work, moved, rate = one.work_flop, one.moved_bytes, one.visibilities_per_s
+def _row(result: StageResult) -> tuple[str, ...]:
+    work, moved, rate = result.work_flop, result.moved_bytes, result.visibilities_per_s
     return (
-        one.name,
-        one.state,
+        result.name,
+        result.state,
         shown_amount(work, "flop", digits=3),
-        UNKNOWN if one.work_ratio is None else f"{one.work_ratio:.2f}",
+        UNKNOWN if result.work_ratio is None else f"{result.work_ratio:.2f}",
         shown_amount(moved, "B", digits=3),
         _intensity(work, moved),
-        shown_amount(one.runtime_s, "s", digits=3),
+        shown_amount(result.runtime_s, "s", digits=3),
         "" if rate is None else format_si(rate, "", digits=3),
-        one.summary,
+        result.summary,
     )
 
 

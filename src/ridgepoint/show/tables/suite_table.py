@@ -36,7 +36,7 @@ def suite(study: KernelStudy) -> RenderableType:
         placed = _placed(result, result.measurement, study.machine)
         table.add_row(*map(Text, _row(result, result.measurement, placed)))
         cautions += result.measurement.all_cautions
-        cautions += [each for each in placed.cautions if each.code == "above-roof"]
+        cautions += [caution for caution in placed.cautions if caution.code == "above-roof"]
     parts: list[RenderableType] = [table, *not_measured(study)]
     if cautions:
         parts.append(caution_list(one_of_each_kind(cautions)))
@@ -78,15 +78,19 @@ def validation(validations: Sequence[Validation]) -> RenderableType:
     validations : sequence of Validation
     """
     table = plain_table("workload", "threads", "n", *QUANTITIES, right=("threads", *QUANTITIES))
-    for each in validations:
+    for comparison in validations:
         table.add_row(
-            each.workload,
-            str(each.threads),
-            f"{each.sizes[0]} to {each.sizes[-1]}" if len(each.sizes) > 1 else str(each.sizes[0]),
-            *(_shown_ratio(each.ratios[name]) for name in QUANTITIES),
+            comparison.workload,
+            str(comparison.threads),
+            _range(comparison.sizes),
+            *(_shown_ratio(comparison.ratios[name]) for name in QUANTITIES),
         )
     caption = Text("measured / expected, with cold caches: median (largest) over the sizes")
     return Group(caption, table)
+
+
+def _range(sizes: Sequence[int]) -> str:
+    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
 
 
 def _shown_ratio(ratio: Ratio | None) -> str:
@@ -103,9 +107,9 @@ def workloads(chosen: Sequence[Workload], missing: Mapping[str, tuple[str, str]]
         By name: what it lacks, and what to do.
     """
     table = plain_table("workload", "computes", "n", "several threads")
-    for each in chosen:
-        sizes = f"{each.sizes[0]} to {each.sizes[-1]}"
-        table.add_row(each.name, each.formula, sizes, "yes" if each.parallel else "no")
+    for workload in chosen:
+        several = "yes" if workload.parallel else "no"
+        table.add_row(workload.name, workload.formula, _range(workload.sizes), several)
     lacks: dict[tuple[str, str], list[str]] = {}
     for name, why in missing.items():
         lacks.setdefault(why, []).append(name)

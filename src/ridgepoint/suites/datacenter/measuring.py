@@ -42,21 +42,23 @@ def cases(
         Each in its default size, and not in its quick one.
     """
     chosen = [WORKLOADS[name] for name in dict.fromkeys(names)] or list(WORKLOADS.values())
-    return tuple(case for one in chosen for case in _steps(one, threads=threads, full=full))
+    return tuple(
+        case for workload in chosen for case in _steps(workload, threads=threads, full=full)
+    )
 
 
-def _steps(one: Workload, *, threads: int, full: bool) -> Iterator[DatacenterCase]:
+def _steps(workload: Workload, *, threads: int, full: bool) -> Iterator[DatacenterCase]:
     for step, variant, form in _STEPS:
-        if form in one.forms:
+        if form in workload.forms:
             yield DatacenterCase(
-                workload=one.name,
-                title=one.title,
-                is_traditional=one.traditional,
+                workload=workload.name,
+                title=workload.title,
+                is_traditional=workload.traditional,
                 step=step,
                 variant=variant,
                 form=form,
-                size=one.default_size if full else one.quick_size,
-                size_unit=one.size_unit,
+                size=workload.default_size if full else workload.quick_size,
+                size_unit=workload.size_unit,
                 threads=threads,
             )
 
@@ -95,7 +97,9 @@ def run_datacenter(
                 measurement=measured if isinstance(measured, Measurement) else None,
                 source=source if isinstance(source, BasicOperations) else None,
                 failures=tuple(
-                    str(one) for one in (measured, source) if isinstance(one, RidgepointError)
+                    str(outcome)
+                    for outcome in (measured, source)
+                    if isinstance(outcome, RidgepointError)
                 ),
             )
         )

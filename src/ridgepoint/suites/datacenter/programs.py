@@ -283,14 +283,14 @@ def arguments(
     form = form or workload.forms[0]
     if form not in workload.forms:
         raise ValueError(f"form must be one of {', '.join(workload.forms)}, got {form!r}")
-    given = ["--form", form, "--threads", str(threads), "--seed", str(seed)]
-    given += ["--repeat", str(repeat)]
+    words = ["--form", form, "--threads", str(threads), "--seed", str(seed)]
+    words += ["--repeat", str(repeat)]
     if input is not None:
-        given += ["--input", fspath(input)]
+        words += ["--input", fspath(input)]
     else:
-        given += ["--generate", "--size", str(workload.default_size if size is None else size)]
+        words += ["--generate", "--size", str(workload.default_size if size is None else size)]
     if check:
-        given.append("--check")
+        words.append("--check")
     if results is not None:
-        given += ["--results", fspath(results)]
-    return [*given, *options]
+        words += ["--results", fspath(results)]
+    return [*words, *options]

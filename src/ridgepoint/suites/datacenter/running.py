@@ -31,8 +31,8 @@ def command(name: str, *, variant: str = "baseline", **options: Any) -> list[str
     CannotMeasure
         If it cannot be compiled.
     """
-    given = arguments(name, **options)
-    return [str(build(name, variant=variant)), *given]
+    words = arguments(name, **options)
+    return [str(build(name, variant=variant)), *words]
 
 
 def generate(

@@ -131,7 +131,7 @@ def mean(
 ) -> float | None:
     """Return the mean of an amount over cases; None: it is not known of all."""
     amounts = [amount(case) for case in cases]
-    known = [one for one in amounts if one is not None]
+    known = [amount for amount in amounts if amount is not None]
     return sum(known) / len(known) if known and len(known) == len(amounts) else None
 
 

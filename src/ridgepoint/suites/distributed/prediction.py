@@ -55,14 +55,16 @@ def rates_of(runs: Iterable[DistributedRun]) -> NodeRates:
     ValueError
         If none has ceilings, or precisions differ.
     """
-    found = [run.ceilings for run in runs if run.ceilings is not None]
-    if len({one.precision for one in found}) != 1:
+    ceilings = [run.ceilings for run in runs if run.ceilings is not None]
+    if len({ceiling.precision for ceiling in ceilings}) != 1:
         raise ValueError("runs must have ceilings, of one precision")
-    links = [rate for one in found for rate in one.link_bytes_per_s]
+    links = [rate for ceiling in ceilings for rate in ceiling.link_bytes_per_s]
     return NodeRates(
-        precision=found[0].precision,
-        flop_per_s=median(rate for one in found for rate in one.flop_per_s),
-        memory_bytes_per_s=median(rate for one in found for rate in one.memory_bytes_per_s),
+        precision=ceilings[0].precision,
+        flop_per_s=median(rate for ceiling in ceilings for rate in ceiling.flop_per_s),
+        memory_bytes_per_s=median(
+            rate for ceiling in ceilings for rate in ceiling.memory_bytes_per_s
+        ),
         link_bytes_per_s=median(links) if links else None,
     )
 

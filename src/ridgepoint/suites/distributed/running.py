@@ -49,8 +49,8 @@ def command(
     """
     program = find(name)
     chosen = program.default_size if size is None else size
-    given = [program.size_option, str(chosen), "--threads", str(threads)]
-    return [sys.executable, "-m", program.module, *given, *options]
+    words = [program.size_option, str(chosen), "--threads", str(threads)]
+    return [sys.executable, "-m", program.module, *words, *options]
 
 
 def run_programs(
@@ -143,20 +143,20 @@ def run_program(
     _require_mpi4py()
     started = find_launcher(ranks, text=launcher)
     more = [] if ranks <= len(os.sched_getaffinity(0)) else ["--nap", _SHARING_NAP_S]
-    own = command(name, size=size, threads=threads, options=[*more, *options])
-    answer = _run([*started.command, *own], limit_s, name)
-    line = next((one for one in answer.output.splitlines() if one.startswith("{")), None)
+    words = command(name, size=size, threads=threads, options=[*more, *options])
+    answer = _run([*started.command, *words], limit_s, name)
+    line = next((text for text in answer.output.splitlines() if text.startswith("{")), None)
     if line is not None:
-        found = decoded(line)
-        if found.check is not None and not found.check.passed:
+        run = decoded(line)
+        if run.check is not None and not run.check.passed:
             raise ProgramFailed(
                 f"cannot take the times of {name!r}",
-                reason=f"its result is wrong: {found.check.what}, {found.check.error}",
+                reason=f"its result is wrong: {run.check.what}, {run.check.error}",
                 remedy="run it again; if it stays wrong, see whether BLAS and MPI are sound",
                 exit_status=1,
             )
         if answer.status == 0:
-            return found
+            return run
     raise ProgramFailed(
         f"cannot run {name!r} on {ranks} ranks",
         reason=_reason(answer.complaints)
@@ -189,9 +189,13 @@ def _run(whole: Sequence[str], limit_s: float, name: str) -> Answer:
 def _reason(errors: str) -> str:
     """Return what a program said last before the launcher began to say that it ended."""
     lines = errors.splitlines()
-    own = [line.strip() for line in _before_rule(lines) if line.strip()]
-    said = own or [line.strip() for line in lines if line.strip() and set(line.strip()) != {"-"}]
-    return said[-1 if own else 0].rsplit("error: ", 1)[-1].rstrip(".") if said else ""
+    before = [line.strip() for line in _before_rule(lines) if line.strip()]
+    complaints = before or [
+        line.strip() for line in lines if line.strip() and set(line.strip()) != {"-"}
+    ]
+    return (
+        complaints[-1 if before else 0].rsplit("error: ", 1)[-1].rstrip(".") if complaints else ""
+    )
 
 
 def _before_rule(lines: Sequence[str]) -> list[str]:

@@ -24,10 +24,10 @@ def namespace(*arrays: Array) -> Any:
     TypeError
         If they are of several libraries, or of one without the array API.
     """
-    found = {id(one): one for one in map(_namespace, arrays)}
-    if len(found) != 1:
+    libraries = {id(library): library for library in map(_namespace, arrays)}
+    if len(libraries) != 1:
         raise TypeError("arrays must be of one library")
-    return next(iter(found.values()))
+    return next(iter(libraries.values()))
 
 
 def _namespace(array: Array) -> Any:
@@ -47,8 +47,8 @@ def to_host(array: Array) -> npt.NDArray[np.float64]:
 
 def on_host(array: Array) -> npt.NDArray[Any]:
     """Return an array for NumPy, itself if it is one."""
-    own = array.get() if hasattr(array, "get") else array  # CuPy copies only when told to
-    return np.asarray(own)
+    values = array.get() if hasattr(array, "get") else array  # CuPy copies only when told to
+    return np.asarray(values)
 
 
 def peak_of(image: Array) -> tuple[int, int]:

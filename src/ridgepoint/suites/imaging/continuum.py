@@ -124,30 +124,30 @@ class Imager:
         """Return an image for each Taylor term, or so many orders, over the sum of the weights."""
         self.executions["invert"] += 1
         total = float(namespace(self.weights).sum(self.weights))
-        found = []
+        images = []
         for order in range(self.terms if orders is None else orders):
             image = self.gridder.invert(visibilities, self.weights * self._taylor(order))
             image /= total
-            found.append(image)
-        return found
+            images.append(image)
+        return images
 
     def predict(self, models: Sequence[Array]) -> Array:
         """Return the visibilities of a model of Taylor terms."""
         self.executions["predict"] += 1
-        seen = self.gridder.predict(models[0])
+        visibilities = self.gridder.predict(models[0])
         for order, model in enumerate(models[1:], start=1):
             term = self.gridder.predict(model)
             term *= self._taylor(order)
-            seen += term
-        return seen
+            visibilities += term
+        return visibilities
 
     def responses(self, orders: int) -> list[Array]:
         """Return the point-spread functions of so many orders: the first is 1 in the middle."""
         ones = self.gridder.array(np.ones(self.observation.shape, dtype=np.complex128))
-        found = self.invert(ones, orders=orders)
+        images = self.invert(ones, orders=orders)
         at = self.geometry.size // 2
-        height = float(found[0][at, at])
-        return [one / height for one in found]  # 1, but for what gridding rounds
+        height = float(images[0][at, at])
+        return [image / height for image in images]  # 1, but for what gridding rounds
 
     def _taylor(self, order: int) -> Array:
         return self.gridder.array(self.observation.taylor(order))
@@ -202,27 +202,27 @@ def image(
     if weights is None:
         weights = uniform_weights(observation, geometry)
     imager = Imager(observation, geometry, weights, plan.images, gridder=gridder)
-    taken = imager.gridder.array
-    seen = taken(visibilities)
+    array = imager.gridder.array
+    observed = array(visibilities)
     report("point-spread function")
     psfs = imager.responses(2 * plan.images - 1)
     beam = fit_beam(psfs[0])
     moved = transfer or (lambda image: image)
-    deconvolver = Deconvolver(plan, [moved(one) for one in psfs])
+    deconvolver = Deconvolver(plan, [moved(psf) for psf in psfs])
     models = [namespace(psfs[0]).zeros_like(psfs[0]) for _ in range(plan.images)]
     first: Array | None = None
     minor_cycles = 0
     for cycle in range(1 + (plan.major if plan.major > 1 else 0)):
         report(f"major cycle {cycle}")
-        residuals = imager.invert(seen - imager.predict(models))
+        residuals = imager.invert(observed - imager.predict(models))
         first = residuals[0] if first is None else first
         imager.executions["deconvolve"] += 1
-        cleaned = deconvolver([moved(one) for one in residuals])
+        cleaned = deconvolver([moved(residual) for residual in residuals])
         minor_cycles += cleaned.iterations
         pairs = zip(models, cleaned.models, strict=True)
-        models = [model + taken(more) for model, more in pairs]
+        models = [model + array(more) for model, more in pairs]
     report("restoring")
-    residual = imager.invert(seen - imager.predict(models))[0]
+    residual = imager.invert(observed - imager.predict(models))[0]
     restored = restore(models[0], residual, beam)
     assert first is not None  # the loop runs once at least
     return Imaged(

@@ -36,25 +36,25 @@ def executions(plan: Plan, size: int) -> Mapping[str, int]:
     }  # fmt: skip
 
 
-def handed_on(seen: Scene, used: Gridding) -> Mapping[str, float]:
+def handed_on(scene: Scene, used: Gridding) -> Mapping[str, float]:
     """Return what one execution of each measured stage gives to the next one, bytes.
 
     Grids of all w-planes to the transforms, from them an image; models once in a deconvolution;
     visibilities.
     """
-    image = seen.geometry.size**2 * np.dtype(np.float64).itemsize
+    image = scene.geometry.size**2 * np.dtype(np.float64).itemsize
     grids = float(used.planes * used.grid**2 * np.dtype(np.complex128).itemsize)
-    models = major_cycles(seen.plan.major).deconvolve * seen.plan.terms * image
+    models = major_cycles(scene.plan.major).deconvolve * scene.plan.terms * image
     return {
         "grid": grids, "ifft": float(image),
-        "msmfs": models / executions(seen.plan, seen.geometry.size)["msmfs"],
-        "fft": grids, "degrid": float(seen.visibilities.nbytes),
+        "msmfs": models / executions(scene.plan, scene.geometry.size)["msmfs"],
+        "fft": grids, "degrid": float(scene.visibilities.nbytes),
     }  # fmt: skip
 
 
 def described(
     results: Sequence[StageResult],
-    seen: Scene,
+    scene: Scene,
     *,
     machine: str,
     on_device: Gridding | None = None,
@@ -65,7 +65,7 @@ def described(
     ----------
     results : sequence of StageResult
         Those with cold caches count, if there are: a stage finds little that the last one left.
-    seen : Scene
+    scene : Scene
     machine : str
         A machine's file, beside this one, or the name of a published machine.
     on_device : Gridding or None
@@ -77,30 +77,32 @@ def described(
     CannotImage
         If a stage is missing, or what it takes or does is not known.
     """
-    states = {one.state for one in results}
+    states = {result.state for result in results}
     state = "cold" if "cold" in states else "warm"
-    known = {one.name: one for one in results if one.state == state}
-    plan, size = seen.plan, seen.geometry.size
-    used = on_device or gridder.gridding(seen.observation, seen.geometry)
-    repeats, output = executions(plan, size), handed_on(seen, used)
+    by_name = {result.name: result for result in results if result.state == state}
+    plan, size = scene.plan, scene.geometry.size
+    used = on_device or gridder.gridding(scene.observation, scene.geometry)
+    repeats, output = executions(plan, size), handed_on(scene, used)
     assumed = "# On a GPU. Work and bytes are not counted: they are those of formulas."
     lines = [
         f"# Measured by 'ridgepoint suite imaging': {size} x {size} pixels, "
-        f"{seen.observation.visibilities} visibilities, {state} caches.",
+        f"{scene.observation.visibilities} visibilities, {state} caches.",
         f"# MSMFS of {plan.terms} Taylor terms, {plan.major} major cycles of "
         f"{plan.minor.iterations} minor cycles.",
         *([assumed] if on_device else []),
         f'name = "continuum imaging, {size} x {size}"',
         f"machine = {_quoted(machine)}",
         'precision = "fp64"',
-        f"cores = {seen.geometry.threads}",
+        f"cores = {scene.geometry.threads}",
         f'load = "{_LOAD}"  # SKA1-Low DPrepA, all of it: SDP parametric model',
     ]
     for name in _ORDER:
-        one = known.get(name)
-        if one is not None and on_device is not None:
-            one = replace(one, work_flop=one.expected_flop, moved_bytes=one.expected_bytes)
-        lines += ["", *_stage(name, one, repeats[name], output[name])]
+        result = by_name.get(name)
+        if result is not None and on_device is not None:
+            result = replace(
+                result, work_flop=result.expected_flop, moved_bytes=result.expected_bytes
+            )
+        lines += ["", *_stage(name, result, repeats[name], output[name])]
     return "\n".join(lines) + "\n"
 
 
@@ -144,8 +146,8 @@ def _quoted(text: str) -> str:
 
 def _time(estimate: Estimate) -> str:
     if estimate.n > 1:
-        return "[" + ", ".join(f'"{one:.6g} s"' for one in estimate.samples) + "]"
+        return "[" + ", ".join(f'"{seconds:.6g} s"' for seconds in estimate.samples) + "]"
     if estimate.low is None or estimate.high is None:
         return f'"{estimate.median:.6g} s"'
     ends = {"median": estimate.median, "low": estimate.low, "high": estimate.high}
-    return "{ " + ", ".join(f'{name} = "{one:.6g} s"' for name, one in ends.items()) + " }"
+    return "{ " + ", ".join(f'{name} = "{seconds:.6g} s"' for name, seconds in ends.items()) + " }"

@@ -36,7 +36,7 @@ _IMAGES_HELD = 27 + 6 + 8 + 4 * 16 + 24
 _BYTES_PER_VISIBILITY = 200
 
 
-def gridder_on(device: Arrays, seen: Scene) -> NufftGridder:
+def gridder_on(device: Arrays, scene: Scene) -> NufftGridder:
     """Return the gridder of a scene on a GPU.
 
     Raises
@@ -46,19 +46,19 @@ def gridder_on(device: Arrays, seen: Scene) -> NufftGridder:
     CannotMeasure
         If the device refuses.
     """
-    size, number = seen.geometry.size, seen.observation.visibilities
+    size, number = scene.geometry.size, scene.observation.visibilities
     needed = memory_bytes(size, number, images=_IMAGES_HELD, each=_BYTES_PER_VISIBILITY)
     require_memory(size, needed, available=device.device.facts.free_bytes)
     with device.current():
         return NufftGridder(
-            seen.observation, seen.geometry, library=device.nufft, xp=device.xp,
+            scene.observation, scene.geometry, library=device.nufft, xp=device.xp,
             options=device.options,
         )  # fmt: skip
 
 
 def image_on(
     device: Arrays,
-    seen: Scene,
+    scene: Scene,
     gridder: NufftGridder,
     *,
     report: Callable[[str], None] = lambda what: None,
@@ -74,12 +74,12 @@ def image_on(
     """
     with device.current():
         return image(
-            seen.visibilities, seen.observation, seen.geometry, seen.plan,
-            weights=seen.weights, gridder=gridder, report=report,
+            scene.visibilities, scene.observation, scene.geometry, scene.plan,
+            weights=scene.weights, gridder=gridder, report=report,
         )  # fmt: skip
 
 
-def stages_on(device: Arrays, seen: Scene, gridder: NufftGridder) -> tuple[Stage, ...]:
+def stages_on(device: Arrays, scene: Scene, gridder: NufftGridder) -> tuple[Stage, ...]:
     """Return the stages of a scene with their data on a GPU.
 
     Raises
@@ -95,22 +95,22 @@ def stages_on(device: Arrays, seen: Scene, gridder: NufftGridder) -> tuple[Stage
     """
     with device.current():
         few, rows = gridder.same_transforms()
-        used, seen_there = gridder.gridding, gridder.array(seen.visibilities)
-        weights, model = gridder.array(seen.weights), gridder.array(points_of(seen))
-        n, k = seen.observation.visibilities, len(rows) * seen.observation.shape[1]
+        used, visibilities = gridder.gridding, gridder.array(scene.visibilities)
+        weights, model = gridder.array(scene.weights), gridder.array(points_of(scene))
+        n, k = scene.observation.visibilities, len(rows) * scene.observation.shape[1]
         both, transforms = gridding_work(n, used)
         several = f"{used.planes} FFTs of {used.grid} x {used.grid}"
-        part = (gridder.array(seen.visibilities[rows]), gridder.array(seen.weights[rows]))
+        part = (gridder.array(scene.visibilities[rows]), gridder.array(scene.weights[rows]))
         imager = Imager(
-            seen.observation, seen.geometry, seen.weights, seen.plan.terms, gridder=gridder
+            scene.observation, scene.geometry, scene.weights, scene.plan.terms, gridder=gridder
         )
-        hogbom, msmfs = deconvolving(seen, imager)
-        terms, iterations = seen.plan.terms, msmfs.arguments[-1].iterations
-        images = iterations * len(seen.plan.scales) * terms * (3 + terms)
-        moved = float(images * _FP64_BYTES * seen.geometry.size**2)
+        hogbom, msmfs = deconvolving(scene, imager)
+        terms, iterations = scene.plan.terms, msmfs.arguments[-1].iterations
+        images = iterations * len(scene.plan.scales) * terms * (3 + terms)
+        moved = float(images * _FP64_BYTES * scene.geometry.size**2)
         return (
             Stage(name="invert", summary="grid, then FFTs", function=gridder.invert,
-                  arguments=(seen_there, weights), expected=both, visibilities=n, gridded=n),
+                  arguments=(visibilities, weights), expected=both, visibilities=n, gridded=n),
             Stage(name="ifft", summary=several, function=few.invert, arguments=part,
                   expected=transforms, gridded=k),
             Stage(name="predict", summary="FFTs, then degrid", function=gridder.predict,

@@ -193,11 +193,11 @@ def predict(
     -------
     ndarray of complex128, shape (rows, channels), Jy
     """
-    seen: Complexes = require_ducc().dirty2vis(
+    visibilities: Complexes = require_ducc().dirty2vis(
         uvw=observation.uvw_m, freq=observation.frequency_hz, dirty=model, vis=out,
         **_options(geometry),
     )  # fmt: skip
-    return seen
+    return visibilities
 
 
 def _options(geometry: Geometry) -> dict[str, Any]:
@@ -216,19 +216,19 @@ def gridding(observation: Observation, geometry: Geometry) -> Gridding:
         If it does not say.
     """
     few = observation.ends()
-    with _CAPTURING, _stdout_in_file() as said:
+    with _CAPTURING, _stdout_in_file() as report:
         nothing = np.zeros(few.shape)
         invert(nothing.astype(np.complex128) + 1, nothing + 1, few, geometry, verbosity=1)
-        said.seek(0)
-        text = said.read().decode(errors="replace")
-    found = re.search(r"grid=\((\d+)x\d+x(\d+)\), supp=(\d+)", text)
-    if found is None:
+        report.seek(0)
+        text = report.read().decode(errors="replace")
+    match = re.search(r"grid=\((\d+)x\d+x(\d+)\), supp=(\d+)", text)
+    if match is None:
         raise CannotImage(
             "cannot tell how ducc0 grids",
             reason="its report is not as expected",
             remedy="install ducc0 0.42",
         )
-    grid, planes, support = map(int, found.groups())
+    grid, planes, support = map(int, match.groups())
     return Gridding(grid=grid, planes=planes, support=support)
 
 

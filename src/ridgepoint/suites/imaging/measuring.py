@@ -184,7 +184,7 @@ def measure_stages(
     calls_s = [_call_s(stage) for stage in stages]
     duration_s = expected_s(calls_s) * len(states)
     report(f"measuring takes about {_minutes(duration_s)}")
-    groups = [[one] for one in cases] if duration_s > _LONG_S else [cases]
+    groups = [[case] for case in cases] if duration_s > _LONG_S else [cases]
     measured = [
         outcome
         for i, group in enumerate(groups)
@@ -196,16 +196,12 @@ def measure_stages(
             report=report if len(groups) == 1 else _numbered(report, i + 1, len(groups)),
         )
     ]
-    found = [
+    results = [
         _result(stage, state, threads, outcome)
         for (stage, state), outcome in zip(cases, measured, strict=True)
     ]
-    return tuple(
-        one
-        for state in states
-        for own in [[each for each in found if each.state == state]]
-        for one in taken_apart(own)
-    )
+    by_state = [[result for result in results if result.state == state] for state in states]
+    return tuple(result for group in by_state for result in taken_apart(group))
 
 
 def _subject(stage: Stage, state: State, threads: int) -> Subject:
@@ -264,11 +260,11 @@ def _result(
 
 def taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
     """Return results with gridding told from transforms, where both calls were measured."""
-    known = {one.name: one for one in results}
+    by_name = {result.name: result for result in results}
     for name, (whole, part) in DIFFERENCES.items():
-        if whole in known and part in known:
-            known[name], known[part] = split(name, known[whole], known[part])
-    return list(known.values())
+        if whole in by_name and part in by_name:
+            by_name[name], by_name[part] = split(name, by_name[whole], by_name[part])
+    return list(by_name.values())
 
 
 def split(name: str, whole: StageResult, part: StageResult) -> tuple[StageResult, StageResult]:
@@ -337,7 +333,7 @@ def _less_time(whole: Estimate | None, part: Estimate | None, share: float) -> E
     ends = (whole.low, whole.high, part.low, part.high)
     if None in ends:
         return Estimate([median])
-    low, high, least, most = (float(one or 0.0) for one in ends)
+    low, high, least, most = (float(end or 0.0) for end in ends)
     if low <= most:
         return None
     return Estimate([median], interval=((low - most) / rest, (high - least) / rest))
@@ -347,4 +343,4 @@ def _without_time(part: Estimate | None, grid: Estimate | None, share: float) ->
     """Return the samples less what the few visibilities take, as far as that is known."""
     if part is None or grid is None or min(part.samples) <= share * grid.median:
         return part
-    return Estimate([one - share * grid.median for one in part.samples])
+    return Estimate([sample - share * grid.median for sample in part.samples])

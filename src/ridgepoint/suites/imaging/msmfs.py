@@ -53,9 +53,9 @@ class Basis:
     beams: dict[tuple[int, int, int], Array]
     inverses: tuple[npt.NDArray[np.float64], ...]
 
-    def beam(self, one: int, other: int, order: int) -> Array:
+    def beam(self, scale: int, other: int, order: int) -> Array:
         """Return the beam of two scales and the sum of two terms."""
-        return self.beams[max(one, other), min(one, other), order]
+        return self.beams[max(scale, other), min(scale, other), order]
 
     def reach(self, scale: int) -> int:
         """Return how far a blob reaches from its middle, pixel; a point does not."""
@@ -110,19 +110,19 @@ def prepare(psfs: Sequence[Array], scales: Sequence[float]) -> Basis:
     if len(psfs) % 2 == 0:
         raise ValueError(f"psfs must be 2 terms - 1, got {len(psfs)}")
     size = int(psfs[0].shape[0])
-    if not scales or scales[0] != 0 or not all(0 <= one < size / 2 for one in scales):
+    if not scales or scales[0] != 0 or not all(0 <= scale < size / 2 for scale in scales):
         raise ValueError(f"scales must be 0 first, then below half the image, got {list(scales)}")
     require_peak(psfs[0])
-    blobs = tuple(blob(psfs[0], one) for one in scales)
-    spectra = [spectrum(one) for one in blobs]
+    blobs = tuple(blob(psfs[0], scale) for scale in scales)
+    spectra = [spectrum(kernel) for kernel in blobs]
     beams = {
-        (one, other, order): convolved(psf, spectra[one] * spectra[other])
-        for one, other in product(range(len(scales)), repeat=2)
-        if other <= one
+        (scale, other, order): convolved(psf, spectra[scale] * spectra[other])
+        for scale, other in product(range(len(scales)), repeat=2)
+        if other <= scale
         for order, psf in enumerate(psfs)
     }
     terms = (len(psfs) + 1) // 2
-    inverses = tuple(_inverse(beams, one, terms, size // 2) for one in range(len(scales)))
+    inverses = tuple(_inverse(beams, scale, terms, size // 2) for scale in range(len(scales)))
     return Basis(scales=tuple(scales), terms=terms, blobs=blobs, beams=beams, inverses=inverses)
 
 
@@ -186,10 +186,10 @@ def smoothed(dirty: Sequence[Array], basis: Basis) -> list[list[Array]]:
         If terms or shapes are not those of the basis.
     """
     shape = basis.blobs[0].shape
-    if len(dirty) != basis.terms or any(one.shape != shape for one in dirty):
+    if len(dirty) != basis.terms or any(image.shape != shape for image in dirty):
         raise ValueError(f"dirty must be {basis.terms} image(s) of {shape}")
-    spectra = [spectrum(one) for one in basis.blobs]
-    return [[convolved(image, one) for image in dirty] for one in spectra]
+    spectra = [spectrum(kernel) for kernel in basis.blobs]
+    return [[convolved(image, blurring) for image in dirty] for blurring in spectra]
 
 
 def minor_cycles(smoothed: list[list[Array]], basis: Basis, minor: Minor) -> Cleaned:
@@ -218,7 +218,7 @@ def minor_cycles(smoothed: list[list[Array]], basis: Basis, minor: Minor) -> Cle
             done, stop = iteration, Stop.THRESHOLD
             break
         here = np.array([float(term[at]) for term in smoothed[scale]])
-        terms_jy = tuple(float(one) for one in minor.gain * basis.inverses[scale] @ here)
+        terms_jy = tuple(float(term) for term in minor.gain * basis.inverses[scale] @ here)
         component = _Component(scale=scale, at=at, terms_jy=terms_jy)
         _take_away(component, smoothed, basis, minor.patch_of(models[0]))
         _add(component, models, basis)
@@ -236,7 +236,7 @@ def _best(smoothed: list[list[Array]], basis: Basis) -> tuple[int, tuple[int, in
     for scale, (terms, inverse) in enumerate(zip(smoothed, basis.inverses, strict=True)):
         edge = basis.reach(scale)
         inner = slice(edge, terms[0].shape[0] - edge)
-        lessened = _quadratic([one[inner, inner] for one in terms], inverse)
+        lessened = _quadratic([term[inner, inner] for term in terms], inverse)
         row, column = peak_of(lessened)
         value = float(lessened[row, column])
         candidates.append((value, scale, (row + edge, column + edge)))
@@ -247,9 +247,9 @@ def _best(smoothed: list[list[Array]], basis: Basis) -> tuple[int, tuple[int, in
 def _quadratic(terms: list[Array], matrix: npt.NDArray[np.float64]) -> Array:
     """Return ``R M R`` at every pixel."""
     total = 0.0
-    for one, row in zip(terms, matrix, strict=True):
+    for term, row in zip(terms, matrix, strict=True):
         solved = sum(float(value) * other for value, other in zip(row, terms, strict=True))
-        total = total + one * solved
+        total = total + term * solved
     return total
 
 

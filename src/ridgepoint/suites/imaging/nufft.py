@@ -82,7 +82,7 @@ class NufftGridder:
         turned = w < 0
         sign = np.where(turned, -1.0, 1.0)
         order = np.argsort(w * sign, kind="stable")
-        u, v, w = ((one * sign)[order] for one in (u, v, w))
+        u, v, w = ((coordinate * sign)[order] for coordinate in (u, v, w))
         self._planes = planes_for(float(w[0]), float(w[-1]), geometry)
         self._slices = self._touched(w)
         place = 2 * math.pi * geometry.cell
@@ -100,7 +100,7 @@ class NufftGridder:
 
     def _touched(self, w: npt.NDArray[np.float64]) -> list[slice]:
         """Return which visibilities each plane gets, of those sorted by w."""
-        middles = np.array([self._planes.at(one) for one in range(self._planes.count)])
+        middles = np.array([self._planes.at(plane) for plane in range(self._planes.count)])
         first = np.searchsorted(w, middles - self._planes.reach, side="left")
         last = np.searchsorted(w, middles + self._planes.reach, side="right")
         return [slice(int(a), int(b)) for a, b in zip(first, last, strict=True)]
@@ -110,7 +110,7 @@ class NufftGridder:
         """How it is done: the grid and the support as the libraries' authors recommend them."""
         return Gridding(
             grid=_smooth(math.ceil(OVERSAMPLING * self._size)),
-            planes=sum(1 for one in self._slices if one.stop > one.start),
+            planes=sum(1 for touched in self._slices if touched.stop > touched.start),
             support=self._planes.support,
         )
 
@@ -120,7 +120,7 @@ class NufftGridder:
         One for each plane, and those with the extremes of w, so that the planes are the same.
         """
         last = self._rows.shape[0] - 1
-        chosen = [0, last, *((one.start + one.stop) // 2 for one in self._slices)]
+        chosen = [0, last, *((touched.start + touched.stop) // 2 for touched in self._slices)]
         rows = np.unique(self._rows[np.minimum(chosen, last)])
         few = Observation(
             uvw_m=self._observation.uvw_m[rows].copy(),
@@ -157,8 +157,8 @@ class NufftGridder:
         transform = self._transform(_TO_IMAGE)
         for w, chosen in self._filled():
             transform.setpts(self._x[chosen], self._y[chosen])
-            seen = transform.execute(sources[chosen] * self._kernel(w, chosen))
-            image += xp.real(seen * xp.exp(w * self._turns))
+            plane = transform.execute(sources[chosen] * self._kernel(w, chosen))
+            image += xp.real(plane * xp.exp(w * self._turns))
         return image * self._correction
 
     def predict(self, model: Array) -> Array:
@@ -175,13 +175,13 @@ class NufftGridder:
         """
         xp = self._xp
         corrected = model * self._correction
-        seen = xp.zeros_like(self._phases)
+        visibilities = xp.zeros_like(self._phases)
         transform = self._transform(_TO_VISIBILITIES)
         for w, chosen in self._filled():
             transform.setpts(self._x[chosen], self._y[chosen])
-            found = transform.execute(corrected * xp.exp(-w * self._turns))
-            seen[chosen] += found * self._kernel(w, chosen)
-        return self._as_given(seen * xp.conj(self._phases))
+            spread = transform.execute(corrected * xp.exp(-w * self._turns))
+            visibilities[chosen] += spread * self._kernel(w, chosen)
+        return self._as_given(visibilities * xp.conj(self._phases))
 
     def _filled(self) -> Iterator[tuple[float, slice]]:
         """Return w of every plane that visibilities touch, and which."""
@@ -219,10 +219,10 @@ class NufftGridder:
 
 def _smooth(size: int) -> int:
     """Return the next even number without prime factors above 5: what finufft transforms."""
-    found = size + size % 2
-    while not _is_smooth(found):
-        found += 2
-    return found
+    even = size + size % 2
+    while not _is_smooth(even):
+        even += 2
+    return even
 
 
 def _is_smooth(size: int) -> bool:

@@ -60,10 +60,10 @@ class _Host:
         return chosen(stages(self.scene), names)
 
     def image(self, *, report: Callable[[str], None]) -> Imaged:
-        seen = self.scene
+        scene = self.scene
         return continuum.image(
-            seen.visibilities, seen.observation, seen.geometry, seen.plan,
-            weights=seen.weights, report=report,
+            scene.visibilities, scene.observation, scene.geometry, scene.plan,
+            weights=scene.weights, report=report,
         )  # fmt: skip
 
     def measure(
@@ -147,5 +147,5 @@ def on_gpu(index: int, size: int, *, gain: float = 0.1) -> Place:
         If the device refuses.
     """
     device = arrays.open_arrays(index)
-    seen = scene(size, gain=gain, on_host=False)
-    return _Gpu(seen, device, gridder_on(device, seen))
+    new_scene = scene(size, gain=gain, on_host=False)
+    return _Gpu(new_scene, device, gridder_on(device, new_scene))

@@ -37,17 +37,17 @@ class Recovered:
     offset_pixels: float
 
 
-def recovered(seen: Scene, found: Imaged) -> tuple[Recovered, ...]:
+def recovered(scene: Scene, imaged: Imaged) -> tuple[Recovered, ...]:
     """Return what the image says of every source of a scene."""
-    return tuple(_of(source, seen.geometry.cell, found) for source in seen.sky)
+    return tuple(_of(source, scene.geometry.cell, imaged) for source in scene.sky)
 
 
-def _of(source: Source, cell: float, found: Imaged) -> Recovered:
-    size = found.dirty.shape[0]
+def _of(source: Source, cell: float, imaged: Imaged) -> Recovered:
+    size = imaged.dirty.shape[0]
     row, column = (size // 2 + round(one / cell) for one in (source.l, source.m))
     wide = max(_AROUND_POINT, 2 * round(_EXTENT * source.fwhm / cell / 2) + 1)
-    sums = [float(_box(model, (row, column), wide).sum()) for model in found.models]
-    peak = peak_of(_box(found.restored, (row, column), _NEAR))
+    sums = [float(_box(model, (row, column), wide).sum()) for model in imaged.models]
+    peak = peak_of(_box(imaged.restored, (row, column), _NEAR))
     return Recovered(
         source=source,
         flux_jy=sums[0],

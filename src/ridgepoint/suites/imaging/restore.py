@@ -38,7 +38,7 @@ class Beam:
     def fwhm(self) -> tuple[float, float]:
         """Major and minor full width at half maximum, pixel."""
         values = np.linalg.eigvalsh([[self.a, self.b / 2], [self.b / 2, self.c]])
-        wide, narrow = (_FWHM_PER_SIGMA / math.sqrt(2 * float(one)) for one in values)
+        wide, narrow = (_FWHM_PER_SIGMA / math.sqrt(2 * float(value)) for value in values)
         return wide, narrow
 
     def half_maximum(self, places: int) -> list[tuple[float, float]]:
@@ -67,7 +67,7 @@ def fit_beam(psf: Array) -> Beam:
         If there is no lobe of a few pixels.
     """
     core = to_host(middle(psf, _CORE))
-    x, y = (one - _CORE // 2 for one in np.indices(core.shape))
+    x, y = (index - _CORE // 2 for index in np.indices(core.shape))
     high = core > _HIGH
     columns = np.stack((x**2, x * y, y**2), axis=-1)[high]
     if np.linalg.matrix_rank(columns) < columns.shape[1]:

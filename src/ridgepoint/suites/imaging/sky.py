@@ -108,17 +108,17 @@ def visibilities(
     ``V = sum S (f/f0)^index exp(-2 pi i f/c (u l + v m - w (n - 1)))``, and of a Gaussian with
     standard deviation s times ``exp(-2 pi^2 s^2 (u^2 + v^2) (f/c)^2)``. No primary beam.
     """
-    seen = np.zeros(observation.shape, dtype=np.complex128)
+    observed = np.zeros(observation.shape, dtype=np.complex128)
     scale = observation.frequency_hz / SPEED_OF_LIGHT_M_PER_S
-    for first in range(0, len(seen), _ROWS_AT_ONCE):
+    for first in range(0, len(observed), _ROWS_AT_ONCE):
         rows = slice(first, first + _ROWS_AT_ONCE)
         for source in sky:
-            seen[rows] += _of_source(source, observation, rows, scale)
+            observed[rows] += _of_source(source, observation, rows, scale)
     if noise_jy:
         rng = np.random.default_rng(seed)
-        seen.real += rng.normal(0, noise_jy, seen.shape)
-        seen.imag += rng.normal(0, noise_jy, seen.shape)
-    return seen
+        observed.real += rng.normal(0, noise_jy, observed.shape)
+        observed.imag += rng.normal(0, noise_jy, observed.shape)
+    return observed
 
 
 def _of_source(
@@ -132,5 +132,5 @@ def _of_source(
     if source.fwhm:
         wide = source.fwhm * _SIGMA_PER_FWHM
         flux = flux * np.exp(-2 * (math.pi * wide * scale) ** 2 * (u**2 + v**2)[:, None])
-    found: Visibilities = flux * np.exp(-2j * math.pi * path)
-    return found
+    caused: Visibilities = flux * np.exp(-2j * math.pi * path)
+    return caused

@@ -195,7 +195,7 @@ def require_memory(size: int, needed: int, *, available: int) -> None:
         )
 
 
-def stages(seen: Scene) -> tuple[Stage, ...]:
+def stages(scene: Scene) -> tuple[Stage, ...]:
     """Return the stages of a scene, with their data.
 
     Raises
@@ -203,20 +203,20 @@ def stages(seen: Scene) -> tuple[Stage, ...]:
     CannotImage
         If ducc0 is not installed.
     """
-    observation, geometry = seen.observation, seen.geometry
+    observation, geometry = scene.observation, scene.geometry
     used = gridder.gridding(observation, geometry)
-    imager = Imager(observation, geometry, seen.weights, seen.plan.terms)
-    return (*_inverting(seen, observation, geometry, used), *deconvolving(seen, imager))
+    imager = Imager(observation, geometry, scene.weights, scene.plan.terms)
+    return (*_inverting(scene, observation, geometry, used), *deconvolving(scene, imager))
 
 
 def _inverting(
-    seen: Scene, observation: Observation, geometry: Geometry, used: Gridding
+    scene: Scene, observation: Observation, geometry: Geometry, used: Gridding
 ) -> tuple[Stage, ...]:
     """Return what goes from visibilities to an image and back, and of each the transforms alone."""
     few, rows = gridder.same_transforms(observation, geometry, used)
     several = f"{used.planes} FFTs of {used.grid} x {used.grid}"
-    vis, wgt = seen.visibilities, seen.weights
-    model, image = points_of(seen), np.ones((geometry.size, geometry.size))
+    vis, wgt = scene.visibilities, scene.weights
+    model, image = points_of(scene), np.ones((geometry.size, geometry.size))
     both, transforms = gridding_work(observation.visibilities, used)
     n, k = observation.visibilities, few.visibilities
     return (
@@ -272,21 +272,23 @@ def predict_to(
     return gridder.predict(model, observation, geometry, out=vis)
 
 
-def points_of(seen: Scene) -> Floats:
+def points_of(scene: Scene) -> Floats:
     """Return an image of the sky's points, one pixel each."""
-    size = seen.geometry.size
+    size = scene.geometry.size
     model = np.zeros((size, size))
-    for source in seen.sky:
-        row, column = (size // 2 + round(one / seen.geometry.cell) for one in (source.l, source.m))
+    for source in scene.sky:
+        row, column = (
+            size // 2 + round(cosine / scene.geometry.cell) for cosine in (source.l, source.m)
+        )
         model[row, column] = source.flux_jy
     return model
 
 
-def deconvolving(seen: Scene, imager: Imager) -> tuple[Stage, ...]:
+def deconvolving(scene: Scene, imager: Imager) -> tuple[Stage, ...]:
     """Return so many minor cycles of either deconvolution, where the imager's gridder works."""
-    plan, size = seen.plan, seen.geometry.size
+    plan, size = scene.plan, scene.geometry.size
     psfs = imager.responses(2 * plan.terms - 1)
-    dirty = imager.invert(imager.gridder.array(seen.visibilities))
+    dirty = imager.invert(imager.gridder.array(scene.visibilities))
     minors = {
         name: Minor(gain=plan.minor.gain, iterations=measured_cycles(name, size))
         for name in _MOST_CYCLES
@@ -310,7 +312,7 @@ def msmfs_cycles(smoothed: Sequence[Sequence[Array]], basis: Basis, minor: Minor
 
     There are hundreds of them in a deconvolution that smooths once, and few in a call.
     """
-    copies = [[namespace(one).positive(one) for one in terms] for terms in smoothed]
+    copies = [[namespace(image).positive(image) for image in terms] for terms in smoothed]
     return minor_cycles(copies, basis, minor)
 
 

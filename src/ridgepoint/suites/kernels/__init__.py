@@ -47,16 +47,16 @@ def find(name: str) -> Workload:
         If there is none of that name, or if the library that it needs is missing.
     """
     what = f"cannot find the workload {name!r}"
-    found = _by_name().get(name)
-    if found is None:
+    workload = _by_name().get(name)
+    if workload is None:
         near = get_close_matches(name, _by_name(), n=3, cutoff=0.5) or list(_by_name())
         raise CannotMeasure(
             what, reason="there is none of that name", remedy=f"choose one of {', '.join(near)}"
         )
-    if (absence := found.absence()) is not None:
+    if (absence := workload.absence()) is not None:
         reason, remedy = absence
         raise CannotMeasure(what, reason=reason, remedy=remedy)
-    return found
+    return workload
 
 
 @cache

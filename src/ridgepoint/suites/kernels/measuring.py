@@ -70,12 +70,12 @@ def cases(
         All sizes, which takes long, and not only the quick ones.
     """
     return tuple(
-        Case(workload=each.name, n=n, state=state, threads=number)
-        for each in workloads
+        Case(workload=workload.name, n=n, state=state, threads=number)
+        for workload in workloads
         for number in threads
-        if number == 1 or each.parallel
+        if number == 1 or workload.parallel
         for state in states
-        for n in (each.sizes if full else each.quick_sizes)
+        for n in (workload.sizes if full else workload.quick_sizes)
     )
 
 
@@ -128,20 +128,20 @@ def run_suite(
     return tuple(_result(case, outcomes[case]) for case in chosen)
 
 
-def _subject(case: Case, known: dict[tuple[str, int], Packed]) -> Subject:
-    """Return what is measured; its data are `known`, or become so, since many cases share them."""
+def _subject(case: Case, data: dict[tuple[str, int], Packed]) -> Subject:
+    """Return what is measured; its data are `data`, or become so, since many cases share them."""
     workload = find(case.workload)
     kind = CompiledCall if workload.is_handwritten else WorkloadCall
     call = kind(case.workload, case.n, case.threads)
     name = str(case)
     what = f"cannot measure {name!r}"
     key = (case.workload, case.n)
-    if key not in known:
-        known[key] = pack(what, workload.make(case.n))
+    if key not in data:
+        data[key] = pack(what, workload.make(case.n))
     return Subject(
         name=name,
         function=call,
-        arguments=known[key],
+        arguments=data[key],
         handed_over=pack_function(what, call),
         state=case.state,
         threads=case.threads,

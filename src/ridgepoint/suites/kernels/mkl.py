@@ -32,8 +32,8 @@ def _path() -> Path | None:
     folders = [Path(sys.prefix) / "lib"]
     folders += [Path(root) / "lib", Path(root) / "lib" / "intel64"] if root else []
     folders += [Path(name) for name in os.environ.get("LD_LIBRARY_PATH", "").split(":") if name]
-    found = (path for folder in folders for path in sorted(folder.glob(_LIBRARY)))
-    return next(found, None)
+    paths = (path for folder in folders for path in sorted(folder.glob(_LIBRARY)))
+    return next(paths, None)
 
 
 def _absence() -> tuple[str, str] | None:

@@ -97,8 +97,8 @@ def slices(n: int, threads: int, *, multiple: int) -> list[slice]:
     multiple : int
         Elements of a line, with which every slice begins. Few elements are shared by fewer threads.
     """
-    each = -(-n // (threads * multiple)) * multiple
-    return [slice(start, min(start + each, n)) for start in range(0, n, each)]
+    length = -(-n // (threads * multiple)) * multiple
+    return [slice(start, min(start + length, n)) for start in range(0, n, length)]
 
 
 def native(

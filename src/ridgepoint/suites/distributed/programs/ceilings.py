@@ -75,5 +75,5 @@ class Ceilings:
             self._job.wait(self._job.comm.Ibarrier())
             begin = time.perf_counter()
             once()
-            taken = self._job.comm.allgather(time.perf_counter() - begin)
-            self._samples.setdefault(name, []).append(amount / max(taken))
+            times_s = self._job.comm.allgather(time.perf_counter() - begin)
+            self._samples.setdefault(name, []).append(amount / max(times_s))

@@ -106,8 +106,8 @@ class Job:
 
     def sum_on_first(self, value: float) -> float:
         """Return the sum of a number over all ranks on rank 0, and 0 elsewhere."""
-        own, total = np.array([value]), np.zeros(1)
-        self.wait(self.comm.Ireduce(own, total, op=self._mpi.SUM, root=0))
+        part, total = np.array([value]), np.zeros(1)
+        self.wait(self.comm.Ireduce(part, total, op=self._mpi.SUM, root=0))
         return float(total[0])
 
     @contextlib.contextmanager

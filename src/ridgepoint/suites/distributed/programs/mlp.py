@@ -82,7 +82,7 @@ class Worker:
         self._first = 0 if input_gradient else 1
         sizes = network.layers[1:]
         self._values = [inputs, *(np.empty((len(inputs), n), np.float32) for n in sizes)]
-        self._errors = [np.empty_like(one) for one in self._values]
+        self._errors = [np.empty_like(value) for value in self._values]
 
     def gradients(self) -> None:
         """Compute this share's part of the gradients, forward and backward."""
@@ -196,7 +196,7 @@ def _check(job: Job, network: Network, batch: int) -> dict[str, Any]:
 
 
 def _layers(text: str) -> list[int]:
-    sizes = [positive(one) for one in text.split(",")]
+    sizes = [positive(value) for value in text.split(",")]
     if len(sizes) < 2:
         raise argparse.ArgumentTypeError("give two sizes or more, as 1024,1024,16")
     return sizes

@@ -25,14 +25,14 @@ def main(job: Job) -> int:
         raise Refused(f"--size {n} is less than one element for each of {job.ranks} ranks")
     ends = bounds(n, job.ranks)
     x, y = (_elements(ends[job.rank], ends[job.rank + 1], period) for period in _PERIODS)
-    found = 0.0
+    product = 0.0
 
     def step() -> None:
-        nonlocal found
+        nonlocal product
         with job.computing(2 * len(x) - 1):
-            own = float(x @ y)
+            part = float(x @ y)
         with job.communicating():
-            found = job.sum_on_first(own)
+            product = job.sum_on_first(part)
 
     ceilings = Ceilings(job, "fp64")
     ceilings.sample()
@@ -44,7 +44,7 @@ def main(job: Job) -> int:
         work={"fp64": 2 * n - 1},
         dram_bytes=16 * n,
         exchanged_bytes=8 * (job.ranks - 1),
-        check=_check(job, found, n) if job.options.check else None,
+        check=_check(job, product, n) if job.options.check else None,
         ceilings=ceilings.fields(),
     )
 
@@ -54,13 +54,13 @@ def _elements(begin: int, end: int, period: int) -> npt.NDArray[np.float64]:
     return (np.arange(begin, end) % period - period // 3).astype(np.float64)
 
 
-def _check(job: Job, found: float, n: int) -> dict[str, Any]:
+def _check(job: Job, product: float, n: int) -> dict[str, Any]:
     """Compare with the sum in whole numbers: of one common period, as often as it fits."""
     both = _PERIODS[0] * _PERIODS[1]
     periods, rest = divmod(n, both)
     terms = [(i % 7 - 2) * (i % 5 - 1) for i in range(both)]
     expected = periods * sum(terms) + sum(terms[:rest])
-    error = abs(job.comm.bcast(found, root=0) - expected)
+    error = abs(job.comm.bcast(product, root=0) - expected)
     return {
         "what": "the product against whole numbers",
         "error": error,

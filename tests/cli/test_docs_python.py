@@ -51,3 +51,17 @@ def test_every_name_that_the_page_uses_is_offered():
 
     assert used >= {"machine_here", "keep", "load", "plot"}
     assert used <= set(dir(ridgepoint))
+
+
+@pytest.mark.parametrize("name", ["ridgeline", "scaling", "dc_roofline", "workloads", "pipeline"])
+def test_examples_of_other_pages_run(name, tmp_path, monkeypatch):
+    """Each page's blocks one after the other, with the file that the pipeline's page names."""
+    monkeypatch.chdir(tmp_path)
+    Path("imaging.toml").write_text(ridgepoint.example_pipeline("memo"))
+    page = (Path(__file__).parents[2] / "docs" / f"{name}.md").read_text()
+    blocks = re.findall(r"^```python\n(.+?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, f"docs/{name}.md", "exec"), names)
+
+    assert blocks

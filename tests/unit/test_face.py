@@ -74,6 +74,16 @@ def test_documentation_names_what_is_offered_and_nothing_else(page):
             assert name in {*ridgepoint.__all__, "toml", "json", "svg", "h"}
 
 
+def test_python_page_names_all_that_is_offered_and_nothing_else():
+    """Its table is what a reader can rely on."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    table = page.split("## All names")[1].split("\nThe suites are")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+
+    assert sorted(named) == sorted(set(ridgepoint.__all__) - {"__version__"})
+
+
 def test_import_loads_nothing_heavy():
     """`import ridgepoint` alone is for programs that only mark regions: below 0.1 s."""
     heavy = {"numpy", "msgspec", "rich"}

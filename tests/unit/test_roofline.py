@@ -128,10 +128,18 @@ def test_a_sweep_of_intensities_is_its_points_one_by_one(values):
     assert (np.diff(sweep) >= -1e-12 * sweep[:-1]).all()
 
 
-@pytest.mark.parametrize("intensity", [0, -1.0, float("nan"), float("inf"), [1.0, 0.0]])
+def test_what_moves_nothing_may_reach_the_peak():
+    """Its intensity is infinite."""
+    roofline = Roofline(machine=HIERARCHY, work="fp64")
+
+    assert roofline.attainable(float("inf")) == roofline.peak
+    assert roofline.attainable([1e-3, float("inf")])[1] == roofline.peak
+
+
+@pytest.mark.parametrize("intensity", [0, -1.0, float("nan"), [1.0, 0.0]])
 def test_an_impossible_intensity_is_refused(intensity):
-    """An intensity is finite and above 0; a program that moves nothing has none."""
-    with pytest.raises(ValueError, match="intensity must be finite and > 0"):
+    """An intensity is above 0; a program that does no work has no place."""
+    with pytest.raises(ValueError, match="intensity must be > 0"):
         Roofline(machine=HIERARCHY, work="fp64").attainable(intensity)
 
 

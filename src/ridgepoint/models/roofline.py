@@ -118,7 +118,7 @@ class Roofline(Presentable):
         Parameters
         ----------
         intensity : array_like, shape (...,)
-            flop/byte of that level, in this roofline's direction; finite, > 0.
+            flop/byte of that level, in this roofline's direction; > 0, infinite: nothing moves.
         level : str
 
         Returns
@@ -126,8 +126,7 @@ class Roofline(Presentable):
         float or ndarray, shape (...,)
             ``min(pi, beta I)``, flop/s.
         """
-        i = positive("intensity", intensity)
-        demand = Demand({self.work: i, self.resource(level): 1.0})
+        demand = _demand(self.work, self.resource(level), intensity)
         return bound(demand, self.machine, cores=self.cores).attainable
 
 
@@ -194,13 +193,11 @@ class DCRoofline:
 
     def attainable(self, intensity: npt.ArrayLike) -> Amount:
         """Return the bound of Eq. (7), BOP/s, at intensities of DRAM, BOP/byte."""
-        i = positive("intensity", intensity)
-        return bound(Demand({self.work: i, "dram": 1.0}), self.rates).attainable
+        return bound(_demand(self.work, "dram", intensity), self.rates).attainable
 
     def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
         """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
-        demand = Demand({self.work: positive("intensity", intensity), "dram": 1.0})
-        limiter = bound(demand, self.rates).limiter
+        limiter = bound(_demand(self.work, "dram", intensity), self.rates).limiter
         if isinstance(limiter, str):
             return _BOTTLENECKS[limiter]
         return np.where(limiter == "dram", _BOTTLENECKS["dram"], _BOTTLENECKS["compute"])
@@ -220,3 +217,12 @@ class DCRoofline:
             the bottleneck.
         """
         return plain(self.peak / positive("intensity", intensity))
+
+
+def _demand(work: str, resource: str, intensity: npt.ArrayLike) -> Demand:
+    """Return what asks for work and bytes at an intensity: for no bytes where it is infinite."""
+    per_byte = np.asarray(intensity, dtype=np.float64)
+    if not (per_byte > 0).all():
+        raise ValueError(f"intensity must be > 0, got {intensity!r}")
+    moves = np.isfinite(per_byte)
+    return Demand({work: np.where(moves, per_byte, 1.0), resource: moves})

@@ -155,7 +155,11 @@ def _panel(
     busy = float(machine.cores) if cores is None else cores
     roofline = DCRoofline(machine=machine, work=work, cores=busy)
     roofs = _roofs(machine, roofline, busy)
-    placed = [each for point in points if (each := _placed(point, work)) is not None]
+    placed = [
+        _Placed(point=point, intensity=point.intensity(work), performance=point.performance(work))
+        for point in points
+        if point.work(work)
+    ]
     x_limits, y_limits = _frame(roofline, placed, roofs)
     of_names = {
         name: sorted(
@@ -277,18 +281,6 @@ def _bandwidth_name(machine: Machine) -> str:
     return "prefetching" if without else "bandwidth"
 
 
-def _placed(point: WorkloadPoint, work: str) -> _Placed | None:
-    """Return where a workload is; None: it does no such work."""
-    amount = point.bop if work == "bop" else point.flop
-    if not amount:
-        return None
-    return _Placed(
-        point=point,
-        intensity=amount / point.dram_bytes if point.dram_bytes else math.inf,
-        performance=point.runtime_s.map(lambda seconds: amount / seconds),
-    )
-
-
 def _frame(
     roofline: DCRoofline, placed: Sequence[_Placed], roofs: Sequence[ShownRoof]
 ) -> tuple[Interval, Interval]:
@@ -309,11 +301,10 @@ def _summary(placed: Sequence[_Placed], roofline: DCRoofline) -> str:
     unit = RESOURCES[roofline.work].unit
     rates, shares, bottlenecks = [], [], []
     for each in placed:
-        is_beyond, rate = math.isinf(each.intensity), each.performance.median
-        bound = roofline.peak if is_beyond else float(roofline.attainable(each.intensity))
+        rate = each.performance.median
         rates.append(format_si(rate, f"{unit}/s", digits=3))
-        shares.append(percent(rate / bound))
-        bottlenecks.append("calculation" if is_beyond else str(roofline.bottleneck(each.intensity)))
+        shares.append(percent(rate / float(roofline.attainable(each.intensity))))
+        bottlenecks.append(str(roofline.bottleneck(each.intensity)))
     return f"{_steps(rates)} ({_steps(shares)} of attainable), {_steps(bottlenecks)}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ridgepoint.core.amounts import ratio
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.published.tables import publication, spans
 from ridgepoint.suites.datacenter.results import DatacenterResult
@@ -35,6 +36,18 @@ class WorkloadPoint:
     flop: float
     dram_bytes: float
     runtime_s: Estimate
+
+    def work(self, resource: str) -> float:
+        """Return the basic operations, or the flop of any other resource of computing."""
+        return self.bop if resource == "bop" else self.flop
+
+    def intensity(self, resource: str) -> float:
+        """Return the work over the bytes at DRAM; infinite without traffic."""
+        return float(ratio(self.work(resource), self.dram_bytes))
+
+    def performance(self, resource: str) -> Estimate:
+        """Return the work over the runtime, per second."""
+        return self.runtime_s.map(lambda seconds: self.work(resource) / seconds)
 
 
 def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoint, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -98,15 +99,11 @@ class MeasuredCase:
 
     def bound(self, machine: Machine, metric: Metric) -> tuple[float | None, str | None]:
         """Return the bound of Eq. (7) and its bottleneck."""
-        work, intensity = self.work(metric), self.intensity(metric)
-        if not work:
+        intensity = math.inf if self.dram_bytes == 0 else self.intensity(metric)
+        if not self.work(metric) or intensity is None:
             return None, None
         try:
             roofline = self.roofline(machine, metric)
-            if self.dram_bytes == 0:
-                return roofline.peak, "calculation"
-            if intensity is None:
-                return None, None
             return float(roofline.attainable(intensity)), str(roofline.bottleneck(intensity))
         except UnknownCeiling:
             return None, None

@@ -81,7 +81,7 @@ class Path:
         if self.roofs is None:
             return None
         return max(
-            point.performance.median / _attainable(self.roofs, point.intensity)
+            point.performance.median / float(self.roofs.attainable(point.intensity))
             for point in self.points
         )
 
@@ -226,7 +226,3 @@ def _roofline(machine: Machine, cores: float, direction: Direction) -> Roofline 
     one_way = None if direction == "total" else direction
     roofs = Roofline(machine=machine, work=WORK, cores=cores, direction=one_way)
     return roofs if machine.knows(WORK) and "dram" in roofs.levels else None
-
-
-def _attainable(roofs: Roofline, intensity: float) -> float:
-    return roofs.peak if math.isinf(intensity) else float(roofs.attainable(intensity))

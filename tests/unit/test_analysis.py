@@ -1,6 +1,7 @@
 """What follows from a measurement is found once, however it is shown."""
 
 import io
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -93,3 +94,33 @@ def test_work_is_counted_in_what_was_asked_for_last(asked, given, metric):
     measured = TRIAD if asked is None else replace(TRIAD, asked=Asked(metric=asked))
 
     assert analyse(measured, MACHINE, metric=given).placement.metric == metric
+
+
+def test_an_analysis_shows_itself_and_is_not_made_again(monkeypatch):
+    """Its report is that of the command line, and its picture has the roofs of its machine."""
+    made = analyse(TRIAD, MACHINE)
+    said = made.summary()
+    monkeypatch.setattr(analysis_module, "place_with", None)  # nothing is bounded again
+
+    assert re.search(r"efficiency +50 %", said)
+    assert made.summary() == said
+    assert made.plot().get_axes()
+    assert repr(made).startswith("<Analysis of ")
+
+
+def test_an_analysis_without_a_machine_says_what_was_measured():
+    """Nothing bounds it, and nothing can be drawn of it."""
+    made = analyse(TRIAD)
+
+    assert (made.placement, made.conclusion, made.explained, made.advice) == (None, None, None, ())
+    assert "20 Mflop" in made.summary()
+    assert repr(made).startswith("<Analysis ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"cores": 0}, "cores"), ({"metric": "x"}, "metric")]
+)
+def test_what_cannot_be_analysed_is_refused(options, said):
+    """Before anything is computed, by the argument's name."""
+    with pytest.raises(ValueError, match=f"{said} must be "):
+        analyse(TRIAD, MACHINE, **options)

@@ -39,6 +39,7 @@ RESULTS = (
     MANY,
     MANY.counted,
     PLACED,
+    ridgepoint.analyse(MEASUREMENT, MACHINE),
     CLUSTER,
     KernelStudy(machine=RICH_MACHINE, results=()),
     ridgepoint.Roofline(MACHINE),

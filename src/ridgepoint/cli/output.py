@@ -155,11 +155,6 @@ def show_run(
     measurement, machine = analysis.measurement, analysis.machine
     if machine is None:
         return
-    if measurement.distributed is not None:
-        from ridgepoint.show.tables.rank_table import ranks
-
-        shown.print()
-        shown.print(ranks(analysis))
     if plot:
         shown.print()
         show_plot(roofline_chart(machine, [analysis]), stderr=stderr)

@@ -10,6 +10,7 @@ from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.timed import TimedFunction
 from ridgepoint.models.advice import Advice, AdvisedPart, Subject, advice, whole_subject
 from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
@@ -19,7 +20,7 @@ from ridgepoint.models.explanations import Explained, explain, hot_function
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
-from ridgepoint.models.work import Metric, demand_of
+from ridgepoint.models.work import WORK_UNITS, Metric, demand_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,9 +41,11 @@ class TimedPart:
     analysis: Analysis | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Analysis:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Analysis(Presentable):
     """A measurement, a machine or none, and what follows; each thing is found when asked for.
+
+    It shows itself as `ridgepoint run` prints it (`summary`), and draws itself (`plot`).
 
     Parameters
     ----------
@@ -59,6 +62,11 @@ class Analysis:
     machine: Machine | None
     cores: float | None = None
     metric: Metric = "flop"
+
+    @property
+    def headline(self) -> str:
+        """What it says, in one line."""
+        return (self.placement or self.measurement).headline
 
     @cached_property
     def placement(self) -> Placement | None:
@@ -219,7 +227,7 @@ _Part = tuple[str, Analysis, tuple[str, ...], tuple[FunctionCounts, ...]]
 
 def analyse(
     measurement: Measurement,
-    machine: Machine | None,
+    machine: Machine | None = None,
     *,
     cores: float | None = None,
     metric: Metric | None = None,
@@ -229,13 +237,30 @@ def analyse(
     Parameters
     ----------
     measurement : Measurement
+        Of a program, a call or a region; of any part of it there is an analysis in turn.
     machine : Machine or None
-        None: nothing bounds it.
+        Need not be the one on which it was measured; a caution says when it is not. None: nothing
+        bounds it.
     cores : float or None
-        Cores whose roofs apply; None: those that were asked for, or that it kept busy.
+        Cores whose roofs apply, > 0; None: those that were asked for when it was measured, or
+        else those that it kept busy. If it was not timed: one if it had one thread, else all.
     metric : {"flop", "bop"} or None
-        What its work is counted in; None: as it was asked for.
+        What its work is counted in; None: what was asked for when it was measured, or else flop.
+
+    Returns
+    -------
+    Analysis
+        Computes nothing before it is asked, and everything once.
+
+    Raises
+    ------
+    ValueError
+        If `cores` is not > 0, or `metric` is neither.
     """
+    if cores is not None and not cores > 0:
+        raise ValueError(f"cores must be > 0, got {cores!r}")
+    if metric is not None and metric not in WORK_UNITS:
+        raise ValueError(f"metric must be one of {tuple(WORK_UNITS)}, got {metric!r}")
     return Analysis(
         measurement=measurement,
         machine=machine,
@@ -257,12 +282,8 @@ def place(
     ----------
     measurement : Measurement
     machine : Machine
-        Need not be the one on which the program ran; a caution says when it is not.
-    cores : float or None
-        Cores whose roofs apply; None: those that were asked for when it was measured, or else
-        those that it kept busy. If it was not timed: one if it had one thread, else all.
-    metric : {"flop", "bop"} or None
-        What to count its work in; None: what was asked for when it was measured, or else flop.
+    cores, metric
+        As for `analyse`, whose `placement` this is.
 
     Returns
     -------

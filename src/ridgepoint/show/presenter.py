@@ -22,7 +22,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
-from ridgepoint.models.analysis import Analysis, analyse, place
+from ridgepoint.models.analysis import Analysis, analyse
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
@@ -50,12 +50,12 @@ def summary(value: Presentable, /, **options: Any) -> str:
 
     Parameters
     ----------
-    value : Machine, Measurement, Placement, Roofline, MeasuredCluster or Study
+    value : Machine, Measurement, Placement, Analysis, Roofline, MeasuredCluster or Study
     **options
         Of a measurement, the ``machine`` that bounds it.
     """
     console = _console()
-    console.print(_report(_placed(value, **options)))
+    console.print(_report(_bounded(value, **options)))
     return "\n".join(line.rstrip() for line in console.export_text().splitlines())
 
 
@@ -77,7 +77,13 @@ def html(value: Presentable, /) -> str:
 
 
 def plot(
-    *results: Machine | Measurement | Placement | Roofline | MeasuredCluster | KernelStudy,
+    *results: Machine
+    | Measurement
+    | Placement
+    | Analysis
+    | Roofline
+    | MeasuredCluster
+    | KernelStudy,
     machine: Machine | None = None,
     metric: Metric | None = None,
     ax: Axes | None = None,
@@ -86,11 +92,11 @@ def plot(
 
     Parameters
     ----------
-    *results : Machine, Measurement, Placement, Roofline, MeasuredCluster or KernelStudy
+    *results : Machine, Measurement, Placement, Analysis, Roofline, MeasuredCluster or KernelStudy
         Programs are drawn as points; a machine alone with its roofs; of a cluster its network.
         A machine among programs is the one that they are drawn on.
     machine : Machine or None
-        Whose roofs are drawn. None: that of the first placement; else the one kept of this host.
+        Whose roofs are drawn. None: that of the first that has one; else the one kept of this host.
     metric : {"flop", "bop"} or None
         What work is counted in; None: as it was asked for when programs were measured or placed.
     ax : matplotlib.axes.Axes or None
@@ -149,22 +155,26 @@ def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
         raise ValueError("a figure has the roofs of one machine: give one alone")
     if given:
         return given[0]
-    placed = (each.machine for each in results if isinstance(each, Placement) and each.machine)
-    return next(placed, None) or kept_machine_here()
+    placed = (each.machine for each in results if isinstance(each, Placement | Analysis))
+    return next((each for each in placed if each is not None), None) or kept_machine_here()
 
 
-def _programs(result: object) -> list[Measurement | Placement]:
+def _programs(result: object) -> list[Measurement | Placement | Analysis]:
     if isinstance(result, KernelStudy):
         return [each.measurement for each in result.results if each.measurement is not None]
-    return [result] if isinstance(result, Measurement | Placement) else []
+    return [result] if isinstance(result, Measurement | Placement | Analysis) else []
 
 
-def _analysed(program: Measurement | Placement, roofs: Machine, metric: Metric | None) -> Analysis:
+def _analysed(
+    program: Measurement | Placement | Analysis, roofs: Machine, metric: Metric | None
+) -> Analysis:
     if isinstance(program, Measurement):
         return analyse(program, roofs, metric=metric)
-    measurement = program.measurement
+    is_same = program.machine == roofs and metric in {None, program.metric}
+    if isinstance(program, Analysis) and is_same:
+        return program
     cores = program.cores if program.machine == roofs else None
-    return analyse(measurement, roofs, cores=cores, metric=metric or program.metric)
+    return analyse(program.measurement, roofs, cores=cores, metric=metric or program.metric)
 
 
 def _metric(results: Sequence[object]) -> Metric:
@@ -184,13 +194,13 @@ def _network(cluster: MeasuredCluster, ax: Axes | None) -> Figure:
 
 def _has_figure(value: Presentable) -> bool:
     """Return whether a notebook shows a figure: a measurement alone has no roofs to stand under."""
+    if isinstance(value, Analysis):
+        return value.machine is not None
     return isinstance(value, Placement | Machine | Roofline | MeasuredCluster)
 
 
-def _placed(value: Presentable, *, machine: Machine | None = None) -> Presentable:
-    if machine is None:
-        return value
-    return place(cast(Measurement, value), machine)
+def _bounded(value: Presentable, *, machine: Machine | None = None) -> Presentable:
+    return value if machine is None else analyse(cast(Measurement, value), machine)
 
 
 @singledispatch
@@ -205,12 +215,19 @@ def _(value: Machine) -> RenderableType:
 
 @_report.register
 def _(value: Measurement) -> RenderableType:
-    return _run(analyse(value, None))
+    return run_table.run(analyse(value))
+
+
+@_report.register
+def _(value: Analysis) -> RenderableType:
+    return run_table.run(value)
 
 
 @_report.register
 def _(value: Placement) -> RenderableType:
-    return _run(analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric))
+    return run_table.run(
+        analyse(value.measurement, value.machine, cores=value.cores, metric=value.metric)
+    )
 
 
 @_report.register
@@ -235,15 +252,6 @@ def _(value: Roofline) -> RenderableType:
         ridge = "" if roof.is_compute else shown_intensity(value.ridge(resource.path))
         table.add_row(resource.label, format_si(roof.rate, resource.rate_unit), ridge)
     return Group(Text(machine_title(value.machine), style="bold"), table)
-
-
-def _run(analysis: Analysis) -> RenderableType:
-    report = run_table.run(analysis)
-    if analysis.measurement.distributed is None or analysis.machine is None:
-        return report
-    from ridgepoint.show.tables.rank_table import ranks
-
-    return Group(report, Text(), ranks(analysis))
 
 
 def _console() -> Console:

@@ -24,6 +24,7 @@ from ridgepoint.show.tables.function_table import function_times, functions
 from ridgepoint.show.tables.layout import Row, caution_list, codes_in_short, grid, sections
 from ridgepoint.show.tables.line_table import lines
 from ridgepoint.show.tables.measured_rows import measured_rows
+from ridgepoint.show.tables.rank_table import ranks
 from ridgepoint.show.tables.region_table import regions
 from ridgepoint.show.time_parts import time_parts
 from ridgepoint.show.verdict import verdict
@@ -82,6 +83,8 @@ def run(
         told = [one for one in doubts if every_caution or matters(one, placement)]
         minor = _minor([one for one in doubts if one not in told])
         parts.append(caution_list(told, files, minor=minor))
+    if analysis.machine is not None and measurement.distributed is not None:
+        parts.append(ranks(analysis))
     return sections(*parts)
 
 

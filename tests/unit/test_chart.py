@@ -276,3 +276,17 @@ def test_ticks_are_at_round_values_within_the_limits():
     assert linear_ticks((0.0, 0.3), plain_number)[-1] == (0.3, "0.3")
     assert decimal_ticks((1.0, 1.2), most=3) == ((1.0, "1.0"), (1.1, "1.1"), (1.2, "1.2"))
     assert [text for _, text in decimal_ticks((0.0, 6e6), most=4)][-1] == "6000000"
+
+
+def test_a_label_is_not_parted_from_its_line_by_another():
+    """Of two lines close together the upper has its label above, the lower below it."""
+    upper = Line(kind="beside", places=((0.01, 1.1), (100.0, 1.1)), label=Label(text="upper"))
+    lower = Line(kind="roof", places=((0.01, 1.0), (100.0, 1.0)), label=Label(text="lower"))
+    heights = {
+        label.text: label.box.centre[1]
+        for label in named(replace(EMPTY, lines=(upper, lower))).placed
+    }
+    sheet = sheet_of(EMPTY)
+
+    assert heights["upper"] > sheet.at((1.0, 1.1), EMPTY)[1]
+    assert heights["lower"] < sheet.at((1.0, 1.0), EMPTY)[1]

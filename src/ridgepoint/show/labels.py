@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 Pair = tuple[float, float]
@@ -12,6 +12,7 @@ Segment = tuple[Pair, Pair]
 
 # A label over more than this hides more than it says: two dashed lines and a thin one.
 _MOST_CROSSED = 5
+_ASLANT = math.sin(math.radians(15))
 _EIGHT = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1))
 _FARTHEST = 8
 """Heights of a text that it may stand above or below its point, joined to it by a line."""
@@ -119,7 +120,8 @@ class Room:
         candidates : iterable of Box
             The preferred one first.
         own : Segment or None
-            The line that is being labelled, which may be crossed.
+            The line that is being labelled, which may be crossed. One that runs beside it, and
+            between it and the label, would be taken for it, and counts as crossed.
         most : int
             What all lines that it crosses may cost.
         """
@@ -127,7 +129,11 @@ class Room:
         for box in candidates:
             if not box.within(self.frame) or any(box.overlaps(other) for other in self.taken):
                 continue
-            crossed = sum(cost for line, cost in self.lines if line != own and box.meets(line))
+            crossed = sum(
+                cost
+                for line, cost in self.lines
+                if line != own and (box.meets(line) or _parts(line, box, own))
+            )
             if crossed <= most and (best is None or crossed < best[0]):
                 best = (crossed, box)
             if crossed == 0:
@@ -136,6 +142,19 @@ class Room:
             return None
         self.taken.append(best[1])
         return best[1]
+
+
+def _parts(line: Segment, box: Box, own: Segment | None) -> bool:
+    """Return whether a line runs between a label and its own line, in nearly their direction."""
+    if own is None:
+        return False
+    angles = [math.atan2(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in (line, own)]
+    if abs(math.sin(angles[0] - angles[1])) > _ASLANT:
+        return False
+    (x0, y0), (x, y) = own[0], box.centre
+    up = (y - y0) * math.cos(box.angle) - (x - x0) * math.sin(box.angle)
+    middle = (x + up / 2 * math.sin(box.angle), y - up / 2 * math.cos(box.angle))
+    return replace(box, centre=middle, height=abs(up)).meets(line)
 
 
 def along(

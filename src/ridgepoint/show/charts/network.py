@@ -9,8 +9,8 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.measured_cluster import PATTERNS, Exchange, MeasuredCluster
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.show.axes import log_ticks, power_ticks, with_prefix
-from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Line, Page
-from ridgepoint.show.theme import shape_of
+from ridgepoint.show.chart import Axis, Chart, Entry, Ink, Interval, Line, Page
+from ridgepoint.show.theme import PALETTE, shape_of
 from ridgepoint.show.words import place_of
 
 _HEIGHT = 0.72
@@ -132,7 +132,7 @@ def _line(
     return Line(
         kind="path",
         places=tuple(places),
-        ink=index,
+        ink=_ink(index),
         low=tuple(low),
         high=tuple(high),
         shape=shape_of(index),
@@ -140,9 +140,14 @@ def _line(
     )
 
 
+def _ink(index: int) -> Ink:
+    """Return the colour of a pattern: there is one more than the palette has."""
+    return index if index < len(PALETTE) else "note"
+
+
 def _key(exchanges: Sequence[Exchange], charts: Sequence[Chart]) -> tuple[Entry, ...]:
     entries = [
-        Entry(text=pattern, line="path", ink=index, shape=shape_of(index), is_abreast=True)
+        Entry(text=pattern, line="path", ink=_ink(index), shape=shape_of(index), is_abreast=True)
         for index, pattern in enumerate(PATTERNS)
         if any(exchange.pattern == pattern for exchange in exchanges)
     ]

@@ -280,7 +280,7 @@ def test_the_picture_names_regions_ridge_lines_and_points(tmp_path):
     found = texts(tmp_path / "r.svg")
 
     for text in ("compute-bound", "memory-bound", "network-bound", "ridge: x y = 350 flop/byte",
-                 "100 Gflop/s", "I_M* = 8.75", "256", "4096", "Projected time [s]",
+                 "100 Gflop/s", "I_M* = 8.75", "256", "4096", "Projected time",
                  "Memory intensity I_M [byte of memory / byte of network]"):  # fmt: skip
         assert text in found
     assert not [text for text in found if "want of room" in text]

@@ -129,7 +129,7 @@ def plain_number(value: float) -> str:
 
 def with_prefix(value: float) -> str:
     """Return the text of a tick whose unit stands in the label, with a prefix of the SI."""
-    return format_si(value, "").strip()
+    return si_text(value, "").strip()
 
 
 def si_text(value: float, unit: str, *, digits: int = 4) -> str:

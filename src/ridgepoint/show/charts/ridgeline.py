@@ -242,7 +242,7 @@ def times_chart(ridgeline: Ridgeline, one: Trajectory) -> Chart:
             ticks=ticks,
             is_slanted=one.variable == "point",
         ),
-        y=log_axis("Projected time [s]", y_limits, lambda value: si_text(value, "s")),
+        y=log_axis("Projected time", y_limits, lambda value: si_text(value, "s")),
         areas=_bands(
             at, np.atleast_1d(placed.limiter).tolist(), times, joined, (x_limits, y_limits)
         ),

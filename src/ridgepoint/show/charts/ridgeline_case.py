@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgepoint.models.ridgeline import Region, Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
-from ridgepoint.show.axes import decades, log_axis, si_text
+from ridgepoint.show.axes import decades, log_axis, si_text, with_prefix
 from ridgepoint.show.chart import Axis, Chart, Interval, Label, Line
 from ridgepoint.show.charts.ridgeline import (
     frame_corners,
@@ -136,11 +136,7 @@ def _roofline_over(
         title=title,
         subtitle=machines_line(ridgeline),
         x=log_axis(x_label, x_limits, shown_intensity),
-        y=log_axis(
-            f"Attainable performance [{unit}/s]",
-            y_limits,
-            lambda value: si_text(value, f"{unit}/s"),
-        ),
+        y=log_axis(f"Attainable performance [{unit}/s]", y_limits, with_prefix),
         areas=tuple(
             region_area(region, frame_corners((own, y_limits)))
             for region, own in ((slope, (x_limits[0], knee)), ("compute", (knee, x_limits[1])))
@@ -180,7 +176,7 @@ def _computing_or_summing(ridgeline: Ridgeline, one: Trajectory) -> Chart:
         title="What takes longer",
         subtitle=machines_line(ridgeline),
         x=Axis(label=_over(one), limits=x_limits, ticks=ticks),
-        y=log_axis("Projected time [s]", y_limits, lambda value: si_text(value, "s")),
+        y=log_axis("Projected time", y_limits, lambda value: si_text(value, "s")),
         lines=lines,
         key=line_entries(lines),
     )

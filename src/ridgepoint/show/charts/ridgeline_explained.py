@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ridgepoint.models.ridgeline import Ridgeline
-from ridgepoint.show.axes import clipped, decades, log_axis, si_text
+from ridgepoint.show.axes import clipped, decades, log_axis, si_text, with_prefix
 from ridgepoint.show.chart import Area, Chart, Interval, Label, Line, Page
 from ridgepoint.show.charts.ridgeline import (
     X_LABEL,
@@ -162,11 +162,7 @@ def _roofline_beside(ridgeline: Ridgeline, y_limits: Interval) -> Chart:
     return Chart(
         title="Roofline, on the same vertical axis",
         subtitle="below its knee memory limits, above it compute",
-        x=log_axis(
-            f"Performance [{ridgeline.unit}/s]",
-            limits,
-            lambda value: si_text(value, f"{ridgeline.unit}/s"),
-        ),
+        x=log_axis(f"Performance [{ridgeline.unit}/s]", limits, with_prefix),
         y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
         lines=(
             Line(kind="roof", places=places),
@@ -191,7 +187,7 @@ def _memory_network_roofline(ridgeline: Ridgeline, x_limits: Interval) -> Chart:
         title="Memory-network roofline, on the same horizontal axis",
         subtitle="left of its knee the network limits, right of it memory",
         x=log_axis(X_LABEL, x_limits, shown_intensity),
-        y=log_axis("Memory bandwidth [byte/s]", y_limits, lambda value: si_text(value, "B/s")),
+        y=log_axis("Memory bandwidth [B/s]", y_limits, with_prefix),
         lines=(
             Line(kind="roof", places=places),
             Line(

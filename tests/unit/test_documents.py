@@ -12,6 +12,7 @@ from ridgepoint.core.documents import decode, encode, render, to_fields
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.identity import Identity
+from ridgepoint.core.json_lines import line_of
 from ridgepoint.core.machine import Cache, Ceiling, Host, Machine
 from ridgepoint.core.measurement import Context, Measurement, Timing
 from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
@@ -232,7 +233,7 @@ def test_an_impossible_rate_is_refused_and_its_place_named(rate, reason):
 
     assert reason in str(refusal.value)
     assert "cannot read mine.json as a machine: " in str(refusal.value)
-    assert "malformed" in str(refusal.value) or "`$.ceilings[0]" in str(refusal.value)
+    assert "malformed" in str(refusal.value) or ": ceilings[0]" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
@@ -247,7 +248,7 @@ def test_an_impossible_rate_is_refused_and_its_place_named(rate, reason):
         (b'{"schema": 2, "kind": "machine", "shape": "unheard of"}', "reads schemas up to 1"),
         (b'{"schema": 0}', "schema is 0"),
         (b'{"schema": 1, "kind": "measurement"}', "of kind 'measurement'"),
-        (b'{"schema": 1, "kind": "machine", "name": "x"}', "missing required field `host`"),
+        (b'{"schema": 1, "kind": "machine", "name": "x"}', "it lacks host"),
         (b'{"schema": 1, "kind": "\xff\xfe"}', "utf-8"),
         (machine_with_rate(1).encode().replace(b"mine", b"\xff\xfe"), "utf-8"),
         (machine_with_rate(1).encode("utf-16"), "malformed"),
@@ -281,7 +282,7 @@ def test_a_negative_count_in_a_file_is_refused():
     """A file is checked as strictly as a value made in Python."""
     document = encode(MEASUREMENT).replace(b'"loads":20', b'"loads":-20')
 
-    with pytest.raises(InvalidDocument, match=r"loads must be >= 0, got -20 - at `\$\.counted"):
+    with pytest.raises(InvalidDocument, match=r"counted\.counts: loads must be >= 0, got -20"):
         decode(document, Measurement, origin="f")
 
 
@@ -295,3 +296,40 @@ def test_fields_that_a_later_version_adds_are_passed_over():
 def test_equal_values_give_equal_bytes():
     """A document is stable, so that files can be compared."""
     assert encode(measured()) == encode(measured(counts=COUNTS))
+
+
+@given(st.data())
+def test_a_fault_in_a_file_is_on_the_line_where_it_was_put(data):
+    """Of a file as it is written, with a line for each field."""
+    fields = json.loads(encode(MACHINE))
+    place = data.draw(st.integers(0, len(fields["ceilings"]) - 1))
+    key = data.draw(st.sampled_from(sorted(fields["ceilings"][place])))
+    fields["ceilings"][place][key] = {"fault": 1}
+    text = json.dumps(fields, indent=data.draw(st.integers(1, 4)))
+    before = text[: text.index('"fault"')]
+    line = before[: before.rindex(f'"{key}"')].count("\n") + 1
+
+    with pytest.raises(InvalidDocument) as refusal:
+        decode(text, Machine, origin="mine.json")
+    assert refusal.value.reason.startswith(f"line {line}, ceilings[{place}].{key}")
+
+
+parts = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.lists(st.text(max_size=3) | parts), parts, st.lists(st.text(max_size=3), max_size=4))
+def test_lines_of_json_are_those_of_what_is_written(before, after, keys):
+    """Below some keys, after some values: the line on which the one that is sought stands."""
+    value = "sought \n"
+    for key in keys:
+        value = {"": before, key: value, "after": after} if key not in ("", "after") else [value]
+    path = tuple(key if key not in ("", "after") else 0 for key in reversed(keys))
+    text = json.dumps([*before, value, after], indent=1)
+
+    assert line_of(text, (len(before), *path)) == (text[: text.index('"sought')].count("\n") + 1)

@@ -6,6 +6,7 @@ value. Unknown is ``null``; a document never holds NaN or infinity.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.faults import fault, shown
+from ridgepoint.core.json_lines import line_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
@@ -248,6 +251,18 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         )
     try:
         return msgspec.json.decode(document, type=kind, dec_hook=_decode_hook)
+    except msgspec.ValidationError as error:
+        text = document if isinstance(document, str) else document.decode()
+        # Not by msgspec, which refuses 1e999 whatever it is read as.
+        found = fault(error, json.loads(text), kind, hook=_decode_hook)
+        # What is kept stands on one line.
+        line = f"line {line_of(text, found.path)}" if "\n" in text.strip() else ""
+        place = ", ".join(part for part in (line, shown(found.path)) if part)
+        raise InvalidDocument(
+            what,
+            reason=f"{place}: {found.reason}" if place else found.reason,
+            remedy=found.remedy or "correct that field",
+        ) from error
     except _UNREADABLE as error:
         raise InvalidDocument(what, reason=str(error), remedy="correct this field") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from msgspec import inspect
 
 Path = tuple[str | int, ...]
 """Keys, and places in lists, that lead to a value."""
+
+Hook = Callable[[type, object], object]
 
 _AT = re.compile(r"(.*) - at (`key` in )?`\$(.*)`", re.DOTALL)
 _STEP = re.compile(r"\[(\.\.\.)\]|\[(\d+)\]|\.([^.\[]+)")
@@ -51,7 +53,7 @@ class Fault:
     remedy: str | None
 
 
-def fields_of(kind: type, value: object) -> object:
+def decode_own(kind: type, value: object) -> object:
     """Return what a class of ours makes of a value, by its method ``of``; for msgspec's hook."""
     of = getattr(kind, "of", None)
     if of is None:
@@ -59,20 +61,28 @@ def fields_of(kind: type, value: object) -> object:
     return of(value)
 
 
-def fault(error: msgspec.ValidationError, values: object, kind: object) -> Fault:
+def fault(
+    error: msgspec.ValidationError, values: object, kind: object, *, hook: Hook = decode_own
+) -> Fault:
     """Return where and what is wrong with values that `kind` refuses.
 
     Parameters
     ----------
     error : msgspec.ValidationError
-        Of `msgspec.convert`, of `values` to `kind`, with `fields_of`.
+        Of `msgspec.convert`, of `values` to `kind`, with this hook.
     values : object
         Dicts, lists, texts and numbers.
     kind : type
+    hook : callable
+        For classes that msgspec does not know.
     """
     found = _AT.fullmatch(str(error))
     said, is_key, steps = (found[1], found[2], found[3]) if found else (str(error), None, "")
-    path = tuple(_located(str(error), values, kind, f"{steps}[...]" if is_key else steps))
+
+    def convert(values: object) -> None:
+        msgspec.convert(values, kind, dec_hook=hook)
+
+    path = tuple(_located(error, values, f"{steps}[...]" if is_key else steps, convert))
     types = _types(kind, path[:-1] if is_key else path)
     if is_key:
         types = [one.key_type for one in types if isinstance(one, inspect.DictType)]
@@ -97,22 +107,23 @@ def at(values: Any, path: Iterable[str | int]) -> Any:
 
 
 def _explained(said: str, value: object, types: Sequence[inspect.Type]) -> tuple[str, str | None]:
-    shown = repr(value) if len(repr(value)) <= _MOST_SHOWN else f"{repr(value)[:_MOST_SHOWN]}…"
+    text = repr(value)
+    text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
     if said.startswith("Invalid enum value"):
         allowed = [str(word) for one in types for word in getattr(one, "values", ())]
-        return f"{shown} is none of its values", f"use {', '.join(allowed)}"
+        return f"{text} is none of its values", f"use {', '.join(allowed)}"
     if limits := _RANGE.fullmatch(said):
         limit = f"{limits[1]} {float(limits[2]):g}"
-        return f"it must be {limit}, got {shown}", f"write a number {limit}"
+        return f"it must be {limit}, got {text}", f"write a number {limit}"
     if length := _LENGTH.fullmatch(said):
         noun = _FORMS[length[1]][0]
         if length[2] == ">= 1":
             return f"this {noun} is empty", "fill it, or leave it out"
-        return f"it must be a {noun} of length {length[2]}, got {shown}", None
+        return f"it must be a {noun} of length {length[2]}, got {text}", None
     if wanted := _TYPE.fullmatch(said):
         forms = [_FORMS[name] for name in wanted[1].split(" | ") if name in _FORMS]
         nouns, ways = (_either(words) for words in zip(*forms, strict=True))
-        return f"{shown} is no {nouns}", f"write {ways}"
+        return f"{text} is no {nouns}", f"write {ways}"
     reason, _, remedy = said.partition("; ")  # of a class of ours
     return reason, remedy or None
 
@@ -121,12 +132,20 @@ def _either(words: Sequence[str]) -> str:
     return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
+def shown(path: Path) -> str:
+    """Return a path as it is written in TOML, places in lists in brackets."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
 def _nearest(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
-def _located(message: str, values: Any, kind: Any, steps: str) -> Iterator[str | int]:
+def _located(
+    error: msgspec.ValidationError, values: Any, steps: str, convert: Callable[[Any], object]
+) -> Iterator[str | int]:
     """Yield the path of an error; msgspec writes ``[...]`` for any key of a dict.
 
     It is the first key with which the dict has that error where it has no other.
@@ -135,23 +154,23 @@ def _located(message: str, values: Any, kind: Any, steps: str) -> Iterator[str |
     for is_any, place, name in _STEP.findall(steps):
         step = name or (int(place) if place else None)
         if is_any:
-            keys = at(values, path)
-            step = next(
-                (key for key in keys if _refused(_with_only(values, path, key), kind) == message),
-                None,
-            )
+            alone = ((key, _with_only(values, path, key)) for key in at(values, path))
+            step = next((key for key, part in alone if _is_refused(part, error, convert)), None)
         if step is None:
             return
         path.append(step)
         yield step
 
 
-def _refused(values: object, kind: Any) -> str | None:
+def _is_refused(
+    values: object, error: msgspec.ValidationError, convert: Callable[[Any], object]
+) -> bool:
+    """Return whether values have an error."""
     try:
-        msgspec.convert(values, kind, dec_hook=fields_of)
-    except msgspec.ValidationError as error:
-        return str(error)
-    return None
+        convert(values)
+    except msgspec.ValidationError as other:
+        return str(other) == str(error)
+    return False
 
 
 def _with_only(values: Any, path: Sequence[str | int], key: str) -> Any:
@@ -184,7 +203,7 @@ def _alternatives(kind: inspect.Type) -> list[inspect.Type]:
 
 def _within(kind: inspect.Type, step: str | int) -> list[inspect.Type]:
     match kind:
-        case inspect.StructType():
+        case inspect.StructType() | inspect.DataclassType():
             return [field.type for field in kind.fields if field.encode_name == step]
         case inspect.DictType():
             return [kind.value_type]

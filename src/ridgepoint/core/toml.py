@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ridgepoint.core.errors import InvalidDocument, reason_of
-from ridgepoint.core.faults import Path, fault, fields_of
+from ridgepoint.core.faults import Path, decode_own, fault, shown
 from ridgepoint.core.toml_lines import line_of, lines_of
 
 Kind = TypeVar("Kind")
@@ -64,7 +64,7 @@ class Table:
             If it is none.
         """
         try:
-            return msgspec.convert(self.values, kind, dec_hook=fields_of)
+            return msgspec.convert(self.values, kind, dec_hook=decode_own)
         except msgspec.ValidationError as error:
             found = fault(error, self.values, kind)
             raise self._wrong(found.path, found.reason, found.remedy) from error
@@ -97,7 +97,7 @@ class Table:
         line = line_of(lines_of(self.text), path)
         place = self.file if line is None else f"{self.file}:{line}"
         return InvalidDocument(
-            f"cannot read {self.what} of {place}{', ' if path else ''}{_shown(path)}",
+            f"cannot read {self.what} of {place}{', ' if path else ''}{shown(path)}",
             reason=reason,
             remedy=f"{remedy or 'correct it'}{'; ' if self.form else ''}{self.form}",
         )
@@ -141,9 +141,3 @@ def open_table(path: Traversable, *, what: str, remedy: str, form: str = "") -> 
 def read(path: Traversable, kind: type[Kind], *, what: str, remedy: str, form: str = "") -> Kind:
     """Return a TOML file as a Struct of msgspec; as `open_table` and `Table.take`."""
     return open_table(path, what=what, remedy=remedy, form=form).take(kind)
-
-
-def _shown(path: Path) -> str:
-    """Return a path as it is written in TOML, places in lists in brackets."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).removeprefix(".")

@@ -147,7 +147,7 @@ def _basic_operations(isa: Isa) -> Iterator[Computing]:
 def _issue(isa: Isa) -> Iterator[Computing]:
     """Yield the instructions that a core starts, of the kinds that it starts most of."""
     if isa.architecture == "x86_64":
-        yield "issue", "any instruction", tuple(issue(each) for each in ISSUE_MIXES)
+        yield "issue", "any instruction", tuple(issue(mix) for mix in ISSUE_MIXES)
 
 
 def _compare(width_bits: int) -> Kernel:

@@ -171,7 +171,13 @@ def innermost_loop(lines: Sequence[str]) -> list[str]:
     for end, line in enumerate(lines):
         begin = labels.get(line.rsplit(" ", 1)[-1], end)
         if begin < end:
-            loops.append([each for each in lines[begin : end + 1] if not each.endswith(":")])
+            loops.append(
+                [
+                    instruction
+                    for instruction in lines[begin : end + 1]
+                    if not instruction.endswith(":")
+                ]
+            )
     return min(loops, key=len, default=[])
 
 
@@ -183,7 +189,7 @@ def _lines(assembly: str, comment: str) -> list[str]:
 
 def _patterns(claim: Claim, architecture: str) -> list[tuple[str, int, str | None]]:
     """Return regular expressions of what is claimed, how many there are, and operations."""
-    found: list[tuple[str, int, str | None]] = [
+    patterns: list[tuple[str, int, str | None]] = [
         (
             instruction_pattern(
                 architecture, operation, precision=claim.precision, width_bits=claim.width_bits
@@ -196,7 +202,7 @@ def _patterns(claim: Claim, architecture: str) -> list[tuple[str, int, str | Non
     register = ".*"
     if claim.width_bits and architecture == "aarch64":
         register = r"z\d+\..*" if claim.width_bits > _WIDEST_NEON else r"v\d+\.(16b|8h|4s|2d),.*"
-    return found + [
+    return patterns + [
         (f"{mnemonic.lower()} {register}", number, None) for mnemonic, number in claim.instructions
     ]
 

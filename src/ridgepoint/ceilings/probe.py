@@ -36,14 +36,14 @@ def deadly(candidates: Sequence[tuple[Kernel, Function]]) -> dict[str, str]:
     dict of str to str
         A kernel's IR to the name of the signal, ``SIGILL`` as a rule.
     """
-    found: dict[str, str] = {}
+    signals: dict[str, str] = {}
     begin = 0
     while begin < len(candidates):
         begin, signalled = _run_from(candidates, begin)
         if signalled is not None:
-            found[candidates[begin][0].ir] = signalled
+            signals[candidates[begin][0].ir] = signalled
             begin += 1
-    return found
+    return signals
 
 
 def _run_from(candidates: Sequence[tuple[Kernel, Function]], begin: int) -> tuple[int, str | None]:

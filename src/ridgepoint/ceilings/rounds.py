@@ -151,13 +151,13 @@ class Run:
                 continue
             self.tell(f"preparing {task.resource} {task.name}")
             figure = None if self.theory is None else self.theory.per_cycle(*task.key)
-            found = prepare(
+            prepared = prepare(
                 task, self.pool, self.codes, sample_s=self.effort.sample_s, figure=figure
             )
-            if isinstance(found, Caution):
-                self.refused.append((task, found))
+            if isinstance(prepared, Caution):
+                self.refused.append((task, prepared))
             else:
-                self.contests.append(found)
+                self.contests.append(prepared)
 
     def _take(self, rounds: int, contests: Sequence[Contest]) -> None:
         """Take a sample of some contests, round by round, while there is time."""

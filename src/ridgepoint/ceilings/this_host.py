@@ -140,8 +140,8 @@ def _characterize(progress: Progress | None, *, quick: bool) -> Callable[[], Mac
 def _first_kept(
     archive: Archive, fingerprints: Sequence[str], *, knowing: str | None = None
 ) -> tuple[int, Machine] | None:
-    for each in fingerprints:
-        kept = archive.latest_machine(each)
+    for key in fingerprints:
+        kept = archive.latest_machine(key)
         if kept is not None and (knowing is None or kept[1].knows(knowing)):
             return kept
     return None

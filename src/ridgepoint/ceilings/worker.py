@@ -86,8 +86,8 @@ class Worker(threading.Thread):
 
     def buffer(self, job: Job) -> Buffer | None:
         """Return the buffer that a job runs on, if it has been made."""
-        found = self._buffers.get(_key(job))
-        return found if found is not None and found.length >= job.extent_bytes else None
+        buffers = self._buffers.get(_key(job))
+        return buffers if buffers is not None and buffers.length >= job.extent_bytes else None
 
     def run(self) -> None:
         """Answer requests, one after the other, until there is none."""

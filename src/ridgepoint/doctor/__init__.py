@@ -126,9 +126,9 @@ def _caches(system: System, archive_path: Path) -> Finding:
         for cache in machine.caches
         if cache.kind != "instruction"
     )
-    found = "; ".join(told_of_caches(machine))
+    difference = "; ".join(told_of_caches(machine))
     return Finding(
-        what=what, works=True, detail=f"{found}; ceilings and traffic are those of {used}"
+        what=what, works=True, detail=f"{difference}; ceilings and traffic are those of {used}"
     )
 
 
@@ -223,7 +223,7 @@ def _counters() -> Finding:
             what=what, works=False, detail=lack.reason, remedy=lack.remedy, cost=_NO_COUNTERS
         )
     plan, name = session.plan, session.plan.microarchitecture.name
-    told = ", ".join(metric for metric in plan.metrics if not metric.endswith("_total"))
+    named = ", ".join(metric for metric in plan.metrics if not metric.endswith("_total"))
     with session.watching_machine():
         pass
     refusals = list(session.refused.values())
@@ -231,11 +231,11 @@ def _counters() -> Finding:
         return Finding(
             what=what,
             works=True,
-            detail=f"{name}: {told}; but no counters of the whole machine: {refusals[0]}",
+            detail=f"{name}: {named}; but no counters of the whole machine: {refusals[0]}",
             cost="memory traffic is unknown with --meter perf",
         )
     return Finding(
-        what=what, works=True, detail=f"{name}: {told}, with ridgepoint run --meter perf"
+        what=what, works=True, detail=f"{name}: {named}, with ridgepoint run --meter perf"
     )
 
 

@@ -39,7 +39,7 @@ def theory(system: System) -> Finding:
         return Finding(what=what, works=False, detail=detail, remedy=refusal.remedy, cost=cost)
     known = choices.common
     if known is not None and known.figures:
-        open_to = any(one.figures.keys() != known.figures.keys() for one in choices.each)
+        open_to = any(choice.figures.keys() != known.figures.keys() for choice in choices.each)
         more = "; more if the measured multiply-adds tell which CPU it is" * open_to
         detail = f"{known.name}: {len(known.figures)} figures{more}"
         return Finding(what=what, works=True, detail=detail)
@@ -90,5 +90,5 @@ def tiles(system: System) -> Finding:
 
 def _should_have_tiles(identity: Identity) -> bool:
     """Return whether CPUs of this kind have AMX; one that was inferred has what it shows."""
-    kinds = {one.name for one in processors() if "amx_tile" in one.features}
+    kinds = {processor.name for processor in processors() if "amx_tile" in processor.features}
     return not identity.inferred and not kinds.isdisjoint(identity.names)

@@ -179,10 +179,10 @@ class Archive:
         with self._file.writing() as connection:
             # Within the transaction, lest a measurement is kept meanwhile.
             every = [record_of(row) for row in connection.execute(LISTED[True]).fetchall()]
-            bounded = {one.id for one in every if one.machine_id in chosen}
+            bounded = {record.id for record in every if record.machine_id in chosen}
             if bounded - chosen and not with_measurements:
                 raise self._bounds_others(chosen, sorted(bounded - chosen))
-            gone = [one for one in every if one.id in chosen | bounded]
+            gone = [record for record in every if record.id in chosen | bounded]
             for record in gone:
                 connection.execute("DELETE FROM record WHERE id = ?", (record.id,))
                 connection.execute("INSERT OR REPLACE INTO about (id) VALUES (?)", (record.id,))
@@ -231,8 +231,10 @@ class Archive:
             if len(text) > _MOST_DIGITS:
                 raise self._nothing("record", f"{text[:_MOST_DIGITS]}…")
             return self.record(int(text))
-        named = [one for one in self.records() if one.label == text]
-        return next((one for one in reversed(named) if not kinds or one.kind in kinds), None)
+        named = [record for record in self.records() if record.label == text]
+        return next(
+            (record for record in reversed(named) if not kinds or record.kind in kinds), None
+        )
 
     def require(self, text: str, kinds: Sequence[Kind] = ()) -> Record:
         """Return the record that a user means by a number or a name, as `find`.
@@ -245,7 +247,7 @@ class Archive:
         record = self.find(text, kinds)
         if record is not None:
             return record
-        labels = [one.label for one in self.records() if one.label is not None]
+        labels = [record.label for record in self.records() if record.label is not None]
         near = difflib.get_close_matches(text, labels, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         what = " or ".join(kinds) or "record"
@@ -358,11 +360,11 @@ class Archive:
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (id, *written, content, _digest(written, content)),
             )
-            said = None if note is None else legible(note)
-            if (label, said, summary) != (None, None, None):
+            text = None if note is None else legible(note)
+            if (label, text, summary) != (None, None, None):
                 connection.execute(
                     "INSERT INTO about (id, label, note, summary) VALUES (?, ?, ?, ?)",
-                    (id, label, said, summary),
+                    (id, label, text, summary),
                 )
         return id
 
@@ -413,7 +415,9 @@ class Archive:
 
     def _bounds_others(self, chosen: Collection[int], others: Sequence[int]) -> ArchiveRefused:
         machines = " and ".join(
-            str(one.id) for one in self.records() if one.id in chosen and one.kind in MACHINES
+            str(record.id)
+            for record in self.records()
+            if record.id in chosen and record.kind in MACHINES
         )
         listed = ", ".join(map(str, others))
         return ArchiveRefused(

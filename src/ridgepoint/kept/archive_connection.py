@@ -192,9 +192,9 @@ class ArchiveConnection:
             raise refused(self._path, f"it is damaged (schema {schema})", SET_ASIDE)
 
     def _check_pages(self, connection: sqlite3.Connection) -> None:
-        found = _ask(connection, "quick_check(1)")
-        if found != "ok":
-            raise refused(self._path, f"it is damaged ({' '.join(found.split())})", SET_ASIDE)
+        answer = _ask(connection, "quick_check(1)")
+        if answer != "ok":
+            raise refused(self._path, f"it is damaged ({' '.join(answer.split())})", SET_ASIDE)
         # Their order is not that in which they were made once room was given back.
         tables = connection.execute("SELECT sql FROM sqlite_master").fetchall()
         if sorted(sql or "" for (sql,) in tables) != sorted(

@@ -178,8 +178,8 @@ def measure_program(
             every = everything.count(resolved, launch=launch, caches=()).functions
             part = time_within(sampler.sampled(every, timed), counted.functions, every)
     native_status = None if timed is None else timed.exit_status
-    statuses = [one.exit_status for one in launch.runs] or [0]
-    status = next((one for one in statuses if one != native_status), statuses[-1])
+    statuses = [run.exit_status for run in launch.runs] or [0]
+    status = next((known for known in statuses if known != native_status), statuses[-1])
     if timed is None:
         require_success(command, status, ignore_status=ignore_status)
     whole = Measurement(
@@ -192,7 +192,7 @@ def measure_program(
             *_status_cautions(
                 native_status,
                 counted=status,
-                sampled=() if sampler is None else [one.exit_status for one in sampler.runs],
+                sampled=() if sampler is None else [run.exit_status for run in sampler.runs],
             ),
             *no_samples,
             *_too_fast(meter, counted, launch.runs, timed),
@@ -341,12 +341,12 @@ def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
         Instructions and work may differ by a hundredth: that is less than any time is known to.
     """
     differing = [
-        f"{one:.4g} and {other:.4g} {unit}"
-        for one, other, unit in (
+        f"{amount:.4g} and {other:.4g} {unit}"
+        for amount, other, unit in (
             (first.counts.instructions, second.counts.instructions, "instructions"),
             (first.counts.work_flop, second.counts.work_flop, "flop"),
         )
-        if abs(one - other) > _ALIKE * max(one, other)
+        if abs(amount - other) > _ALIKE * max(amount, other)
     ]
     if not differing:
         return ()
@@ -371,7 +371,14 @@ def _has_all_threads(selection: Selection | None) -> bool:
 
 def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
     """Return a measurement whose runtime is that of the part that was counted alone."""
-    region = next((one for one in whole.timed_regions if one.name == selection.name), None)
+    region = next(
+        (
+            timed_region
+            for timed_region in whole.timed_regions
+            if timed_region.name == selection.name
+        ),
+        None,
+    )
     if whole.timed is not None and region is not None and region.runtime_s is not None:
         cpu_s = region.cpu_s if selection.all_threads else region.busy_s
         if cpu_s is not None:
@@ -396,7 +403,7 @@ def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
 def _status_cautions(
     native: int | None, *, counted: int, sampled: Sequence[int]
 ) -> tuple[Caution, ...]:
-    others = [(counted, "counted"), *((one, "sampled") for one in sampled)]
+    others = [(counted, "counted"), *((code, "sampled") for code in sampled)]
     differing = [(status, how) for status, how in others if status != native]
     if native is None or not differing:
         return ()

@@ -197,7 +197,7 @@ def _median(ceiling: Ceiling) -> float:
 
 def gpu_fingerprint(facts: Facts, *, quick: bool = False) -> str:
     """Return a digest of all that must not change for measured ceilings to stay valid."""
-    told = [
+    parts = [
         __version__,
         facts.name,
         facts.identity,
@@ -206,7 +206,7 @@ def gpu_fingerprint(facts: Facts, *, quick: bool = False) -> str:
         facts.software,
         facts.ecc,
     ]
-    return "gpu-" + hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16] + "-quick" * quick
+    return "gpu-" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16] + "-quick" * quick
 
 
 def _ready(entry: Entry, device: Device, sizes: Sizes) -> _Trial:

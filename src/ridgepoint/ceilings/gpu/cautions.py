@@ -64,10 +64,10 @@ def of_restraint(
         if reason in before and after[reason] - before[reason] > _HELD_BACK_S
     }
     if held:
-        said = ", ".join(f"{reason} for {format_si(s, 's')}" for reason, s in held.items())
+        reasons = ", ".join(f"{reason} for {format_si(s, 's')}" for reason, s in held.items())
         yield Caution(
             "held-back",
-            f"the driver held the clock back: {said}",
+            f"the driver held the clock back: {reasons}",
             "these peaks are what the device sustains within its limits; for higher ones let "
             "it cool, or raise its power limit: nvidia-smi --power-limit=W",
         )

@@ -134,8 +134,8 @@ def _count(cupy: Any) -> int:
 def first_line(error: BaseException) -> str:
     """Return what an error says, without the box that CuPy draws around it."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and set(line) - set("=-#*")]
-    return next(iter(told[-1:] or told), type(error).__name__)
+    messages = [line for line in lines if line and set(line) - set("=-#*")]
+    return next(iter(messages[-1:] or messages), type(error).__name__)
 
 
 class CupyDevice:
@@ -354,7 +354,7 @@ class _Launches:
             return None if right.all() else f"{found[~right][0]} instead of {_CHAINS_END}"
         if self._task.operation != "copy":
             return None
-        read, written = (self._device.on_host(one, "fp64", 4) for one in (source, target))
+        read, written = (self._device.on_host(buffer, "fp64", 4) for buffer in (source, target))
         return None if (read == written).all() else "a copy differs from what it copies"
 
 

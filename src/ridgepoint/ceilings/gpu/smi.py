@@ -43,11 +43,11 @@ def held_back_s(bus: str) -> dict[str, float] | None:
 
     None: this driver does not tell (those before 2024 do not).
     """
-    told = _told(bus, tuple(f"clocks_event_reasons_counters.{name}" for name in _RESTRAINTS))
-    return None if told is None else parse_held_back(told)
+    answer = _told(bus, tuple(f"clocks_event_reasons_counters.{name}" for name in _RESTRAINTS))
+    return None if answer is None else parse_held_back(answer)
 
 
-def parse_held_back(told: tuple[str, ...]) -> dict[str, float] | None:
+def parse_held_back(answer: tuple[str, ...]) -> dict[str, float] | None:
     """Return the same from what nvidia-smi printed, in microseconds; None: nothing known.
 
     Examples
@@ -57,14 +57,14 @@ def parse_held_back(told: tuple[str, ...]) -> dict[str, float] | None:
     """
     held = {
         words: float(text.split()[0]) / 1e6
-        for words, text in zip(_RESTRAINTS.values(), told, strict=True)
+        for words, text in zip(_RESTRAINTS.values(), answer, strict=True)
         if text.split()[:1] and text.split()[0].isdecimal()
     }
     return held or None
 
 
-def _switch(told: tuple[str, ...] | None) -> bool | None:
-    return None if told is None else {"Enabled": True, "Disabled": False}.get(told[0])
+def _switch(answer: tuple[str, ...] | None) -> bool | None:
+    return None if answer is None else {"Enabled": True, "Disabled": False}.get(answer[0])
 
 
 def _told(bus: str, fields: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -76,8 +76,8 @@ def _told(bus: str, fields: tuple[str, ...]) -> tuple[str, ...] | None:
         "--format=csv,noheader,nounits",
     ]
     try:
-        told = output_of(command, limit_s=_PATIENCE_S)
+        text = output_of(command, limit_s=_PATIENCE_S)
     except OSError:
         return None
-    values = tuple(part.strip() for part in told.strip().split(","))
+    values = tuple(part.strip() for part in text.strip().split(","))
     return values if len(values) == len(fields) else None

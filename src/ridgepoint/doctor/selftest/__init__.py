@@ -159,7 +159,7 @@ def _trial(program: Program, path: str, meter: Meter, stdin: StandardInput) -> T
         counted = meter.count((path,), launch=launch, caches=CACHES)
     except CannotMeasure as error:
         return trial(failure=str(error))
-    failed = [each.exit_status for each in runs if each.exit_status]
+    failed = [run.exit_status for run in runs if run.exit_status]
     if failed:
         return trial(failure=f"it exited with status {failed[0]}")
     if counted.partial is not None:

@@ -75,8 +75,10 @@ class Case:
 
     def assess(self) -> Assessment:
         """Return all its figures."""
-        found = assess(self.pipeline, self.machine, cores=self.cores, load_per_s=self.load_per_s)
-        return replace(found, cautions=(*self.cautions, *found.cautions))
+        assessment = assess(
+            self.pipeline, self.machine, cores=self.cores, load_per_s=self.load_per_s
+        )
+        return replace(assessment, cautions=(*self.cautions, *assessment.cautions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,10 @@ class Cases:
             return None
         shares = zip(assessments, self.cases, strict=True)
         return Observation(
-            shares=tuple(Share(assessment=one, weight=case.weight or 0.0) for one, case in shares),
+            shares=tuple(
+                Share(assessment=assessment, weight=case.weight or 0.0)
+                for assessment, case in shares
+            ),
             period_s=self.period_s,
             is_of_a_second=self.cases[0].is_of_a_second,
             legroom=self.legroom,
@@ -111,7 +116,7 @@ class Cases:
 
 def examples() -> tuple[str, ...]:
     """Return the names of the example files, sorted."""
-    return tuple(sorted(one.name.removesuffix(".toml") for one in _EXAMPLES.iterdir()))
+    return tuple(sorted(path.name.removesuffix(".toml") for path in _EXAMPLES.iterdir()))
 
 
 def example_pipeline(name: str = "imaging") -> str:
@@ -268,11 +273,11 @@ def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
 def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tuple[Caution, ...]:
     """Return the doubt that stages were timed on another machine than the one that bounds them."""
     strange = [
-        one.stage.name
-        for one in read
-        if one.machine_id is not None
-        and one.stage.time_s is not None
-        and archive.machine(one.machine_id) != machine
+        entry.stage.name
+        for entry in read
+        if entry.machine_id is not None
+        and entry.stage.time_s is not None
+        and archive.machine(entry.machine_id) != machine
     ]
     if not strange:
         return ()

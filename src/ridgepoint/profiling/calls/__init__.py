@@ -120,9 +120,9 @@ def measure(
     .. [1] G. Ofenbeck, R. Steinmann, V. Caparros, D. G. Spampinato, M. Pueschel, "Applying the
        Roofline Model", ISPASS 2014, section III.
     """
-    one = subject(function, *arguments, state=state, name=name, threads=threads)
+    call = subject(function, *arguments, state=state, name=name, threads=threads)
     (result,) = measure_all(
-        [one],
+        [call],
         repetitions=repetitions,
         meter=meter,
         caches=caches_of(machine) if caches is None else caches,
@@ -192,11 +192,11 @@ def measure_all(
         context = context_here()
         results: dict[int, Measurement | RidgepointError] = {}
         timed: dict[int, Native] = {}
-        for index, each in enumerate(subjects):
-            report(f"timing {each.name}")
+        for index, call in enumerate(subjects):
+            report(f"timing {call.name}")
             try:
                 timed[index] = time_natively(
-                    each, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
+                    call, repetitions=repetitions, limit_s=limit_s, memory_bytes=memory_bytes
                 )
             except CannotMeasure as error:
                 results[index] = error
@@ -216,11 +216,11 @@ def measure_all(
             if choice.perf is None
             else _count_here(subjects, timed, choice.perf, report=report)
         )
-        for index, found in counted.items():
+        for index, counts in counted.items():
             results[index] = (
-                found
-                if isinstance(found, RidgepointError)
-                else _measurement(subjects[index], timed[index], found, choice, context)
+                counts
+                if isinstance(counts, RidgepointError)
+                else _measurement(subjects[index], timed[index], counts, choice, context)
             )
     return [results[index] for index in range(len(subjects))]
 
@@ -266,22 +266,22 @@ def _alone() -> Iterator[None]:
 
 
 def _measurement(
-    one: Subject, native: Native, found: tuple[Counted, int], choice: Choice, context: Context
+    call: Subject, native: Native, counts: tuple[Counted, int], choice: Choice, context: Context
 ) -> Measurement:
-    counted, counted_calls = found
+    counted, counted_calls = counts
     return Measurement(
-        command=(one.name,),
+        command=(call.name,),
         counted=replace(counted, cautions=(*choice.cautions, *counted.cautions)),
         timed=native.timed,
         context=context,
         cautions=native.cautions,
         protocol=Protocol(
-            state=one.state,
+            state=call.state,
             calls=native.times.calls,
             replicas=native.replicas,
-            data_bytes=one.arguments.nbytes or None,
+            data_bytes=call.arguments.nbytes or None,
             overhead_s=native.overhead_s,
             counted_calls=counted_calls,
-            threads=one.threads,
+            threads=call.threads,
         ),
     )

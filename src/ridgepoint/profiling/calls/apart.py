@@ -44,7 +44,7 @@ def count_apart(
     report : callable
         Is told what begins.
     """
-    found: dict[int, Found] = {}
+    counts: dict[int, Found] = {}
     order = sorted(timed, key=lambda index: subjects[index].threads or 0)
     for threads, group in groupby(order, key=lambda index: subjects[index].threads):
         indices = list(group)
@@ -57,27 +57,27 @@ def count_apart(
         times = {task.name: timed[i] for i, task in zip(indices, tasks, strict=True)}
         counted = _counted_enough(tasks, _count(tasks, here), times, here)
         for index, task in zip(indices, tasks, strict=True):
-            one = counted[task.name]
-            found[index] = one if isinstance(one, CannotMeasure) else (one, task.calls)
-    return found
+            result = counted[task.name]
+            counts[index] = result if isinstance(result, CannotMeasure) else (result, task.calls)
+    return counts
 
 
 def _task(
-    one: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
+    call: Subject, native: Native, conditions: Conditions, *, counted_s: float, name: str
 ) -> Task:
     calls = calls_to_count(
         native.timed.runtime_s.median,
-        data_bytes=one.arguments.nbytes,
+        data_bytes=call.arguments.nbytes,
         replicas=native.replicas,
-        cold=one.state == "cold",
+        cold=call.state == "cold",
         counted_s=counted_s,
         conditions=conditions,
     )
     return Task(
         name=name,
-        function=one.handed_over,
-        arguments=one.arguments,
-        cold=one.state == "cold",
+        function=call.handed_over,
+        arguments=call.arguments,
+        cold=call.state == "cold",
         calls=calls,
     )
 
@@ -122,10 +122,10 @@ def _counted_enough(
     return {
         **counted,
         **{
-            name: replace(one, cautions=(other_engine(refused[name].reason), *one.cautions))
-            if isinstance(one, Counted)
-            else one
-            for name, one in others.items()
+            name: replace(result, cautions=(other_engine(refused[name].reason), *result.cautions))
+            if isinstance(result, Counted)
+            else result
+            for name, result in others.items()
         },
     }
 

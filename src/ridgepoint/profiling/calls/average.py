@@ -50,12 +50,12 @@ def average_functions(functions: Sequence[FunctionCounts], n: int) -> tuple[Func
     """Return what functions did in one of `n` calls; their lines are not told."""
     return tuple(
         FunctionCounts(
-            name=each.name,
-            object=each.object,
-            counts=average_counts(each.counts, n),
-            traffic=average_traffic(each.traffic, n),
+            name=function.name,
+            object=function.object,
+            counts=average_counts(function.counts, n),
+            traffic=average_traffic(function.traffic, n),
         )
-        for each in functions
+        for function in functions
     )
 
 

@@ -101,7 +101,7 @@ def _require(meter: Meter) -> None:
         )
 
 
-def count_here(one: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, int]:
+def count_here(call: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, int]:
     """Return what one call does on average, and of how many: made as those that were timed.
 
     Raises
@@ -113,9 +113,9 @@ def count_here(one: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, 
     """
     rounds = max(1, native.times.calls // native.replicas)
     calls = rounds * native.replicas
-    with limited_threads(one.threads):
-        loop = loop_over(one.function, [one.arguments.unpack() for _ in range(native.replicas)])
-        with refusing_failures(one.what, "when it was counted"):
+    with limited_threads(call.threads):
+        loop = loop_over(call.function, [call.arguments.unpack() for _ in range(native.replicas)])
+        with refusing_failures(call.what, "when it was counted"):
             loop(1)  # so that every replica's turn comes after all the others'
             counted = perf.count_here(lambda: loop(rounds))
     energy_j = counted.energy_j

@@ -46,17 +46,17 @@ class Packed:
     @property
     def nbytes(self) -> int:
         """Bytes of the data of arrays."""
-        return sum(each.nbytes for each in self.data)
+        return sum(array.nbytes for array in self.data)
 
     @property
     def holds_zeros_only(self) -> bool:
         """Whether any array holds zeros alone, which memory and caches may treat as nothing."""
-        return any(each.nbytes and not each.any() for each in self.data)
+        return any(array.nbytes and not array.any() for array in self.data)
 
     def unpack(self) -> tuple[Any, ...]:
         """Return a copy of the arguments, every array allocated apart, beginning with a line."""
         copies = [
-            _copy(each, place=place) for each, place in zip(self.data, self.places, strict=True)
+            _copy(array, place=place) for array, place in zip(self.data, self.places, strict=True)
         ]
         arguments: tuple[Any, ...] = pickle.loads(self.structure, buffers=copies)
         return arguments
@@ -103,8 +103,8 @@ def pack(what: str, arguments: Sequence[object]) -> Packed:
             remedy="pass arrays and numbers, and create everything else inside the function",
         ) from error
     data = [np.frombuffer(buffer.raw(), dtype=np.uint8) for buffer in buffers]
-    places = (each.ctypes.data % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for each in data)
-    return Packed(structure.getvalue(), tuple(each.copy() for each in data), tuple(places))
+    places = (array.ctypes.data % _PAGE_BYTES // _LINE_BYTES * _LINE_BYTES for array in data)
+    return Packed(structure.getvalue(), tuple(array.copy() for array in data), tuple(places))
 
 
 def _is_dense(array: npt.NDArray[Any]) -> bool:

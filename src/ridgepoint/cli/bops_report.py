@@ -111,14 +111,14 @@ def _cells(bops: int, whole: int) -> dict[str, str]:
 
 
 def _title(command: Sequence[str], counts: SourceCounts, timed: Timed | None) -> Text:
-    said = f"{counts.operations.total:,} BOPs in {printable(program_name(command))}"
+    title = f"{counts.operations.total:,} BOPs in {printable(program_name(command))}"
     if not counts.complete:
-        said += " (incomplete)"
+        title += " (incomplete)"
     rate = rate_bop_per_s(counts, timed)
     if timed is not None and rate is not None:
         time_s = format_si(timed.runtime_s.median, "s")
-        said += f", {time_s} without counters: {format_si(rate, 'BOP/s')}"
-    return Text(said, style="bold")
+        title += f", {time_s} without counters: {format_si(rate, 'BOP/s')}"
+    return Text(title, style="bold")
 
 
 def _made_of(operations: BasicOperations) -> str:

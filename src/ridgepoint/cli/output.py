@@ -49,8 +49,8 @@ def machine_fields(machine: Machine) -> dict[str, Any]:
     fields, marked = to_fields(machine), cautions_that_matter(machine)
     for ceiling, part in zip(machine.ceilings, fields["ceilings"], strict=True):
         matter = marked.get(ceiling.key, set())
-        for caution, said in zip(ceiling.cautions, part["cautions"], strict=True):
-            said["matters"] = caution in matter
+        for caution, fields_of_caution in zip(ceiling.cautions, part["cautions"], strict=True):
+            fields_of_caution["matters"] = caution in matter
     return fields
 
 
@@ -88,27 +88,27 @@ def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> 
     if as_json:
         sys.stdout.write(render(_explained(explanations)))
         return
-    shown = console()
-    told = set()
-    for each in explanations:
-        kernel = each.kernel
+    out = console()
+    shown_codes = set()
+    for explained in explanations:
+        kernel = explained.kernel
         # Another place may do best with another candidate.
-        if kernel.ir not in told:
-            shown.print(explanation.code(kernel.name, kernel.pseudo_code, kernel.ir, each.loop))
-            told.add(kernel.ir)
-        rates = [sample.rate for sample in each.samples]
-        shown.print(explanation.place(each.ceiling, rates, each.remarks))
+        if kernel.ir not in shown_codes:
+            out.print(explanation.code(kernel.name, kernel.pseudo_code, kernel.ir, explained.loop))
+            shown_codes.add(kernel.ir)
+        rates = [sample.rate for sample in explained.samples]
+        out.print(explanation.place(explained.ceiling, rates, explained.remarks))
 
 
 def _explained(explained: Sequence[Explanation]) -> dict[str, Any]:
     places = [
         {
-            **fields_of(each, "ceiling", "loop", "samples", "remarks"),
-            "kernel": each.kernel.name,
-            **fields_of(each.kernel, "pseudo_code", "ir"),
-            "theory": each.figure,
+            **fields_of(explanation, "ceiling", "loop", "samples", "remarks"),
+            "kernel": explanation.kernel.name,
+            **fields_of(explanation.kernel, "pseudo_code", "ir"),
+            "theory": explanation.figure,
         }
-        for each in explained
+        for explanation in explained
     ]
     return documents.report("explanation", {"places": places})
 
@@ -120,7 +120,8 @@ def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Pa
         from ridgepoint.show.draw_mpl import save
 
         page = samples_page(
-            (each.ceiling, [sample.rate for sample in each.samples]) for each in explanations
+            (explained.ceiling, [sample.rate for sample in explained.samples])
+            for explained in explanations
         )
         for path in outputs:
             save(page, path)
@@ -150,16 +151,16 @@ def show_run(
     if as_json:
         sys.stdout.write(render(report(analysis)))
         return
-    shown = console(stderr=stderr)
-    shown.print(run_table.run(analysis, every_caution=every_caution))
+    out = console(stderr=stderr)
+    out.print(run_table.run(analysis, every_caution=every_caution))
     measurement, machine = analysis.measurement, analysis.machine
     if machine is None:
         return
     if plot:
-        shown.print()
+        out.print()
         show_plot(roofline_chart(machine, [analysis]), stderr=stderr)
         if measurement.counted.miss_curve is not None:
-            shown.print()
+            out.print()
             show_miss_curve(measurement, machine, stderr=stderr)
 
 
@@ -210,16 +211,16 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
 
 def show_plot(chart: Chart, *, stderr: bool) -> None:
     """Print a chart as text, as wide as a terminal of 80 columns or the one at hand."""
-    shown = console(stderr=stderr)
+    out = console(stderr=stderr)
     width = min(max(shutil.get_terminal_size((_PLOT_COLUMNS, 24)).columns - 2, 60), 120)
     text = draw_text.render(
         chart,
         width=width,
         height=_PLOT_LINES,
-        color=shown.is_terminal,
-        ascii="utf" not in (shown.encoding or "").lower(),
+        color=out.is_terminal,
+        ascii="utf" not in (out.encoding or "").lower(),
     )
-    shown.file.write(text)
+    out.file.write(text)
 
 
 def show_miss_curve(measurement: Measurement, machine: Machine, *, stderr: bool) -> None:

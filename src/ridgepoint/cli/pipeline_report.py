@@ -24,7 +24,7 @@ def report(shown: Sequence[Shown], observation: Observation | None) -> dict[str,
     head = {
         "uncertainty": {"method": "Monte Carlo", "draws": DRAWS, "seed": SEED, "interval": 0.95}
     }
-    pipelines = [_pipeline(*each) for each in shown]
+    pipelines = [_pipeline(*pipeline) for pipeline in shown]
     if observation is None:
         return documents.report("pipeline", {**head, **pipelines[0]})
     fields = {**head, "pipelines": pipelines, "observation": _observation(observation)}
@@ -32,22 +32,22 @@ def report(shown: Sequence[Shown], observation: Observation | None) -> dict[str,
 
 
 def _pipeline(
-    found: Assessment,
+    assessment: Assessment,
     gains: Sensitivity,
     advised: Sequence[StageAdvice],
     assigned: Assignment | None,
 ) -> dict[str, Any]:
     return {
-        "name": found.pipeline.name,
+        "name": assessment.pipeline.name,
         "machine": {
-            **fields_of(found.machine, "name", "source"),
-            **fields_of(found, "cores"),
-            "peak_per_s": found.peak,
-            "memory_bytes_per_s": found.bandwidth,
-            "ridge": found.ridge,
+            **fields_of(assessment.machine, "name", "source"),
+            **fields_of(assessment, "cores"),
+            "peak_per_s": assessment.peak,
+            "memory_bytes_per_s": assessment.bandwidth,
+            "ridge": assessment.ridge,
         },
-        "unit": found.pipeline.unit,
-        "stages": [_stage(stage) for stage in found.stages],
+        "unit": assessment.pipeline.unit,
+        "stages": [_stage(stage) for stage in assessment.stages],
         "composites": [
             {
                 **fields_of(composite, "rule", "equation", "intensity", "roofline_efficiency"),
@@ -56,17 +56,19 @@ def _pipeline(
                 **fields_of(composite, "difference", "why"),
                 "devices": _devices(composite.devices),
             }
-            for composite in found.composites
+            for composite in assessment.composites
         ],
-        **fields_of(found.pipeline, "host_time_s"),
-        **fields_of(found, "compute_efficiency", "time_s", "bound_s", "load_per_s", "uncertain"),
-        "total_time_s": found.total_s,
-        "mixed_bound_s": found.mixed_s,
-        "devices": _devices(found.devices),
+        **fields_of(assessment.pipeline, "host_time_s"),
+        **fields_of(
+            assessment, "compute_efficiency", "time_s", "bound_s", "load_per_s", "uncertain"
+        ),
+        "total_time_s": assessment.total_s,
+        "mixed_bound_s": assessment.mixed_s,
+        "devices": _devices(assessment.devices),
         "sensitivity": gains,
         "advice": advised,
         "assignment": None if assigned is None else _assignment(assigned),
-        "cautions": found.cautions,
+        "cautions": assessment.cautions,
     }
 
 
@@ -88,31 +90,31 @@ def _stage(figures: StageFigures) -> dict[str, Any]:
     }
 
 
-def _assignment(found: Assignment) -> dict[str, Any]:
+def _assignment(assigned: Assignment) -> dict[str, Any]:
     return {
-        **fields_of(found, "stages", "time_s", "has_transfers"),
-        "alone_s": dict(found.alone_s),
-        "shares_s": dict(found.shares),
+        **fields_of(assigned, "stages", "time_s", "has_transfers"),
+        "alone_s": dict(assigned.alone_s),
+        "shares_s": dict(assigned.shares),
     }
 
 
-def _observation(found: Observation) -> dict[str, Any]:
+def _observation(observation: Observation) -> dict[str, Any]:
     return {
         "pipelines": [
             {"name": share.assessment.pipeline.name, **fields_of(share, "weight", "time_s")}
-            for share in found.shares
+            for share in observation.shares
         ],
-        **fields_of(found, "time_s", "period_s", "is_of_a_second", "load_per_s"),
-        "devices": _devices(found.devices),
-        "most_devices": _devices(found.most_devices),
+        **fields_of(observation, "time_s", "period_s", "is_of_a_second", "load_per_s"),
+        "devices": _devices(observation.devices),
+        "most_devices": _devices(observation.most_devices),
         "legroom": [
             {
                 "share": share,
-                "devices_to_fit": _devices(found.devices_to_fit(share)),
-                "devices": _devices(found.devices, share),
-                "most_devices": _devices(found.most_devices, share),
+                "devices_to_fit": _devices(observation.devices_to_fit(share)),
+                "devices": _devices(observation.devices, share),
+                "most_devices": _devices(observation.most_devices, share),
             }
-            for share in found.legroom
+            for share in observation.legroom
         ],
     }
 

@@ -41,7 +41,9 @@ def report(
         "machines": _machines(ridgeline.machines, ridgeline.work, ridgeline.cores),
         **fields_of(ridgeline, "work", "unit", "overlap", "ridge"),
         "inputs": inputs,
-        "points": [point for each in trajectories for point in _points(ridgeline, each)],
+        "points": [
+            point for trajectory in trajectories for point in _points(ridgeline, trajectory)
+        ],
     }
     return documents.report("ridgeline", fields)
 

@@ -25,15 +25,15 @@ def advice_list(advised: Sequence[Advice]) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for one in advised:
-        said = Text(f"{printable(one.about)}: ", style="bold")
-        said.append(printable(f"{one.seen}; {one.what}"), style="not bold")
-        table.add_row(f"  {_gain(one)}", said)
+    for advice in advised:
+        text = Text(f"{printable(advice.about)}: ", style="bold")
+        text.append(printable(f"{advice.seen}; {advice.what}"), style="not bold")
+        table.add_row(f"  {_gain(advice)}", text)
     return Group(Text("what next", style="bold"), table)
 
 
-def _gain(one: Advice) -> str:
+def _gain(advice: Advice) -> str:
     """Return a gain in words, to two digits below a hundred."""
-    if one.gain is None:
+    if advice.gain is None:
         return "unknown gain"
-    return f"at most {f'{one.gain:.2g}' if one.gain < _TWO_DIGITS else f'{one.gain:.0f}'}x"
+    return f"at most {f'{advice.gain:.2g}' if advice.gain < _TWO_DIGITS else f'{advice.gain:.0f}'}x"

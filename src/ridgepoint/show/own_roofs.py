@@ -36,12 +36,12 @@ def mix_row(placement: Placement) -> str | None:
         return f"{UNKNOWN}: {'; '.join(own.unknown)}"
     if own.attainable_per_s is None or not is_apart(placement):
         return None
-    said = f"{format_si(own.attainable_per_s, 'flop/s')} of its own mix: {shown_mix(own)}"
+    row = f"{format_si(own.attainable_per_s, 'flop/s')} of its own mix: {shown_mix(own)}"
     if own.efficiency is not None:
-        said += f"; efficiency {percent(own.efficiency)}"
+        row += f"; efficiency {percent(own.efficiency)}"
     if own.unknown:
-        said += f"; not in this bound: {'; '.join(own.unknown)}"
-    return said
+        row += f"; not in this bound: {'; '.join(own.unknown)}"
+    return row
 
 
 def shown_mix(own: MixPlace) -> str:

@@ -117,12 +117,12 @@ def plot(
     ValueError
         If two machines are given, or the work of programs is not counted alike.
     """
-    for each in results:
-        if not isinstance(each, Presentable) or _is_table_alone(each):
-            raise TypeError(f"cannot draw a {type(each).__name__}: {_DRAWN}")
+    for result in results:
+        if not isinstance(result, Presentable) or _is_table_alone(result):
+            raise TypeError(f"cannot draw a {type(result).__name__}: {_DRAWN}")
     if not results and machine is None:
         raise TypeError(f"there is nothing to draw: {_DRAWN}")
-    clusters = [each for each in results if isinstance(each, MeasuredCluster)]
+    clusters = [result for result in results if isinstance(result, MeasuredCluster)]
     if clusters:
         if len(results) > 1 or machine is not None:
             raise ValueError("a cluster is drawn alone")
@@ -130,8 +130,8 @@ def plot(
     from ridgepoint.show.draw_mpl import draw
 
     roofs = _roofs(results, machine)
-    programs = [each for result in results for each in _programs(result)]
-    analyses = [_analysed(each, roofs, metric) for each in programs]
+    programs = [program for result in results for program in _programs(result)]
+    analyses = [_analysed(program, roofs, metric) for program in programs]
     chart = roofline_chart(roofs, analyses, metric=metric or _metric(results))
     drawn = draw(chart, ax).get_figure(root=True)
     assert drawn is not None  # Sheet.of has refused axes without one
@@ -147,21 +147,21 @@ _DRAWN = "give machines, measurements, placements, a Roofline, a cluster or the 
 
 def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
     """Return the machine that results are drawn on."""
-    given = [each for each in results if isinstance(each, Machine)]
-    given += [each.machine for each in results if isinstance(each, Roofline | KernelStudy)]
+    given = [result for result in results if isinstance(result, Machine)]
+    given += [result.machine for result in results if isinstance(result, Roofline | KernelStudy)]
     if machine is not None:
         given.append(machine)
-    if any(each != given[0] for each in given):
+    if any(other != given[0] for other in given):
         raise ValueError("a figure has the roofs of one machine: give one alone")
     if given:
         return given[0]
-    placed = (each.machine for each in results if isinstance(each, Placement | Analysis))
-    return next((each for each in placed if each is not None), None) or kept_machine_here()
+    placed = (result.machine for result in results if isinstance(result, Placement | Analysis))
+    return next((machine for machine in placed if machine is not None), None) or kept_machine_here()
 
 
 def _programs(result: object) -> list[Measurement | Placement | Analysis]:
     if isinstance(result, KernelStudy):
-        return [each.measurement for each in result.results if each.measurement is not None]
+        return [case.measurement for case in result.results if case.measurement is not None]
     return [result] if isinstance(result, Measurement | Placement | Analysis) else []
 
 
@@ -179,7 +179,7 @@ def _analysed(
 
 def _metric(results: Sequence[object]) -> Metric:
     """Return what the work of a plane without programs is counted in."""
-    of_rooflines = {each.work for each in results if isinstance(each, Roofline)}
+    of_rooflines = {result.work for result in results if isinstance(result, Roofline)}
     return "bop" if of_rooflines == {"bop"} else "flop"
 
 

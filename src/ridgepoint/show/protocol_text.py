@@ -10,14 +10,14 @@ from ridgepoint.core.units import format_si
 
 def protocol_lines(protocol: Protocol) -> Iterator[str]:
     """Yield how the times and the counts of calls came about, a line for each."""
-    one, many = ("entry", "entries") if protocol.state == "in place" else ("call", "calls")
-    calls = f"one {one}" if protocol.calls == 1 else f"the mean of {protocol.calls} {many}"
+    single, many = ("entry", "entries") if protocol.state == "in place" else ("call", "calls")
+    calls = f"one {single}" if protocol.calls == 1 else f"the mean of {protocol.calls} {many}"
     yield f"{protocol.state}: a sample is {calls}{_on_what(protocol)}{_by(protocol.threads)}"
     counted = ""
     if protocol.counted_calls:
-        noun = one if protocol.counted_calls == 1 else many
+        noun = single if protocol.counted_calls == 1 else many
         counted = f"; counts are the mean of {protocol.counted_calls} {noun}"
-    yield f"an empty {one} takes {format_si(protocol.overhead_s, 's')}{counted}"
+    yield f"an empty {single} takes {format_si(protocol.overhead_s, 's')}{counted}"
 
 
 def _on_what(protocol: Protocol) -> str:

@@ -58,7 +58,9 @@ def report(analysis: Analysis) -> dict[str, Any]:
         "also": _also(counted.also),
         "working_sets": analysis.working_sets,
         "distributed": _distributed(measurement, analysis.verdict),
-        "cautions": [{**plain(one), "matters": matters(one, placement)} for one in cautions],
+        "cautions": [
+            {**plain(caution), "matters": matters(caution, placement)} for caution in cautions
+        ],
         "context": measurement.context,
     }
     return documents.report("run", fields)

@@ -29,15 +29,15 @@ def slurm_lines(study: ScalingStudy, *, only_processors: bool = False) -> list[s
     chosen = study.chosen
     if chosen is None:
         raise ValueError("the study must have chosen an allocation")
-    said = (
+    line = (
         f"# at least {format_si(chosen.time_s, 's')}, "
         f"{chosen.relative_speed_up:.4g} times one core, "
         f"parallel efficiency {chosen.parallel_efficiency:.3g}"
     )
     if only_processors:
-        return [said, f"#SBATCH --ntasks={chosen.nodes}", "#SBATCH --cpus-per-task=1"]
+        return [line, f"#SBATCH --ntasks={chosen.nodes}", "#SBATCH --cpus-per-task=1"]
     lines = [
-        said,
+        line,
         f"#SBATCH --nodes={chosen.nodes}",
         "#SBATCH --ntasks-per-node=1",
         f"#SBATCH --cpus-per-task={chosen.cores}",

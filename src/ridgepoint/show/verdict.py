@@ -238,16 +238,16 @@ def _because(conclusion: Conclusion) -> tuple[str, ...]:
     )
     if cause.sense == "most":
         who, how = _LATENCIES[cause.code]
-        said = f"the latency of {who}, it seems: {how} {share}{where}{_per_cycle(explained)}"
+        sentence = f"the latency of {who}, it seems: {how} {share}{where}{_per_cycle(explained)}"
     elif cause.code == COMPUTE:
         of = " of its own mix of instructions" if placement.metric == "flop" else ""
         limit = limit_name(COMPUTE, placement)
-        said = f"{limit}{of}: at that rate its work takes {share}{where}"
+        sentence = f"{limit}{of}: at that rate its work takes {share}{where}"
     else:
         of_path = (_of_path(cause.code, placement), "its traffic takes")
         limit, what = _CERTAIN.get(cause.code, of_path)
-        said = f"{limit}: at full rate {what} {share}{where}"
-    return (f"bound by {said}",)
+        sentence = f"{limit}: at full rate {what} {share}{where}"
+    return (f"bound by {sentence}",)
 
 
 def _of_path(path: str, placement: Placement) -> str:

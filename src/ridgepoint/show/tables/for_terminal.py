@@ -36,11 +36,11 @@ def doctor(findings: Sequence[Finding]) -> RenderableType:
     table.add_column("works", no_wrap=True)
     table.add_column("found", overflow="fold")
     for finding in findings:
-        said = [finding.detail]
+        lines = [finding.detail]
         if finding.remedy is not None:
-            said.append(f"what to do: {finding.remedy}")
+            lines.append(f"what to do: {finding.remedy}")
         if finding.cost is not None:
-            said.append(f"{'cost' if finding.works else 'without it'}: {finding.cost}")
+            lines.append(f"{'cost' if finding.works else 'without it'}: {finding.cost}")
         works = Text("yes") if finding.works else Text("no", style="bold")
-        table.add_row(Text(finding.what), works, Text("\n".join(map(printable, said))))
+        table.add_row(Text(finding.what), works, Text("\n".join(map(printable, lines))))
     return table

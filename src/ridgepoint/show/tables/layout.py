@@ -67,9 +67,9 @@ def caution_list(
     short = _shortener(files)
     rows: list[RenderableType] = [Text("cautions", style="bold")]
     for caution in dict.fromkeys(cautions):
-        said = Text(f"{caution.code}: ", style="bold")
-        said.append(printable(f"{short(caution.seen)}; {caution.remedy}"), style="not bold")
-        rows.append(_Hanging(said))
+        text = Text(f"{caution.code}: ", style="bold")
+        text.append(printable(f"{short(caution.seen)}; {caution.remedy}"), style="not bold")
+        rows.append(_Hanging(text))
     if minor is not None:
         rows.append(_Hanging(Text(minor)))
     return Group(*rows)
@@ -103,8 +103,8 @@ def _shortener(files: Iterable[str]) -> Callable[[str], str]:
     paths = sorted(set(files), key=lambda path: (-len(path), path))
     if not paths:
         return lambda text: text
-    one = f"(?:{'|'.join(map(re.escape, paths))})"
-    return partial(re.compile(f"{one}(?:, {one})*").sub, _short_list)
+    path_of_file = f"(?:{'|'.join(map(re.escape, paths))})"
+    return partial(re.compile(f"{path_of_file}(?:, {path_of_file})*").sub, _short_list)
 
 
 def _cut(name: str) -> str:

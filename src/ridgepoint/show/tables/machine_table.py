@@ -77,7 +77,9 @@ def _with_cautions_that_matter(machine: Machine) -> Machine:
     ceilings = tuple(
         replace(
             ceiling,
-            cautions=tuple(one for one in ceiling.cautions if one in matter.get(ceiling.key, ())),
+            cautions=tuple(
+                caution for caution in ceiling.cautions if caution in matter.get(ceiling.key, ())
+            ),
         )
         for ceiling in machine.ceilings
     )

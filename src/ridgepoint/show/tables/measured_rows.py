@@ -95,12 +95,9 @@ def _work(counts: Counts) -> Iterator[Row]:
         return
     for index, (precision, flop) in enumerate(counts.work.items()):
         kinds = [kind for kind in counts.flop if kind.precision == precision]
-        said = "; ".join(filter(None, (_widths(kinds, flop), _fused(kinds, flop))))
-        under_mask = _masked(kinds, flop)
-        yield (
-            "" if index else "W  work",
-            f"{format_si(flop, 'flop')} {precision}{': ' if said else ''}{said}{under_mask}",
-        )
+        shares = "; ".join(filter(None, (_widths(kinds, flop), _fused(kinds, flop))))
+        amount = f"{format_si(flop, 'flop')} {precision}{': ' if shares else ''}{shares}"
+        yield "" if index else "W  work", f"{amount}{_masked(kinds, flop)}"
 
 
 def _masked(kinds: Sequence[FlopCount], flop: int) -> str:
@@ -143,10 +140,10 @@ def _traffic(measurement: Measurement) -> Iterator[Row]:
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is not None:
-            said = (
+            moved = (
                 f"{_moved(part)}{_interval(measurement, level)}{_moved_at_ends(measurement, level)}"
             )
-            yield head, f"{shown_name(level):<5} {said}"
+            yield head, f"{shown_name(level):<5} {moved}"
             head = ""
     estimate = measurement.counted.estimate
     if estimate is not None:
@@ -195,12 +192,12 @@ def _mix(counts: Counts, issue: IssuePlace | None) -> str:
         (counts.branches, "branch"),
         (flop, "floating point"),
     )
-    said = ", ".join(
+    mix = ", ".join(
         f"{percent(count / total)} {verb}" for count, verb in shares if count is not None
     )
     cycles = per_cycle_text(issue)
     amount = format_si(total, "").rstrip() + (f", {cycles}" if cycles else "")
-    return f"{amount}{': ' if said else ''}{said}"
+    return f"{amount}{': ' if mix else ''}{mix}"
 
 
 def _bop_work(counts: Counts) -> Iterator[tuple[str, str]]:
@@ -208,8 +205,8 @@ def _bop_work(counts: Counts) -> Iterator[tuple[str, str]]:
     refined, source = counts.basic_operations, bop_source(counts)
     by_equation = UNKNOWN if counts.eq3_bop is None else _bop(counts.eq3_bop)
     if refined is None:
-        said = f"{by_equation} by Eq. (3)" if source == "eq3" else UNKNOWN
-        yield "W  work", said
+        amount = f"{by_equation} by Eq. (3)" if source == "eq3" else UNKNOWN
+        yield "W  work", amount
         return
     yield "W  work", f"{_bop(refined.total)} refined{_classes(refined)}"
     yield "   by Eq. (3)", by_equation

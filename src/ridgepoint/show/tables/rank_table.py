@@ -60,8 +60,8 @@ def sentence(verdict: Verdict) -> str:
     """Return what bounds a distributed program, and where its time goes, in a line."""
     if verdict.division is None or verdict.limit is None:
         return "What bounds it is not known: the time in MPI is not."
-    said = _SAYS[verdict.limit]
-    return f"{said[:1].upper()}{said[1:]}. {_shares(verdict.division)}."
+    limit = _SAYS[verdict.limit]
+    return f"{limit[:1].upper()}{limit[1:]}. {_shares(verdict.division)}."
 
 
 def ridgeline_notes(analysis: Analysis) -> list[str]:
@@ -101,13 +101,13 @@ def _spread(whole: Distributed, metric: Metric) -> RenderableType:
     right = ("min", "median", "max", "max/mean")
     table = plain_table("per rank", *right, "most on", right=right)
     for name, unit, amount in _rows(whole, metric):
-        values = [amount(one) for one in whole.ranks]
+        values = [amount(rank) for rank in whole.ranks]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             table.add_row(name, UNKNOWN, "", "", "", "")
             continue
         ratio = imbalance(known)
-        most = max(whole.ranks, key=lambda one, amount=amount: amount(one) or 0.0)  # type: ignore[misc]
+        most = max(whole.ranks, key=lambda rank, amount=amount: amount(rank) or 0.0)  # type: ignore[misc]
         table.add_row(
             name,
             *(
@@ -122,44 +122,44 @@ def _spread(whole: Distributed, metric: Metric) -> RenderableType:
 
 def _rows(whole: Distributed, metric: Metric) -> Iterator[tuple[str, str, Amount]]:
     if whole.ranks[0].runtime_s is not None:
-        yield "T  runtime", "s", lambda one: _median(one.runtime_s)
+        yield "T  runtime", "s", lambda rank: _median(rank.runtime_s)
         if whole.uses_mpi:
-            yield "   outside MPI", "s", lambda one: one.outside_mpi_s
-            yield "   in MPI", "s", lambda one: _median(one.in_mpi_s)
+            yield "   outside MPI", "s", lambda rank: rank.outside_mpi_s
+            yield "   in MPI", "s", lambda rank: _median(rank.in_mpi_s)
             for kind in CALL_KINDS:
-                if any(one.time_in_s(kind) > _LEAST_CALLS_S for one in whole.ranks):
-                    yield f"     {kind}", "s", lambda one, kind=kind: one.time_in_s(kind)  # type: ignore[misc]
+                if any(rank.time_in_s(kind) > _LEAST_CALLS_S for rank in whole.ranks):
+                    yield f"     {kind}", "s", lambda rank, kind=kind: rank.time_in_s(kind)  # type: ignore[misc]
     yield (
         "W  work",
         WORK_UNITS[metric],
-        lambda one: None if one.counts is None else work_total(one.counts, metric),
+        lambda rank: None if rank.counts is None else work_total(rank.counts, metric),
     )
-    yield "Q  traffic", "B", lambda one: one.memory_bytes
+    yield "Q  traffic", "B", lambda rank: rank.memory_bytes
     if whole.uses_mpi:
-        yield "   MPI calls", "", lambda one: one.call_count
-        yield "   sent", "B", lambda one: one.sent_bytes
-        yield "   received", "B", lambda one: one.received_bytes
-        if any(one.collective_bytes for one in whole.ranks):
-            yield "   collectives*", "B", lambda one: one.collective_bytes
+        yield "   MPI calls", "", lambda rank: rank.call_count
+        yield "   sent", "B", lambda rank: rank.sent_bytes
+        yield "   received", "B", lambda rank: rank.received_bytes
+        if any(rank.collective_bytes for rank in whole.ranks):
+            yield "   collectives*", "B", lambda rank: rank.collective_bytes
 
 
 def _median(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.median
 
 
-def _named(one: Rank) -> str:
-    return f"rank {one.rank}, {printable(one.host)}"
+def _named(rank: Rank) -> str:
+    return f"rank {rank.rank}, {printable(rank.host)}"
 
 
 def _slowest(whole: Distributed) -> str:
     """Return which ranks had most to do, by name."""
 
-    def busy_s(one: Rank) -> float:
-        outside = one.outside_mpi_s
-        return outside if outside is not None else _median(one.runtime_s) or 0.0
+    def busy_s(rank: Rank) -> float:
+        outside = rank.outside_mpi_s
+        return outside if outside is not None else _median(rank.runtime_s) or 0.0
 
     slowest = sorted(whole.ranks, key=busy_s, reverse=True)[:_SLOWEST]
-    listed = ", ".join(f"{_named(one)} ({format_si(busy_s(one), 's')})" for one in slowest)
+    listed = ", ".join(f"{_named(rank)} ({format_si(busy_s(rank), 's')})" for rank in slowest)
     return f"busiest {'outside MPI' if whole.uses_mpi else 'of all'}: {listed}"
 
 
@@ -196,8 +196,8 @@ def _passed(node: RankNode) -> tuple[str, str, str]:
 def _calls(whole: Distributed) -> RenderableType | None:
     """Return the functions of MPI that took most time, summed over ranks."""
     by_name: dict[str, list[Call]] = {}
-    for one in whole.ranks:
-        for call in one.calls:
+    for rank in whole.ranks:
+        for call in rank.calls:
             by_name.setdefault(call.name, []).append(call)
     if not by_name:
         return None

@@ -17,11 +17,15 @@ _LEAD = f"printed | recomputed; {DISAGREES}: they disagree by more than rounding
 def recomputed_tables(tables: Sequence[RecomputedTable], *, source: str) -> RenderableType:
     """Return the tables for the terminal, with what a mark means and where they are from."""
     parts: list[RenderableType] = [Text(source), Text(_LEAD)]
-    for one in tables:
-        parts.append(Padding(Text(f"Table {one.number}: {one.title}", style="bold"), (1, 0, 0, 0)))
-        table = plain_table("", *one.columns)
-        for name, cells in one.rows:
+    for published in tables:
+        parts.append(
+            Padding(
+                Text(f"Table {published.number}: {published.title}", style="bold"), (1, 0, 0, 0)
+            )
+        )
+        table = plain_table("", *published.columns)
+        for name, cells in published.rows:
             table.add_row(Text(name), *(Text(cell.text) for cell in cells))
         parts.append(table)
-        parts += [Padding(Text(remark), (0, 0, 0, 2)) for remark in one.remarks]
+        parts += [Padding(Text(remark), (0, 0, 0, 2)) for remark in published.remarks]
     return Group(*parts)

@@ -36,12 +36,12 @@ def ridgeline_table(
     """
     lines = (*machine_lines(ridgeline), *map(printable, notes))
     parts: list[RenderableType | None] = [Group(*map(Text, lines))]
-    for one in trajectories:
+    for trajectory in trajectories:
         parts += (
-            Text(one.name, style="bold") if one.name else None,
-            _asked(ridgeline, one),
-            _bounded(ridgeline, one),
-            Text(nearest_the_ridge(one)),
+            Text(trajectory.name, style="bold") if trajectory.name else None,
+            _asked(ridgeline, trajectory),
+            _bounded(ridgeline, trajectory),
+            Text(nearest_the_ridge(trajectory)),
         )
     return sections(*parts)
 
@@ -131,13 +131,13 @@ def nearest_the_ridge(one: Trajectory) -> str:
     )
 
 
-def _asked(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
+def _asked(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return what each unit of work asks of a node, and its intensities."""
     numbers = ("F", "B_M", "B_N", "I_A", "I_M", "I_N")
-    table = plain_table(one.variable, *numbers, right=numbers)
-    placed = one.placed
+    table = plain_table(trajectory.variable, *numbers, right=numbers)
+    placed = trajectory.placed
     for label, work, memory, network, *intensities in zip(
-        one.labels,
+        trajectory.labels,
         *map(np.atleast_1d, (placed.work, placed.memory_bytes, placed.network_bytes)),
         *map(
             np.atleast_1d,
@@ -155,15 +155,15 @@ def _asked(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
     return table
 
 
-def _bounded(ridgeline: Ridgeline, one: Trajectory) -> RenderableType:
+def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     """Return the projected times, what bounds, and how fast it is then."""
     right = (*REGIONS, "time", "performance")
     several = len(ridgeline.machines) > 1
-    columns = (one.variable, *right[:-1], "roofline", "ridgeline", right[-1])
+    columns = (trajectory.variable, *right[:-1], "roofline", "ridgeline", right[-1])
     table = plain_table(*columns, *(["slowest"] if several else []), right=right)
-    placed = one.placed
+    placed = trajectory.placed
     for label, *times, total, roofline, limiter, performance, slowest in zip(
-        one.labels,
+        trajectory.labels,
         *(np.atleast_1d(placed.times_s[region]) for region in REGIONS),
         *map(
             np.atleast_1d,

@@ -70,7 +70,7 @@ def run(
     ]
     if analysis.conclusion is not None:
         advised, explained = analysis.advice, analysis.explained
-        advises = any(one.code != TRY_BOPS for one in advised)
+        advises = any(caution.code != TRY_BOPS for caution in advised)
         parts += (
             Text(_sentences(verdict(analysis.conclusion, advised=advises)), style="bold"),
             None if explained is None else time_parts(explained, analysis.metric),
@@ -79,9 +79,9 @@ def run(
     parts += _parts(analysis, most_functions)
     doubts = dict.fromkeys(measurement.all_cautions if placement is None else placement.cautions)
     if doubts:
-        files = {one.object for one in measurement.counted.functions if one.object}
-        told = [one for one in doubts if every_caution or matters(one, placement)]
-        minor = _minor([one for one in doubts if one not in told])
+        files = {caution.object for caution in measurement.counted.functions if caution.object}
+        told = [caution for caution in doubts if every_caution or matters(caution, placement)]
+        minor = _minor([caution for caution in doubts if caution not in told])
         parts.append(caution_list(told, files, minor=minor))
     if analysis.machine is not None and measurement.distributed is not None:
         parts.append(ranks(analysis))
@@ -182,15 +182,15 @@ def _performance(placement: Placement) -> str:
 
 def _intensities(measurement: Measurement, metric: Metric) -> str:
     """Return W/Q of every level, memory first."""
-    said = []
+    texts = []
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is None and level != "dram":
             continue
         moved = None if part is None else part.total_bytes
         if moved == 0:
-            said.append(f"{shown_name(level)} infinite (no byte moved)")
+            texts.append(f"{shown_name(level)} infinite (no byte moved)")
         else:
             intensity = shown_work_per_byte(measurement.counted.counts, metric, moved)
-            said.append(f"{shown_name(level)} {intensity}")
-    return f"{', '.join(said)} {WORK_UNITS[metric]}/byte"
+            texts.append(f"{shown_name(level)} {intensity}")
+    return f"{', '.join(texts)} {WORK_UNITS[metric]}/byte"

@@ -72,9 +72,13 @@ def _points(study: ScalingStudy, *, law: bool) -> RenderableType:
         table = plain_table(*columns, right=columns)
     else:
         table = plain_table(*columns, "performance", "limited by", right=(*columns, "performance"))
-    for one in study.points:
-        more = [] if law else [format_si(one.performance, f"{unit}/s"), LIMITERS[one.limiter]]
-        table.add_row(*_cells(one, law), *more)
+    for allocation in study.points:
+        more = (
+            []
+            if law
+            else [format_si(allocation.performance, f"{unit}/s"), LIMITERS[allocation.limiter]]
+        )
+        table.add_row(*_cells(allocation, law), *more)
     return table
 
 
@@ -82,8 +86,8 @@ def _chosen(study: ScalingStudy, *, law: bool) -> RenderableType:
     """Return what may be worth allocating, one row each."""
     columns = _columns(law)
     table = plain_table("worth allocating", *columns, right=columns)
-    for name, one in _choices(study):
-        table.add_row(name, *_cells(one, law))
+    for name, allocation in _choices(study):
+        table.add_row(name, *_cells(allocation, law))
     return table
 
 
@@ -93,47 +97,52 @@ def _columns(law: bool) -> list[str]:
     return ["nodes", "cores", "time", "speed-up", "peak eff.", "parallel eff."]
 
 
-def _cells(one: Allocation, law: bool) -> list[str]:
-    time, speed_up = format_si(one.time_s, "s"), f"{one.speed_up:.4g}"
-    parallel = percent(one.parallel_efficiency)
+def _cells(allocation: Allocation, law: bool) -> list[str]:
+    time, speed_up = format_si(allocation.time_s, "s"), f"{allocation.speed_up:.4g}"
+    parallel = percent(allocation.parallel_efficiency)
     if law:
-        return [f"{one.nodes:,}", time, speed_up, parallel]
-    peak = percent(one.peak_efficiency)
-    return [f"{one.nodes:,}", f"{one.cores:,}", time, speed_up, peak, parallel]
+        return [f"{allocation.nodes:,}", time, speed_up, parallel]
+    peak = percent(allocation.peak_efficiency)
+    return [f"{allocation.nodes:,}", f"{allocation.cores:,}", time, speed_up, peak, parallel]
 
 
 def _fit_table(fit: Fit) -> RenderableType:
     columns = ("value", "standard error", "95 % interval")
     table = plain_table("fitted", *columns, right=columns)
-    for one in fit.parameters:
+    for parameter in fit.parameters:
         table.add_row(
-            one.name, _amount(one, one.value), _amount(one, one.standard_error), _interval(one)
+            parameter.name,
+            _amount(parameter, parameter.value),
+            _amount(parameter, parameter.standard_error),
+            _interval(parameter),
         )
     return table
 
 
-def _interval(one: Parameter) -> str:
-    if one.high is None:
-        return f"at least {_amount(one, one.low)}"
-    return f"{_amount(one, one.low)} to {_amount(one, one.high)}"
+def _interval(parameter: Parameter) -> str:
+    if parameter.high is None:
+        return f"at least {_amount(parameter, parameter.low)}"
+    return f"{_amount(parameter, parameter.low)} to {_amount(parameter, parameter.high)}"
 
 
-def _amount(one: Parameter, value: float | None) -> str:
+def _amount(parameter: Parameter, value: float | None) -> str:
     if value is None:
         return "unknown"
-    return format_si(value, one.unit.replace("byte", "B")) if one.unit else f"{value:.4g}"
+    return (
+        format_si(value, parameter.unit.replace("byte", "B")) if parameter.unit else f"{value:.4g}"
+    )
 
 
 def _quality(fit: Fit) -> str:
     solution = fit.solution
     runs = sum(run.time_s.n for run in solution.runs)
-    said = (
+    quality = (
         f"{runs} runs of {len(solution.runs)} settings: medians are {percent(solution.deviation)} "
         "off the model"
     )
     if solution.noise is None or solution.chi_square is None:
-        return said
+        return quality
     return (
-        f"{said}, repeats {percent(solution.noise)} off their medians; reduced chi-square "
+        f"{quality}, repeats {percent(solution.noise)} off their medians; reduced chi-square "
         f"{solution.chi_square:.3g}"
     )

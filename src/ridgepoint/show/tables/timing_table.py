@@ -15,9 +15,9 @@ from ridgepoint.show.words import UNKNOWN, printable, shown_command, with_quarti
 _MOST_FUNCTIONS = 10
 
 
-def timing(one: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> RenderableType:
+def timing(measured: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> RenderableType:
     """Return what is known of a program without its counts: its time, and where that went."""
-    timed, why = one.timed, one.uncounted
+    timed, why = measured.timed, measured.uncounted
     not_counted = "" if why is None else f": {printable(f'{why.seen}; {why.remedy}')}"
     rows = [
         (
@@ -30,23 +30,23 @@ def timing(one: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> RenderableT
         ("   bound", f"{UNKNOWN}: without work and traffic there is none"),
     ]
     parts: list[RenderableType] = [
-        Text(printable(shown_command(one.command)), style="bold", overflow="fold"),
+        Text(printable(shown_command(measured.command)), style="bold", overflow="fold"),
         grid(rows),
     ]
-    if one.timed_regions:
-        parts.append(_regions(one))
-    if one.sampled is not None:
-        table = times_alone(one.sampled, timed.runtime_s.median, most=most_functions)
+    if measured.timed_regions:
+        parts.append(_regions(measured))
+    if measured.sampled is not None:
+        table = times_alone(measured.sampled, timed.runtime_s.median, most=most_functions)
         parts.append(table)
-    if doubts := [caution for caution in one.all_cautions if caution != why]:
+    if doubts := [caution for caution in measured.all_cautions if caution != why]:
         parts.append(caution_list(doubts))
     return sections(*parts)
 
 
-def _regions(one: Timing) -> Table:
+def _regions(measured: Timing) -> Table:
     """Return a row per region that the program marks."""
     rows = []
-    for region in one.timed_regions:
+    for region in measured.timed_regions:
         runtime = region.runtime_s
         time = UNKNOWN if runtime is None else with_quartiles(runtime, "s")
         rows.append((printable(region.name), {"entries": str(region.entries), "time": time}))

@@ -22,8 +22,9 @@ from ridgepoint.suites.distributed import (
 )
 
 _KEY = (
-    "spread: between quartiles; model: computing, memory and network one after the other, as the "
-    "programs\nare; least: all at once; off: measured against the model"
+    "spread: range between the quartiles, over the median; model: compute, memory and network one "
+    "after\nthe other, as in the programs; least: all of them at once; off: the measured step "
+    "against the model"
 )
 _TOO_FAST = 0.9
 
@@ -120,8 +121,8 @@ def _too_fast(run: DistributedRun) -> str:
     if least is None or run.step_s.median > _TOO_FAST * float(least.time_s):
         return ""
     return (
-        f"{run.program} is faster than its ceilings allow: its data stay in caches, or neighbours "
-        "slowed\nwhat measured them"
+        f"{run.program} is faster than its ceilings allow: its data stay in caches, or other "
+        "programs\nslowed the measurement of the ceilings"
     )
 
 

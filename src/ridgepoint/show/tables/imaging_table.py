@@ -19,13 +19,15 @@ from ridgepoint.suites.imaging.stages import Stage
 # Doubts of what is counted are the same in all stages; those of a time are its interval.
 _TOLD = ("avx2-path", "zeros", "few-replicas", "work-varies")
 _LEGEND = """\
-work / formula: of grid and degrid, cells and kernel; of FFTs, 10 N^2 log2 N, and ducc0 leaves out
-rows that nobody needs; of hogbom with a search that is no flop; of msmfs, the reference library's
-traffic: at DRAM; cold is what a call is given, and not what it makes itself and a cache can hold"""
+work / formula: the formula of grid and degrid counts cells and kernel; that of FFTs is 10 N^2
+log2 N, and ducc0 leaves out rows and columns that hold nothing; that of hogbom counts the search,
+which does no flop; that of msmfs is the reference library's
+traffic: at DRAM; with cold caches, what a call is given comes from DRAM, while what it makes itself
+may stay in a cache"""
 
 _ON_DEVICE = """\
-warm, by the device's own clock, with what it waits for the host; nothing is counted there: work is
-that of the formulas, traffic is unknown"""
+Stages are timed with warm caches by the device's own clock, waits for the host included. Nothing is
+counted on a GPU: the work is that of the formulas, and the traffic is unknown."""
 
 
 def stage_table(study: ImagingStudy) -> RenderableType:

@@ -189,13 +189,13 @@ def _arrange(page: Page, figure: Figure, cells: list[_Cell], columns: int) -> No
     around = [cell.say(cell.left_out if is_alone else []) for cell in cells]
     rows = [range(at, min(at + columns, len(cells))) for at in range(0, len(cells), columns)]
     font = cells[0].sheet.font
-    head, foot = (Sheet.across(figure, name, font) for name in ("head", "foot"))
-    top = font * 0.3
-    if page.title:
-        top = draw_title(page.title, page.subtitle, head, scale=1.3)
     left_out = [] if is_alone else [text for cell in cells for text in cell.left_out]
-    bottom = font * 0.4
-    if page.key or page.notes or left_out:
+    head = Sheet.across(figure, "head", font) if page.title else None
+    foot = Sheet.across(figure, "foot", font) if page.key or page.notes or left_out else None
+    top, bottom = font * 0.3, font * 0.4
+    if head is not None:
+        top = draw_title(page.title, page.subtitle, head, scale=1.3)
+    if foot is not None:
         bottom = draw_key(page.key, foot, below=font * 0.9)
         bottom = draw_notes(page.notes, left_out, foot, below=bottom) - font * 0.2
     heights = [
@@ -213,9 +213,12 @@ def _arrange(page: Page, figure: Figure, cells: list[_Cell], columns: int) -> No
             axes.set_position((*place, box.width, own / total))
         down += above + height + below
     # What stands above a strip begins at its upper end, what stands below it at its lower end.
-    for strip, begin in ((head, total - top - head.height), (foot, bottom)):
-        box = strip.axes.get_position()
-        strip.axes.set_position((box.x0, begin / total, box.width, strip.height / total))
+    for strip, begin in ((head, total - top), (foot, bottom)):
+        if strip is not None:
+            box, down = strip.axes.get_position(), strip.height if strip is head else 0.0
+            strip.axes.set_position(
+                (box.x0, (begin - down) / total, box.width, strip.height / total)
+            )
     figure.set_size_inches(width_in, total / theme.POINTS_PER_INCH)
 
 

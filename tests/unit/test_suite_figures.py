@@ -6,8 +6,9 @@ import pytest
 from figure_inputs import CONTEXT, MACHINE
 from suite_inputs import failed, result
 
-from ridgepoint.show.charts.suite_figures import FIGURES, absent_figures, suite_cases, suite_figures
+from ridgepoint.show.charts.suite_figures import suite_figures
 from ridgepoint.suites.kernels import find
+from ridgepoint.suites.kernels.figures import FIGURES, absent_figures, suite_cases
 
 NAMES = ["2a", "2b", "2c", "2d", "3", "4", "5a", "5b", "5c", "5d", "more"]
 LIBRARIES = ("daxpy.blas", "dgemv.blas", "dgemm.blas")

@@ -151,7 +151,7 @@ def _cases(
     folder: Path | None,
 ) -> tuple[Case, ...]:
     from ridgepoint.host import usable_cpus
-    from ridgepoint.show.charts.suite_figures import suite_cases
+    from ridgepoint.suites.kernels.figures import suite_cases
     from ridgepoint.suites.kernels.measuring import cases
 
     numbers = sorted(set(threads or (1, len(usable_cpus()))))
@@ -175,8 +175,9 @@ def _measured(
 
 def _draw(study: KernelStudy, folder: Path, *, per_cycle: bool) -> None:
     """Write every figure for which there are results."""
-    from ridgepoint.show.charts.suite_figures import absent_figures, suite_figures
+    from ridgepoint.show.charts.suite_figures import suite_figures
     from ridgepoint.show.draw_mpl import save
+    from ridgepoint.suites.kernels.figures import absent_figures
 
     for name, figure in suite_figures(study.results, study.machine, in_cycles=per_cycle).items():
         save(figure, folder / f"{name}.svg")

@@ -1,166 +1,14 @@
-"""The figures of the paper on rooflines of measured kernels, drawn of this machine's results."""
+"""The figures of the paper on rooflines of measured kernels, of this machine's results."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
 
 from ridgepoint.core.machine import Machine
-from ridgepoint.core.measurement import State
 from ridgepoint.show.chart import Chart
 from ridgepoint.show.charts.paths import paths_chart
-from ridgepoint.suites.kernels.paths import Direction, Work
-from ridgepoint.suites.kernels.results import Case, Result
-
-if TYPE_CHECKING:
-    from ridgepoint.suites.kernels import Workload
-
-Kernel = tuple[str, ...]
-"""A path of a figure: workloads of which the first that there is stands for all. One without an
-implementation is every workload of its family, each a path."""
-
-_MOST_SIZES = 5
-# The largest n of a workload, or of its family, that a figure asks for: counting takes up to 100
-# times as long as running, and all of the figures are to take less than ten minutes.
-_LARGEST = {
-    "dgemm.naive": 600,
-    "dgemm.blocked": 600,
-    "dgemm": 1300,
-    "dgemv": 2200,
-    "fft": 1 << 20,
-    "stencil": 2048,
-    "spmv": 64_000,
-    "stream": 4_096_000,
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteFigure:
-    """One figure.
-
-    Parameters
-    ----------
-    name : str
-        As the paper numbers it.
-    title : str
-    kernels : tuple of tuple of str
-    state : {"cold", "warm"}
-    threads : {"one", "all", "both"}
-        Which results are drawn; ``all`` are those of the most threads.
-    direction : {"total", "read", "write"}
-        What the intensity is over.
-    work : {"measured", "pseudo"}
-    """
-
-    name: str
-    title: str
-    kernels: tuple[Kernel, ...]
-    state: State = "cold"
-    threads: Literal["one", "all", "both"] = "one"
-    direction: Direction = "total"
-    work: Work = "measured"
-
-    def wants(self, threads: int, most: int) -> bool:
-        """Return whether results of so many threads are drawn, of at most `most`."""
-        is_all = threads == most > 1
-        return {"one": threads == 1, "all": is_all, "both": threads == 1 or is_all}[self.threads]
-
-
-_BLAS_AND_FFT: tuple[Kernel, ...] = (
-    ("daxpy.blas", "daxpy.mkl"),
-    ("dgemv.blas", "dgemv.mkl"),
-    ("dgemm.blas", "dgemm.mkl"),
-    # Those first that can use several threads for one transform.
-    ("fft.mkl", "fft.fftw", "fft.ducc0", "fft.pocketfft", "fft.radix2"),
-)
-_FFT: tuple[Kernel, ...] = (("fft",),)
-
-FIGURES = (
-    SuiteFigure(name="2a", title="BLAS and FFT, cold, sequential", kernels=_BLAS_AND_FFT),
-    SuiteFigure(
-        name="2b",
-        title="BLAS and FFT, cold, parallel",
-        kernels=_BLAS_AND_FFT,
-        threads="all",
-    ),
-    SuiteFigure(
-        name="2c",
-        title="BLAS and FFT, cold, reads only",
-        kernels=_BLAS_AND_FFT,
-        direction="read",
-    ),
-    SuiteFigure(
-        name="2d",
-        title="BLAS and FFT, cold, writes only",
-        kernels=_BLAS_AND_FFT,
-        direction="write",
-    ),
-    SuiteFigure(
-        name="3",
-        title="BLAS and FFT, warm, sequential",
-        kernels=_BLAS_AND_FFT,
-        state="warm",
-    ),
-    SuiteFigure(
-        name="4",
-        title="Matrix product step by step, cold",
-        kernels=(("dgemm",),),
-        threads="both",
-    ),
-    SuiteFigure(name="5a", title="FFTs, cold", kernels=_FFT),
-    SuiteFigure(name="5b", title="FFTs, warm", kernels=_FFT, state="warm"),
-    SuiteFigure(name="5c", title="FFTs, cold, pseudo flop", kernels=_FFT, work="pseudo"),
-    SuiteFigure(
-        name="5d",
-        title="FFTs, warm, pseudo flop",
-        kernels=_FFT,
-        state="warm",
-        work="pseudo",
-    ),
-    SuiteFigure(
-        name="more",
-        title="STREAM, stencil, sparse matrix, cold",
-        # STREAM's copy does no floating-point work.
-        kernels=(("stream.scale",), ("stream.add",), ("stream.triad",), ("stencil",), ("spmv",)),
-    ),
-)
-"""G. Ofenbeck et al., "Applying the roofline model", ISPASS 2014, Figs. 2 to 5, and one of what
-the paper does not have."""
-
-
-def suite_cases(
-    workloads: Sequence[Workload],
-    *,
-    threads: Sequence[int],
-    names: Sequence[str] | None = None,
-) -> tuple[Case, ...]:
-    """Return the cases that figures need, each once.
-
-    Parameters
-    ----------
-    workloads : sequence of Workload
-        That may be measured.
-    threads : sequence of int
-    names : sequence of str or None
-        Of `FIGURES`; None: all.
-
-    Raises
-    ------
-    ValueError
-        If there is no figure of a name.
-    """
-    by_name = {workload.name: workload for workload in workloads}
-    wanted = (
-        Case(workload=workload, n=n, state=figure.state, threads=number)
-        for figure in _figures(names)
-        for workload in _chosen(figure.kernels, by_name)
-        for number in sorted(set(threads))
-        if figure.wants(number, max(threads)) and (number == 1 or by_name[workload].parallel)
-        for n in _sizes(by_name[workload])
-    )
-    return tuple(dict.fromkeys(wanted))
+from ridgepoint.suites.kernels.figures import clock_hz, drawn_figures
+from ridgepoint.suites.kernels.results import Result
 
 
 def suite_figures(
@@ -177,7 +25,7 @@ def suite_figures(
     results : sequence of Result
     machine : Machine
     names : sequence of str or None
-        Of `FIGURES`; None: all.
+        Of `ridgepoint.suites.kernels.figures.FIGURES`; None: all.
     in_cycles : bool
         Add an axis in flop/cycle, where the core clock is known.
 
@@ -186,109 +34,17 @@ def suite_figures(
     ValueError
         If there is no figure of a name.
     """
-    figures = {}
-    for figure in _figures(names):
-        drawn = _results_of(figure, results)
-        if any(result.measurement is not None for result in drawn):
-            clock_hz = _clock_hz(drawn, machine) if in_cycles else None
-            unknown = ["no axis in flop/cycle: the core clock is unknown"]
-            figures[figure.name] = paths_chart(
-                machine,
-                drawn,
-                title=f"{figure.name}: {figure.title}",
-                direction=figure.direction,
-                work=figure.work,
-                clock_hz=clock_hz,
-                notes=unknown if in_cycles and clock_hz is None else (),
-            )
-    return figures
-
-
-def absent_figures(
-    results: Sequence[Result], *, names: Sequence[str] | None = None
-) -> dict[str, str]:
-    """Return why figures are not drawn, in one line each, by name."""
-    absences = {}
-    for figure in _figures(names):
-        drawn = _results_of(figure, results)
-        if any(result.measurement is not None for result in drawn):
-            continue
-        if drawn:
-            absences[figure.name] = f"none could be measured, {drawn[0].case}: {drawn[0].failure}"
-        else:
-            wanted = ", ".join(" or ".join(kernel) for kernel in figure.kernels)
-            of = {"one": "one thread", "all": "several threads", "both": "any threads"}
-            absences[figure.name] = (
-                f"no results of {wanted} with {figure.state} caches and {of[figure.threads]}"
-            )
-    return absences
-
-
-def _figures(names: Sequence[str] | None) -> tuple[SuiteFigure, ...]:
-    known = {figure.name: figure for figure in FIGURES}
-    for name in names or ():
-        if name not in known:
-            raise ValueError(f"names must be of {', '.join(known)}, got {name!r}")
-    return FIGURES if names is None else tuple(known[name] for name in names)
-
-
-def _chosen(
-    kernels: Iterable[Kernel], available: Iterable[str], *, preferred: Iterable[str] = ()
-) -> list[str]:
-    """Return the workloads that stand for some kernels, of those that there are.
-
-    One of the preferred stands for a kernel rather than an earlier one that is not.
-    """
-    there, better = list(dict.fromkeys(available)), set(preferred)
-    chosen = []
-    for kernel in kernels:
-        if kernel[0] in _families(there):
-            chosen += [name for name in there if name.partition(".")[0] == kernel[0]]
-        else:
-            known = [name for name in kernel if name in there]
-            chosen += sorted(known, key=lambda name: name not in better)[:1]
-    return chosen
-
-
-def _families(names: Iterable[str]) -> set[str]:
-    return {name.partition(".")[0] for name in names}
-
-
-def _sizes(workload: Workload) -> tuple[int, ...]:
-    """Return the sizes that a figure takes of a workload: at most so many, evenly of its series."""
-    largest = _LARGEST.get(workload.name, _LARGEST.get(workload.family))
-    sizes = [n for n in workload.sizes if largest is None or n <= largest]
-    if len(sizes) <= _MOST_SIZES:
-        return tuple(sizes)
-    step = (len(sizes) - 1) / (_MOST_SIZES - 1)
-    return tuple(sizes[round(step * index)] for index in range(_MOST_SIZES))
-
-
-def _results_of(figure: SuiteFigure, results: Sequence[Result]) -> list[Result]:
-    """Return the results that a figure is of, kernel by kernel."""
-    most = max((result.case.threads for result in results), default=1)
-    drawn = [
-        result
-        for result in results
-        if result.case.state == figure.state and figure.wants(result.case.threads, most)
-    ]
-    order = _chosen(
-        figure.kernels,
-        [result.case.workload for result in drawn],
-        preferred=[result.case.workload for result in drawn if result.measurement is not None],
-    )
-    return [result for name in order for result in drawn if result.case.workload == name]
-
-
-def _clock_hz(results: Iterable[Result], machine: Machine) -> float | None:
-    """Return the core clock of the machine under load, or else what the system reported."""
-    # What a virtual machine reports is the nominal clock, far from the real one.
-    if machine.host.frequency_hz is not None:
-        return machine.host.frequency_hz
-    clocks = [
-        clock
-        for result in results
-        if result.measurement is not None
-        and (clock := result.measurement.context.frequency_hz) is not None
-    ]
-    return statistics.median(clocks) if clocks else None
+    charts = {}
+    for figure, own in drawn_figures(results, names=names).items():
+        clock = clock_hz(own, machine) if in_cycles else None
+        is_unknown = in_cycles and clock is None
+        charts[figure.name] = paths_chart(
+            machine,
+            own,
+            title=f"{figure.name}: {figure.title}",
+            direction=figure.direction,
+            work=figure.work,
+            clock_hz=clock,
+            notes=["no axis in flop/cycle: the core clock is unknown"] if is_unknown else (),
+        )
+    return charts

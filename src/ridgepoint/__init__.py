@@ -86,7 +86,7 @@ _HOMES = {
     "fit_rates": "models.scaling.fits",
     "gustafson": "models.scaling.speed_up_laws",
     "Problem": "models.scaling",
-    "read_runs": "core.runs",
+    "read_runs": "kept.runs",
     "Scaling": "models.scaling",
     "scaling_study": "models.scaling.study",
     "usl": "models.scaling.speed_up_laws",
@@ -126,7 +126,6 @@ if TYPE_CHECKING:
     from ridgepoint.core.measurement import Timing as Timing
     from ridgepoint.core.rates import Rates as Rates
     from ridgepoint.core.rates import ideal_machine as ideal_machine
-    from ridgepoint.core.runs import read_runs as read_runs
     from ridgepoint.demands import formulas as formulas
     from ridgepoint.demands.training import TrainingStep as TrainingStep
     from ridgepoint.doctor.selftest import selftest as selftest
@@ -136,6 +135,7 @@ if TYPE_CHECKING:
     from ridgepoint.kept.keeping import load as load
     from ridgepoint.kept.pipeline_file import example_pipeline as example_pipeline
     from ridgepoint.kept.pipeline_file import read_pipeline as read_pipeline
+    from ridgepoint.kept.runs import read_runs as read_runs
     from ridgepoint.meters import source as source
     from ridgepoint.meters.callgrind import CallgrindMeter as CallgrindMeter
     from ridgepoint.meters.perf import PerfMeter as PerfMeter

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgepoint.core.runs import read_runs
+from ridgepoint.kept.runs import read_runs
 from ridgepoint.models.scaling import Problem
 from ridgepoint.models.scaling.case_studies import fft
 from ridgepoint.models.scaling.fits import fit_rates

@@ -157,7 +157,7 @@ def _study(
 ) -> tuple[ScalingStudy, bool]:
     """Return the study that is asked for, and whether it is of a law."""
     from ridgepoint.cli import scale_inputs as inputs
-    from ridgepoint.core.runs import read_runs
+    from ridgepoint.kept.runs import read_runs
 
     efficiency = options["efficiency"]
     if efficiency is not None and not 0 < efficiency <= 1:  # not click's range: it lets NaN through

@@ -8,6 +8,7 @@ import pytest
 from figure_inputs import MARKED
 
 from ridgepoint.cli.counting import meter_for
+from ridgepoint.cli.run_options import RunOptions
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.timed import TimedRegion
 from ridgepoint.host.run import Run
@@ -115,15 +116,4 @@ def test_all_threads_without_a_selection_is_a_mistake():
     with pytest.raises(ValueError, match="all_threads needs a region or a function"):
         EngineMeter(all_threads=True)
     with pytest.raises(click.BadParameter, match="add --region or --function"):
-        meter_for(
-            None,
-            cpus=1,
-            region=None,
-            function=None,
-            all_threads=True,
-            cold=False,
-            what_if=(),
-            miss_curve=False,
-            traffic=True,
-            report=print,
-        )
+        meter_for(RunOptions(all_threads=True), cpus=1, report=print)

@@ -41,15 +41,9 @@ class _WithProgram(click.Command):
 @click.option(
     "--run", "is_built", is_flag=True, help="Run what 'ridgepoint cc' made: --run -- ./prog."
 )
-@click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
-@click.option("--counts-only", is_flag=True, help="Count, but do not time.")
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="End any single run that takes longer.",
-)
+@common.repeat_option
+@common.counts_only_option
+@common.seconds_option("--timeout", "End any single run that takes longer.")
 @click.option(
     "--top",
     "most",

@@ -107,6 +107,21 @@ def checked_label(label: str) -> str:
     return label
 
 
+repeat_option = click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
+counts_only_option = click.option("--counts-only", is_flag=True, help="Count, but do not time.")
+
+
+def seconds_option(name: str, what: str) -> Callable[[_Command], _Command]:
+    """Return an option for a duration, which the command gets as ``NAME_s``."""
+    return click.option(
+        name,
+        f"{name.removeprefix('--')}_s",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help=what,
+    )
+
+
 def output_option(what: str) -> Callable[[_Command], _Command]:
     """Return the option for a file to write to."""
     return click.option(
@@ -313,3 +328,15 @@ def made_folder(path: Path) -> Path:
             remedy="name another one",
         ) from error
     return path
+
+
+@contextlib.contextmanager
+def keeping(keep: Callable[[], int], label: str | None = None) -> Iterator[None]:
+    """Keep a record after it was shown, even if showing it fails, and say under which number.
+
+    Neither a full disk nor a closed pipe shall cost the user both the report and the record.
+    """
+    try:
+        yield
+    finally:
+        say_kept(keep(), label)

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.run_options import RunOptions
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import RidgepointError
 from ridgepoint.core.machine import Cache, Machine, caches_of
 from ridgepoint.meters import Meter
 from ridgepoint.models.symbol_names import why_no_pattern
-from ridgepoint.models.work import Metric
 
 _WITHOUT_SIMULATION = {
     "callgrind": "callgrind knows",
@@ -74,43 +74,32 @@ def with_ends(meter: Meter, machine: Machine | None, geometry: str | None) -> Me
     return meter
 
 
-def meter_for(
-    name: str | None,
-    *,
-    cpus: int,
-    region: str | None,
-    function: str | None,
-    all_threads: bool,
-    cold: bool,
-    what_if: Sequence[str],
-    miss_curve: bool,
-    traffic: bool,
-    estimates: bool = False,
-    metric: Metric | None = None,
-    report: Callable[[str], None],
-) -> Meter:
+def meter_for(options: RunOptions, *, cpus: int, report: Callable[[str], None]) -> Meter:
     """Return the meter that the options name.
+
+    Parameters
+    ----------
+    options : RunOptions
+    cpus : int
+        CPUs that the simulated program may use.
+    report : callable
+        Called with what begins now.
 
     Raises
     ------
     click.BadParameter
         If the options contradict each other, or the meter cannot do what they say.
     """
-    _refuse_contradictions(
-        region=region,
-        function=function,
-        all_threads=all_threads,
-        cold=cold,
-        traffic=traffic or not (cold or what_if or miss_curve),
-    )
+    name, estimates = options.meter_name, options.traffic_how == "estimated"
+    _refuse_contradictions(options)
     asked = {
-        "--region": region,
-        "--function": function,
-        "--all-threads": all_threads,
-        "--cold": cold,
-        "--what-if": what_if,
-        "--miss-curve": miss_curve,
-        "--no-traffic": not traffic,
+        "--region": options.region,
+        "--function": options.function,
+        "--all-threads": options.all_threads,
+        "--cold": options.cold,
+        "--what-if": options.what_if,
+        "--miss-curve": options.miss_curve,
+        "--no-traffic": options.no_traffic,
         "--traffic estimated": estimates,
     }
     if estimates:
@@ -129,49 +118,53 @@ def meter_for(
         from ridgepoint.meters.ncu import NcuMeter
 
         return NcuMeter()
+    engine = _engine(options, cpus=cpus, report=report, estimates=estimates)
+    if options.metric == "bop":
+        # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
+        simulated = ("what each instruction does (--work bops)",)
+    return engine if name in {None, "engine", "native"} else _with_hardware(name, engine, simulated)
+
+
+def _engine(
+    options: RunOptions, *, cpus: int, report: Callable[[str], None], estimates: bool
+) -> Meter:
+    """Return what simulates: the engine that is named, or the one that can."""
     from ridgepoint.meters.engine import EngineMeter
+    from ridgepoint.meters.first_choice import first_choice
+    from ridgepoint.meters.native import NativeMeter
     from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES
 
-    if len(what_if) >= MOST_GEOMETRIES:
+    if len(options.what_if) >= MOST_GEOMETRIES:
         raise click.BadParameter(
             f"at most {MOST_GEOMETRIES - 1} can be simulated in one run", param_hint="'--what-if'"
         )
-    options: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "cpus": cpus,
-        "simulate": traffic,
-        "region": region,
-        "function": function,
-        "cold": cold,
-        "alternatives": tuple(map(_other_caches, what_if)),
-        "miss_curve": miss_curve,
+        "simulate": not options.no_traffic,
+        "region": options.region,
+        "function": options.function,
+        "cold": options.cold,
+        "alternatives": tuple(map(_other_caches, options.what_if)),
+        "miss_curve": options.miss_curve,
         "report": report,
     }
-    if name == "native":
-        from ridgepoint.meters.native import NativeMeter
-
-        return NativeMeter(estimates=estimates, **options)
-    options["all_threads"] = all_threads
-    if name in {None, "auto"}:
-        from ridgepoint.meters.first_choice import first_choice
-
-        engine = first_choice(estimates=estimates, **options)
-    else:
-        engine = EngineMeter(**options, may_be_replaced=False)
-    if metric == "bop":
-        # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
-        simulated = ("what each instruction does (--work bops)",)
-    return engine if name in {None, "engine"} else _with_hardware(name, engine, simulated)
+    if options.meter_name == "native":
+        return NativeMeter(estimates=estimates, **asked)
+    asked["all_threads"] = options.all_threads
+    if options.meter_name in {None, "auto"}:
+        return first_choice(estimates=estimates, **asked)
+    return EngineMeter(**asked, may_be_replaced=False)
 
 
-def _refuse_contradictions(
-    *, region: str | None, function: str | None, all_threads: bool, cold: bool, traffic: bool
-) -> None:
-    """Refuse options that cannot be meant together; `traffic`: what asks for it gets it.
+def _refuse_contradictions(options: RunOptions) -> None:
+    """Refuse options that cannot be meant together.
 
     Raises
     ------
     click.BadParameter
     """
+    region, function = options.region, options.function
+    is_whole = region is None and function is None
     if region is not None and function is not None:
         raise click.BadParameter("give a region or a function, not both", param_hint="'--function'")
     if function is not None and (why := why_no_pattern(function)) is not None:
@@ -180,18 +173,18 @@ def _refuse_contradictions(
             "a name",
             param_hint="'--function'",
         )
-    if cold and region is None and function is None:
+    if options.cold and is_whole:
         raise click.BadParameter(
             "say when the caches are to be emptied: add --region or --function",
             param_hint="'--cold'",
         )
-    if all_threads and region is None and function is None:
+    if options.all_threads and is_whole:
         raise click.BadParameter(
             "counts what all threads do while one is in a region or function: add --region "
             "or --function",
             param_hint="'--all-threads'",
         )
-    if not traffic:
+    if options.no_traffic and (options.cold or options.what_if or options.miss_curve):
         raise click.BadParameter(
             "--cold, --what-if and --miss-curve need the simulation of the caches: they cannot be "
             "combined with --no-traffic",

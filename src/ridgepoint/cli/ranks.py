@@ -5,19 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
     from ridgepoint.cluster.task import MeterName
-    from ridgepoint.models.work import Metric
 
 _WITHIN_SLURM = "srun --overlap -n {ranks}"
+_OF_ONE_PROCESS = (
+    "limit_s", "what_if", "miss_curve", "region", "function", "all_threads", "cold", "cores",
+    "traffic_how", "functions",
+)  # fmt: skip
+"""Options of ``run`` that make no sense with several ranks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,36 +103,14 @@ def ranks_of_run(
         world.close()
 
 
-def run_ranks(
-    ranks: Ranks,
-    *,
-    program: tuple[str, ...],
-    repeat: int | None,
-    timeout_s: float | None,
-    machine_name: str | None,
-    geometry: str | None,
-    meter_name: str | None,
-    metric: Metric | None,
-    no_traffic: bool,
-    counts_only: bool,
-    ignore_status: bool,
-    no_plot: bool,
-    label: str | None,
-    note: str | None,
-    as_json: bool,
-    outputs: tuple[Path, ...],
-    archive_path: Path | None,
-    **of_one_process: object,
-) -> int:
+def run_ranks(ranks: Ranks, options: RunOptions) -> int:
     """Measure a program on its ranks, bound it by its nodes, show it and keep it.
 
     Parameters
     ----------
     ranks : Ranks
-    of_one_process
-        Options of ``run`` that make no sense here; each must be as if it was not given.
-
-    The others are those of ``run``.
+    options : RunOptions
+        Those that make no sense here must be as if they were not given.
 
     Returns
     -------
@@ -140,30 +122,28 @@ def run_ranks(
     from ridgepoint.cluster.driver import DistributedProgram, Plan
     from ridgepoint.cluster.jobs import Jobs
     from ridgepoint.cluster.launcher import find_launcher
-    from ridgepoint.core.measurement import Asked
     from ridgepoint.host.run import resolve
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import kept_cluster, machine_of
+    from ridgepoint.kept.lookup import kept_cluster
     from ridgepoint.models.analysis import analyse
     from ridgepoint.models.distributed import machine_for
-    from ridgepoint.models.work import yardstick_on
 
-    _require_none(of_one_process)
-    common.require_figure_endings(outputs, also=(".json",))
-    chosen = None if machine_name is None else machine_of(machine_name, archive_path)
+    _require_none(options)
+    common.require_figure_endings(options.outputs, also=(".json",))
+    chosen, geometry = options.chosen_machine(), options.geometry
     plan = Plan(
-        command=resolve(program),
-        meter=_meter(meter_name, no_traffic=no_traffic),
+        command=resolve(options.program),
+        meter=_meter(options.meter_name, no_traffic=options.no_traffic),
         caches=None if geometry is None else common.caches_of_this_host(geometry),
-        traffic=not no_traffic,
-        repeat=repeat,
-        timeout_s=timeout_s,
-        counts_only=counts_only,
-        ignore_status=ignore_status,
-        output="stderr" if as_json else "own",
+        traffic=not options.no_traffic,
+        repeat=options.repeat,
+        timeout_s=options.timeout_s,
+        counts_only=options.counts_only,
+        ignore_status=options.ignore_status,
+        output="stderr" if options.as_json else "own",
     )
     launcher = find_launcher(ranks.count, text=ranks.launcher, hosts=ranks.hosts)
-    with Archive(archive_path) as archive, common.progress() as shown:
+    with Archive(options.archive_path) as archive, common.progress() as shown:
         archive.require_writable()
         distributed = DistributedProgram(plan, Jobs(launcher=launcher), progress=shown.step)
         hosts = {rank.host for rank in distributed.prepare()}
@@ -172,23 +152,21 @@ def run_ranks(
         if node.caches:
             # Traffic and roofs are of the same caches.
             distributed.simulate(caches_to_simulate(geometry, node))
-        measurement = distributed.measure()
-        metric = metric or yardstick_on(node, measurement)
-        asked = Asked(metric=metric, options=common.options_asked())
-        measurement = replace(measurement, asked=asked)
+        measurement = options.asked_of(distributed.measure(), node)
         shown.close()
-        # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
-        try:
+        with common.keeping(
+            lambda: archive.keep_measurement(
+                measurement, machine_id, label=options.label, note=options.note
+            ),
+            options.label,
+        ):
             analysis = analyse(measurement, machine_for(measurement, node))
-            show_run(analysis, as_json=as_json, plot=not no_plot)
-            write_run(analysis, outputs)
-        finally:
-            kept = archive.keep_measurement(measurement, machine_id, label=label, note=note)
-            common.say_kept(kept, label)
+            show_run(analysis, as_json=options.as_json, plot=not options.no_plot)
+            write_run(analysis, options.outputs)
     return 0 if measurement.timed is None else measurement.timed.exit_status
 
 
-def _require_none(options: Mapping[str, object]) -> None:
+def _require_none(options: RunOptions) -> None:
     """Refuse options that are of one process alone.
 
     Raises
@@ -197,8 +175,8 @@ def _require_none(options: Mapping[str, object]) -> None:
     """
     given = [
         f"--{name.removesuffix('_s').removesuffix('_how').replace('_', '-')}"
-        for name, value in options.items()
-        if value
+        for name in _OF_ONE_PROCESS
+        if getattr(options, name)
     ]
     if given:
         raise click.BadParameter(

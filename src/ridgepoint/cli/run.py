@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
+    from ridgepoint.cli.bounding import Bounding
+    from ridgepoint.cli.progress import Progress
     from ridgepoint.core.machine import Cache
-    from ridgepoint.core.measurement import Timing
+    from ridgepoint.core.measurement import Measurement, Timing
     from ridgepoint.meters import Meter
-    from ridgepoint.models.work import Metric
 
 
 # As with time and perf stat, what follows the program's name is the program's own.
 @click.command("run", context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--repeat", type=click.IntRange(min=1), help="Native runs to time.")
+@common.repeat_option
 @click.option(
     "--mpi",
     "mpi_ranks",
@@ -34,19 +34,12 @@ if TYPE_CHECKING:
     metavar="COMMAND",
     help="What starts the ranks: 'srun -n {ranks}'.  [default: mpirun -n {ranks}]",
 )
-@click.option(
+@common.seconds_option(
     "--timeout",
-    "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Give up if any single run takes longer (counting takes 2 to 200 times as long).",
+    "Give up if any single run takes longer (counting takes 2 to 200 times as long).",
 )
-@click.option(
-    "--limit",
-    "limit_s",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Stop counting after so long, and show and keep what was timed until then.",
+@common.seconds_option(
+    "--limit", "Stop counting after so long, and show and keep what was timed until then."
 )
 @click.option(
     "--machine",
@@ -108,7 +101,7 @@ if TYPE_CHECKING:
     help="Simulate caches for all accesses, for bursts of them (by copies of the program, at about "
     "native speed: its traffic has an interval), or for none, as --no-traffic.  [default: exact]",
 )
-@click.option("--counts-only", is_flag=True, help="Count, but do not time.")
+@common.counts_only_option
 @click.option(
     "--functions",
     is_flag=True,
@@ -144,134 +137,112 @@ def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> i
             raise click.BadParameter("contradicts --no-traffic", param_hint="'--traffic'")
         options["no_traffic"] = options["traffic_how"] == "none"
         options["traffic_how"] = None
+    asked = RunOptions(**options)
     with ranks_of_run(mpi_ranks, launcher) as ranks:
         if ranks is None:
-            return _measure(**options)
-        return 0 if ranks == "another" else run_ranks(ranks, **options)
+            return _measure(asked)
+        return 0 if ranks == "another" else run_ranks(ranks, asked)
 
 
-def _measure(
-    *,
-    program: tuple[str, ...],
-    repeat: int | None,
-    timeout_s: float | None,
-    limit_s: float | None,
-    machine_name: str | None,
-    geometry: str | None,
-    what_if: tuple[str, ...],
-    miss_curve: bool,
-    region: str | None,
-    function: str | None,
-    all_threads: bool,
-    cold: bool,
-    cores: float | None,
-    meter_name: str | None,
-    metric: Metric | None,
-    no_traffic: bool,
-    traffic_how: str | None,
-    counts_only: bool,
-    functions: bool,
-    ignore_status: bool,
-    no_plot: bool,
-    label: str | None,
-    note: str | None,
-    as_json: bool,
-    outputs: tuple[Path, ...],
-    archive_path: Path | None,
-) -> int:
-    """Measure a program on this machine."""
+def _measure(options: RunOptions) -> int:
+    """Measure a program on this machine, show it and keep it; return its exit status."""
     from ridgepoint.cli.bounding import Bounding
-    from ridgepoint.cli.counting import caches_to_simulate, meter_for, with_ends
+    from ridgepoint.cli.counting import meter_for
     from ridgepoint.cli.timings import end_without_counts
     from ridgepoint.core.errors import ArchiveRefused, CannotMeasure
-    from ridgepoint.core.measurement import Asked
     from ridgepoint.host import usable_cpus
-    from ridgepoint.host.run import resolve
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import machine_of
-    from ridgepoint.models.work import yardstick_on
-    from ridgepoint.profiling.program import measure_program
 
-    # What can be refused is refused before anything long begins.
-    if functions:
-        _require_whole(counts_only or region is not None or function is not None)
-    if meter_name == "ncu":
-        _require_gpu(machine_name, functions=functions)
-    common.require_figure_endings(outputs, also=(".json",))
-    resolve(program)
-    chosen = None if machine_name is None else machine_of(machine_name, archive_path)
-    if geometry is not None:
-        common.caches_of_this_host(geometry)  # refused before anything long begins
-    with Archive(archive_path) as archive, common.progress() as shown:
-        meter = meter_for(
-            meter_name,
-            cpus=len(usable_cpus()) if chosen is None else chosen.cores,
-            region=region,
-            function=function,
-            all_threads=all_threads,
-            cold=cold,
-            what_if=what_if,
-            miss_curve=miss_curve,
-            traffic=not no_traffic,
-            estimates=traffic_how == "estimated",
-            metric=metric,
-            report=shown.step,
-        )
+    _refuse(options)
+    chosen = options.chosen_machine()
+    with Archive(options.archive_path) as archive, common.progress() as shown:
+        cpus = len(usable_cpus()) if chosen is None else chosen.cores
+        meter = meter_for(options, cpus=cpus, report=shown.step)
         archive.require_writable()
         bounding = Bounding(archive, chosen, shown)
-        if counts_only and any(path.suffix.lower() != ".json" for path in outputs):
+        if options.counts_only and any(path.suffix.lower() != ".json" for path in options.outputs):
             bounding.measure()
-        bounding.require_cores(cores)
+        bounding.require_cores(options.cores)
         timings: list[Timing] = []
-
-        def when_counting(meter: Meter) -> tuple[Meter, Sequence[Cache]]:
-            # By now the program has run without failing: measuring the machine is not in vain.
-            if not counts_only:
-                bounding.measure()
-            # Traffic and roofs are of the same caches.
-            caches = caches_to_simulate(geometry, bounding.machine)
-            return with_ends(meter, bounding.machine, geometry), caches
-
         try:
-            measurement = measure_program(
-                program,
-                meter=meter,
-                when_counting=when_counting,
-                repeat=repeat,
-                timeout_s=timeout_s,
-                limit_s=limit_s,
-                counts_only=counts_only,
-                functions=functions,
-                ignore_status=ignore_status,
-                output="stderr" if as_json else "own",
-                progress=shown.step,
-                when_timed=timings.append,
-            )
+            measurement = _measured(options, meter, bounding, shown, when_timed=timings.append)
         except (CannotMeasure, ArchiveRefused, KeyboardInterrupt) as error:
             if not timings:
                 raise
             shown.close()
-            return end_without_counts(
-                timings[0],
-                error,
-                archive,
-                bounding.id,
-                as_json=as_json,
-                outputs=outputs,
-                label=label,
-                note=note,
-            )
+            return end_without_counts(timings[0], error, archive, bounding.id, options)
         shown.close()
-        metric = metric or yardstick_on(bounding.machine, measurement)
-        asked = Asked(cores=cores, metric=metric, options=common.options_asked())
-        measurement = replace(measurement, asked=asked)
-        # Neither a full disk nor a closed pipe shall cost the user both the report and the record.
-        try:
-            bounding.show(measurement, as_json=as_json, plot=not no_plot, outputs=outputs)
-        finally:
-            kept = archive.keep_measurement(measurement, bounding.id, label=label, note=note)
-            common.say_kept(kept, label)
+        measurement = options.asked_of(measurement, bounding.machine)
+        with common.keeping(
+            lambda: archive.keep_measurement(
+                measurement, bounding.id, label=options.label, note=options.note
+            ),
+            options.label,
+        ):
+            bounding.show(
+                measurement,
+                as_json=options.as_json,
+                plot=not options.no_plot,
+                outputs=options.outputs,
+            )
     return 0 if measurement.timed is None else measurement.timed.exit_status
+
+
+def _measured(
+    options: RunOptions,
+    meter: Meter,
+    bounding: Bounding,
+    shown: Progress,
+    *,
+    when_timed: Callable[[Timing], None],
+) -> Measurement:
+    """Measure the program, and this host once it is known that the program does not fail."""
+    from ridgepoint.cli.counting import caches_to_simulate, with_ends
+    from ridgepoint.profiling.program import measure_program
+
+    def when_counting(meter: Meter) -> tuple[Meter, Sequence[Cache]]:
+        # By now the program has run without failing: measuring the machine is not in vain.
+        if not options.counts_only:
+            bounding.measure()
+        # Traffic and roofs are of the same caches.
+        caches = caches_to_simulate(options.geometry, bounding.machine)
+        return with_ends(meter, bounding.machine, options.geometry), caches
+
+    return measure_program(
+        options.program,
+        meter=meter,
+        when_counting=when_counting,
+        repeat=options.repeat,
+        timeout_s=options.timeout_s,
+        limit_s=options.limit_s,
+        counts_only=options.counts_only,
+        functions=options.functions,
+        ignore_status=options.ignore_status,
+        output="stderr" if options.as_json else "own",
+        progress=shown.step,
+        when_timed=when_timed,
+    )
+
+
+def _refuse(options: RunOptions) -> None:
+    """Refuse what can be refused before anything long begins.
+
+    Raises
+    ------
+    click.BadParameter
+    RidgepointError
+    """
+    from ridgepoint.host.run import resolve
+
+    if options.functions:
+        is_part = options.region is not None or options.function is not None
+        _require_whole(options.counts_only or is_part)
+    if options.meter_name == "ncu":
+        _require_gpu(options.machine_name, functions=options.functions)
+    common.require_figure_endings(options.outputs, also=(".json",))
+    resolve(options.program)
+    if options.geometry is not None:
+        common.caches_of_this_host(options.geometry)
 
 
 def _require_whole(is_part: bool) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ridgepoint.cli import common
+from ridgepoint.cli.run_options import RunOptions
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.documents import render
 from ridgepoint.core.errors import Interrupted, RidgepointError, status_of
@@ -40,11 +39,7 @@ def end_without_counts(
     error: RidgepointError | KeyboardInterrupt,
     archive: Archive,
     machine_id: int | None,
-    *,
-    as_json: bool,
-    outputs: Sequence[Path],
-    label: str | None = None,
-    note: str | None = None,
+    options: RunOptions,
 ) -> int:
     """Show and keep what is known of a program whose counting was stopped.
 
@@ -56,11 +51,8 @@ def end_without_counts(
     archive : Archive
     machine_id : int or None
         The kept machine; None: there is none.
-    as_json : bool
-    outputs : sequence of Path
+    options : RunOptions
         Reports are written; figures need counts, and that they are missing is said.
-    label, note : str or None
-        What to call the record, and what to say about it.
 
     Returns
     -------
@@ -68,18 +60,20 @@ def end_without_counts(
         The exit status: 2 where it could not be counted, that of the signal where one stopped it.
     """
     timing = replace(timing, uncounted=_why(error))
-    try:
-        show_timing(timing, as_json=as_json, stderr=True)
-        for path in outputs:
+    with common.keeping(
+        lambda: archive.keep_measurement(
+            timing, machine_id, label=options.label, note=options.note
+        ),
+        options.label,
+    ):
+        show_timing(timing, as_json=options.as_json, stderr=True)
+        for path in options.outputs:
             if path.suffix.lower() == ".json":
                 document = render(timing_report(timing)).encode()
                 replace_file(path, document, what="the report")
             else:
                 _say(f"{str(path)!r} is not drawn: without work and traffic there is no point")
-    finally:
-        kept = archive.keep_measurement(timing, machine_id, label=label, note=note)
-        common.say_kept(kept, label)
-    if as_json:
+    if options.as_json:
         _say(str(error) or "interrupted")
     return error.exit_status if isinstance(error, RidgepointError) else status_of(error)
 

@@ -1,0 +1,63 @@
+"""What a user asks of ``run``, for one process and for ranks alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ridgepoint.cli import common
+
+if TYPE_CHECKING:
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measurement import Measurement
+    from ridgepoint.models.work import Metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of ``ridgepoint run``, whose help says what they mean."""
+
+    program: tuple[str, ...] = ()
+    repeat: int | None = None
+    timeout_s: float | None = None
+    limit_s: float | None = None
+    machine_name: str | None = None
+    geometry: str | None = None
+    what_if: tuple[str, ...] = ()
+    miss_curve: bool = False
+    region: str | None = None
+    function: str | None = None
+    all_threads: bool = False
+    cold: bool = False
+    cores: float | None = None
+    meter_name: str | None = None
+    metric: Metric | None = None
+    no_traffic: bool = False
+    traffic_how: str | None = None
+    counts_only: bool = False
+    functions: bool = False
+    ignore_status: bool = False
+    no_plot: bool = False
+    label: str | None = None
+    note: str | None = None
+    as_json: bool = False
+    outputs: tuple[Path, ...] = ()
+    archive_path: Path | None = None
+
+    def chosen_machine(self) -> Machine | None:
+        """Return the machine that bounds the program; None: this host."""
+        from ridgepoint.kept.lookup import machine_of
+
+        return (
+            None if self.machine_name is None else machine_of(self.machine_name, self.archive_path)
+        )
+
+    def asked_of(self, measurement: Measurement, machine: Machine | None) -> Measurement:
+        """Return a measurement that holds what was asked of it."""
+        from ridgepoint.core.measurement import Asked
+        from ridgepoint.models.work import yardstick_on
+
+        metric = self.metric or yardstick_on(machine, measurement)
+        asked = Asked(cores=self.cores, metric=metric, options=common.options_asked())
+        return replace(measurement, asked=asked)

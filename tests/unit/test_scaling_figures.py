@@ -14,10 +14,10 @@ from ridgepoint.models.scaling.study import listed, scaling_study
 from ridgepoint.show.charts.scaling import (
     efficiency_over_cores,
     efficiency_over_intensity,
-    main_chart,
     performance_over_cores,
+    scaling_chart,
+    scaling_charts,
     speed_up_over_nodes,
-    study_charts,
 )
 from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.slurm import slurm_lines
@@ -137,7 +137,7 @@ def test_a_fit_is_shown_with_its_runs_and_its_interval():
 
 def test_a_law_is_shown_over_processors():
     """Its optimum is at sqrt(0.9/0.001) = 30."""
-    chart = main_chart(law(), law=True)
+    chart = scaling_chart(law(), law=True)
 
     assert [mark.label.text for mark in chart.marks if mark.label] == ["optimum: 30"]
     assert chart.x.label == "Processors"
@@ -155,7 +155,7 @@ def test_a_law_is_shown_over_processors():
 )  # fmt: skip
 def test_every_figure_is_drawn_and_again_with_the_same_bytes(tmp_path, study, is_law, names):
     """Of a problem on nodes, of one on cores, of a law."""
-    charts = study_charts(study, law=is_law)
+    charts = scaling_charts(study, law=is_law)
 
     assert set(charts) == names
     for name, chart in charts.items():

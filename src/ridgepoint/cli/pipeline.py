@@ -142,7 +142,7 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
         return
     for number, (found, gains, advised, _) in enumerate(shown, start=1):
         own = common.made_folder(folder if len(shown) == 1 else folder / f"{number}")
-        pictures = pipeline.pipeline_pictures(found, gains, advised)
+        pictures = pipeline.pipeline_charts(found, gains, advised)
         for name, picture in pictures.items():
             save(picture, own / f"{name}.svg")
 

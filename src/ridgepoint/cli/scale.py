@@ -130,11 +130,11 @@ def command(
     common.require_figure_endings(outputs)
     study, law = _study(case, runs_file, options)
     if outputs:
-        from ridgepoint.show.charts.scaling import main_chart
+        from ridgepoint.show.charts.scaling import scaling_chart
         from ridgepoint.show.draw_mpl import save
 
         for path in outputs:
-            save(main_chart(study, law=law), path)
+            save(scaling_chart(study, law=law), path)
     if folder is not None:
         from ridgepoint.cli.scale_output import draw_figures
 

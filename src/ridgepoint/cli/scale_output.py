@@ -72,9 +72,9 @@ def _fit(fit: Fit) -> dict[str, Any]:
 
 def draw_figures(study: ScalingStudy, folder: Path, *, law: bool) -> None:
     """Write every figure of a study into a folder."""
-    from ridgepoint.show.charts.scaling import study_charts
+    from ridgepoint.show.charts.scaling import scaling_charts
     from ridgepoint.show.draw_mpl import save
 
     made = common.made_folder(folder)
-    for name, chart in study_charts(study, law=law).items():
+    for name, chart in scaling_charts(study, law=law).items():
         save(chart, made / f"{name}.svg")

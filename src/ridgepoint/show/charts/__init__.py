@@ -25,7 +25,8 @@ _HOMES = {
     "pipeline_page": "show.charts.pipeline",
     "ridgeline_figure": "show.charts.ridgeline",
     "roofline_chart": "show.charts.roofline",
-    "study_charts": "show.charts.scaling",
+    "scaling_chart": "show.charts.scaling",
+    "scaling_charts": "show.charts.scaling",
     # What datacenter workloads are drawn of.
     "WorkloadPoint": "suites.datacenter.points",
     "published_points": "suites.datacenter.points",
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
     from ridgepoint.show.charts.pipeline import pipeline_page as pipeline_page
     from ridgepoint.show.charts.ridgeline import ridgeline_figure as ridgeline_figure
     from ridgepoint.show.charts.roofline import roofline_chart as roofline_chart
-    from ridgepoint.show.charts.scaling import study_charts as study_charts
+    from ridgepoint.show.charts.scaling import scaling_chart as scaling_chart
+    from ridgepoint.show.charts.scaling import scaling_charts as scaling_charts
     from ridgepoint.show.draw_mpl import draw as draw
     from ridgepoint.show.draw_mpl import save as save
     from ridgepoint.suites.datacenter.points import WorkloadPoint as WorkloadPoint

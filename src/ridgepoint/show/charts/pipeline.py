@@ -39,7 +39,7 @@ _ROW_HEIGHT = 0.055
 """Of an axis of rows, over its width."""
 
 
-def pipeline_pictures(
+def pipeline_charts(
     assessment: Assessment, gains: Sensitivity, advice: Sequence[StageAdvice]
 ) -> dict[str, Chart | Page]:
     """Return every picture of a pipeline, by a name for its file."""

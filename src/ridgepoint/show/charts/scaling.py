@@ -43,7 +43,7 @@ _OVERLAPS: tuple[Overlap, Overlap] = ("none", "full")
 _NETWORKS: dict[Network, str] = {"shared": "one shared link", "parallel": "a link for each node"}
 
 
-def study_charts(study: ScalingStudy, *, law: bool = False) -> dict[str, Chart]:
+def scaling_charts(study: ScalingStudy, *, law: bool = False) -> dict[str, Chart]:
     """Return every chart of a study, by a name for its file.
 
     Parameters
@@ -63,7 +63,7 @@ def study_charts(study: ScalingStudy, *, law: bool = False) -> dict[str, Chart]:
     return charts
 
 
-def main_chart(study: ScalingStudy, *, law: bool = False) -> Chart:
+def scaling_chart(study: ScalingStudy, *, law: bool = False) -> Chart:
     """Return the chart that says most: over nodes, or over the cores of a single node."""
     if study.nodes[-1] > 1:
         return speed_up_over_nodes(study, law=law)

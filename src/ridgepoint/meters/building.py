@@ -124,13 +124,13 @@ def digest(texts: Iterable[str], files: Iterable[Path]) -> str:
     OSError
         If a file cannot be read.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for text in texts:
-        found.update(text.encode(errors="surrogateescape") + b"\0")
+        digest.update(text.encode(errors="surrogateescape") + b"\0")
     for path in sorted(files):
         content = path.read_bytes()
-        found.update(f"{path.name}\0{len(content)}\0".encode() + content)
-    return found.hexdigest()[:16]
+        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 def check_machine(what: str, does: str) -> None:

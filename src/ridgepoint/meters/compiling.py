@@ -39,18 +39,18 @@ def compiler(what: str) -> tuple[str, ...]:
     chosen = os.environ.get("CC", "").strip()
     if chosen:
         name, *arguments = shlex.split(chosen)
-        found = shutil.which(name)
-        if found is None:
+        path = shutil.which(name)
+        if path is None:
             raise MeterUnavailable(
                 f"cannot build {what}",
                 reason=f"CC names {chosen!r}, and there is no such program",
                 remedy="name a C compiler in CC, or unset it",
             )
-        return (os.path.abspath(found), *arguments)
+        return (os.path.abspath(path), *arguments)
     for name in _COMPILERS:
-        found = shutil.which(name)
-        if found is not None:
-            return (os.path.abspath(found),)
+        path = shutil.which(name)
+        if path is not None:
+            return (os.path.abspath(path),)
     raise MeterUnavailable(
         f"cannot build {what}",
         reason="there is no C compiler (cc, gcc or clang) in PATH",

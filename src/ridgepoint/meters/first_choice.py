@@ -35,7 +35,7 @@ def first_choice(*, estimates: bool = False, **options: Any) -> Meter:
         As `ridgepoint.meters.engine.EngineMeter` has them.
     """
     engine = EngineMeter(**options)
-    asked = {each.name: getattr(engine, each.name) for each in fields(Asked)}
+    asked = {field.name: getattr(engine, field.name) for field in fields(Asked)}
     native = NativeMeter(estimates=estimates, **asked)
     return FirstChoice(native=native, engine=engine)
 

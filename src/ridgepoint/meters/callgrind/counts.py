@@ -52,7 +52,13 @@ def count_functions(
         )
         for ((path, name), cost), counts in zip(costs.items(), _counts(costs, code), strict=True)
     ]
-    functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
+    functions.sort(
+        key=lambda function: (
+            -function.counts.work_flop,
+            -function.counts.instructions,
+            function.name,
+        )
+    )
     return tuple(functions)
 
 

@@ -64,11 +64,11 @@ def _loaded(
         stated = None if file is None else _target_of(file, site)
         if stated is not None:
             displacements.setdefault(path, set()).add(target - stated)
-    for path, found in displacements.items():
+    for path, displaced in displacements.items():
         file = code.get(path)
-        if file is None or len(found) != 1:
+        if file is None or len(displaced) != 1:
             continue  # contradictory: loaded twice, or not what it seems
-        bias = next(iter(found))
+        bias = next(iter(displaced))
         for segment in file.segments:
             start = segment.address + bias
             yield start, start + len(segment.code), bias, path

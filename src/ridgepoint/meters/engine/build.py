@@ -58,13 +58,16 @@ def engine(
     MeterUnavailable
         If it cannot be built here, or does not run.
     """
-    found = installation()
+    valgrind = installation()
     try:
-        made_from = recipe(found, (source or source_folder()).absolute())
+        made_from = recipe(valgrind, (source or source_folder()).absolute())
         _ = made_from.key  # kept from now on
     except OSError as error:
         raise unavailable(why(error), "reinstall 'valgrind', or 'ridgepoint'") from error
     library, cautions = built(made_from, cache=cache, report=report)
     return Engine(
-        library=library, version=found.version, valgrind=str(found.launcher), cautions=cautions
+        library=library,
+        version=valgrind.version,
+        valgrind=str(valgrind.launcher),
+        cautions=cautions,
     )

@@ -84,11 +84,11 @@ def installation() -> Installation:
         its headers or archives.
     """
     building.check_machine(WHAT, "counts")
-    found = shutil.which("valgrind")
-    if found is None:
+    path = shutil.which("valgrind")
+    if path is None:
         raise unavailable("valgrind is not in PATH", "install the package 'valgrind'")
-    launcher = Path(os.path.realpath(found))
-    prefixes = _prefixes(Path(found).absolute(), launcher)
+    launcher = Path(os.path.realpath(path))
+    prefixes = _prefixes(Path(path).absolute(), launcher)
     tools = _tools(launcher, prefixes)
     headers = _headers(launcher, prefixes)
     archives = _archives(launcher, prefixes)
@@ -102,7 +102,7 @@ def installation() -> Installation:
     )
 
 
-def check_version(found: Installation) -> None:
+def check_version(installation: Installation) -> None:
     """Start Valgrind and compare its version with that of its headers.
 
     Raises
@@ -111,17 +111,17 @@ def check_version(found: Installation) -> None:
         If it does not start, or the headers belong to another version.
     """
     try:
-        said = output_of([str(found.launcher), "--version"], limit_s=_START_TIMEOUT_S)
+        answer = output_of([str(installation.launcher), "--version"], limit_s=_START_TIMEOUT_S)
     except OSError as error:
         raise unavailable(
-            f"{found.launcher} does not start ({reason_of(error)})",
+            f"{installation.launcher} does not start ({reason_of(error)})",
             "reinstall the package 'valgrind'",
         ) from error
-    version = said.strip().removeprefix("valgrind-")
-    if version != found.version:
+    version = answer.strip().removeprefix("valgrind-")
+    if version != installation.version:
         raise unavailable(
-            f"{found.launcher} is Valgrind {version}, but the headers in {found.headers} are "
-            f"those of {found.version}",
+            f"{installation.launcher} is Valgrind {version}, but the headers in "
+            f"{installation.headers} are those of {installation.version}",
             "install the headers and the program from the same package, or put the valgrind "
             "that belongs to the headers first in PATH",
         )
@@ -200,10 +200,10 @@ def _archives(launcher: Path, prefixes: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def _stated_version(config: Path) -> str:
-    found = re.search(r'^#define VERSION "(.+)"$', _text(config) or "", re.MULTILINE)
-    if found is None:
+    match = re.search(r'^#define VERSION "(.+)"$', _text(config) or "", re.MULTILINE)
+    if match is None:
         raise unavailable(f"{config} states no version of Valgrind", _DEVELOPMENT)
-    return found[1]
+    return match[1]
 
 
 def _load_address(library: Path, prefixes: tuple[Path, ...]) -> str:
@@ -211,9 +211,9 @@ def _load_address(library: Path, prefixes: tuple[Path, ...]) -> str:
     folders = [library.parent, *(prefix / "share" for prefix in prefixes)]
     for folder in folders:
         text = _text(folder / "pkgconfig" / "valgrind.pc") or ""
-        found = re.search(r"^valt_load_address=(0x[0-9a-fA-F]+)$", text, re.MULTILINE)
-        if found is not None:
-            return found[1]
+        match = re.search(r"^valt_load_address=(0x[0-9a-fA-F]+)$", text, re.MULTILINE)
+        if match is not None:
+            return match[1]
     return _DEFAULT_LOAD_ADDRESS
 
 

@@ -71,14 +71,14 @@ class Recipe:
         The compiler counts only if the user named it in ``CC``: a node of a cluster that has
         none may use what another has built.
         """
-        found = self.installation
-        stamps = ((path, path.stat()) for path in found.parts)
+        installation = self.installation
+        stamps = ((path, path.stat()) for path in installation.parts)
         texts = (
-            *(*_COMPILE, *_LINK, *self.cpu, found.load_address, os.environ.get("CC", "")),
+            *(*_COMPILE, *_LINK, *self.cpu, installation.load_address, os.environ.get("CC", "")),
             *(f"{path} {stamp.st_size} {stamp.st_mtime_ns}" for path, stamp in stamps),
         )
-        made_from = digest(texts, (*self._files("*.[ch]"), found.headers / "config.h"))
-        return f"{found.version}-{made_from}"
+        made_from = digest(texts, (*self._files("*.[ch]"), installation.headers / "config.h"))
+        return f"{installation.version}-{made_from}"
 
     def check(self) -> None:
         """Start Valgrind, and compare its version with that of its headers."""
@@ -92,15 +92,15 @@ class Recipe:
 
     def _compile(self, folder: Path, log: Path) -> None:
         cc = compiler(WHAT)
-        found = self.installation
-        folders = (*self._folders, found.headers)
+        installation = self.installation
+        folders = (*self._folders, installation.headers)
         flags = (*_COMPILE, *self.cpu, *(f"-I{folder}" for folder in folders))
         objects = {
             f"{source.stem}.o": (*cc, *flags, "-c", str(source))
             for source in sorted(self._files("*.c"))
         }
-        address = f"-Wl,-Ttext-segment={found.load_address}"
-        archives = map(str, found.archives)
+        address = f"-Wl,-Ttext-segment={installation.load_address}"
+        archives = map(str, installation.archives)
         linking = (*cc, *_LINK, address, "-o", TOOL, *objects, *archives, "-lgcc")
         compile_and_link(objects, [linking], folder, log)
 
@@ -125,7 +125,7 @@ class Recipe:
         shutil.rmtree(scratch)
 
 
-def recipe(found: Installation, source: Path) -> Recipe:
+def recipe(installation: Installation, source: Path) -> Recipe:
     """Return how to build the engine for a Valgrind on this CPU.
 
     Raises
@@ -134,7 +134,7 @@ def recipe(found: Installation, source: Path) -> Recipe:
         If the source is not there.
     """
     check_source(WHAT, source)
-    return Recipe(found, source, _cpu_flags(cpu_features()))
+    return Recipe(installation, source, _cpu_flags(cpu_features()))
 
 
 def _cpu_flags(features: frozenset[str]) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ class Recipe:
         instruction_table.main([str(folder / TABLE)])
         cc = compiler(WHAT)
         folders = (self.source, self._caches, self.source.parent, folder)
-        include = tuple(f"-I{each}" for each in folders)
+        include = tuple(f"-I{folder}" for folder in folders)
         library = {path: f"{path.stem}.so.o" for path in self._sources_of_library()}
         copier = {path: f"{path.stem}.o" for path in self._sources_of_copier()}
         objects = {

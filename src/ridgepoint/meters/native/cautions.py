@@ -65,10 +65,10 @@ def left_alone(modules: Sequence[LeftAlone], covered: Coverage | None) -> Iterab
     by_reason: dict[str, list[str]] = {}
     for module in modules:
         by_reason.setdefault(module.reason, []).append(module.path or "code made at run time")
-    said = "; ".join(f"{', '.join(paths)}: {reason}" for reason, paths in by_reason.items())
+    reasons = "; ".join(f"{', '.join(paths)}: {reason}" for reason, paths in by_reason.items())
     yield Caution(
         "modules-uncounted",
-        f"the work in these files was not counted: {said}",
+        f"the work in these files was not counted: {reasons}",
         "check whether they matter: the samples show how much of the time was counted",
         effect=None if covered is None or not covered.share else 1 / covered.share - 1,
         on="compute",

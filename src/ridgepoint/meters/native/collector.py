@@ -109,13 +109,13 @@ def collecting(arena: Arena) -> Iterator[Collector]:
         thread.join()
 
 
-def _added(one: Bank, other: Bank) -> Bank:
+def _added(bank: Bank, other: Bank) -> Bank:
     """Return two banks as one, of the process of the first."""
     counters, counts = _sum(
-        np.concatenate([one.counters, other.counters]), np.concatenate([one.counts, other.counts])
+        np.concatenate([bank.counters, other.counters]), np.concatenate([bank.counts, other.counts])
     )
-    amounts = {name: getattr(one, name) + getattr(other, name) for name in _ADDED}
-    return replace(one, counters=counters, counts=counts, **amounts)
+    amounts = {name: getattr(bank, name) + getattr(other, name) for name in _ADDED}
+    return replace(bank, counters=counters, counts=counts, **amounts)
 
 
 def _sum(counters: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:

@@ -131,9 +131,9 @@ class _Code:
             self.modules.append(
                 module_code(path, copy, np.sort(ran_too), number=unit, strings=strings, files=files)
             )
-        sizes = [0 if one is None else len(one.instructions) for one in self.modules]
+        sizes = [0 if module is None else len(module.instructions) for module in self.modules]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        parts = [one.instructions for one in self.modules if one is not None]
+        parts = [module.instructions for module in self.modules if module is not None]
         self.instructions: Rows = np.concatenate([*parts, _unknown_instruction()])
         self._unit_of = {
             module.number: int(unit) for module, unit in zip(ran, self._unit, strict=True)
@@ -201,8 +201,8 @@ def _part(banks: Mapping[_Key, Sequence[Bank]], code: _Code) -> _Part:
                 continue
             of_unit = units == unit
             ran, totals = module.copy.with_sharers(rows[of_unit], counts[of_unit])
-            found = _of_module(module, ran[totals > 0], totals[totals > 0])
-            for kept, part in zip(parts, found, strict=True):
+            profile = _of_module(module, ran[totals > 0], totals[totals > 0])
+            for kept, part in zip(parts, profile, strict=True):
                 part["bank"] = number
                 part["instruction"] += np.uint32(code.offsets[unit])
                 kept.append(part)

@@ -80,16 +80,16 @@ class NcuMeter:
             launches = _launches(what, folder, choice)
         if not launches:
             raise no_kernels(what)
-        amounts = [amounts_of(one, choice) for one in launches]
+        amounts = [amounts_of(launch, choice) for launch in launches]
         _require_known(what, amounts)
         functions = functions_of(amounts)
-        traffic = _everywhere([one.traffic for one in functions])
+        traffic = _everywhere([function.traffic for function in functions])
         return Counted(
             meter=f"ncu (Nsight Compute {version})",
-            counts=Counts.total(one.counts for one in functions),
+            counts=Counts.total(function.counts for function in functions),
             traffic=traffic,
             functions=functions,
-            processes=len({one.process for one in launches}),
+            processes=len({launch.process for launch in launches}),
             cautions=(
                 *doubts.kernels_alone(amounts),
                 *doubts.cold_caches(),
@@ -103,11 +103,11 @@ class NcuMeter:
 
 def _version() -> str:
     try:
-        told = ask(("ncu", "--version"), limit_s=_PATIENCE_S).output
+        text = ask(("ncu", "--version"), limit_s=_PATIENCE_S).output
     except OSError:
-        told = ""
-    found = _VERSION.search(told)
-    return "of unknown version" if found is None else found[1]
+        text = ""
+    match = _VERSION.search(text)
+    return "of unknown version" if match is None else match[1]
 
 
 def _run(command: Sequence[str], launch: Launch, folder: Path, choice: Choice) -> frozenset[str]:
@@ -195,5 +195,5 @@ def _require_known(what: str, launches: Sequence[Amounts]) -> None:
 
 def _everywhere(parts: Sequence[Sequence[Traffic]]) -> tuple[Traffic, ...]:
     """Return the traffic of the levels at which that of every kernel is known."""
-    known = set.intersection(*({one.level for one in part} for part in parts))
+    known = set.intersection(*({metric.level for metric in part} for part in parts))
     return Traffic.total(one for one in chain.from_iterable(parts) if one.level in known)

@@ -65,7 +65,13 @@ def functions_of(launches: Iterable[Amounts]) -> tuple[FunctionCounts, ...]:
     for launch in launches:
         by_kernel.setdefault(launch.kernel, []).append(launch)
     functions = [_function(name, own) for name, own in by_kernel.items()]
-    functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
+    functions.sort(
+        key=lambda function: (
+            -function.counts.work_flop,
+            -function.counts.instructions,
+            function.name,
+        )
+    )
     return tuple(functions)
 
 

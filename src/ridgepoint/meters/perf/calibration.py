@@ -73,8 +73,8 @@ def calibrate(known: Iterable[Known]) -> Calibration:
         A metric is refused if any of its kernels is off by more than `TOLERANCES` allow.
     """
     by_metric: dict[str, list[Known]] = {}
-    for one in known:
-        by_metric.setdefault(one.metric, []).append(one)
+    for kernel in known:
+        by_metric.setdefault(kernel.metric, []).append(kernel)
     refused = {}
     for metric, kernels in by_metric.items():
         worst = max(kernels, key=lambda one: abs(one.factor - 1))
@@ -87,7 +87,8 @@ def calibrate(known: Iterable[Known]) -> Calibration:
             )
     return Calibration(
         factors={
-            metric: median(one.factor for one in kernels) for metric, kernels in by_metric.items()
+            metric: median(kernel.factor for kernel in kernels)
+            for metric, kernels in by_metric.items()
         },
         refused=refused,
     )

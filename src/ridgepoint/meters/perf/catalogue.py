@@ -136,7 +136,14 @@ class Microarchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
 
 def find(wanted: Identity) -> Microarchitecture | None:
     """Return what a CPU can count; None: no file describes it."""
-    return next((one for _, one in load_all() if _is_of(wanted, one)), None)
+    return next(
+        (
+            microarchitecture
+            for _, microarchitecture in load_all()
+            if _is_of(wanted, microarchitecture)
+        ),
+        None,
+    )
 
 
 def load_all() -> Iterator[tuple[str, Microarchitecture]]:
@@ -153,13 +160,13 @@ def load_all() -> Iterator[tuple[str, Microarchitecture]]:
             yield entry.name.removesuffix(".toml"), counters
 
 
-def _is_of(wanted: Identity, one: Microarchitecture) -> bool:
+def _is_of(wanted: Identity, microarchitecture: Microarchitecture) -> bool:
     if wanted.x86 is not None:
         vendor, family, model, stepping = wanted.x86
         return any(
             (vendor, family) == (row.vendor, row.family)
             and row.models[0] <= model <= row.models[1]
             and row.steppings[0] <= stepping <= row.steppings[1]
-            for row in one.x86
+            for row in microarchitecture.x86
         )
-    return any((row.implementer, row.part) == wanted.arm for row in one.arm)
+    return any((row.implementer, row.part) == wanted.arm for row in microarchitecture.arm)

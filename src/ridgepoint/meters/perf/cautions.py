@@ -72,12 +72,12 @@ def unknown(known: Amounts, traffic: Sequence[Traffic]) -> Iterator[Caution]:
     """Say what is not known, and why."""
     if not traffic:
         total = known.get("dram_total")
-        told = (
+        sum_text = (
             f"; reads and writes together are {format_si(total.value, 'B')}"
             if isinstance(total, Amount)
             else ""
         )
-        yield from _unknown("memory traffic", known["dram_read"], told)
+        yield from _unknown("memory traffic", known["dram_read"], sum_text)
     elif traffic[0].write_bytes is None:
         yield from _unknown("the bytes written to memory", known["dram_write"])
     for name in ("branches", "loads", "stores"):

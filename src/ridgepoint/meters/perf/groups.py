@@ -82,9 +82,9 @@ def _parts(wanted: Group, counters: int) -> Iterable[Group]:
 
 
 def _united(group: Group, part: Group) -> Group:
-    known = {one.key for one in group}
+    known = {counter.key for counter in group}
     return (*group, *(one for one in part if one.key not in known))
 
 
 def _cost(group: Group) -> int:
-    return sum(one.cost for one in group)
+    return sum(counter.cost for counter in group)

@@ -62,8 +62,8 @@ class Host:
     def contradiction(self) -> str | None:
         """Why the CPU is not the one that its number says; None: it is, or nothing tells."""
         fields = first_processor(self.read("proc/cpuinfo") or "")
-        found = identify(seen_in(fields), processors())
-        return str(found) if found.inferred and found.reported is not None else None
+        identity = identify(seen_in(fields), processors())
+        return str(identity) if identity.inferred and identity.reported is not None else None
 
     @property
     def identity(self) -> Identity:

@@ -151,10 +151,10 @@ def _forbidden(host: Host, *, whole_machine: bool) -> tuple[str, str]:
             "the container's seccomp filter forbids perf_event_open",
             "run it with --cap-add PERFMON and a seccomp profile that allows perf_event_open",
         )
-    told = "unknown" if paranoid is None else paranoid
+    level = "unknown" if paranoid is None else paranoid
     whom = ", and counters of the whole machine need level 0" if whole_machine else ""
     return (
-        f"perf_event_paranoid is {told}{whom}",
+        f"perf_event_paranoid is {level}{whom}",
         f"sysctl kernel.perf_event_paranoid={needed} (as root), or give CAP_PERFMON",
     )
 

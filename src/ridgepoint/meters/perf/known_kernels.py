@@ -40,7 +40,7 @@ def known_work(session: Session) -> list[Known]:
         If LLVM cannot compile for this CPU, or the kernel refuses the counters.
     """
     compiler = Compiler()
-    found = []
+    kernels = []
     for kernel in _kernels(compiler):
         function = compiler.compile(kernel.ir, ENTRY, width_bits=kernel.claim.width_bits)
         repeats = round(_FLOP / kernel.work_per_repeat)
@@ -52,7 +52,7 @@ def known_work(session: Session) -> list[Known]:
         name = "flop" if isinstance(amounts.get("flop"), Amount) else kernel.claim.precision
         amount = amounts.get(name)
         if isinstance(amount, Amount):
-            found.append(
+            kernels.append(
                 Known(
                     kernel=f"{kernel.name} {kernel.claim.precision}",
                     metric=name,
@@ -60,7 +60,7 @@ def known_work(session: Session) -> list[Known]:
                     counted=amount.value,
                 )
             )
-    return found
+    return kernels
 
 
 def _kernels(compiler: Compiler) -> Iterator[Kernel]:

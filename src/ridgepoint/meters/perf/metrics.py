@@ -105,7 +105,7 @@ def _share(plan: Plan, metric: Metric, readings: Readings, whole: Amount) -> Amo
 
 
 def _count(plan: Plan, metric: Metric, events: Iterable[Event], readings: Readings) -> int:
-    return sum(readings[one.key].count for one in plan.counters(metric, events))
+    return sum(readings[counter.key].count for counter in plan.counters(metric, events))
 
 
 def _lack(
@@ -114,15 +114,18 @@ def _lack(
     """Return why a metric is not known; None: it was counted all the time."""
     shares: dict[str, float] = {}
     for metric in metrics:
-        for one in plan.counters(metric, (*metric.events, *metric.rest)):
-            reading = readings.get(one.key)
+        for counter in plan.counters(metric, (*metric.events, *metric.rest)):
+            reading = readings.get(counter.key)
             if reading is None:
-                return refused.get(one.key, f"{one.name} was not counted on {one.pmu.name}")
+                return refused.get(
+                    counter.key, f"{counter.name} was not counted on {counter.pmu.name}"
+                )
             if not reading.enabled_ns:
                 return (
-                    f"the counter of {one.name} was never started: this thread executed no program"
+                    f"the counter of {counter.name} was never started: this thread executed no "
+                    "program"
                 )
-            shares[one.pmu.name] = min(shares.get(one.pmu.name, 1.0), reading.share)
+            shares[counter.pmu.name] = min(shares.get(counter.pmu.name, 1.0), reading.share)
     if plan.microarchitecture.core_of(metrics[0]) is None:
         share = min(shares.values())
         takes_turns = "another program counts there too"

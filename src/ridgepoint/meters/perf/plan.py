@@ -130,7 +130,7 @@ def make_plan(
 def _sets(plan: Plan, pmu: Pmu) -> list[Group]:
     """Return the counters that each metric needs of the PMU of a kind of core."""
     return [
-        tuple(one for one in plan.counters(metric, metric.events) if one.pmu == pmu)
+        tuple(counter for counter in plan.counters(metric, metric.events) if counter.pmu == pmu)
         for metric in chain.from_iterable(plan.metrics.values())
         if pmu in plan.instances[metric.pmu]
     ]
@@ -143,4 +143,4 @@ def _of_the_machine(plan: Plan) -> Group:
         for metric in chain.from_iterable(plan.metrics.values())
         if plan.microarchitecture.core_of(metric) is None
     )
-    return tuple({one.key: one for one in counters}.values())
+    return tuple({counter.key: counter for counter in counters}.values())

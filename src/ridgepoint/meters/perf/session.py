@@ -130,8 +130,8 @@ class Session:
     def watching_machine(self) -> Iterator[None]:
         """Count memory traffic and energy of the whole machine until it is left."""
         self.refused.clear()
-        for one in self.machine_counters:
-            self.readings.pop(one.key, None)
+        for counter in self.machine_counters:
+            self.readings.pop(counter.key, None)
         with opened(self.kernel, self.host) as events:
             self.refused.update(events.add_machine(self.machine_counters))
             events.enable()
@@ -140,14 +140,14 @@ class Session:
             try:
                 self.readings.update(events.read())
             except EventRefused as error:
-                self.refused.update((one.key, str(error)) for one in self.machine_counters)
+                self.refused.update((counter.key, str(error)) for counter in self.machine_counters)
 
     @property
     def machine_counters(self) -> tuple[Counter, ...]:
         """Memory and energy counters of the whole machine."""
         energy = (
-            Counter(pmu=one.pmu, encoding=one.encoding, name=f"energy-{one.name}")
-            for one in self.plan.energy
+            Counter(pmu=domain.pmu, encoding=domain.encoding, name=f"energy-{domain.name}")
+            for domain in self.plan.energy
         )
         return (*self.plan.machine, *energy)
 
@@ -158,9 +158,9 @@ class Session:
     def energy_j(self) -> dict[str, float] | None:
         """Return the energy of each domain, over all packages; None: none was metered."""
         metered = {
-            one.name: self.readings[one.pmu.name, one.encoding].count * one.joule
-            for one in self.plan.energy
-            if (one.pmu.name, one.encoding) in self.readings
+            domain.name: self.readings[domain.pmu.name, domain.encoding].count * domain.joule
+            for domain in self.plan.energy
+            if (domain.pmu.name, domain.encoding) in self.readings
         }
         return metered or None
 
@@ -196,9 +196,9 @@ def _microarchitecture(host: Host) -> Microarchitecture:
             reason=f"the events of this CPU are not known: {host.contradiction}",
             remedy=_SIMULATE,
         )
-    found = find(host.identity)
-    if found is None:
+    microarchitecture = find(host.identity)
+    if microarchitecture is None:
         raise MeterUnavailable(
             what, reason=f"no file describes the events of {host.identity}", remedy=_SIMULATE
         )
-    return found
+    return microarchitecture

@@ -93,8 +93,8 @@ class EnergyDomain:
 
 def pmus(host: Host) -> tuple[Pmu, ...]:
     """Return the PMUs of a host, by name."""
-    found = (_pmu(host, name) for name in host.names(_DEVICES))
-    return tuple(pmu for pmu in found if pmu is not None)
+    units = (_pmu(host, name) for name in host.names(_DEVICES))
+    return tuple(unit for unit in units if unit is not None)
 
 
 def energy_domains(host: Host) -> tuple[EnergyDomain, ...]:

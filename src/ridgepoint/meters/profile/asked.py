@@ -90,7 +90,7 @@ class Asked:
         if not self.simulate:
             return ()
         others = (*self.alternatives, *self.ends)[: MOST_GEOMETRIES - 1]
-        return tuple(simulated(each, cpus=self.cpus) for each in (caches, *others))
+        return tuple(simulated(geometry, cpus=self.cpus) for geometry in (caches, *others))
 
     def totals(
         self,
@@ -129,7 +129,7 @@ class Asked:
         except InvalidDocument as error:
             raise CannotMeasure(what, reason=error.reason, remedy=error.remedy) from error
         selection = self.selection
-        if selection and belongs and not any(belongs(one.name) for one in totals.regions):
+        if selection and belongs and not any(belongs(region.name) for region in totals.regions):
             raise never_ran(what, selection, chain.from_iterable(entered))
         return totals
 
@@ -151,7 +151,7 @@ class Asked:
             alternatives=totals.alternatives[: len(self.alternatives)],
             ends=totals.alternatives[len(self.alternatives) :],
             miss_curve=totals.miss_curve,
-            regions=tuple(one for one in totals.regions if not is_function(one.name)),
+            regions=tuple(region for region in totals.regions if not is_function(region.name)),
             selected=None if self.selection is None else str(self.selection),
             **facts,
         )

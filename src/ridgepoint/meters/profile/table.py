@@ -96,7 +96,9 @@ def table_of(profiles: Sequence[Profile], *, naming: Naming | None = None) -> Ta
     operations, which = _decoded(list(known.codes))
     operation = which[np.concatenate([part.code for part in parts])]
     masked = np.concatenate([profile.masked for profile in profiles])
-    repeats = np.array([one is not None and one.repeats for one in operations], dtype=np.bool_)
+    repeats = np.array(
+        [operation is not None and operation.repeats for operation in operations], dtype=np.bool_
+    )
     is_passes = np.concatenate([part.is_passes for part in parts])
     iterations = np.concatenate([part.iterations for part in parts])
     return Table(

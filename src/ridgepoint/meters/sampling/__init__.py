@@ -115,7 +115,13 @@ class Sampler:
             self._timed(function, share, scale=scale, error=error)
             for function, share in found.items()
         ]
-        each.sort(key=lambda one: (-one.runtime_s.median, one.name or "", one.object or ""))
+        each.sort(
+            key=lambda function: (
+                -function.runtime_s.median,
+                function.name or "",
+                function.object or "",
+            )
+        )
         return Sampled(
             runs=len(self.runs),
             period_s=self._shares.period_s,
@@ -176,16 +182,20 @@ def _uncounted(
     timed: Sequence[TimedFunction], functions: Sequence[FunctionCounts]
 ) -> tuple[Caution, ...]:
     """Doubt that both runs did the same, where one was long in code that the other never saw."""
-    counted = {(one.object, one.name) for one in functions}
+    counted = {(function.object, function.name) for function in functions}
     # Code made at run time has a name in one run and none in the other.
     others = [
-        one for one in timed if one.object is not None and (one.object, one.name) not in counted
+        function
+        for function in timed
+        if function.object is not None and (function.object, function.name) not in counted
     ]
-    total_s = sum(one.runtime_s.median for one in timed)
-    share = sum(one.runtime_s.median for one in others) / total_s if total_s else 0.0
+    total_s = sum(function.runtime_s.median for function in timed)
+    share = sum(function.runtime_s.median for function in others) / total_s if total_s else 0.0
     if share < _UNCOUNTED or not functions:
         return ()
-    named = ", ".join(one.name or f"code of {one.object}" for one in others[:_MOST_NAMED])
+    named = ", ".join(
+        function.name or f"code of {function.object}" for function in others[:_MOST_NAMED]
+    )
     return (
         Caution(
             "other-code",

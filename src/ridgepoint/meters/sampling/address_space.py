@@ -50,9 +50,9 @@ class _Space:
         while last < len(self.maps) and self.begins[last] < end:
             last += 1
         kept = [part for old in self.maps[first:last] for part in _around(old, new)]
-        between = sorted([*kept, new], key=lambda one: one.address)
+        between = sorted([*kept, new], key=lambda mapped: mapped.address)
         self.maps[first:last] = between
-        self.begins[first:last] = [one.address for one in between]
+        self.begins[first:last] = [mapped.address for mapped in between]
 
     def find(self, address: int) -> Mapped | None:
         index = bisect_right(self.begins, address) - 1
@@ -61,8 +61,8 @@ class _Space:
         return self.maps[index]
 
 
-def _end(one: Mapped) -> int:
-    return one.address + one.size_bytes
+def _end(mapped: Mapped) -> int:
+    return mapped.address + mapped.size_bytes
 
 
 def _around(old: Mapped, new: Mapped) -> Iterator[Mapped]:

@@ -39,12 +39,12 @@ class Names:
     _symbols: dict[str, Symbols] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for one in self.functions:
-            if one.object is None:
+        for function in self.functions:
+            if function.object is None:
                 continue
-            self._counted.setdefault(one.object, set()).add(one.name)
-            if (begin := _address(one.name)) is not None:
-                self._unnamed.setdefault(one.object, []).append((begin, one.name))
+            self._counted.setdefault(function.object, set()).add(function.name)
+            if (begin := _address(function.name)) is not None:
+                self._unnamed.setdefault(function.object, []).append((begin, function.name))
         for begins in self._unnamed.values():
             begins.sort()
 
@@ -69,7 +69,7 @@ class Names:
     def _nameless(self, path: str, address: int) -> str | None:
         """Return the counted function without a symbol that an address belongs to."""
         begins = self._unnamed.get(path, [])
-        index = bisect_right(begins, address, key=lambda one: one[0]) - 1
+        index = bisect_right(begins, address, key=lambda entry: entry[0]) - 1
         return begins[index][1] if index >= 0 else None
 
 

@@ -113,7 +113,7 @@ def samples_inside(samples: Sequence[Sample], visits: Sequence[Visit], *, all_th
     by_thread: dict[tuple[int, int], list[Visit]] = {}
     for visit in visits:
         by_thread.setdefault((visit.pid, 0 if all_threads else visit.tid), []).append(visit)
-    times = {thread: spans(each) for thread, each in by_thread.items()}
+    times = {thread: spans(visits) for thread, visits in by_thread.items()}
     begins = {thread: [begin for begin, _ in each] for thread, each in times.items()}
     inside = 0
     for sample in samples:

@@ -84,5 +84,5 @@ def _version(path: str) -> int | None:
         answer = ask([path, "--version"])
     except OSError:
         return None
-    found = _VERSION.search(answer.output)
-    return None if found is None else int(found[1])
+    match = _VERSION.search(answer.output)
+    return None if match is None else int(match[1])

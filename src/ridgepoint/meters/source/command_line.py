@@ -136,7 +136,7 @@ class CommandLine:
     def compiles(self) -> bool:
         """Whether something is compiled, rather than asked or preprocessed."""
         asks = self.has(*_QUESTIONS) or any(a.startswith("-print-") for a in self.arguments)
-        return not asks and any(one.counted for one in self.inputs)
+        return not asks and any(input_file.counted for input_file in self.inputs)
 
     @property
     def links(self) -> bool:

@@ -50,9 +50,9 @@ def compile_as(arguments: Sequence[str], *, cxx: bool, say: Say) -> int:
     """
     clang = find_clang()
     line = parse(arguments)
-    for one in line.inputs:
-        if one.assembly:
-            say(f"{one.path} is assembly: its operations are not counted")
+    for input_file in line.inputs:
+        if input_file.assembly:
+            say(f"{input_file.path} is assembly: its operations are not counted")
     if not line.compiles and not line.links:
         return call([*clang.driver(cxx=cxx), *line.arguments])
     with tempfile.TemporaryDirectory(prefix="ridgepoint-") as name:
@@ -72,7 +72,7 @@ def build(
         If clang's IR is not understood.
     """
     clang = find_clang()
-    cxx = any("c++" in (one.language or "") for one in parse(sources).inputs)
+    cxx = any("c++" in (input_file.language or "") for input_file in parse(sources).inputs)
     status = compile_as([*sources, *flags, "-o", str(counting)], cxx=cxx, say=say)
     if plain is not None and not status:
         # Its warnings were shown already.
@@ -93,16 +93,16 @@ class _Build:
         """Compile, and link where that is asked for; return the first status that is not 0."""
         if not self.line.links:
             stop = "-S" if self.line.has("-S") else "-c"
-            for one in self.line.inputs:
-                status = self._one(one, self._output(one, stop), stop)
+            for input_file in self.line.inputs:
+                status = self._one(input_file, self._output(input_file, stop), stop)
                 if status:
                     return status
             return 0
         made: dict[int, str] = {}
-        for number, one in enumerate(self.line.inputs):
-            if one.language is not None:
-                made[one.position] = str(self.folder / f"{number}.o")
-                if status := self._one(one, made[one.position], "-c"):
+        for number, input_file in enumerate(self.line.inputs):
+            if input_file.language is not None:
+                made[input_file.position] = str(self.folder / f"{number}.o")
+                if status := self._one(input_file, made[input_file.position], "-c"):
                     return status
         arguments = list(self.line.arguments)
         for position, path in made.items():
@@ -119,34 +119,43 @@ class _Build:
         driver = self.clang.driver(cxx=self.cxx)
         return call([*driver, *line.for_linking, str(runtime), "-pthread"])
 
-    def _output(self, one: Input, stop: str) -> str:
+    def _output(self, input_file: Input, stop: str) -> str:
         if self.line.output is not None:
             return self.line.output
-        return f"{Path(one.path).stem}.{'s' if stop == '-S' else 'o'}"
+        return f"{Path(input_file.path).stem}.{'s' if stop == '-S' else 'o'}"
 
-    def _one(self, one: Input, output: str, stop: str) -> int:
+    def _one(self, input_file: Input, output: str, stop: str) -> int:
         """Compile one file; one that is not C or C++ as it is."""
         driver = self.clang.driver(cxx=self.cxx)
-        if not one.counted:
-            if one.language is None:
+        if not input_file.counted:
+            if input_file.language is None:
                 return 0
             return call(
-                [*driver, *self.line.flags, stop, "-x", one.language, one.path, "-o", output]
+                [
+                    *driver,
+                    *self.line.flags,
+                    stop,
+                    "-x",
+                    input_file.language,
+                    input_file.path,
+                    "-o",
+                    output,
+                ]
             )
         plain, counted = self.folder / "plain.ll", self.folder / "counted.ll"
-        if status := call([*driver, *self._front(one, output), "-o", str(plain)]):
+        if status := call([*driver, *self._front(input_file, output), "-o", str(plain)]):
             return status
         optimize = self.line.level != "-O0"
         try:
             result = instrument(
                 plain.read_text(encoding="utf-8", errors="surrogateescape"),
-                source=os.path.abspath(one.path),
+                source=os.path.abspath(input_file.path),
                 opaque_pointers=has_opaque_pointers(self.clang.version),
                 optimize=optimize,
             )
         except ValueError as error:
             raise CannotMeasure(
-                f"cannot count in {one.path!r}",
+                f"cannot count in {input_file.path!r}",
                 reason=f"the output of clang cannot be parsed ({error})",
                 remedy="compile this file with clang itself: its operations are then not counted",
             ) from error
@@ -156,9 +165,9 @@ class _Build:
             back.append("-O2")  # what is not to be optimised says so itself
         return call([*driver, *_back(self.line.flags), *back, "-Wno-override-module"])
 
-    def _front(self, one: Input, output: str) -> list[str]:
+    def _front(self, input_file: Input, output: str) -> list[str]:
         """Return the arguments that make the unoptimised IR of a file."""
-        assert one.language is not None
+        assert input_file.language is not None
         flags = ["-gline-tables-only"]
         if self.line.level == "-O0":
             flags.append("-fno-omit-frame-pointer")  # as it does
@@ -171,7 +180,7 @@ class _Build:
             if not self.line.has("-MT", "-MQ"):
                 flags += ["-MT", output]
         # Checked functions of the C library want a compiler that optimises, and complain else.
-        return [*flags, "-U_FORTIFY_SOURCE", *_FRONT, "-x", one.language, one.path]
+        return [*flags, "-U_FORTIFY_SOURCE", *_FRONT, "-x", input_file.language, input_file.path]
 
 
 def _back(flags: Sequence[str]) -> list[str]:

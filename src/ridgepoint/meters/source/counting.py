@@ -144,7 +144,7 @@ def _cautions(left: Left) -> tuple[Caution, ...]:
 
 def _demangled(functions: Sequence[FunctionOperations]) -> tuple[FunctionOperations, ...]:
     """Give functions the names that their authors gave, where binutils is there to tell."""
-    symbols = "\n".join(one.symbol for one in functions)
+    symbols = "\n".join(function.symbol for function in functions)
     try:
         names = output_of(["c++filt"], text=symbols).splitlines()
     except OSError:

@@ -117,8 +117,10 @@ def add_up(
         LineOperations(file=file or None, line=line or None, operations=_sum(done))
         for (file, line), done in by_line.items()
     ]
-    functions.sort(key=lambda one: (-one.operations.total, one.symbol, one.file or ""))
-    lines.sort(key=lambda one: (-one.operations.total, one.file or "", one.line or 0))
+    functions.sort(
+        key=lambda function: (-function.operations.total, function.symbol, function.file or "")
+    )
+    lines.sort(key=lambda line: (-line.operations.total, line.file or "", line.line or 0))
     return tuple(functions), tuple(lines)
 
 

@@ -64,8 +64,8 @@ class Instruction:
         """The function that it calls by name; None: it calls none, or through a pointer."""
         if self.opcode not in ("call", "invoke"):
             return None
-        found = _CALLED.search(self.rest)
-        return None if found is None else found[1].strip('"')
+        match = _CALLED.search(self.rest)
+        return None if match is None else match[1].strip('"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +130,14 @@ def functions(lines: Sequence[str]) -> Iterator[Function]:
     """
     index = 0
     while index < len(lines):
-        found = _DEFINED.match(lines[index]) if lines[index].startswith("define ") else None
-        if found is None:
+        match = _DEFINED.match(lines[index]) if lines[index].startswith("define ") else None
+        if match is None:
             index += 1
             continue
-        words = found[1].split()
+        words = match[1].split()
         debug = _DEBUG.search(lines[index])
         function = Function(
-            symbol=found[2].strip('"'),
+            symbol=match[2].strip('"'),
             replaceable=bool(_REPLACEABLE.intersection(words))
             or not {"dso_local", "internal", "private", "linkonce_odr", "weak_odr"} & set(words),
             subprogram=None if debug is None else int(debug[1]),
@@ -173,8 +173,8 @@ def _read_body(lines: Sequence[str], index: int, function: Function) -> int:
 
 
 def _read_instruction(lines: Sequence[str], index: int) -> Instruction:
-    found = _INSTRUCTION.match(lines[index])
-    if found is None:
+    match = _INSTRUCTION.match(lines[index])
+    if match is None:
         raise ValueError(f"line {index + 1} is no instruction: {lines[index].strip()!r}")
     last = index
     while lines[last + 1].startswith(("   ", "  ]")) and "#dbg_" not in lines[last + 1][:10]:
@@ -184,8 +184,8 @@ def _read_instruction(lines: Sequence[str], index: int) -> Instruction:
     return Instruction(
         first=index,
         last=last,
-        name=(found[1] or "").strip('"'),
-        opcode=found[2],
-        rest=found[3] or "",
+        name=(match[1] or "").strip('"'),
+        opcode=match[2],
+        rest=match[3] or "",
         location=None if debug is None else int(debug[1]),
     )

@@ -67,5 +67,5 @@ class Locations:
 
 def _unescaped(text: str) -> str:
     return os.fsdecode(
-        _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text).encode("latin-1", "replace")
+        _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text).encode("latin-1", "replace")
     )

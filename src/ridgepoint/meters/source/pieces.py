@@ -107,8 +107,8 @@ def pieces(
 
 
 def _add(current: Sequence[_Open], place: Place | None, operations: BasicOperations) -> None:
-    for one in current:
-        one.tally.add(place, operations)
+    for piece in current:
+        piece.tally.add(place, operations)
 
 
 def _begin(block: Block) -> _Open:

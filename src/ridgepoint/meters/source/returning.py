@@ -41,10 +41,12 @@ def returning(functions: Sequence[Function]) -> frozenset[str]:
     functions : sequence of Function
         All that the module defines.
     """
-    calls = {one.symbol: _callees(one) for one in functions if not one.replaceable}
+    calls = {
+        function.symbol: _callees(function) for function in functions if not function.replaceable
+    }
     # The largest set that holds: functions that call each other in a circle may stay.
     known = {symbol for symbol, callees in calls.items() if callees is not None}
-    known |= _LIBRARY - {one.symbol for one in functions}
+    known |= _LIBRARY - {function.symbol for function in functions}
     while True:
         doubtful = {
             symbol

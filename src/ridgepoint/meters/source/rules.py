@@ -169,16 +169,16 @@ def of_atomic(rest: str) -> BasicOperations:
 
 
 def _intrinsic(rest: str) -> BasicOperations:
-    found = _INTRINSIC.search(rest)
-    if found is None or found[1] not in _INTRINSICS:
+    match = _INTRINSIC.search(rest)
+    if match is None or match[1] not in _INTRINSICS:
         return NOTHING
-    return _INTRINSICS[found[1]] * lanes(_FLAGS.sub("", rest))
+    return _INTRINSICS[match[1]] * lanes(_FLAGS.sub("", rest))
 
 
 def lanes(rest: str) -> int:
     """Return how many operations an operation on vectors is."""
-    found = _LANES.match(_FLAGS.sub("", rest))
-    return 1 if found is None else int(found[1])
+    match = _LANES.match(_FLAGS.sub("", rest))
+    return 1 if match is None else int(match[1])
 
 
 def _truths(function: Function) -> frozenset[str]:

@@ -79,7 +79,7 @@ def find_rustc() -> Rustc:
     named = os.environ.get(COMPILER_VARIABLE)
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     paths = [named] if named else [os.path.join(folder, "rustc") for folder in folders]
-    found = [one for one in map(_rustc, paths) if one is not None]
+    found = [compiler for compiler in map(_rustc, paths) if compiler is not None]
     for one in found:
         if one.release.startswith(f"{_READ}."):
             return one

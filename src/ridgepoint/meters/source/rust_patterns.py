@@ -73,7 +73,7 @@ class _File:
     @cached_property
     def _lines(self) -> tuple[bytes, list[int]]:
         text = Path(self._path).read_bytes()
-        return text, [0, *(found.end() for found in re.finditer(rb"\n", text))]
+        return text, [0, *(match.end() for match in re.finditer(rb"\n", text))]
 
     def has_pattern(self, line: int, column: int) -> bool:
         at = self._offset(line, column)
@@ -119,6 +119,6 @@ def is_pattern(text: bytes) -> bool:
 
 
 def _tokens(text: bytes) -> Iterator[tuple[str, bytes]]:
-    for found in _TOKEN.finditer(text):
-        if found.lastgroup is not None:
-            yield found.lastgroup, found[0]
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup is not None:
+            yield match.lastgroup, match[0]

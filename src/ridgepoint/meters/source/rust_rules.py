@@ -146,12 +146,12 @@ class RustReading:
         blocks = {block.label: block for block in function.blocks}
         for block in function.blocks:
             last = block.instructions[-1]
-            found = _GOTO.match(last.rest) if last.opcode == "br" else None
-            if found is not None and any(
-                one.opcode == "getelementptr"
-                and _INDEX.match(one.rest)
-                and self._is_same_place(one, last)
-                for one in blocks[found[1]].instructions
+            match = _GOTO.match(last.rest) if last.opcode == "br" else None
+            if match is not None and any(
+                instruction.opcode == "getelementptr"
+                and _INDEX.match(instruction.rest)
+                and self._is_same_place(instruction, last)
+                for instruction in blocks[match[1]].instructions
             ):
                 yield last.first
 
@@ -170,20 +170,21 @@ class RustReading:
         blocks = {block.label: block for block in function.blocks}
         for block in function.blocks:
             last = block.instructions[-1]
-            found = _CONDITION.match(last.rest) if last.opcode == "br" else None
-            if found is None or _panics(block) is not None:
+            match = _CONDITION.match(last.rest) if last.opcode == "br" else None
+            if match is None or _panics(block) is not None:
                 continue
             left = self._locations.position(last.location)
             places = (
-                self._locations.position(one.location) for one in _straight_on(blocks, found[2])
+                self._locations.position(instruction.location)
+                for instruction in _straight_on(blocks, match[2])
             )
             if any(self._patterns.joins(left, place) for place in places):
-                yield found[2]
+                yield match[2]
 
 
 def _call(rest: str) -> BasicOperations:
-    found = _INTRINSIC.search(rest)
-    return NOTHING if found is None else _INTRINSICS.get(found[1], NOTHING)
+    match = _INTRINSIC.search(rest)
+    return NOTHING if match is None else _INTRINSICS.get(match[1], NOTHING)
 
 
 def _instructions(function: Function) -> Iterable[Instruction]:
@@ -204,7 +205,9 @@ def _uses(function: Function) -> defaultdict[str, list[Instruction]]:
 
 def _checks(function: Function) -> Iterable[str]:
     """Return the values that are made to be checked, before a branch to a panic."""
-    made = {one.name: one for one in _instructions(function) if one.name}
+    made = {
+        instruction.name: instruction for instruction in _instructions(function) if instruction.name
+    }
     open_ = [
         condition[1]
         for block in function.blocks
@@ -235,7 +238,9 @@ def _index_checks(function: Function) -> Iterable[int]:
         if (found := _panics(block)) is None:
             continue
         panic = blocks[found[2] if _PANIC.match(found[2]) else found[3]]
-        if any("panic_bounds_check" in (one.callee or "") for one in panic.instructions):
+        if any(
+            "panic_bounds_check" in (instruction.callee or "") for instruction in panic.instructions
+        ):
             yield block.instructions[-1].first
 
 
@@ -259,18 +264,18 @@ def _joined(function: Function) -> Iterable[str]:
     blocks = {block.label: block for block in function.blocks}
     for block in function.blocks:
         last = block.instructions[-1]
-        found = _CONDITION.match(last.rest) if last.opcode == "br" else None
-        if found is None:
+        match = _CONDITION.match(last.rest) if last.opcode == "br" else None
+        if match is None:
             continue
-        if _stores(blocks[found[3]], "0", last.location):
-            yield found[2]
-        elif _stores(blocks[found[2]], "1", last.location):
-            yield found[3]
+        if _stores(blocks[match[3]], "0", last.location):
+            yield match[2]
+        elif _stores(blocks[match[2]], "1", last.location):
+            yield match[3]
 
 
 def _stores(block: Block, value: str, location: int | None) -> bool:
-    if [one.opcode for one in block.instructions] != ["store", "br"]:
+    if [instruction.opcode for instruction in block.instructions] != ["store", "br"]:
         return False
     store = block.instructions[0]
-    found = _STORED.match(store.rest)
-    return found is not None and found[1] == value and store.location == location
+    match = _STORED.match(store.rest)
+    return match is not None and match[1] == value and store.location == location

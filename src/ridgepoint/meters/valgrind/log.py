@@ -75,11 +75,11 @@ def parse_log(lines: Iterable[str], *, pid: int) -> Log:
     unhandled: list[Unhandled] = []
     ended: list[str] = []
     code = b""
-    said: list[str] = []
+    messages: list[str] = []
     for line in lines:
         head = _HEAD.match(line)
         text = head["text"].rstrip() if head else line.rstrip()
-        said.append(text)
+        messages.append(text)
         if match := _BYTES.search(text):
             code = bytes(int(byte, 16) for byte in match[1].split())
         elif match := _UNRECOGNISED.search(text):
@@ -87,8 +87,8 @@ def parse_log(lines: Iterable[str], *, pid: int) -> Log:
             unhandled.append(
                 Unhandled(address=int(match[1], 16), code=code, function=None, object=None)
             )
-        elif (match := _FRAME.match(text)) and len(unhandled) > 0 and len(said) > 1:
-            if "Unrecognised instruction" in said[-2]:
+        elif (match := _FRAME.match(text)) and len(unhandled) > 0 and len(messages) > 1:
+            if "Unrecognised instruction" in messages[-2]:
                 unhandled[-1] = _placed(unhandled[-1], match)
         elif text.startswith("Parent PID:"):
             parent = int(text.split(":")[1])
@@ -104,7 +104,7 @@ def parse_log(lines: Iterable[str], *, pid: int) -> Log:
         forked=forked,
         unhandled=tuple(unhandled),
         ended_by=": ".join(part for part in ended if part) or None,
-        text="\n".join(said),
+        text="\n".join(messages),
     )
 
 

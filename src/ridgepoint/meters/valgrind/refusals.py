@@ -107,10 +107,11 @@ def check_main_is_counted(
                 "a native run"
             ),
         )
-    said = next(iter(logs)).text[-_SAID_BYTES:].strip() if logs else "nothing"
+    message = next(iter(logs)).text[-_SAID_BYTES:].strip() if logs else "nothing"
     raise CannotMeasure(
         what,
-        reason=f"Valgrind wrote no counts of it (exit status {run.exit_status}) and says: {said}",
+        reason=f"Valgrind wrote no counts of it (exit status {run.exit_status}) and says: "
+        f"{message}",
         remedy=(
             "check the free space of the temporary directory, and whether Valgrind may run the "
             "program (not if it is setuid or 32-bit)"
@@ -122,8 +123,8 @@ def ended_by_signal(logs: Iterable[Log], run: Run) -> str | None:
     """Return what is known of the signal that ended a counted run, or None if none did."""
     if run.exit_status <= 128:
         return None
-    said = "; ".join(log.ended_by for log in logs if log.ended_by is not None)
-    return f"it ended with status {run.exit_status}; Valgrind says: {said}" if said else None
+    message = "; ".join(log.ended_by for log in logs if log.ended_by is not None)
+    return f"it ended with status {run.exit_status}; Valgrind says: {message}" if message else None
 
 
 def check_ended_by_itself(what: str, logs: Iterable[Log], run: Run) -> None:

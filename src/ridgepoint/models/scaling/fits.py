@@ -178,24 +178,8 @@ def fit_rates(
         "network": probe.exchanged_bytes is not nothing,
     }
     free = tuple(path for path in given if needed[path] and given[path] is None)
-    if not free:
-        raise CannotFit(
-            "cannot fit the machine to the runs",
-            reason="no rate remains to be fitted",
-            remedy="leave out "
-            + " or ".join(option for path, (_, _, option) in _NAMES.items() if needed[path]),
-        )
     most = max(run.cores for run in runs)
-    if machine is not None and most > machine.cores:
-        raise CannotFit(
-            "cannot fit the network to the runs",
-            reason=(
-                f"the runs use up to {most} cores of a node, and {machine.name} has {machine.cores}"
-            ),
-            remedy=(
-                "name the machine on which the runs were made, or name none to fit its rates too"
-            ),
-        )
+    _require_open(free, [path for path in given if needed[path]], machine, most)
     rates = _Rates(
         problem=problem,
         machine=machine,
@@ -220,6 +204,28 @@ def fit_rates(
         solution=solution,
         cautions=(*doubts(solution), *cautions),
     )
+
+
+def _require_open(
+    free: Sequence[str], needed: Sequence[str], machine: Machine | None, most: int
+) -> None:
+    """Refuse if no rate is left to be fitted, or if a run uses more cores than the machine has."""
+    if not free:
+        raise CannotFit(
+            "cannot fit the machine to the runs",
+            reason="no rate remains to be fitted",
+            remedy="leave out " + " or ".join(_NAMES[path][2] for path in _NAMES if path in needed),
+        )
+    if machine is not None and most > machine.cores:
+        raise CannotFit(
+            "cannot fit the network to the runs",
+            reason=(
+                f"the runs use up to {most} cores of a node, and {machine.name} has {machine.cores}"
+            ),
+            remedy=(
+                "name the machine on which the runs were made, or name none to fit its rates too"
+            ),
+        )
 
 
 def _require_apart(columns: Array, free: Sequence[str]) -> None:

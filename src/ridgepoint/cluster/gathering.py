@@ -9,7 +9,7 @@ from ridgepoint.cluster.profiling import Profile
 from ridgepoint.cluster.task import Report
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counted import Counted
-from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic
+from ridgepoint.core.counts import Counts, FunctionCounts, RegionCounts, Traffic, by_work
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.ranks import Call, Distributed, Peer, Rank, RankNode
 
@@ -225,13 +225,7 @@ def _functions(parts: Sequence[Counted]) -> tuple[FunctionCounts, ...]:
         )
         for (name, path), alike in by_name.items()
     ]
-    merged.sort(
-        key=lambda function: (
-            -function.counts.work_flop,
-            -function.counts.instructions,
-        )
-    )
-    return tuple(merged)
+    return by_work(merged)
 
 
 def _regions(parts: Sequence[Counted], left_out: str | None) -> tuple[RegionCounts, ...]:

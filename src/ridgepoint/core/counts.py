@@ -331,6 +331,15 @@ class FunctionCounts:
     lines: tuple[LineCounts, ...] = ()
 
 
+def by_work(functions: Iterable[FunctionCounts]) -> tuple[FunctionCounts, ...]:
+    """Return functions by work, then by instructions, most first; of equals by name."""
+
+    def order(function: FunctionCounts) -> tuple[int, int, str]:
+        return -function.counts.work_flop, -function.counts.instructions, function.name
+
+    return tuple(sorted(functions, key=order))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionCounts:
     """What was done while a region of a name was active: all that the program marked so.

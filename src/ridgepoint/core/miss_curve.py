@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -44,6 +45,36 @@ class MissCurve:
             raise ValueError("capacities_bytes must be >= 0 and ascend")
         if min(map(min, columns)) < 0:
             raise ValueError("bytes of a miss curve must be >= 0")
+
+    @classmethod
+    def total(cls, curves: Sequence[MissCurve]) -> MissCurve | None:
+        """Return the curve of caches of one size for each of several processes; None: no curve.
+
+        A curve that has no row at a capacity counts with its row below, whose misses are at least
+        as many; capacities below the first row of any curve are left out.
+        """
+        if len(curves) < 2:
+            return curves[0] if curves else None
+        least = max(curve.capacities_bytes[0] for curve in curves)
+        capacities = sorted({c for curve in curves for c in curve.capacities_bytes if c >= least})
+
+        def summed(name: str) -> tuple[int, ...]:
+            return tuple(
+                sum(
+                    getattr(curve, name)[bisect_right(curve.capacities_bytes, capacity) - 1]
+                    for curve in curves
+                )
+                for capacity in capacities
+            )
+
+        return cls(
+            line_bytes=curves[0].line_bytes,
+            capacities_bytes=tuple(capacities),
+            read_bytes=summed("read_bytes"),
+            write_bytes=summed("write_bytes"),
+            pending_bytes=summed("pending_bytes"),
+            sampling=max(curve.sampling for curve in curves),
+        )
 
     def traffic_at(self, size_bytes: int) -> Traffic:
         """Return the memory traffic with a cache of some size.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ridgepoint.core.counts import Counts, FunctionCounts, Traffic
+from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, by_work
 from ridgepoint.meters.callgrind.geometry import Geometry
 from ridgepoint.meters.callgrind.profile import FunctionCosts, Profile
 from ridgepoint.meters.decode import Operation, decode_each
@@ -52,14 +52,7 @@ def count_functions(
         )
         for ((path, name), cost), counts in zip(costs.items(), _counts(costs, code), strict=True)
     ]
-    functions.sort(
-        key=lambda function: (
-            -function.counts.work_flop,
-            -function.counts.instructions,
-            function.name,
-        )
-    )
-    return tuple(functions)
+    return by_work(functions)
 
 
 def _counts(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
+from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic, by_work
 from ridgepoint.core.resources import PRECISIONS
 from ridgepoint.meters.ncu.metrics import (
     DRAM_READ,
@@ -64,15 +64,7 @@ def functions_of(launches: Iterable[Amounts]) -> tuple[FunctionCounts, ...]:
     by_kernel: dict[str, list[Amounts]] = {}
     for launch in launches:
         by_kernel.setdefault(launch.kernel, []).append(launch)
-    functions = [_function(name, own) for name, own in by_kernel.items()]
-    functions.sort(
-        key=lambda function: (
-            -function.counts.work_flop,
-            -function.counts.instructions,
-            function.name,
-        )
-    )
-    return tuple(functions)
+    return by_work(_function(name, own) for name, own in by_kernel.items())
 
 
 def _function(name: str, launches: list[Amounts]) -> FunctionCounts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.counted import Alternative
-from ridgepoint.core.counts import Counts, FunctionCounts, LineCounts, RegionCounts, Traffic
+from ridgepoint.core.counts import (
+    Counts,
+    FunctionCounts,
+    LineCounts,
+    RegionCounts,
+    Traffic,
+    by_work,
+)
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.machine import Cache
 from ridgepoint.core.miss_curve import MissCurve
@@ -120,7 +126,7 @@ def count(
             _alternative(profiles, last, index, caches, counts, selects=selects)
             for index, caches in enumerate(alternatives)
         ),
-        miss_curve=_sum_of_curves(_curves(profiles, last)),
+        miss_curve=MissCurve.total(_curves(profiles, last)),
     )
 
 
@@ -234,22 +240,21 @@ def _functions(table: Table, measure: _Measure, *, whole: Part) -> tuple[Functio
     ):
         if _matters(part, whole):
             counts, traffic = part
-            one = LineCounts(source=source, line=line, counts=counts, traffic=traffic)
-            lines.setdefault(function, []).append(one)
+            of_line = LineCounts(source=source, line=line, counts=counts, traffic=traffic)
+            lines.setdefault(function, []).append(of_line)
     functions = []
     parts = _parts(table, FUNCTION, len(table.functions), measure)
     for number, ((path, name), (counts, traffic)) in enumerate(
         zip(table.functions, parts, strict=True)
     ):
-        if counts.instructions or any(one.total_bytes for one in traffic):
-            own = sorted(lines.get(number, ()), key=lambda one: (one.source, one.line))
+        if counts.instructions or any(moved.total_bytes for moved in traffic):
+            own = sorted(lines.get(number, ()), key=lambda of_line: (of_line.source, of_line.line))
             functions.append(
                 FunctionCounts(
                     name=name, object=path, counts=counts, traffic=traffic, lines=tuple(own)
                 )
             )
-    functions.sort(key=lambda one: (-one.counts.work_flop, -one.counts.instructions, one.name))
-    return tuple(functions)
+    return by_work(functions)
 
 
 def _with_lines_that_may_matter(table: Table, measure: _Measure, whole: Part) -> Table:
@@ -306,7 +311,7 @@ def _matters(part: Part, whole: Part) -> bool:
 def _extent(part: Part) -> tuple[int, ...]:
     """Return instructions, flop, and the bytes moved at each level."""
     counts, traffic = part
-    return counts.instructions, counts.work_flop, *(one.total_bytes or 0 for one in traffic)
+    return counts.instructions, counts.work_flop, *(moved.total_bytes or 0 for moved in traffic)
 
 
 def _regions(banks: Sequence[tuple[tuple[str, ...], Part]]) -> tuple[RegionCounts, ...]:
@@ -330,12 +335,14 @@ def _with_pending(
     traffic: tuple[Traffic, ...], pending: Sequence[int | None], line_bytes: int
 ) -> tuple[Traffic, ...]:
     """Return the traffic of the whole with the lines that were left in the caches."""
-    lines = [one for one in pending if one is not None]
+    lines = [count for count in pending if count is not None]
     if len(lines) < len(pending):
         return traffic
     return tuple(
-        replace(one, pending_write_bytes=line_bytes * sum(lines)) if one.level == "dram" else one
-        for one in traffic
+        replace(moved, pending_write_bytes=line_bytes * sum(lines))
+        if moved.level == "dram"
+        else moved
+        for moved in traffic
     )
 
 
@@ -376,33 +383,3 @@ def _curves(profiles: Iterable[Profile], last: Sequence[Profile]) -> list[MissCu
         if curve is not None:
             curves.append(curve)
     return curves
-
-
-def _sum_of_curves(curves: Sequence[MissCurve]) -> MissCurve | None:
-    """Return the curve of caches of one size for each process.
-
-    A curve that has no row at a capacity counts with its row below, whose misses are at least as
-    many; capacities below the first row of any curve are left out.
-    """
-    if len(curves) < 2:
-        return curves[0] if curves else None
-    least = max(curve.capacities_bytes[0] for curve in curves)
-    capacities = sorted({c for curve in curves for c in curve.capacities_bytes if c >= least})
-
-    def summed(name: str) -> tuple[int, ...]:
-        return tuple(
-            sum(
-                getattr(curve, name)[bisect_right(curve.capacities_bytes, capacity) - 1]
-                for curve in curves
-            )
-            for capacity in capacities
-        )
-
-    return MissCurve(
-        line_bytes=curves[0].line_bytes,
-        capacities_bytes=tuple(capacities),
-        read_bytes=summed("read_bytes"),
-        write_bytes=summed("write_bytes"),
-        pending_bytes=summed("pending_bytes"),
-        sampling=max(curve.sampling for curve in curves),
-    )

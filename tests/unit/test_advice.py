@@ -30,8 +30,8 @@ from ridgepoint.core.timed import Sampled, Timed, TimedFunction, TimedRegion
 from ridgepoint.models.advice import MOST_ADVICE, TRY_BOPS, Advice
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.conclusion import conclude
-from ridgepoint.show.advice_text import advice_list
 from ridgepoint.show.report import report
+from ridgepoint.show.tables.time_and_advice import advice_list
 from ridgepoint.show.verdict import verdict
 
 OPERATIONS = {"fma": 1, "add": 0.5, "mul": 0.5, "mul+add": 0.5, "div": 1 / 16}

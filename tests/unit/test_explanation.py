@@ -17,7 +17,7 @@ from ridgepoint.core.machine import Cache
 from ridgepoint.kernels.isa import Isa
 from ridgepoint.show.charts.samples import samples_chart
 from ridgepoint.show.draw_text import render
-from ridgepoint.show.folded import folded
+from ridgepoint.show.tables.explanation import folded
 
 L1 = Cache(level=1, kind="data", size_bytes=32768, line_bytes=64, ways=8)
 L1_COPY = ceiling("l1", 1.0, name="copy")

@@ -17,13 +17,13 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import cautions_that_matter
-from ridgepoint.show import draw_text, explanation
+from ridgepoint.show import draw_text
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
+from ridgepoint.show.tables import explanation, run_table
 from ridgepoint.show.tables import for_terminal as tables
-from ridgepoint.show.tables import run_table
 from ridgepoint.show.tables.comparison_table import comparison as comparison_table
 from ridgepoint.show.tables.latency_table import latency_table
 from ridgepoint.show.words import printable, program_name

@@ -8,7 +8,7 @@ from dataclasses import fields
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, Traffic, add_known
-from ridgepoint.core.measurement import Measurement
+from ridgepoint.core.measurement import Measurement, Protocol
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.analysis import Analysis
@@ -16,9 +16,8 @@ from ridgepoint.models.own_roofs import IssuePlace
 from ridgepoint.models.placement import traffic_at_ends
 from ridgepoint.models.work import bop_source, hardly_any
 from ridgepoint.show.own_roofs import per_cycle_text
-from ridgepoint.show.protocol_text import protocol_lines
 from ridgepoint.show.tables.layout import Row
-from ridgepoint.show.time_parts import part_of
+from ridgepoint.show.tables.time_and_advice import part_of
 from ridgepoint.show.words import (
     UNKNOWN,
     percent,
@@ -72,7 +71,7 @@ def measured_rows(analysis: Analysis) -> Iterator[Row]:
     covered = _covered(counted)
     yield "   counted by", f"{printable(counted.meter)}{processes}{covered}"
     if measurement.protocol is not None:
-        yield "   protocol", "\n".join(protocol_lines(measurement.protocol))
+        yield "   protocol", "\n".join(_protocol_lines(measurement.protocol))
 
 
 def _covered(counted: Counted) -> str:
@@ -225,3 +224,26 @@ def _classes(done: BasicOperations) -> str:
 
 def _bop(bops: int) -> str:
     return format_si(bops, "BOP") if bops > 0 else f"{bops} BOP"
+
+
+def _protocol_lines(protocol: Protocol) -> Iterator[str]:
+    """Yield how the times and the counts of calls came about, a line for each."""
+    single, many = ("entry", "entries") if protocol.state == "in place" else ("call", "calls")
+    calls = f"one {single}" if protocol.calls == 1 else f"the mean of {protocol.calls} {many}"
+    yield f"{protocol.state}: a sample is {calls}{_on_what(protocol)}{_by(protocol.threads)}"
+    counted = ""
+    if protocol.counted_calls:
+        noun = single if protocol.counted_calls == 1 else many
+        counted = f"; counts are the mean of {protocol.counted_calls} {noun}"
+    yield f"an empty {single} takes {format_si(protocol.overhead_s, 's')}{counted}"
+
+
+def _on_what(protocol: Protocol) -> str:
+    if protocol.data_bytes is None:
+        return ""
+    size = format_si(protocol.data_bytes, "B")
+    return f" on {protocol.replicas} replicas of {size}" if protocol.replicas > 1 else f" on {size}"
+
+
+def _by(threads: int | None) -> str:
+    return "" if threads is None else f", {threads} thread{'s' if threads > 1 else ''}"

@@ -16,7 +16,6 @@ from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
-from ridgepoint.show.advice_text import advice_list
 from ridgepoint.show.charts.miss_curve import curve_sentences
 from ridgepoint.show.own_roofs import mix_row
 from ridgepoint.show.tables.alternative_table import alternatives
@@ -26,7 +25,7 @@ from ridgepoint.show.tables.line_table import lines
 from ridgepoint.show.tables.measured_rows import measured_rows
 from ridgepoint.show.tables.rank_table import ranks
 from ridgepoint.show.tables.region_table import regions
-from ridgepoint.show.time_parts import time_parts
+from ridgepoint.show.tables.time_and_advice import advice_list, time_parts
 from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import (
     UNKNOWN,

@@ -1,6 +1,8 @@
-"""Where a program's time may go, as a section of a report."""
+"""Where a program's time may go, and what to do next: sections of its report."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -9,6 +11,7 @@ from rich.text import Text
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
+from ridgepoint.models.advice import Advice
 from ridgepoint.models.explanations import (
     CHAINED,
     DIVIDE,
@@ -23,9 +26,10 @@ from ridgepoint.models.explanations import (
 )
 from ridgepoint.models.own_roofs import COMPUTE, ISSUE
 from ridgepoint.models.work import Metric
-from ridgepoint.show.words import percent, shown_name
+from ridgepoint.show.words import percent, printable, shown_name
 
 _MOST = 7
+_TWO_DIGITS = 99.5
 _SENSES: dict[Sense, str] = {"took": "", "least": "at least", "most": "at most"}
 _WHAT = {
     KERNEL: "in the kernel: pages touched for the first time, input and output, system calls",
@@ -86,3 +90,28 @@ def part_of(part: Timed, whole: Timed) -> str:
 
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
+
+
+def advice_list(advised: Sequence[Advice]) -> RenderableType:
+    """Return each advice with its largest gain, what it is about, what was seen, what to do.
+
+    Parameters
+    ----------
+    advised : sequence of Advice
+        At least one.
+    """
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for advice in advised:
+        text = Text(f"{printable(advice.about)}: ", style="bold")
+        text.append(printable(f"{advice.seen}; {advice.what}"), style="not bold")
+        table.add_row(f"  {_gain(advice)}", text)
+    return Group(Text("what next", style="bold"), table)
+
+
+def _gain(advice: Advice) -> str:
+    """Return a gain in words, to two digits below a hundred."""
+    if advice.gain is None:
+        return "unknown gain"
+    return f"at most {f'{advice.gain:.2g}' if advice.gain < _TWO_DIGITS else f'{advice.gain:.0f}'}x"

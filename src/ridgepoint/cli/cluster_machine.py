@@ -62,13 +62,13 @@ def measure_cluster(
         with common.progress() as shown:
             cluster = _measured(world, quick=quick, caches=caches, report=shown.fraction)
         if cluster is not None:
-            with Archive(archive_path) as archive:
-                # Whatever happens to what is shown, it is kept.
-                try:
-                    _show(cluster, as_json=as_json, outputs=outputs)
-                finally:
-                    kept = archive.keep_cluster(cluster, label=label, note=note)
-                    common.say_kept(kept, label)
+            with (
+                Archive(archive_path) as archive,
+                common.keeping(
+                    lambda: archive.keep_cluster(cluster, label=label, note=note), label
+                ),
+            ):
+                _show(cluster, as_json=as_json, outputs=outputs)
         return 0
     finally:
         world.pause()  # asleep: where MPI ends, it spins

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,6 @@ from ridgepoint.cli import common
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
     from ridgepoint.core.machine import Cache, Machine
-    from ridgepoint.models.comparison import Comparison
 
 
 _CONFIRMATIONS = 2
@@ -85,7 +86,10 @@ def command(
     With --check, a ceiling fell if its 95 % interval lies wholly below the baseline's and its
     median fell by more than the tolerance, and did so again when it was measured twice more.
     """
+    from ridgepoint.cli.output import write_machine
     from ridgepoint.cluster.detect import launched
+    from ridgepoint.kept.archive import Archive
+    from ridgepoint.kept.lookup import named_machine
 
     if device is not None and (explained is not None or geometry is not None):
         raise click.UsageError(
@@ -115,84 +119,59 @@ def command(
             raise click.UsageError("--explain keeps no record: --name and --note do not apply")
         return _explain(explained, caches, as_json=as_json, outputs=outputs)
 
-    from ridgepoint.cli.output import show_comparison, show_machine, write_machine
-    from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import named_machine
-    from ridgepoint.models.comparison import TOLERANCE, compare
-
-    tolerance = _tolerance(tolerance_percent, TOLERANCE, checks=baseline_name is not None)
+    tolerance = _tolerance(tolerance_percent, checks=baseline_name is not None)
     with Archive(archive_path) as archive, common.progress() as shown:
         baseline = None if baseline_name is None else named_machine(archive, baseline_name)
         archive.require_writable()
         with common.measuring_alone(shown):
-            subject = _Cpu(shown, caches) if device is None else _Gpu(shown, device)
-            machine = subject.measured(quick=quick)
-            fell = 0
-            try:
-                if baseline is None:
-                    shown.close()
-                    show_machine(machine, as_json=as_json)
-                else:
-                    for _ in range(_CONFIRMATIONS):
-                        names = _fallen(compare(baseline, machine, tolerance=tolerance))
-                        if not names:
-                            break
-                        machine = subject.measured_again(machine, names)
-                    shown.close()
-                    compared = compare(baseline, machine, tolerance=tolerance)
-                    fell = compared.count("fell")
-                    show_comparison(compared, baseline, machine, as_json=as_json)
+            measured, measured_again = _measuring(shown, caches, device, quick=quick)
+            machine = measured()
+            with common.keeping(
+                lambda: archive.keep_machine(machine, label=label, note=note), label
+            ):
+                for _ in range(_CONFIRMATIONS):
+                    if names := _fallen(machine, baseline, tolerance):
+                        machine = measured_again(machine, names)
+                shown.close()
+                fell = _show(machine, baseline, tolerance, as_json=as_json)
                 write_machine(machine, outputs)
-            finally:
-                kept = archive.keep_machine(machine, label=label, note=note)
-                common.say_kept(kept, label)
     return 1 if fell else 0
 
 
-class _Cpu:
-    """The CPUs of this host, and how they are measured."""
+def _show(machine: Machine, baseline: Machine | None, tolerance: float, *, as_json: bool) -> int:
+    """Print a machine, or how it compares with a baseline; return how many ceilings fell."""
+    from ridgepoint.cli.output import show_comparison, show_machine
+    from ridgepoint.models.comparison import compare
 
-    def __init__(self, shown: Progress, caches: tuple[Cache, ...] | None) -> None:
-        self._shown, self._caches = shown, caches
-
-    def measured(self, *, quick: bool) -> Machine:
-        """Return the machine."""
-        from ridgepoint.ceilings import characterize
-
-        return characterize(progress=self._shown.fraction, caches=self._caches, quick=quick)
-
-    def measured_again(self, machine: Machine, names: set[tuple[str, str]]) -> Machine:
-        """Return the machine with the better of two measurements of some ceilings."""
-        from ridgepoint.ceilings import measured_again
-
-        return measured_again(machine, names, progress=self._shown.fraction)
+    if baseline is None:
+        show_machine(machine, as_json=as_json)
+        return 0
+    compared = compare(baseline, machine, tolerance=tolerance)
+    show_comparison(compared, baseline, machine, as_json=as_json)
+    return compared.count("fell")
 
 
-class _Gpu:
-    """A GPU of this host, and how it is measured."""
+def _measuring(
+    shown: Progress, caches: tuple[Cache, ...] | None, device: int | None, *, quick: bool
+) -> tuple[Callable[[], Machine], Callable[[Machine, set[tuple[str, str]]], Machine]]:
+    """Return what measures the CPUs or a GPU, and what measures some ceilings again."""
+    from ridgepoint import ceilings
+    from ridgepoint.ceilings import gpu
+    from ridgepoint.ceilings.this_host import gpu_name
 
-    def __init__(self, shown: Progress, index: int) -> None:
-        from ridgepoint.ceilings import gpu
-
-        self._shown, self._index, self._device = shown, index, gpu.open_device(index)
-
-    def measured(self, *, quick: bool) -> Machine:
-        """Return the machine."""
-        from ridgepoint.ceilings.gpu import characterize_gpu
-        from ridgepoint.ceilings.this_host import gpu_name
-
-        return characterize_gpu(
-            self._device,
-            name=gpu_name(self._index),
-            progress=self._shown.fraction,
-            quick=quick,
+    progress = shown.fraction
+    if device is None:
+        return (
+            partial(ceilings.characterize, progress=progress, caches=caches, quick=quick),
+            partial(ceilings.measured_again, progress=progress),
         )
-
-    def measured_again(self, machine: Machine, names: set[tuple[str, str]]) -> Machine:
-        """Return the machine with the better of two measurements of some ceilings."""
-        from ridgepoint.ceilings.gpu import measured_again
-
-        return measured_again(machine, names, self._device, progress=self._shown.fraction)
+    opened = gpu.open_device(device)
+    return (
+        partial(
+            gpu.characterize_gpu, opened, name=gpu_name(device), progress=progress, quick=quick
+        ),
+        partial(gpu.measured_again, device=opened, progress=progress),
+    )
 
 
 def _checked(geometry: str | None, outputs: tuple[Path, ...]) -> tuple[Cache, ...] | None:
@@ -213,8 +192,13 @@ def _checked_for_a_cluster(
     return _checked(geometry, outputs)
 
 
-def _fallen(compared: Comparison) -> set[tuple[str, str]]:
-    """Return resource and name of the ceilings that fell."""
+def _fallen(machine: Machine, baseline: Machine | None, tolerance: float) -> set[tuple[str, str]]:
+    """Return resource and name of the ceilings that fell; without a baseline, none did."""
+    from ridgepoint.models.comparison import compare
+
+    if baseline is None:
+        return set()
+    compared = compare(baseline, machine, tolerance=tolerance)
     return {
         (change.resource, change.name) for change in compared.ceilings if change.verdict == "fell"
     }
@@ -235,10 +219,12 @@ def _explain(
     return 0
 
 
-def _tolerance(percent: float | None, default: float, *, checks: bool) -> float:
+def _tolerance(percent: float | None, *, checks: bool) -> float:
     """Return the tolerance as a share; refuse one that is impossible or has no use."""
+    from ridgepoint.models.comparison import TOLERANCE
+
     if percent is None:
-        return default
+        return TOLERANCE
     if not checks:
         raise click.UsageError("--tolerance has a meaning only with --check BASELINE")
     if not 0 <= percent < 100:  # not click's range, which lets NaN through

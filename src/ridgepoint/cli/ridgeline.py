@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,116 +28,100 @@ _PRECISIONS = ("fp64", "fp32", "fp16", "bf16")
 _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "convention")
 
 
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options, in the order of the help."""
-    for option in reversed(
-        (
-            click.option(
-                "--machine",
-                "machine_names",
-                multiple=True,
-                metavar="FILE|NAME|ID",
-                help="The nodes' machine: a file of 'ridgepoint machine --json', a published "
-                "machine, or a number or a name of 'ridgepoint list' (of a cluster: its slowest "
-                "node). Repeat it for nodes that differ: the slowest bounds.  "
-                "[default: cascade-lake, the paper's]",
-            ),
-            click.option(
-                "--network",
-                "network",
-                multiple=True,
-                metavar="RATE",
-                help="What a node's link carries each way, in place of the machine's: 12GB/s, "
-                "100Gbit/s. With --sweep it may be repeated.",
-            ),
-            click.option(
-                "--layers",
-                metavar="SIZES",
-                help="Sizes of the perceptron, input first.  [default: 4096,4096]",
-            ),
-            click.option(
-                "--model", metavar="NAME", help="A published perceptron: dlrm-mlperf-top, ..."
-            ),
-            click.option(
-                "--batch",
-                metavar="LIST",
-                help=f"Samples of each node: 256, {BATCHES}, 1:1024.  [default: {BATCHES}]",
-            ),
-            click.option(
-                "--nodes",
-                metavar="LIST",
-                help="Number of nodes.  [default: the limit of many nodes]",
-            ),
-            click.option("--strong", is_flag=True, help="Divide the batch over the nodes."),
-            click.option(
-                "--all-reduce",
-                metavar="NAME",
-                help="ring, tree, recursive-doubling or payload; with --sweep a list, or all.  "
-                "[default: ring]",
-            ),
-            click.option(
-                "--convention",
-                metavar="NAME",
-                help="How a step is counted: footprint (the paper's), no-input-gradient, "
-                "weights-and-gradients, three-gemms, forward or backward.",
-            ),
-            click.option(
-                "--precision",
-                type=click.Choice(_PRECISIONS),
-                help="Of the work, and of a perceptron's numbers.  [default: fp32]",
-            ),
-            click.option(
-                "--point",
-                "points",
-                multiple=True,
-                metavar="NAME=F,B_M,B_N",
-                help="Your own program instead: work, memory bytes and network bytes of a node. "
-                "May be repeated.",
-            ),
-            click.option(
-                "--demand",
-                "demand_file",
-                type=click.Path(path_type=Path, dir_okay=False),
-                metavar="FILE.toml",
-                help="The same from a file: a table [NAME] with work, memory_bytes and "
-                "network_bytes for each.",
-            ),
-            click.option(
-                "--work",
-                type=click.Choice(["flop", "bops", "bop"]),
-                default="flop",
-                help="What the work of --point and --demand is.  [default: flop]",
-            ),
-            click.option(
-                "--overlap",
-                default="full",
-                metavar="full|none|K",
-                help="How the times combine: the largest, their sum, or (sum t^K)^(1/K).  "
-                "[default: full]",
-            ),
-            click.option(
-                "--sweep",
-                is_flag=True,
-                help="Try every machine, network, number of nodes, batch and all-reduce; print "
-                "what is fastest for each number of nodes.",
-            ),
-            click.option(
-                "--figures",
-                "folder",
-                type=click.Path(path_type=Path, file_okay=False),
-                metavar="FOLDER",
-                help="Draw all figures of the paper there.",
-            ),
-            common.output_option("the Ridgeline and the projected times"),
-            common.json_option,
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @click.command("ridgeline")
-@_options
+@click.option(
+    "--machine",
+    "machine_names",
+    multiple=True,
+    metavar="FILE|NAME|ID",
+    help="The nodes' machine: a file of 'ridgepoint machine --json', a published "
+    "machine, or a number or a name of 'ridgepoint list' (of a cluster: its slowest "
+    "node). Repeat it for nodes that differ: the slowest bounds.  "
+    "[default: cascade-lake, the paper's]",
+)
+@click.option(
+    "--network",
+    "network",
+    multiple=True,
+    metavar="RATE",
+    help="What a node's link carries each way, in place of the machine's: 12GB/s, "
+    "100Gbit/s. With --sweep it may be repeated.",
+)
+@click.option(
+    "--layers",
+    metavar="SIZES",
+    help="Sizes of the perceptron, input first.  [default: 4096,4096]",
+)
+@click.option("--model", metavar="NAME", help="A published perceptron: dlrm-mlperf-top, ...")
+@click.option(
+    "--batch",
+    metavar="LIST",
+    help=f"Samples of each node: 256, {BATCHES}, 1:1024.  [default: {BATCHES}]",
+)
+@click.option(
+    "--nodes",
+    metavar="LIST",
+    help="Number of nodes.  [default: the limit of many nodes]",
+)
+@click.option("--strong", is_flag=True, help="Divide the batch over the nodes.")
+@click.option(
+    "--all-reduce",
+    metavar="NAME",
+    help="ring, tree, recursive-doubling or payload; with --sweep a list, or all.  [default: ring]",
+)
+@click.option(
+    "--convention",
+    metavar="NAME",
+    help="How a step is counted: footprint (the paper's), no-input-gradient, "
+    "weights-and-gradients, three-gemms, forward or backward.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(_PRECISIONS),
+    help="Of the work, and of a perceptron's numbers.  [default: fp32]",
+)
+@click.option(
+    "--point",
+    "points",
+    multiple=True,
+    metavar="NAME=F,B_M,B_N",
+    help="Your own program instead: work, memory bytes and network bytes of a node. "
+    "May be repeated.",
+)
+@click.option(
+    "--demand",
+    "demand_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.toml",
+    help="The same from a file: a table [NAME] with work, memory_bytes and network_bytes for each.",
+)
+@click.option(
+    "--work",
+    type=click.Choice(["flop", "bops", "bop"]),
+    default="flop",
+    help="What the work of --point and --demand is.  [default: flop]",
+)
+@click.option(
+    "--overlap",
+    default="full",
+    metavar="full|none|K",
+    help="How the times combine: the largest, their sum, or (sum t^K)^(1/K).  [default: full]",
+)
+@click.option(
+    "--sweep",
+    is_flag=True,
+    help="Try every machine, network, number of nodes, batch and all-reduce; print "
+    "what is fastest for each number of nodes.",
+)
+@click.option(
+    "--figures",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Draw all figures of the paper there.",
+)
+@common.output_option("the Ridgeline and the projected times")
+@common.json_option
 def command(
     *,
     machine_names: tuple[str, ...],

@@ -121,7 +121,7 @@ def meter_for(options: RunOptions, *, cpus: int, report: Callable[[str], None]) 
     engine = _engine(options, cpus=cpus, report=report, estimates=estimates)
     if options.metric == "bop":
         # Of the CPU's own counters there is Eq. (3) alone, which errs by far more than traffic.
-        simulated = ("what each instruction does (--work bops)",)
+        simulated = ("the operations of each instruction (--work bops)",)
     return engine if name in {None, "engine", "native"} else _with_hardware(name, engine, simulated)
 
 

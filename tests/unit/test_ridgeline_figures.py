@@ -13,10 +13,11 @@ from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import point_trajectory, training_trajectories
 from ridgepoint.published.machines import load
 from ridgepoint.show.axes import clipped, decade_ticks, decades, si_text
-from ridgepoint.show.charts.ridgeline import ridgeline_chart, ridgeline_figure, times_chart
+from ridgepoint.show.charts.ridgeline import ridgeline_page, times_chart
 from ridgepoint.show.charts.ridgeline_case import case_study
 from ridgepoint.show.charts.ridgeline_explained import explained
 from ridgepoint.show.charts.ridgeline_paper import save_all
+from ridgepoint.show.charts.ridgeline_plane import ridgeline_chart
 from ridgepoint.show.charts.ridgeline_surface import surfaces
 from ridgepoint.show.draw_mpl import save
 from ridgepoint.show.draw_surface import save as save_surface
@@ -162,7 +163,7 @@ def test_the_times_cross_between_256_and_512():
 
 def test_times_of_zero_are_left_out_and_a_note_says_so():
     """There is no place for 0 on a logarithmic axis."""
-    figure = ridgeline_figure(PAPER, [EDGES])
+    figure = ridgeline_page(PAPER, [EDGES])
     network = next(line for line in figure.charts[1].lines if line.name == "network")
 
     assert len(network.places) == 4
@@ -172,7 +173,7 @@ def test_times_of_zero_are_left_out_and_a_note_says_so():
 def test_without_overlap_the_combined_time_has_a_line():
     """The sum of the three."""
     none = Ridgeline(machines=PAPER.machines, work="fp32", overlap="none")
-    figure = ridgeline_figure(none, training_trajectories(none, LAYER, batch=[512]))
+    figure = ridgeline_page(none, training_trajectories(none, LAYER, batch=[512]))
     (total,) = of_kind(figure.charts[1], "total")
 
     assert total.places[0][1] == pytest.approx(12.2713e-3 + 0.7989e-3 + 11.1848e-3, rel=1e-4)
@@ -276,7 +277,7 @@ def texts(svg):
 
 def test_the_picture_names_regions_ridge_lines_and_points(tmp_path):
     """All of them; nothing is left out for want of room."""
-    save(ridgeline_figure(PAPER, LARGE), tmp_path / "r.svg")
+    save(ridgeline_page(PAPER, LARGE), tmp_path / "r.svg")
     found = texts(tmp_path / "r.svg")
 
     for text in ("compute-bound", "memory-bound", "network-bound", "ridge: x y = 350 flop/byte",
@@ -300,7 +301,7 @@ def test_points_at_infinity_and_odd_names_can_be_drawn(tmp_path):
     odd = point_trajectory(PAPER, {"a<b>&$x$": (1e300, 1e-300, 1.0), "日本": (1e-9, 1e9, 0.0)})
     for overlap in ("full", "none", 3.0):
         ridgeline = Ridgeline(machines=PAPER.machines, work="fp32", overlap=overlap)
-        save(ridgeline_figure(ridgeline, [EDGES, odd]), tmp_path / "o.svg")
+        save(ridgeline_page(ridgeline, [EDGES, odd]), tmp_path / "o.svg")
 
     assert "a&lt;b&gt;&amp;$x$" in (tmp_path / "o.svg").read_text()
 
@@ -325,7 +326,7 @@ def test_a_folder_gets_every_figure_and_the_same_bytes_again(tmp_path):
 def test_a_figure_that_cannot_be_written_says_so(tmp_path):
     """Flat ones and surfaces."""
     for write in (
-        lambda path: save(ridgeline_figure(PAPER, LARGE), path),
+        lambda path: save(ridgeline_page(PAPER, LARGE), path),
         lambda path: save_surface(surfaces(PAPER)["1"], path),
     ):
         with pytest.raises(RidgepointError, match="cannot write the figure"):

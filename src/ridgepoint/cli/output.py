@@ -190,7 +190,7 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
     if measurement.distributed is None:
         return False
     from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
-    from ridgepoint.show.charts.ridgeline import ridgeline_figure
+    from ridgepoint.show.charts.ridgeline import ridgeline_page
     from ridgepoint.show.draw_mpl import save
     from ridgepoint.show.tables.rank_table import ridgeline_notes
 
@@ -203,7 +203,7 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
         )
         return False
     ridgeline, nodes = nodes_on_ridgeline(measurement, machine, metric=metric)
-    figure = ridgeline_figure(ridgeline, [nodes], notes=ridgeline_notes(analysis))
+    figure = ridgeline_page(ridgeline, [nodes], notes=ridgeline_notes(analysis))
     for path in outputs:
         save(figure, path)
     return True

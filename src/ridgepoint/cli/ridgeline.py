@@ -234,10 +234,10 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> No
     """Write the figures that were asked for."""
     if not outputs and folder is None:
         return
-    from ridgepoint.show.charts.ridgeline import ridgeline_figure
+    from ridgepoint.show.charts.ridgeline import ridgeline_page
     from ridgepoint.show.draw_mpl import save
 
-    figure = ridgeline_figure(shown.ridgeline, shown.trajectories, notes=shown.notes)
+    figure = ridgeline_page(shown.ridgeline, shown.trajectories, notes=shown.notes)
     for path in outputs:
         save(figure, path)
     if folder is not None:

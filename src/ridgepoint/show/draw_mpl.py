@@ -190,8 +190,13 @@ def _arrange(page: Page, figure: Figure, cells: list[_Cell], columns: int) -> No
     rows = [range(at, min(at + columns, len(cells))) for at in range(0, len(cells), columns)]
     font = cells[0].sheet.font
     left_out = [] if is_alone else [text for cell in cells for text in cell.left_out]
-    head = Sheet.across(figure, "head", font) if page.title else None
-    foot = Sheet.across(figure, "foot", font) if page.key or page.notes or left_out else None
+    # Texts of all begin where the first axes do.
+    left_in = cells[0].sheet.axes.get_position().x0 * width_in
+    head = foot = None
+    if page.title:
+        head = Sheet.across(figure, "head", font, left_in=left_in)
+    if page.key or page.notes or left_out:
+        foot = Sheet.across(figure, "foot", font, left_in=left_in)
     top, bottom = font * 0.3, font * 0.4
     if head is not None:
         top = draw_title(page.title, page.subtitle, head, scale=1.3)

@@ -56,10 +56,13 @@ class Sheet:
         return cls(axes=axes, width=width, height=height, font=theme.font_for(width))
 
     @classmethod
-    def across(cls, figure: Figure, name: str, font: float, *, at: float = 0.0) -> Sheet:
+    def across(
+        cls, figure: Figure, name: str, font: float, *, left_in: float = _MARGIN_IN, at: float = 0.0
+    ) -> Sheet:
         """Return invisible axes across a picture, at a share of its height, to write texts at."""
-        margin = _MARGIN_IN / float(figure.get_figwidth())
-        axes = figure.add_axes((margin, at, 1 - 2 * margin, 0.01), label=name)
+        width_in = float(figure.get_figwidth())
+        share = left_in / width_in, 1 - (left_in + _MARGIN_IN) / width_in
+        axes = figure.add_axes((share[0], at, share[1], 0.01), label=name)
         axes.set_axis_off()
         return cls.of(axes).with_font(font)
 

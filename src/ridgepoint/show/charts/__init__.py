@@ -23,7 +23,7 @@ _HOMES = {
     "network_page": "show.charts.network",
     "paths_chart": "show.charts.paths",
     "pipeline_page": "show.charts.pipeline",
-    "ridgeline_figure": "show.charts.ridgeline",
+    "ridgeline_page": "show.charts.ridgeline",
     "roofline_chart": "show.charts.roofline",
     "scaling_chart": "show.charts.scaling",
     "scaling_charts": "show.charts.scaling",
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ridgepoint.show.charts.network import network_page as network_page
     from ridgepoint.show.charts.paths import paths_chart as paths_chart
     from ridgepoint.show.charts.pipeline import pipeline_page as pipeline_page
-    from ridgepoint.show.charts.ridgeline import ridgeline_figure as ridgeline_figure
+    from ridgepoint.show.charts.ridgeline import ridgeline_page as ridgeline_page
     from ridgepoint.show.charts.roofline import roofline_chart as roofline_chart
     from ridgepoint.show.charts.scaling import scaling_chart as scaling_chart
     from ridgepoint.show.charts.scaling import scaling_charts as scaling_charts

@@ -11,14 +11,12 @@ from ridgepoint.models.ridgeline import Region, Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.axes import decades, log_axis, si_text, with_prefix
 from ridgepoint.show.chart import Axis, Chart, Interval, Label, Line
-from ridgepoint.show.charts.ridgeline import (
+from ridgepoint.show.charts.ridgeline import line_entries, positions, time_line
+from ridgepoint.show.charts.ridgeline_plane import (
     frame_corners,
-    line_entries,
     machines_line,
-    positions,
     region_area,
     region_mark,
-    time_line,
     y_label,
 )
 from ridgepoint.show.words import printable, shown_intensity

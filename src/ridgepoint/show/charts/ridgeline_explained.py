@@ -10,7 +10,7 @@ import numpy as np
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.show.axes import clipped, decades, log_axis, si_text, with_prefix
 from ridgepoint.show.chart import Area, Chart, Interval, Label, Line, Page
-from ridgepoint.show.charts.ridgeline import (
+from ridgepoint.show.charts.ridgeline_plane import (
     X_LABEL,
     Frame,
     edges,

@@ -11,7 +11,7 @@ import numpy as np
 from ridgepoint.core.demand import Demand
 from ridgepoint.models.ridgeline import Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
-from ridgepoint.show.charts.ridgeline import ridgeline_figure
+from ridgepoint.show.charts.ridgeline import ridgeline_page
 from ridgepoint.show.charts.ridgeline_case import case_study
 from ridgepoint.show.charts.ridgeline_explained import explained
 from ridgepoint.show.charts.ridgeline_surface import surfaces
@@ -47,9 +47,7 @@ def save_all(
     last = trajectories[-1]
     for name, figure in (explained(ridgeline) | case_study(ridgeline, last)).items():
         save(figure, folder / f"{name}.svg")
-    both = ridgeline_figure(
-        ridgeline, [_larger(ridgeline, one) for one in trajectories], notes=notes
-    )
+    both = ridgeline_page(ridgeline, [_larger(ridgeline, one) for one in trajectories], notes=notes)
     save(both, folder / "6.svg")
     for name, chart in zip(("6a", "6b"), both.charts, strict=True):
         save(replace(both, charts=(chart,), columns=1), folder / f"{name}.svg")

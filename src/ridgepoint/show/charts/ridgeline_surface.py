@@ -9,7 +9,13 @@ from dataclasses import replace
 from ridgepoint.models.ridgeline import Region, Ridgeline
 from ridgepoint.show.axes import clipped, decade_ticks, decades, with_prefix
 from ridgepoint.show.chart import Axis, Interval, Place
-from ridgepoint.show.charts.ridgeline import X_LABEL, Frame, machines_line, region_corners, y_label
+from ridgepoint.show.charts.ridgeline_plane import (
+    X_LABEL,
+    Frame,
+    machines_line,
+    region_corners,
+    y_label,
+)
 from ridgepoint.show.surface import Cut, Face, Surface
 from ridgepoint.show.words import shown_intensity
 

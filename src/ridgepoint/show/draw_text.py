@@ -88,8 +88,8 @@ def _key(entries: Sequence[Entry], width: int, *, color: bool) -> list[str]:
     for is_abreast, group in groupby(entries, key=lambda entry: entry.is_abreast):
         own = list(group)
         for shared in [own] if is_abreast else [[entry] for entry in own]:
-            found = _entry_rows(shared, width)
-            rows += _coloured(found, shared) if color and found else found
+            own_rows = _entry_rows(shared, width)
+            rows += _coloured(own_rows, shared) if color and own_rows else own_rows
     return rows
 
 

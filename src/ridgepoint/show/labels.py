@@ -82,9 +82,8 @@ class Box:
 def _apart(first: Sequence[Pair], second: Sequence[Pair], angle: float) -> bool:
     """Return whether a gap separates two convex shapes in one direction."""
     x, y = math.cos(angle), math.sin(angle)
-    one = [px * x + py * y for px, py in first]
-    two = [px * x + py * y for px, py in second]
-    return max(one) <= min(two) or max(two) <= min(one)
+    ends, others = ([px * x + py * y for px, py in shape] for shape in (first, second))
+    return max(ends) <= min(others) or max(others) <= min(ends)
 
 
 @dataclass(slots=True)

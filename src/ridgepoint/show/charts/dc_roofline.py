@@ -54,7 +54,7 @@ _HEIGHT = 0.85
 class _Placed:
     """A form of a workload on one of the planes; without traffic its intensity is infinite."""
 
-    point: WorkloadPoint
+    workload: WorkloadPoint
     intensity: float
     performance: Estimate
 
@@ -156,15 +156,17 @@ def _panel(
     roofline = DCRoofline(machine=machine, work=work, cores=busy)
     roofs = _roofs(machine, roofline, busy)
     placed = [
-        _Placed(point=point, intensity=point.intensity(work), performance=point.performance(work))
+        _Placed(
+            workload=point, intensity=point.intensity(work), performance=point.performance(work)
+        )
         for point in points
         if point.work(work)
     ]
     x_limits, y_limits = _frame(roofline, placed, roofs)
     of_names = {
         name: sorted(
-            (each for each in placed if each.point.name == name),
-            key=lambda each: _FORMS.index(each.point.form),
+            (point for point in placed if point.workload.name == name),
+            key=lambda point: _FORMS.index(point.workload.form),
         )
         for name in dict.fromkeys(point.name for point in points)
     }
@@ -187,7 +189,7 @@ def _panel(
         chart=chart,
         summaries={name: _summary(own, roofline) for name, own in of_names.items()},
         ridges=ridges,
-        beyond=tuple(each.point.name for each in placed if math.isinf(each.intensity)),
+        beyond=tuple(point.workload.name for point in placed if math.isinf(point.intensity)),
     )
 
 
@@ -227,17 +229,17 @@ def _marks(placed: Sequence[_Placed], index: int, right: float) -> list[Mark]:
     """Return a workload's marks, the original hollow; without traffic it is at the right edge."""
     return [
         Mark(
-            at=(min(each.intensity, right), each.performance.median),
+            at=(min(point.intensity, right), point.performance.median),
             shape=theme.shape_of(index),
             ink=index,
-            face="full" if each.point.form == "optimised" else "hollow",
-            y_interval=(each.performance.q1, each.performance.q3),
+            face="full" if point.workload.form == "optimised" else "hollow",
+            y_interval=(point.performance.q1, point.performance.q3),
             size=_SIZE,
-            edge="right" if math.isinf(each.intensity) else None,
-            name=each.point.name,
-            summary=each.point.form,
+            edge="right" if math.isinf(point.intensity) else None,
+            name=point.workload.name,
+            summary=point.workload.form,
         )
-        for each in placed
+        for point in placed
     ]
 
 
@@ -250,13 +252,14 @@ def _change(marks: Sequence[Mark]) -> Line:
 
 def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, float]]:
     """Return the lower ceilings of a resource that are drawn, the highest first."""
-    found: dict[str, float] = {}
+    rates: dict[str, float] = {}
     for name, called in _CALLED.items():
         if machine.knows(resource, patterns=(name,)):
-            found[called] = float(machine.rate(resource, cores=cores, patterns=(name,)))
+            rates[called] = float(machine.rate(resource, cores=cores, patterns=(name,)))
     best = float(machine.rate(resource, cores=cores))
     return sorted(
-        ((label, rate) for label, rate in found.items() if rate < best), key=lambda one: -one[1]
+        ((label, rate) for label, rate in rates.items() if rate < best),
+        key=lambda ceiling: -ceiling[1],
     )
 
 
@@ -285,8 +288,10 @@ def _frame(
     roofline: DCRoofline, placed: Sequence[_Placed], roofs: Sequence[ShownRoof]
 ) -> tuple[Interval, Interval]:
     """Return the limits of both axes, which hold points, ridge and ceilings."""
-    intensities = [each.intensity for each in placed if math.isfinite(each.intensity)]
-    rates = [rate for each in placed for rate in (each.performance.q1, each.performance.q3) if rate]
+    intensities = [point.intensity for point in placed if math.isfinite(point.intensity)]
+    rates = [
+        rate for point in placed for rate in (point.performance.q1, point.performance.q3) if rate
+    ]
     peaks, ridge = [roof.rate for roof in roofs if roof.is_peak], roofline.ridge
     return (
         stepped([ridge * _LEFT, ridge * _RIGHT, *intensities], room=_MARGIN),
@@ -300,11 +305,11 @@ def _summary(placed: Sequence[_Placed], roofline: DCRoofline) -> str:
         return "none"
     unit = RESOURCES[roofline.work].unit
     rates, shares, bottlenecks = [], [], []
-    for each in placed:
-        rate = each.performance.median
+    for point in placed:
+        rate = point.performance.median
         rates.append(format_si(rate, f"{unit}/s", digits=3))
-        shares.append(percent(rate / float(roofline.attainable(each.intensity))))
-        bottlenecks.append(str(roofline.bottleneck(each.intensity)))
+        shares.append(percent(rate / float(roofline.attainable(point.intensity))))
+        bottlenecks.append(str(roofline.bottleneck(point.intensity)))
     return f"{_steps(rates)} ({_steps(shares)} of attainable), {_steps(bottlenecks)}"
 
 

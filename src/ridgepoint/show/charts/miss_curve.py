@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from ridgepoint.core.machine import Cache, Machine
 from ridgepoint.core.measurement import Measurement
@@ -11,6 +12,7 @@ from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.caches.working_sets import (
     SMALLEST_BYTES,
+    WorkingSet,
     moved_at,
     moved_bytes,
     working_sets,
@@ -74,15 +76,7 @@ def miss_curve_chart(measurement: Measurement, machine: Machine) -> Chart:
             Line(kind="second", places=_stairs(curve, written_bytes(curve), x_limits, floor=floor),
                  ink=1, name="written"),
         ),
-        marks=tuple(
-            Mark(
-                at=(float(each.size_bytes), float(moved_at(curve, each.size_bytes))),
-                label=Label(text=format_size(each.size_bytes), rank=1),
-                name=f"working set of {format_size(each.size_bytes)}",
-                summary=f"{_saved(each.saves_bytes)} less memory traffic once it fits",
-            )
-            for each in sets
-        ),
+        marks=tuple(_set_mark(curve, working_set) for working_set in sets),
         key=tuple(_key(has_sets=bool(sets))),
         notes=(*([part] if part else []), *curve_sentences(measurement, machine)),
         height=_HEIGHT,
@@ -99,7 +93,7 @@ def _sizes(curve: MissCurve, caches: Sequence[Cache]) -> Interval:
         2 * left,
         curve.capacities_bytes[-1],
         *(2 * cache.size_bytes for cache in caches),
-        *(2 * each.size_bytes for each in working_sets(curve)),
+        *(2 * working_set.size_bytes for working_set in working_sets(curve)),
     )
     return float(left), float(1 << (largest - 1).bit_length())
 
@@ -110,6 +104,17 @@ def _cache_line(cache: Cache, y_limits: Interval) -> Line:
     text = f"{name} {format_size(cache.size_bytes)}"
     places = tuple((float(cache.size_bytes), end) for end in y_limits)
     return Line(kind="size", places=places, label=Label(text=text, short=name), name=text)
+
+
+def _set_mark(curve: MissCurve, working_set: WorkingSet) -> Mark:
+    """Return where a working set begins to fit."""
+    size = format_size(working_set.size_bytes)
+    return Mark(
+        at=(float(working_set.size_bytes), float(moved_at(curve, working_set.size_bytes))),
+        label=Label(text=size, rank=1),
+        name=f"working set of {size}",
+        summary=f"{_saved(working_set)} less memory traffic once it fits",
+    )
 
 
 def _key(*, has_sets: bool) -> Iterator[Entry]:
@@ -140,18 +145,17 @@ def _sets_sentence(curve: MissCurve) -> str:
     if not sets:
         return "no working set stands out: the traffic falls slowly, or not, as the cache grows"
     # The rest is named on the plane; those that save most are worth a sentence.
-    most = sorted(sets, key=lambda each: -each.saves_bytes)[:_MOST_NAMED]
-    first, *others = sorted(most, key=lambda each: each.size_bytes)
+    most = sorted(sets, key=attrgetter("saves_bytes"), reverse=True)[:_MOST_NAMED]
+    first, *others = sorted(most, key=attrgetter("size_bytes"))
     parts = [
-        f"{format_size(first.size_bytes)} ({_saved(first.saves_bytes)} less memory traffic once it "
-        "fits)",
-        *(f"{format_size(each.size_bytes)} ({_saved(each.saves_bytes)} less)" for each in others),
+        f"{format_size(first.size_bytes)} ({_saved(first)} less memory traffic once it fits)",
+        *(f"{format_size(other.size_bytes)} ({_saved(other)} less)" for other in others),
     ]
     return f"working set{'s' if others else ''}: {', '.join(parts)}"
 
 
-def _saved(amount: int) -> str:
-    return format_si(amount, "B", digits=3)
+def _saved(working_set: WorkingSet) -> str:
+    return format_si(working_set.saves_bytes, "B", digits=3)
 
 
 def _larger_sentence(curve: MissCurve, last: Cache) -> str:

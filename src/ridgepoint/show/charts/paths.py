@@ -227,7 +227,7 @@ def _key_note(work: Work) -> str:
 def _beyond(paths: Iterable[Path], direction: Direction, right: float) -> list[str]:
     """Return which points stand at the right edge, and why."""
     moved = {"total": "traffic", "read": "reads", "write": "writes"}[direction]
-    said: dict[str, list[str]] = {}
+    spans: dict[str, list[str]] = {}
     for path in paths:
         out = [point for point in path.points if point.is_beyond(right)]
         for amount, points in (
@@ -235,17 +235,17 @@ def _beyond(paths: Iterable[Path], direction: Direction, right: float) -> list[s
             ("hardly any", [point for point in out if not math.isinf(point.intensity)]),
         ):
             if points:
-                of = said.setdefault(f"at the right edge: {amount} DRAM {moved}", [])
+                of = spans.setdefault(f"at the right edge: {amount} DRAM {moved}", [])
                 of.append(f"{path.name} n = {_span(path, points)}")
-    return [f"{why} ({'; '.join(of)})" for why, of in said.items()]
+    return [f"{why} ({'; '.join(of)})" for why, of in spans.items()]
 
 
 def _subtitle(machine: Machine, results: Iterable[Result], cores: Sequence[float]) -> str:
     """Return the machine, the cores of the outer roofs, and the samples behind the points."""
     runs = sorted(
-        one.measurement.timed.runtime_s.n
-        for one in results
-        if one.measurement is not None and one.measurement.timed is not None
+        result.measurement.timed.runtime_s.n
+        for result in results
+        if result.measurement is not None and result.measurement.timed is not None
     )
     medians = []
     if runs:

@@ -69,8 +69,8 @@ def roofline_chart(
     """
     metric = _metric(analyses, metric)
     programs = [
-        ProgramMarks.of(index, Subject(name=measured_name(each.measurement), analysis=each))
-        for index, each in enumerate(analyses)
+        ProgramMarks.of(index, Subject(name=measured_name(analysis.measurement), analysis=analysis))
+        for index, analysis in enumerate(analyses)
     ]
     several = len(programs) > 1
     roofs, cores, roof_notes = _roofs(machine, metric, programs)
@@ -116,7 +116,7 @@ def roofline_chart(
 
 def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:
     """Return what the work of all programs is counted in."""
-    metrics = {each.metric for each in analyses} or {of_none}
+    metrics = {analysis.metric for analysis in analyses} or {of_none}
     if len(metrics) > 1:
         raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
     return metrics.pop()
@@ -143,8 +143,8 @@ def _precisions(
     """Return the precisions whose peaks are drawn: those used, the most used first; or BOP."""
     share = {"bop": 1.0} if metric == "bop" else {}
     for program in programs:
-        for each in (program.subject, *(part.subject for part in program.parts.drawn)):
-            counts = each.measurement.counted.counts
+        for subject in (program.subject, *(part.subject for part in program.parts.drawn)):
+            counts = subject.measurement.counted.counts
             if not hardly_any(counts, metric):
                 for name, part in used_precisions(work_by_resource(counts, metric)).items():
                     share[name] = max(share.get(name, 0.0), part)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Self
 
+from ridgepoint.show.axes import share_of
 from ridgepoint.show.canvas import Canvas, Cell
-from ridgepoint.show.chart import Area, Axis, Bar, Chart, Face, Ink, Label, Line, Mark, Place, Shape
+from ridgepoint.show.chart import Area, Bar, Chart, Face, Ink, Label, Line, Mark, Place, Shape
 from ridgepoint.show.labels import grid_in, holds
 from ridgepoint.show.theme import STROKES
 
@@ -136,7 +137,7 @@ class TextPlane:
         return notes
 
     def _fractions(self, place: Place) -> Place:
-        return _fraction(self.chart.x, place[0]), _fraction(self.chart.y, place[1])
+        return share_of(place[0], self.chart.x), share_of(place[1], self.chart.y)
 
     def _cell(self, place: Place) -> Cell:
         """Return the cell of a place, or the nearest one."""
@@ -302,13 +303,6 @@ class TextPlane:
         if all(first[1] == last[1] for first, last in self._parts(line)):
             return "upright: "
         return "" if line.kind in SOLID else "dashed: "
-
-
-def _fraction(axis: Axis, value: float) -> float:
-    low, high = axis.limits
-    if axis.scale == "log":
-        return math.log10(value / low) / math.log10(high / low)
-    return (value - low) / (high - low)
 
 
 def _line_style(line: Line) -> str:

@@ -292,7 +292,7 @@ HEAD = 'machine = "h200"\n'
     ("text", "words"),
     [
         ("", ["p.toml:", "it has no stages"]),
-        ("[stages]\n" + HEAD, ["p.toml:2, stages.machine", "no table"]),
+        ("[stages]\n" + HEAD, ["p.toml:2, stages.machine", "not a table"]),
         (STAGE, ["it names no machine"]),
         (HEAD + STAGE + 'time = "0 s"\n', ["p.toml:5, stages.s.time", "must be > 0"]),
         (HEAD + STAGE + 'time = "nan s"\n', ["p.toml:5, stages.s.time", "not finite"]),
@@ -308,15 +308,15 @@ HEAD = 'machine = "h200"\n'
         ),
         (HEAD + STAGE.replace("1 Gflop", "0 flop"), ["p.toml:3, stages.s.work", "pure copy"]),
         (HEAD + STAGE.replace("1 GB", "0 B"), ["p.toml:4, stages.s.bytes", "pure compute loop"]),
-        (HEAD + STAGE + 'kind = "copy"\n', ["p.toml:5, stages.s.kind", "no pure copy"]),
-        (HEAD + '[stages.s]\nwork = "1 flop"\n', ["p.toml:2, stages.s", "bytes and intensity"]),
-        (HEAD + STAGE + 'intensity = "1 flop/B"\n', ["p.toml:5", "bytes and intensity"]),
-        (HEAD + "[stages.s]\n", ["p.toml:2, stages.s", "nothing says what it does"]),
+        (HEAD + STAGE + 'kind = "copy"\n', ["p.toml:5, stages.s.kind", "not a pure copy"]),
+        (HEAD + '[stages.s]\nwork = "1 flop"\n', ["p.toml:2, stages.s", "either bytes or int"]),
+        (HEAD + STAGE + 'intensity = "1 flop/B"\n', ["p.toml:5", "either bytes or int"]),
+        (HEAD + "[stages.s]\n", ["p.toml:2, stages.s", "does not say what the stage does"]),
         (HEAD + STAGE + 'formula = "fft"\n', ["p.toml:5, stages.s.formula", "both say"]),
         (HEAD + STAGE + 'tiem = "1 s"\n', ["p.toml:5, stages.s.tiem", "did you mean 'time'?"]),
         (HEAD + STAGE + "repeat = 0\n", ["p.toml:5, stages.s.repeat", "> 0"]),
         (HEAD + STAGE + 'repeat = "invert"\n', ["p.toml:5", "major cycles"]),
-        (HEAD + STAGE + "repeat = true\n", ["p.toml:5", "no number"]),
+        (HEAD + STAGE + "repeat = true\n", ["p.toml:5", "not a number"]),
         (HEAD + STAGE + 'precision = "fp12"\n', ["p.toml:5, stages.s.precision", "fp12"]),
         (HEAD + '[stages.s]\nwork = "1 Gflop/s"\nbytes = "1 B"\n', ["p.toml:3", "is a rate"]),
         (HEAD + '[stages.s]\nwork = "1 Gflops"\nbytes = "1 B"\n', ["p.toml:3", "flops is no unit"]),
@@ -326,33 +326,33 @@ HEAD = 'machine = "h200"\n'
         (HEAD + "cores = 8\n" + STAGE, ["p.toml:2, cores", "h200 has 1"]),
         ('machine = "h20"\n' + STAGE, ["p.toml:1, machine", "did you mean 'h200'"]),
         ("machine = 7\n" + STAGE, ["p.toml:1, machine", "nothing is kept there yet"]),
-        ("machine = 1.5\n" + STAGE, ["p.toml:1, machine", "no whole number, text or table"]),
+        ("machine = 1.5\n" + STAGE, ["p.toml:1, machine", "not a whole number, text or a table"]),
         ('machine = { compute = "1 flop/s" }\n' + STAGE, ["p.toml:1, machine", "lacks"]),
         ('machine = "e5645"\n' + STAGE, ["p.toml:2, stages.s", "no such ceiling"]),
         (HEAD + "[stages.s]\nmeasurement = 7\n", ["p.toml:3, stages.s.measurement", "nothing"]),
-        (HEAD + '[stages.s]\nmeasurement = "7"\n', ["p.toml:3", "no number of the archive"]),
+        (HEAD + '[stages.s]\nmeasurement = "7"\n', ["p.toml:3", "neither a number of the archive"]),
         (HEAD + '[stages.a]\nlike = "b"\n[stages.b]\nlike = "a"\n',
          ["p.toml:5, stages.b.like", "circular reference: a -> b -> a"]),
         (HEAD + '[stages.a]\nlike = "a"\n', ["p.toml:3", "circular reference: a -> a"]),
         (HEAD + STAGE + '[stages.t]\nlike = "u"\n', ["p.toml:6, stages.t.like", "no stage 'u'"]),
         (HEAD + '[stages.s]\nformula = "fft"\n', ["p.toml:3, stages.s.formula", "needs size"]),
-        (HEAD + '[stages.s]\nformula = "dft"\n', ["p.toml:3, stages.s.formula", "none of its"]),
+        (HEAD + '[stages.s]\nformula = "dft"\n', ["p.toml:3, stages.s.formula", "not one of its"]),
         (HEAD + '[stages.s]\nformula = "fft"\nsize = -4\n', ["p.toml:4, stages.s.size", "> 0"]),
         (HEAD + '[stages.s]\nformula = "fft"\nsize = 8\nreal = 2\n', ["p.toml:5", "0 or 1"]),
         (HEAD + '[stages.s]\nformula = "idg"\nvisibilities = 1\nsubgrid = 8\n',
-         ["p.toml:3, stages.s.formula", "no formula of its bytes"]),
+         ["p.toml:3, stages.s.formula", "gives flop only"]),
         (HEAD + '[stages.s]\nsdp = "grid"\n', ["p.toml:3, stages.s.sdp", "no product is named"]),
         (HEAD + 'sdp = "mid"\n' + STAGE, ["p.toml:2, sdp", "mid1-ical"]),
         (HEAD + 'sdp = "low-ical"\n[stages.s]\nsdp = "grid"\n',
          ["p.toml:3, stages.s", "no intensity is known"]),
         (HEAD + 'sdp = "low-ical"\n' + STAGE + '[stages.g]\nsdp = "grid"\nintensity = "9 flop/B"\n',
          ["p.toml:3, stages.s", "of one second"]),
-        (HEAD + 'pipelines = 3\n', ["p.toml:2, pipelines", "no table"]),
+        (HEAD + 'pipelines = 3\n', ["p.toml:2, pipelines", "not a table"]),
         (HEAD + "[pipelines.a]\n[pipelines.a.stages]\n", ["p.toml:2, pipelines.a", "lacks weight"]),
         (HEAD + "period = \"1 h\"\n", ["no pipelines"]),
         (HEAD + STAGE + "[pipelines.a]\nweight = 1\n", ["p.toml:2, stages", "it has pipelines"]),
-        ("[stages.s\n", ["it is no TOML", "line 1"]),
-        ("a = 1\na = 2\n", ["it is no TOML"]),
+        ("[stages.s\n", ["it is not TOML", "line 1"]),
+        ("a = 1\na = 2\n", ["it is not TOML"]),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_with_file_line_and_key(pipeline, text, words):
@@ -387,7 +387,7 @@ def test_a_measurement_without_time_or_part_is_refused(pipeline):
 
     refused(pipeline(text), "p.toml:2, stages.s.measurement", "not timed")
     refused(pipeline(text + 'region = "fft"\n'), "p.toml:3, stages.s.region", "no region 'fft'")
-    refused(pipeline(text + 'bytes = "1 B"\n'), "p.toml:3, stages.s.bytes", "has that")
+    refused(pipeline(text + 'bytes = "1 B"\n'), "p.toml:3, stages.s.bytes", "already gives it")
     refused(pipeline(text.replace("2", "9")), "p.toml:2", "no such record")
 
 
@@ -398,7 +398,7 @@ def test_wrong_use_is_told(cli, tmp_path):
     assert "--example" in err
     assert cli("pipeline", tmp_path)[0] == 2
     (tmp_path / "x.toml").write_bytes(b"\xff\xfe\x00")
-    refused(cli("pipeline", tmp_path / "x.toml"), "it is no TOML")
+    refused(cli("pipeline", tmp_path / "x.toml"), "it is not TOML")
     refused(cli("pipeline", tmp_path / "gone.toml"), "no such file")
     refused(cli("pipeline", tmp_path / "x.toml", "--machine", "nothing"), "only a100")
 

@@ -294,8 +294,8 @@ def test_wrong_use_is_one_line_and_status_2(cli, arguments, words):
     ("content", "words"),
     [
         ("", "it holds no point"),
-        ("[a", "it is no TOML"),
-        ("a = 1", "points.toml:1, a: 1 is no table"),
+        ("[a", "it is not TOML"),
+        ("a = 1", "points.toml:1, a: 1 is not a table"),
         ("[a]\nwork = 1\n", "points.toml:1, a: it lacks memory_bytes"),
         ("[a]\nwork = true\nmemory_bytes = 1\nnetwork_bytes = 1\n", "not a number >= 0"),
         (
@@ -303,7 +303,7 @@ def test_wrong_use_is_one_line_and_status_2(cli, arguments, words):
             "points.toml:2, a.work: [1] is not a number",
         ),
         ("[a]\nwork = nan\nmemory_bytes = 1\nnetwork_bytes = 1\n", "not a number >= 0"),
-        ("\xff", "it is no TOML"),
+        ("\xff", "it is not TOML"),
     ],
 )
 def test_a_file_of_points_that_is_none_says_why(cli, content, words):

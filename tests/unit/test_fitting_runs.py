@@ -42,13 +42,13 @@ def test_columns_may_have_the_slides_names(tmp_path):
         ("nodes;cores;time_s\n1;2;3\n", r"runs.csv:1: there is no column 'nodes'"),
         ("nodes,p,cores,time_s\n1,1,1,1\n", r"runs.csv:1: two columns hold 'nodes'"),
         ("nodes,cores,time_s\n1,1,1\n2,1\n", r"runs.csv:3: it has 2 cells, and at least 3"),
-        ("nodes,cores,time_s\n1,1,fast\n", r"runs.csv:2, time_s: 'fast' is no number; write"),
+        ("nodes,cores,time_s\n1,1,fast\n", r"runs.csv:2, time_s: 'fast' is not a number; write"),
         ("nodes,cores,time_s\n1,1,nan\n", r"runs.csv:2, time_s: it must be > 0, got 'nan'"),
         ("nodes,cores,time_s\n1,1,-1\n", r"runs.csv:2, time_s: it must be > 0, got '-1'"),
-        ("nodes,cores,time_s\n1.5,1,1\n", r"runs.csv:2, nodes: '1.5' is no whole number"),
+        ("nodes,cores,time_s\n1.5,1,1\n", r"runs.csv:2, nodes: '1.5' is not a whole number"),
         ("nodes,cores,time_s\n1,0,1\n", r"runs.csv:2, cores: it must be >= 1, got '0'"),
-        ("nodes,cores,time_s\n1,inf,1\n", r"runs.csv:2, cores: 'inf' is no whole number"),
-        ("nodes,cores,time_s,size\n1,1,1,\n", r"runs.csv:2, size: '' is no number"),
+        ("nodes,cores,time_s\n1,inf,1\n", r"runs.csv:2, cores: 'inf' is not a whole number"),
+        ("nodes,cores,time_s,size\n1,1,1,\n", r"runs.csv:2, size: '' is not a number"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path, text, said):

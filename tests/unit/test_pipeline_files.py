@@ -119,7 +119,7 @@ def test_quantities_are_in_base_units(text, kind, value):
     ("value", "kind", "said"),
     [
         ("0 s", Seconds, "must be > 0"), (4, Seconds, "has no unit"),
-        (True, Seconds, "no text"), ("4", Seconds, "has no unit"),
+        (True, Seconds, "not text"), ("4", Seconds, "has no unit"),
         ("4 m", Seconds, "no unit of time"), ("4 mmin", Seconds, "no unit of time"),
         ("four s", Seconds, "no unit of time"), ("4 GB", Seconds, "is a quantity of bytes"),
         ("4 Tflop", WorkRate, "a total, where a rate is needed"),
@@ -128,7 +128,7 @@ def test_quantities_are_in_base_units(text, kind, value):
         ("4 TFLOPS", WorkRate, "flops is no unit"), ("-4 s", Seconds, "not finite and >= 0"),
         ("nan s", Seconds, "not finite"), ("inf GB", Bytes, "not finite"),
         ("1e999 s", Seconds, "not finite"), ("4 GiB", Bytes, "no unit of bytes"),
-        (None, Seconds, "no text"), (["4 s"], Seconds, "no text"), ("", Seconds, "no unit"),
+        (None, Seconds, "not text"), (["4 s"], Seconds, "not text"), ("", Seconds, "no unit"),
     ],
 )  # fmt: skip
 def test_what_is_no_quantity_says_what_it_is(value, kind, said):

@@ -52,14 +52,15 @@ def refusal(text, kind=File):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("\ntitle = 3", "f.toml:2, title: 3 is no text; write a text in quotes"),
-        ('title = ""', "f.toml:1, title: this text is empty; fill it, or leave it out"),
+        ("\ntitle = 3", "f.toml:2, title: 3 is not text; write text in quotes"),
+        ('title = ""', "f.toml:1, title: it is empty; "
+                       "write text that is not empty, or leave this key out"),
         ("titel = 'x'", "f.toml:1, titel: there is no such key; did you mean 'title'?"),
         ("ends = [1, 2, 3]", "f.toml:1, ends: it must be a list of length 2, got [1, 2, 3]; "
                              "correct it"),
-        ("ends = [1, 'x']", "f.toml:1, ends[1]: 'x' is no whole number; "
+        ("ends = [1, 'x']", "f.toml:1, ends[1]: 'x' is not a whole number; "
                             "write a whole number such as 4"),
-        ("[widths]\n128 = 1\n512 = 2", "f.toml:3, widths.512: '512' is none of its values; "
+        ("[widths]\n128 = 1\n512 = 2", "f.toml:3, widths.512: '512' is not one of its values; "
                                        "use 128, 256"),
         ("[named.a]\nsize = 1\n[named.b]\nsize = -1", "f.toml:4, named.b.size: it must be >= 1, "
                                                       "got -1; write a number >= 1"),
@@ -67,13 +68,13 @@ def refusal(text, kind=File):
         ("[named.a]\nsize = 1\ntime = '1 GB'", "f.toml:3, named.a.time: '1 GB' is a quantity of "
                                                "bytes, not of time; write it like "
                                                '"4 s, 20 ms or 6 h"'),
-        ("[named.a]\nsize = 1\nkind = 'x'", "f.toml:3, named.a.kind: 'x' is none of its values; "
+        ("[named.a]\nsize = 1\nkind = 'x'", "f.toml:3, named.a.kind: 'x' is not one of its values; "
                                             "use compute, copy"),
         ("[[rows]]\nsize = 1\n\n[[rows]]\nsize = 1\nmarks = [\n1,\n'x']",
-         "f.toml:6, rows[1].marks[1]: 'x' is no number; write a number such as 0.4"),
-        ("named = 1979-05-27", "f.toml:1, named: datetime.date(1979, 5, 27) is no table; "
+         "f.toml:6, rows[1].marks[1]: 'x' is not a number; write a number such as 0.4"),
+        ("named = 1979-05-27", "f.toml:1, named: datetime.date(1979, 5, 27) is not a table; "
                                "write a table of keys and values"),
-        ("a = ", "f.toml: it is no TOML: Invalid value (at end of document); correct it"),
+        ("a = ", "f.toml: it is not TOML: Invalid value (at end of document); correct it"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_where_and_what_to_write(text, said):

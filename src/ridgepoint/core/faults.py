@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -26,12 +27,12 @@ _TYPE = re.compile(r"Expected `(.*)`, got `.*`")
 
 # By msgspec's name of a type: what it is, and how it is written.
 _FORMS = {
-    "float": ("number", "a number such as 0.4"),
-    "int": ("whole number", "a whole number such as 4"),
-    "str": ("text", "a text in quotes"),
-    "bool": ("truth value", "true or false"),
-    "object": ("table", "a table of keys and values"),
-    "array": ("list", "a list such as [1, 2]"),
+    "float": ("a number", "a number such as 0.4"),
+    "int": ("a whole number", "a whole number such as 4"),
+    "str": ("text", "text in quotes"),
+    "bool": ("true or false", "true or false"),
+    "object": ("a table", "a table of keys and values"),
+    "array": ("a list", "a list such as [1, 2]"),
 }
 _MOST_SHOWN = 60
 
@@ -76,8 +77,8 @@ def fault(
     hook : callable
         For classes that msgspec does not know.
     """
-    found = _AT.fullmatch(str(error))
-    said, is_key, steps = (found[1], found[2], found[3]) if found else (str(error), None, "")
+    match = _AT.fullmatch(str(error))
+    message, is_key, steps = match.groups() if match else (str(error), None, "")
 
     def convert(values: object) -> None:
         msgspec.convert(values, kind, dec_hook=hook)
@@ -85,17 +86,17 @@ def fault(
     path = tuple(_located(error, values, f"{steps}[...]" if is_key else steps, convert))
     types = _types(kind, path[:-1] if is_key else path)
     if is_key:
-        types = [one.key_type for one in types if isinstance(one, inspect.DictType)]
-    if unknown := _UNKNOWN.fullmatch(said):
+        types = [kind.key_type for kind in types if isinstance(kind, inspect.DictType)]
+    if unknown := _UNKNOWN.fullmatch(message):
         names = [field.encode_name for field in _fields(types)]
         return Fault(
             path=(*path, unknown[1]),
             reason="there is no such key",
             remedy=_nearest(unknown[1], names),
         )
-    if missing := _MISSING.fullmatch(said):
+    if missing := _MISSING.fullmatch(message):
         return Fault(path=path, reason=f"it lacks {missing[1]}", remedy=f"add {missing[1]}")
-    reason, remedy = _explained(said, path[-1] if is_key else at(values, path), types)
+    reason, remedy = _explained(message, path[-1] if is_key else at(values, path), types)
     return Fault(path=path, reason=reason, remedy=remedy)
 
 
@@ -106,25 +107,27 @@ def at(values: Any, path: Iterable[str | int]) -> Any:
     return values
 
 
-def _explained(said: str, value: object, types: Sequence[inspect.Type]) -> tuple[str, str | None]:
+def _explained(
+    message: str, value: object, types: Sequence[inspect.Type]
+) -> tuple[str, str | None]:
     text = repr(value)
     text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
-    if said.startswith("Invalid enum value"):
-        allowed = [str(word) for one in types for word in getattr(one, "values", ())]
-        return f"{text} is none of its values", f"use {', '.join(allowed)}"
-    if limits := _RANGE.fullmatch(said):
+    if message.startswith("Invalid enum value"):
+        allowed = [str(word) for kind in types for word in getattr(kind, "values", ())]
+        return f"{text} is not one of its values", f"use {', '.join(allowed)}"
+    if limits := _RANGE.fullmatch(message):
         limit = f"{limits[1]} {float(limits[2]):g}"
         return f"it must be {limit}, got {text}", f"write a number {limit}"
-    if length := _LENGTH.fullmatch(said):
+    if length := _LENGTH.fullmatch(message):
         noun = _FORMS[length[1]][0]
         if length[2] == ">= 1":
-            return f"this {noun} is empty", "fill it, or leave it out"
-        return f"it must be a {noun} of length {length[2]}, got {text}", None
-    if wanted := _TYPE.fullmatch(said):
+            return "it is empty", f"write {noun} that is not empty, or leave this key out"
+        return f"it must be {noun} of length {length[2]}, got {text}", None
+    if wanted := _TYPE.fullmatch(message):
         forms = [_FORMS[name] for name in wanted[1].split(" | ") if name in _FORMS]
         nouns, ways = (_either(words) for words in zip(*forms, strict=True))
-        return f"{text} is no {nouns}", f"write {ways}"
-    reason, _, remedy = said.partition("; ")  # of a class of ours
+        return f"{text} is not {nouns}", f"write {ways}"
+    reason, _, remedy = message.partition("; ")  # of a class of ours
     return reason, remedy or None
 
 
@@ -140,7 +143,7 @@ def shown(path: Path) -> str:
 
 def _nearest(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
 
 
 def _located(
@@ -188,12 +191,8 @@ def _types(kind: Any, path: Path) -> list[inspect.Type]:
     """Return what may stand where a path leads."""
     types = _alternatives(inspect.type_info(kind))
     for step in path:
-        types = [
-            one
-            for around in types
-            for within in _within(around, step)
-            for one in _alternatives(within)
-        ]
+        inner = chain.from_iterable(_within(around, step) for around in types)
+        types = list(chain.from_iterable(map(_alternatives, inner)))
     return types
 
 
@@ -216,4 +215,5 @@ def _within(kind: inspect.Type, step: str | int) -> list[inspect.Type]:
 
 
 def _fields(types: Iterable[inspect.Type]) -> list[inspect.Field]:
-    return [field for one in types if isinstance(one, inspect.StructType) for field in one.fields]
+    structs = (kind for kind in types if isinstance(kind, inspect.StructType))
+    return [field for struct in structs for field in struct.fields]

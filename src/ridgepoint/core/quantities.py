@@ -35,7 +35,7 @@ class Quantity(float):
             If it states none; what follows the semicolon is what to write.
         """
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError(f'{value!r} is no text; write it like "{cls.example}"')
+            raise ValueError(f'{value!r} is not text; write it like "{cls.example}"')
         if not isinstance(value, str):
             raise ValueError(f'{value!r} has no unit; write it like "{cls.example}"')
         number = cls._parsed(value)
@@ -179,5 +179,5 @@ class Word(str):
             If it is none of them; what follows the semicolon are all.
         """
         if value not in cls.known:
-            raise ValueError(f"{value!r} is none of its values; use {', '.join(cls.known)}")
+            raise ValueError(f"{value!r} is not one of its values; use {', '.join(cls.known)}")
         return cls(value)

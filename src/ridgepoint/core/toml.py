@@ -33,7 +33,7 @@ class Table:
     text : str
         Of the whole file.
     form : str
-        Where its form is shown, to be said after what to do; empty: nowhere.
+        Where its form is documented, to be added to every remedy; empty: nowhere.
     path : Path
         Keys that lead to it; empty: the whole file.
     elsewhere : mapping
@@ -66,8 +66,8 @@ class Table:
         try:
             return msgspec.convert(self.values, kind, dec_hook=decode_own)
         except msgspec.ValidationError as error:
-            found = fault(error, self.values, kind)
-            raise self._wrong(found.path, found.reason, found.remedy) from error
+            wrong = fault(error, self.values, kind)
+            raise self._wrong(wrong.path, wrong.reason, wrong.remedy) from error
 
     def table(self, key: str) -> Table:
         """Return a table within; it must be one."""
@@ -133,7 +133,7 @@ def open_table(path: Traversable, *, what: str, remedy: str, form: str = "") -> 
         reason = "it is nested too deeply"
         raise InvalidDocument(unread, reason=reason, remedy=remedy) from error
     except ValueError as error:
-        reason = f"it is no TOML: {error}"
+        reason = f"it is not TOML: {error}"
         raise InvalidDocument(unread, reason=reason, remedy=remedy) from error
     return Table(what=what, file=str(path), values=values, text=text, form=form)
 

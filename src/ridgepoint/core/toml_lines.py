@@ -67,7 +67,7 @@ def lines_of(text: str) -> Mapping[Path, int]:
     >>> lines_of('name = "x"\n[stages.grid]\ntime = "4 s"')[("stages", "grid", "time")]
     3
     """
-    found: dict[Path, int] = {}
+    lines: dict[Path, int] = {}
     within: Path = ()
     lengths: dict[Path, int] = {}  # of arrays of tables
     value = _Open()
@@ -76,15 +76,15 @@ def lines_of(text: str) -> Mapping[Path, int]:
             value.read(line)
         elif header := _HEADER.match(line):
             within = _in_last(lengths, _parts(header[2]))
-            _note(found, within, number)
+            _note(lines, within, number)
             if header[1] == "[[":
                 lengths[within] = lengths.get(within, 0) + 1
                 within = (*within, lengths[within] - 1)
-                found[within] = number
+                lines[within] = number
         elif key := _KEY.match(line):
-            _note(found, (*within, *_parts(key[1])), number)
+            _note(lines, (*within, *_parts(key[1])), number)
             value.read(line[key.end() :])
-    return found
+    return lines
 
 
 def line_of(lines: Mapping[Path, int], path: Path) -> int | None:
@@ -96,9 +96,9 @@ def line_of(lines: Mapping[Path, int], path: Path) -> int | None:
     return None
 
 
-def _note(found: dict[Path, int], path: Path, number: int) -> None:
+def _note(lines: dict[Path, int], path: Path, number: int) -> None:
     for length in range(1, len(path) + 1):
-        found.setdefault(path[:length], number)
+        lines.setdefault(path[:length], number)
 
 
 def _in_last(lengths: Mapping[Path, int], parts: Path) -> Path:

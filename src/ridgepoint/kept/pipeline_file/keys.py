@@ -40,7 +40,7 @@ class Fraction(float):
     def of(cls, value: object) -> Self:
         """Return a number, which has no unit."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"{value!r} is no number; write a number such as 0.4")
+            raise ValueError(f"{value!r} is not a number; write a number such as 0.4")
         if not 0 < value <= 1:
             raise ValueError(f"a share must be > 0 and at most 1, got {value!r}; correct it")
         return cls(value)

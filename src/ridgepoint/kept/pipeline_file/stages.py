@@ -124,7 +124,7 @@ def _stage(name: str, table: Table, around: Around) -> Read:
     given = [key for key in _SOURCES if key in table]
     remedy = "give one of work (with bytes or intensity), formula, sdp, measurement"
     if not given:
-        raise table.wrong(None, "nothing says what it does", remedy)
+        raise table.wrong(None, "it does not say what the stage does", remedy)
     # Of a published load the intensity may be computed.
     if len(given) > 1 and given != ["formula", "sdp"]:
         raise table.wrong(given[1], f"{' and '.join(given)} both say what it does", remedy)
@@ -188,7 +188,7 @@ def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
                           "it has no traffic (a pure compute loop), and so no finite intensity",
                           'if that is meant, say kind = "compute"')  # fmt: skip
     if keys.kind is not None and (work if keys.kind == "copy" else moved):
-        raise table.wrong("kind", f"it is no pure {keys.kind}", "leave it out")
+        raise table.wrong("kind", f"it is not a pure {keys.kind}", "leave it out")
 
 
 def _plain(table: Table, keys: StageKeys, precision: str) -> Demand:
@@ -197,8 +197,9 @@ def _plain(table: Table, keys: StageKeys, precision: str) -> Demand:
     if (keys.bytes is None) == (keys.intensity is None):
         raise table.wrong(
             None if keys.bytes is None else "intensity",
-            "of bytes and intensity it must have one", "give the traffic at DRAM, such as \"5 GB\"",
-        )  # fmt: skip
+            "it needs either bytes or intensity, and not both",
+            'give the traffic at DRAM, such as bytes = "5 GB"',
+        )
     moved = keys.work / _intensity(table, keys) if keys.bytes is None else keys.bytes
     return _demand(precision, keys.work, moved)
 
@@ -244,7 +245,7 @@ def _by_formula(table: Table, keys: StageKeys, precision: str) -> Demand:
     if done.moved_bytes is None:
         raise table.wrong(
             "formula",
-            f"of {str(keys.formula)!r} the flop are known, and no formula of its bytes",
+            f"the formula {str(keys.formula)!r} gives flop only, and no bytes",
             "give bytes or intensity, measured or assumed",
         )
     return _demand(precision, done.flop, done.moved_bytes)
@@ -274,11 +275,11 @@ def _measured(name: str, table: Table, keys: StageKeys, around: Around) -> Read:
     """Return a stage that was measured."""
     for key in ("bytes", "intensity"):
         if key in table:
-            raise table.wrong(key, "its measurement has that", "leave it out")
+            raise table.wrong(key, "the measurement already gives it", "leave it out")
     named = keys.measurement
     assert named is not None
     if isinstance(named, str) and named.isdecimal():
-        raise table.wrong("measurement", f"{named!r} is no number of the archive, and no name",
+        raise table.wrong("measurement", f"{named!r} is neither a number of the archive nor a name",
                           "give one of 'ridgepoint list'")  # fmt: skip
     try:
         record = (

@@ -15,7 +15,7 @@ from ridgepoint.host.run import Run
 from ridgepoint.meters import Selection
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.region_times import RegionTime
-from ridgepoint.profiling.program import _with_time_of
+from ridgepoint.profiling.native_times import with_time_of
 from ridgepoint.profiling.timing import time_program
 
 # Main is inside for 2 s while it and others use 5 s of CPU time.
@@ -95,7 +95,7 @@ def test_there_is_no_doubt_where_all_threads_are_counted():
 def test_cores_busy_are_those_of_the_threads_that_are_counted(all_threads, cores_busy):
     """Roofs of all threads bound what all threads did."""
     selection = Selection(kind="region", name="solve", all_threads=all_threads)
-    alone = _with_time_of(selection, replace(MARKED, timed_regions=(SOLVE,)))
+    alone = with_time_of(selection, replace(MARKED, timed_regions=(SOLVE,)))
 
     assert alone.timed.runtime_s.median == 2.0
     assert alone.timed.cores_busy == cores_busy

@@ -10,26 +10,29 @@ from ridgepoint.core.counted import Counted
 from ridgepoint.core.errors import MeterUnavailable, TimedOut
 from ridgepoint.core.machine import Cache, Machine, caches_of
 from ridgepoint.core.measurement import Measurement, Timing
-from ridgepoint.core.timed import Timed, TimedRegion
+from ridgepoint.core.timed import Timed
 from ridgepoint.host import System, usable_cpus
 from ridgepoint.host.run import Output, Run, resolve
 from ridgepoint.host.standard_input import own_standard_input
-from ridgepoint.meters import Meter, Selection
+from ridgepoint.meters import Meter
 from ridgepoint.meters.engine import EngineMeter
 from ridgepoint.meters.first_choice import first_choice
-from ridgepoint.meters.sampling import Sampler
-from ridgepoint.meters.sampling.function_clock import FunctionNotEntered
 from ridgepoint.models.caches.capacity import ends_of
 from ridgepoint.models.plausibility import by_slowdown
 from ridgepoint.models.stays import time_within
 from ridgepoint.profiling.context import context_here
 from ridgepoint.profiling.counted_runs import CountedRuns, expected_time
-from ridgepoint.profiling.function_timing import time_function, whole_of
+from ridgepoint.profiling.native_times import (
+    NativeTimes,
+    is_function,
+    native_times,
+    with_time_in,
+    with_time_of,
+)
 from ridgepoint.profiling.repeats import Progress
-from ridgepoint.profiling.timing import Native, require_success, sample_program, time_program
+from ridgepoint.profiling.timing import Native, require_success
 
 _ALIKE = 0.01
-_SAMPLED = "function-sampled"
 
 
 def measure_program(
@@ -125,92 +128,85 @@ def measure_program(
             output=output,
             report=report,
         )
-        timed: Timed | None = None
-        regions: tuple[TimedRegion, ...] = ()
-        sampler: Sampler | None = None
-        no_samples: tuple[Caution, ...] = ()
-        part: Timed | None = None
+        times = NativeTimes()
         if not counts_only:
-            # The runs in which a function is timed are runs of the program too.
-            once = replace(native, repeat=1) if _is_function(meter.selection) else native
-            timed, regions = time_program(once, all_threads=_has_all_threads(meter.selection))
-            if functions:
-                sampler, no_samples = _sampler(native, timed)
-            elif meter.selection is not None and _is_function(meter.selection):
-                part, timed, sampler, no_samples = _time_in(meter.selection, native, timed)
+            times = native_times(native, meter.selection, functions=functions)
             if when_timed is not None:
-                known = Timing(
-                    command=tuple(command),
-                    timed=timed,
-                    context=context,
-                    cautions=no_samples,
-                    timed_regions=regions,
-                    sampled=None if sampler is None else sampler.sampled((), timed),
-                )
-                when_timed(known)
+                when_timed(times.timing(command, context))
         launch = CountedRuns(
             command=command,
             stdin=stdin,
-            output=output if timed is None else "discard",
+            output="discard" if times.timed is not None else output,
             timeout_s=timeout_s,
             limit_s=limit_s,
-            native_s=None if timed is None else timed.runtime_s.median,
+            native_s=times.runtime_s,
         )
         if when_counting is not None:
             meter, caches = when_counting(meter)
         elif caches is None:
             caches = System().caches
-        report(f"counting with {meter.name}: {_how_long(meter, timed)}", timed is None)
+        report(f"counting with {meter.name}: {_how_long(meter, times)}", times.timed is None)
         counted = meter.count(resolved, launch=launch, caches=caches)
-        again: Counted | None = None
-        not_again: tuple[Caution, ...] = ()
+
+        def recount(other: Meter) -> Counted:
+            return other.count(resolved, launch=launch, caches=())
+
+        repeated: tuple[Caution, ...] = ()
         if functions and meter.without_traffic is not None:
             report(f"counting again with {meter.name}, without caches", False)
-            again, not_again = _counted_again(meter.without_traffic, resolved, launch)
+            repeated = _counted_again(counted, meter.without_traffic, recount)
         elif (
-            _is_function(meter.selection)
-            and sampler is not None
-            and timed is not None
+            is_function(meter.selection)
+            and times.sampler is not None
             and isinstance(meter, EngineMeter)
         ):
             report("counting the whole program, to divide its samples", False)
-            everything = replace(meter.without_traffic, function=None, all_threads=False)
-            every = everything.count(resolved, launch=launch, caches=()).functions
-            part = time_within(sampler.sampled(every, timed), counted.functions, every)
-    native_status = None if timed is None else timed.exit_status
-    statuses = [run.exit_status for run in launch.runs] or [0]
-    status = next((known for known in statuses if known != native_status), statuses[-1])
-    if timed is None:
+            times = _divided(times, counted, meter, recount)
+    status = _exit_status(launch, times)
+    if times.timed is None:
         require_success(command, status, ignore_status=ignore_status)
     whole = Measurement(
         command=tuple(command),
         counted=counted,
-        timed=timed,
+        timed=times.timed,
         context=context,
         cautions=(
             *doubts,
-            *_status_cautions(
-                native_status,
-                counted=status,
-                sampled=() if sampler is None else [run.exit_status for run in sampler.runs],
-            ),
-            *no_samples,
-            *_too_fast(meter, counted, launch.runs, timed),
-            *not_again,
-            *(() if again is None else work_cautions(counted, again)),
+            *_status_cautions(times, counted=status),
+            *times.cautions,
+            *_too_fast(meter, counted, launch.runs, times.timed),
+            *repeated,
         ),
-        timed_regions=regions,
+        timed_regions=times.regions,
         sampled=(
-            sampler.sampled(counted.functions, timed)
-            if functions and sampler is not None and timed is not None
+            times.sampler.sampled(counted.functions, times.timed)
+            if functions and times.sampler is not None and times.timed is not None
             else None
         ),
     )
     if meter.selection is None or counts_only:
         return whole
-    if _is_function(meter.selection):
-        return _with_time_in(meter.selection, whole, part)
-    return _with_time_of(meter.selection, whole)
+    if is_function(meter.selection):
+        return with_time_in(meter.selection, whole, times.part)
+    return with_time_of(meter.selection, whole)
+
+
+def _divided(
+    times: NativeTimes, counted: Counted, meter: EngineMeter, recount: Callable[[Meter], Counted]
+) -> NativeTimes:
+    """Return times with that of a function, from samples, by what was executed within it."""
+    if times.timed is None or times.sampler is None:
+        return times
+    everything = replace(meter.without_traffic, function=None, all_threads=False)
+    every = recount(everything).functions
+    sampled = times.sampler.sampled(every, times.timed)
+    return replace(times, part=time_within(sampled, counted.functions, every))
+
+
+def _exit_status(launch: CountedRuns, times: NativeTimes) -> int:
+    """Return the status of the counted runs: of several, one that differs from the native runs."""
+    statuses = [run.exit_status for run in launch.runs] or [0]
+    return next((status for status in statuses if status != times.exit_status), statuses[-1])
 
 
 def _engine(machine: Machine | None) -> Meter:
@@ -256,80 +252,27 @@ def _too_fast(
     return tuple(by_slowdown(counted, runs[0].cpu_s - runs[0].system_s, timed))
 
 
-def _how_long(meter: Meter, timed: Timed | None) -> str:
+def _how_long(meter: Meter, times: NativeTimes) -> str:
     """Return how long counting will take, in words."""
-    if timed is None:
+    if times.runtime_s is None:
         return f"{meter.slowdown} times as long as a native run"
-    return expected_time(timed.runtime_s.median, meter.slowdown)
+    return expected_time(times.runtime_s, meter.slowdown)
 
 
 def _counted_again(
-    meter: Meter, command: Sequence[str], launch: CountedRuns
-) -> tuple[Counted | None, tuple[Caution, ...]]:
-    """Return what a second counted run did, or why it is not known: the first one's counts stay."""
+    first: Counted, meter: Meter, recount: Callable[[Meter], Counted]
+) -> tuple[Caution, ...]:
+    """Return what a second counted run makes doubtful of the first one, whose counts stay."""
     try:
-        return meter.count(command, launch=launch, caches=()), ()
+        return work_cautions(first, recount(meter))
     except TimedOut as error:
-        return None, (
+        return (
             Caution(
                 "not-counted-again",
                 f"it is not known whether two counted runs do the same work: {error.reason}",
                 error.remedy,
             ),
         )
-
-
-def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Caution, ...]]:
-    """Return samples of a program, or why there are none."""
-    try:
-        return sample_program(native, timed), ()
-    except MeterUnavailable as error:
-        return None, (
-            Caution("no-samples", f"functions are not timed: {error.reason}", error.remedy),
-        )
-
-
-def _time_in(
-    selection: Selection, native: Native, timed: Timed
-) -> tuple[Timed | None, Timed, Sampler | None, tuple[Caution, ...]]:
-    """Return the time in a function, and of the whole program where it was timed better.
-
-    Where it cannot be taken, samples that tell it less exactly, and why; or why not.
-    """
-    try:
-        return *time_function(native, selection), None, ()
-    except FunctionNotEntered as error:
-        # Samples would find nothing in it either.
-        return None, timed, None, (_time_unknown(selection, error.reason, error.remedy),)
-    except MeterUnavailable as error:
-        doubt = Caution(
-            _SAMPLED,
-            f"the time in {selection} was estimated from samples in user mode, because it "
-            f"cannot be measured at the function's beginning and end: {error.reason}",
-            error.remedy,
-        )
-    try:
-        sampler = sample_program(native, timed)
-    except MeterUnavailable as error:
-        remedy = f"{error.remedy}; or mark the same code as a region: --region"
-        return None, timed, None, (_time_unknown(selection, error.reason, remedy),)
-    # Of the whole there was one run so far, which found cold files.
-    return None, whole_of(sampler.runs), sampler, (doubt,)
-
-
-def _with_time_in(selection: Selection, whole: Measurement, part: Timed | None) -> Measurement:
-    """Return a measurement whose runtime is that of the function that was counted alone."""
-    doubts = whole.cautions
-    if part is None and any(caution.code == _SAMPLED for caution in doubts):
-        unknown = _time_unknown(
-            selection, "no sample lies in it", "name the function that contains the loop around it"
-        )
-        doubts = (*(caution for caution in doubts if caution.code != _SAMPLED), unknown)
-    return replace(whole, timed=part, timed_regions=(), cautions=doubts, whole=whole.timed)
-
-
-def _time_unknown(selection: Selection, reason: str, remedy: str) -> Caution:
-    return Caution("time-unknown", f"the time in {selection} is not known: {reason}", remedy)
 
 
 def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
@@ -361,49 +304,10 @@ def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
     )
 
 
-def _is_function(selection: Selection | None) -> bool:
-    return selection is not None and selection.kind == "function"
-
-
-def _has_all_threads(selection: Selection | None) -> bool:
-    return selection is not None and selection.all_threads
-
-
-def _with_time_of(selection: Selection, whole: Measurement) -> Measurement:
-    """Return a measurement whose runtime is that of the part that was counted alone."""
-    region = next(
-        (
-            timed_region
-            for timed_region in whole.timed_regions
-            if timed_region.name == selection.name
-        ),
-        None,
-    )
-    if whole.timed is not None and region is not None and region.runtime_s is not None:
-        cpu_s = region.cpu_s if selection.all_threads else region.busy_s
-        if cpu_s is not None:
-            timed = Timed(
-                runtime_s=region.runtime_s,
-                cpu_s=cpu_s,
-                exit_status=whole.timed.exit_status,
-                cautions=(*region.cautions, *whole.disturbances),
-                entries=region.entries,
-            )
-            return replace(whole, timed=timed, timed_regions=(), whole=whole.timed)
-    if region is None:
-        why = "not every native run entered it"
-        remedy = "check when its marks are executed in a native run"
-    else:
-        why = "several processes were in it at the same time, or one ended inside it"
-        remedy = "mark it in one process only"
-    unknown = Caution("time-unknown", f"the time of {selection} is not known: {why}", remedy)
-    return replace(whole, timed=None, timed_regions=(), cautions=(*whole.cautions, unknown))
-
-
-def _status_cautions(
-    native: int | None, *, counted: int, sampled: Sequence[int]
-) -> tuple[Caution, ...]:
-    others = [(counted, "counted"), *((code, "sampled") for code in sampled)]
+def _status_cautions(times: NativeTimes, *, counted: int) -> tuple[Caution, ...]:
+    native = times.exit_status
+    sampled = () if times.sampler is None else times.sampler.runs
+    others = [(counted, "counted"), *((run.exit_status, "sampled") for run in sampled)]
     differing = [(status, how) for status, how in others if status != native]
     if native is None or not differing:
         return ()

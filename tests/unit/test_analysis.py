@@ -81,7 +81,7 @@ def test_without_a_machine_there_are_counts_alone():
     found = analyse(MEASURED, None)
 
     assert found.placement is None
-    assert found.explained is found.verdict is found.hot_function is None
+    assert found.explained is found.of_ranks is found.hot_function is None
     assert (found.advice, found.alternatives) == ((), ())
     assert [one.placement for one in found.regions] == [None] * len(found.regions)
 

@@ -158,7 +158,7 @@ class Analysis(Presentable):
         return advice(self.subject, self._advised_parts())
 
     @cached_property
-    def verdict(self) -> Verdict | None:
+    def of_ranks(self) -> Verdict | None:
         """What bounds a distributed program; None: it is of one process, or there is no machine."""
         if self.machine is None or self.measurement.distributed is None:
             return None

@@ -15,6 +15,7 @@ from ridgepoint.core.documents import fields_of, plain
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.timed import Sampled
 from ridgepoint.models.analysis import Analysis, TimedPart
+from ridgepoint.models.conclusion import Conclusion
 from ridgepoint.models.condensed import condensed
 from ridgepoint.models.distributed import Verdict
 from ridgepoint.models.explanations import Explained
@@ -45,6 +46,7 @@ def report(analysis: Analysis) -> dict[str, Any]:
         "bound": _bound(placement),
         "issue": placement
         and fields_of(placement.issue, "per_cycle", "most_per_cycle", "time_s", "efficiency"),
+        "conclusion": analysis.conclusion and _concluded(analysis.conclusion),
         "time_explained": _explained(analysis.explained),
         "advice": analysis.advice,
         "functions": _functions(counted, analysis.functions),
@@ -57,7 +59,7 @@ def report(analysis: Analysis) -> dict[str, Any]:
         **fields_of(counted, "alternatives", "ends", "miss_curve"),
         "also": _also(counted.also),
         "working_sets": analysis.working_sets,
-        "distributed": _distributed(measurement, analysis.verdict),
+        "distributed": _distributed(measurement, analysis.of_ranks),
         "cautions": [
             {**plain(caution), "matters": matters(caution, placement)} for caution in cautions
         ],
@@ -72,7 +74,7 @@ _OF_COUNTS = (
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
     *("working_sets", "distributed", "ends", "issue", "coverage", "traffic_estimate"),
-    *("time_explained", "whole"),
+    *("time_explained", "whole", "conclusion"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 
@@ -115,6 +117,16 @@ def _distributed(measurement: Measurement, verdict: Verdict | None) -> dict[str,
         return None
     bounded = fields_of(verdict, "limit", "division", "network_s")
     return {**plain(measurement.distributed), **bounded}
+
+
+def _concluded(conclusion: Conclusion) -> dict[str, Any]:
+    """Return what the verdict says, as codes and numbers."""
+    following = conclusion.following
+    return {
+        "kind": conclusion.kind,
+        "following": following and dict(zip(("path", "gain"), following, strict=True)),
+        "reads_only": conclusion.reads_only,
+    }
 
 
 def _explained(explained: Explained | None) -> dict[str, Any] | None:

@@ -51,8 +51,8 @@ def ranks(analysis: Analysis) -> RenderableType:
     calls = _calls(whole)
     if calls is not None:
         parts.append(calls)
-    if analysis.verdict is not None:
-        parts.append(Text(sentence(analysis.verdict), style="bold"))
+    if analysis.of_ranks is not None:
+        parts.append(Text(sentence(analysis.of_ranks), style="bold"))
     return sections(*parts)
 
 
@@ -71,8 +71,8 @@ def ridgeline_notes(analysis: Analysis) -> list[str]:
     if measurement.timed is not None:
         runtime = format_si(measurement.timed.runtime_s.median, "s")
         notes.append(f"the slowest rank took {runtime}; the times here are lower bounds")
-    if analysis.verdict is not None:
-        notes.append(sentence(analysis.verdict))
+    if analysis.of_ranks is not None:
+        notes.append(sentence(analysis.of_ranks))
     return notes
 
 

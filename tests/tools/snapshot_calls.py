@@ -161,10 +161,11 @@ def _explained(written: Path) -> None:
 
 def _bops(_: Path) -> None:
     """Report what 'ridgepoint bops' counted from a source."""
-    from ridgepoint.cli.bops_report import document, tables
+    from ridgepoint.cli.bops import document
     from ridgepoint.cli.common import console
     from ridgepoint.core.documents import render
     from ridgepoint.meters.source.counts import FunctionOperations, LineOperations, SourceCounts
+    from ridgepoint.show.tables.bops_tables import bops_tables
 
     of_main = BasicOperations(arithmetic=100, compare=101, addressing=100)
     of_hash = BasicOperations(arithmetic=40, fp_arithmetic=20, logic=300)
@@ -187,7 +188,7 @@ def _bops(_: Path) -> None:
         processes=1,
     )  # fmt: skip
     for timed in (inputs.TRIAD.timed, None):
-        console().print(tables(("./hash", "words"), counts, timed, most=10))
+        console().print(bops_tables(("./hash", "words"), counts, timed, most=10))
     print(render(document(("./hash", "words"), counts, inputs.TRIAD.timed)), end="")
 
 

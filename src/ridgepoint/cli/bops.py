@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,7 @@ from ridgepoint.cli import common
 from ridgepoint.cli.cc import say
 
 if TYPE_CHECKING:
+    from ridgepoint.core.basic_operations import BasicOperations
     from ridgepoint.core.timed import Timed
     from ridgepoint.meters.source import SourceCounts
 
@@ -149,10 +150,35 @@ def _show(
     most: int,
     as_json: bool,
 ) -> None:
-    from ridgepoint.cli.bops_report import document, tables
     from ridgepoint.core.documents import render
+    from ridgepoint.show.tables.bops_tables import bops_tables
 
     if as_json:
         sys.stdout.write(render(document(command, counts, timed)))
     else:
-        common.console(stderr=True).print(tables(command, counts, timed, most=most))
+        common.console(stderr=True).print(bops_tables(command, counts, timed, most=most))
+
+
+def document(command: Sequence[str], counts: SourceCounts, timed: Timed | None) -> dict[str, Any]:
+    """Return the report as fields of a JSON object; rates in BOP/s, times in s."""
+    from ridgepoint.core.documents import fields_of, report
+
+    def done(operations: BasicOperations) -> dict[str, Any]:
+        return {"bops": operations.total, "classes": operations}
+
+    fields = {
+        "command": command,
+        **done(counts.operations),
+        "functions": [
+            {**fields_of(function, "name", "symbol", "file", "line"), **done(function.operations)}
+            for function in counts.functions
+        ],
+        "lines": [
+            {**fields_of(line, "file", "line"), **done(line.operations)} for line in counts.lines
+        ],
+        **fields_of(counts, "complete", "exit_status", "processes"),
+        **fields_of(timed, "runtime_s"),
+        "bops_per_s": counts.bop_per_s(timed),
+        "cautions": (*counts.cautions, *(() if timed is None else timed.cautions)),
+    }
+    return report("bops", fields)

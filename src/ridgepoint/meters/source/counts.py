@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.timed import Timed
 from ridgepoint.meters.source.table import SourceFunction, Table, as_operations
 
 
@@ -76,6 +77,12 @@ class SourceCounts:
     complete: bool
     processes: int
     cautions: tuple[Caution, ...] = ()
+
+    def bop_per_s(self, timed: Timed | None) -> float | None:
+        """Return its rate when it ran without counters so long; None: its time is unknown."""
+        if timed is None or not self.complete or not timed.runtime_s.median:
+            return None
+        return self.operations.total / timed.runtime_s.median
 
 
 def add_up(

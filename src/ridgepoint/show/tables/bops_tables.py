@@ -1,19 +1,17 @@
-"""What `ridgepoint bops` prints: a table, or one JSON object."""
+"""Basic operations counted from a source, for the terminal: by class, function and line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from ridgepoint.core.basic_operations import BasicOperations
-from ridgepoint.core.documents import fields_of, report
 from ridgepoint.core.timed import Timed
 from ridgepoint.core.units import format_si
-from ridgepoint.meters.source import SourceCounts
-from ridgepoint.show.tables.layout import caution_list
+from ridgepoint.meters.source.counts import SourceCounts
+from ridgepoint.show.tables.layout import caution_list, sections
 from ridgepoint.show.tables.parts_table import parts_table, share_cell
 from ridgepoint.show.words import file_names, printable, program_name, shown_symbol
 
@@ -29,38 +27,7 @@ _MADE_BY_COMPILER = "the compiler's own"
 """Stands in place of a file and a line."""
 
 
-def rate_bop_per_s(counts: SourceCounts, timed: Timed | None) -> float | None:
-    """Return basic operations per second of the native program; None: its time is unknown."""
-    if timed is None or not counts.complete or not timed.runtime_s.median:
-        return None
-    return counts.operations.total / timed.runtime_s.median
-
-
-def document(command: Sequence[str], counts: SourceCounts, timed: Timed | None) -> dict[str, Any]:
-    """Return the report as fields of a JSON object; rates in BOP/s, times in s."""
-    fields = {
-        "command": command,
-        **_done(counts.operations),
-        "functions": [
-            {**fields_of(function, "name", "symbol", "file", "line"), **_done(function.operations)}
-            for function in counts.functions
-        ],
-        "lines": [
-            {**fields_of(line, "file", "line"), **_done(line.operations)} for line in counts.lines
-        ],
-        **fields_of(counts, "complete", "exit_status", "processes"),
-        **fields_of(timed, "runtime_s"),
-        "bops_per_s": rate_bop_per_s(counts, timed),
-        "cautions": (*counts.cautions, *(() if timed is None else timed.cautions)),
-    }
-    return report("bops", fields)
-
-
-def _done(operations: BasicOperations) -> dict[str, Any]:
-    return {"bops": operations.total, "classes": operations}
-
-
-def tables(
+def bops_tables(
     command: Sequence[str], counts: SourceCounts, timed: Timed | None, *, most: int
 ) -> RenderableType:
     """Return the report as tables.
@@ -91,19 +58,14 @@ def tables(
         for line in counts.lines[:most]
     ]
     columns = ("BOPs", "share")
-    parts: list[RenderableType] = [
-        _title(command, counts, timed),
-        "",
-        parts_table("class", columns, classes),
-        "",
-        parts_table("function", columns, functions),
-        "",
-        parts_table("line", (*columns, "made of"), lines, words=["made of"]),
-    ]
     cautions = (*counts.cautions, *(() if timed is None else timed.cautions))
-    if cautions:
-        parts += ["", caution_list(cautions)]
-    return Group(*parts)
+    return sections(
+        _title(command, counts, timed),
+        parts_table("class", columns, classes),
+        parts_table("function", columns, functions),
+        parts_table("line", (*columns, "made of"), lines, words=["made of"]),
+        caution_list(cautions) if cautions else None,
+    )
 
 
 def _cells(bops: int, whole: int) -> dict[str, str]:
@@ -114,7 +76,7 @@ def _title(command: Sequence[str], counts: SourceCounts, timed: Timed | None) ->
     title = f"{counts.operations.total:,} BOPs in {printable(program_name(command))}"
     if not counts.complete:
         title += " (incomplete)"
-    rate = rate_bop_per_s(counts, timed)
+    rate = counts.bop_per_s(timed)
     if timed is not None and rate is not None:
         time_s = format_si(timed.runtime_s.median, "s")
         title += f", {time_s} without counters: {format_si(rate, 'BOP/s')}"

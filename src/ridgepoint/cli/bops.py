@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -150,11 +149,11 @@ def _show(
     most: int,
     as_json: bool,
 ) -> None:
-    from ridgepoint.core.documents import render
+    from ridgepoint.cli.bops_report import document
     from ridgepoint.show.tables.bops_tables import bops_tables
 
     if as_json:
-        sys.stdout.write(render(document(command, counts, timed)))
+        common.print_json(document(command, counts, timed))
     else:
         common.console(stderr=True).print(bops_tables(command, counts, timed, most=most))
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ridgepoint.cli.common import console
-from ridgepoint.core.documents import render, to_fields
+from ridgepoint.cli.common import console, print_json
+from ridgepoint.core.documents import to_fields
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.show.tables import network_table
 
@@ -15,7 +15,7 @@ from ridgepoint.show.tables import network_table
 def show_cluster(cluster: MeasuredCluster, *, as_json: bool) -> None:
     """Print a cluster on standard output."""
     if as_json:
-        sys.stdout.write(render(to_fields(cluster)))
+        print_json(to_fields(cluster))
     else:
         console().print(network_table.cluster(cluster))
     sys.stdout.flush()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.console import Console
 
+from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.progress import Progress
 from ridgepoint.core.errors import RidgepointError, reason_of
 from ridgepoint.core.machine import Cache, Machine
@@ -31,16 +32,6 @@ archive_option = click.option(
     help="Archive file.  [default: in the user's data folder, or $RIDGEPOINT_ARCHIVE]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-work_option = click.option(
-    "--work",
-    "metric",
-    type=click.Choice(["flop", "bops"]),
-    callback=lambda context, parameter, value: "bop" if value == "bops" else value,
-    help="Count its work in floating-point operations, or in basic operations, which are those of "
-    "integers too.  [default: bops where less than a twentieth of them are flop]",
-)
-"""Gives the command a `ridgepoint.models.work.Metric`, or None, called ``metric``."""
-
 label_option = click.option(
     "--name",
     "label",
@@ -49,15 +40,27 @@ label_option = click.option(
     help="Call the record NAME, by which 'show', 'plot' and --machine find it.",
 )
 note_option = click.option("--note", metavar="TEXT", help="Keep TEXT with the record.")
-kept_work_option = click.option(
-    "--work",
-    "metric",
-    type=click.Choice(["flop", "bops"]),
-    callback=lambda context, parameter, value: "bop" if value == "bops" else value,
-    help="Place it by floating-point operations or by basic operations (bops).  "
-    "[default: as it was measured]",
+
+
+def _work_option(what: str) -> Callable[[_Command], _Command]:
+    """Return the option that gives the command a `Metric`, or None, called ``metric``."""
+    return click.option(
+        "--work",
+        "metric",
+        type=click.Choice(["flop", "bops"]),
+        callback=lambda context, parameter, value: "bop" if value == "bops" else value,
+        help=what,
+    )
+
+
+work_option = _work_option(
+    "Count its work in floating-point operations, or in basic operations, which are those of "
+    "integers too.  [default: bops where less than a twentieth of them are flop]"
 )
-"""Gives the command a `ridgepoint.models.work.Metric`, or None, called ``metric``."""
+kept_work_option = _work_option(
+    "Place it by floating-point operations or by basic operations (bops).  "
+    "[default: as it was measured]"
+)
 
 # What is shown of a measurement, and where it is kept, is not what was asked of it; the machine is
 # a record of its own.
@@ -116,7 +119,7 @@ def seconds_option(name: str, what: str) -> Callable[[_Command], _Command]:
     return click.option(
         name,
         f"{name.removeprefix('--')}_s",
-        type=click.FloatRange(min=0, min_open=True),
+        type=NumberRange(min=0, min_open=True),
         metavar="SECONDS",
         help=what,
     )
@@ -132,6 +135,17 @@ def output_option(what: str) -> Callable[[_Command], _Command]:
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
         help=f"Write {what} to FILE: .svg, .png or .pdf by its ending. May be repeated.",
+    )
+
+
+def figures_option(what: str) -> Callable[[_Command], _Command]:
+    """Return the option for a folder of figures, which the command gets as ``folder``."""
+    return click.option(
+        "--figures",
+        "folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help=what,
     )
 
 
@@ -264,6 +278,13 @@ def caches_of_this_host(geometry: str | None) -> tuple[Cache, ...]:
         ),
         *(cache for cache in caches if cache.kind == "instruction"),
     )
+
+
+def print_json(fields: dict[str, Any]) -> None:
+    """Print a document on standard output."""
+    from ridgepoint.core.documents import render
+
+    sys.stdout.write(render(fields))
 
 
 def say(text: str) -> None:

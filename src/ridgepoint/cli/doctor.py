@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,27 +32,26 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
     """
     if tests_meters:
         return _selftest(archive_path, as_json=as_json)
-    from ridgepoint.core.documents import render, report
+    from ridgepoint.core.documents import report
     from ridgepoint.doctor import examine
     from ridgepoint.show.tables import for_terminal as tables
 
     findings = examine(archive_path)
     if as_json:
-        sys.stdout.write(render(report("doctor", {"findings": findings})))
+        common.print_json(report("doctor", {"findings": findings}))
     else:
         common.console().print(tables.doctor(findings))
     return 0
 
 
 def _selftest(archive_path: Path | None, *, as_json: bool) -> int:
-    from ridgepoint.core.documents import render
     from ridgepoint.doctor.selftest import selftest
 
     with common.progress() as shown:
         found = selftest(progress=shown.step)
         times = explained_times(archive_path, shown) if found.holds is not None else ()
     if as_json:
-        sys.stdout.write(render(_document(found, times)))
+        common.print_json(_document(found, times))
     else:
         from ridgepoint.show.tables.selftest_table import selftest_table
 

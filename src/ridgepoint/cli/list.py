@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -15,14 +14,14 @@ from ridgepoint.cli import common
 @common.archive_option
 def command(as_json: bool, archive_path: Path | None) -> None:
     """List what was kept: machines, clusters and measurements, oldest first."""
-    from ridgepoint.core.documents import render, report
+    from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive
     from ridgepoint.show.tables import for_terminal as tables
 
     with Archive(archive_path) as archive:
         records = archive.records()
     if as_json:
-        sys.stdout.write(render(report("list", {"records": records})))
+        common.print_json(report("list", {"records": records}))
     elif records:
         common.console().print(tables.records(records))
     else:

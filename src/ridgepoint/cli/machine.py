@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.numbers import NumberRange
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
@@ -31,7 +32,7 @@ _CONFIRMATIONS = 2
 @click.option(
     "--tolerance",
     "tolerance_percent",
-    type=float,
+    type=NumberRange(0, 100, max_open=True),
     metavar="PERCENT",
     help="With --check, how far a median may fall.  [default: 5]",
 )
@@ -220,13 +221,11 @@ def _explain(
 
 
 def _tolerance(percent: float | None, *, checks: bool) -> float:
-    """Return the tolerance as a share; refuse one that is impossible or has no use."""
+    """Return the tolerance as a share; refuse one that has no use."""
     from ridgepoint.models.comparison import TOLERANCE
 
     if percent is None:
         return TOLERANCE
     if not checks:
         raise click.UsageError("--tolerance has a meaning only with --check BASELINE")
-    if not 0 <= percent < 100:  # not click's range, which lets NaN through
-        raise click.BadParameter("must be at least 0 and below 100", param_hint="'--tolerance'")
     return percent / 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import click
 
@@ -11,6 +12,19 @@ from ridgepoint.core.units import parse_si
 
 _MOST = 2_000_000
 _BITS = 8.0
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers, none of which is nan: click takes that for a number within."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number that a user wrote."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail("nan is not a number", param, ctx)
+        return number
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:

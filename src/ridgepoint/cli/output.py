@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ridgepoint.cli.common import console
+from ridgepoint.cli.common import console, print_json
 from ridgepoint.core import documents
 from ridgepoint.core.documents import fields_of, render, to_fields
 from ridgepoint.core.errors import RidgepointError
@@ -39,7 +39,7 @@ _PLOT_LINES = 22
 def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False) -> None:
     """Print a machine on standard output."""
     if as_json:
-        sys.stdout.write(render(machine_fields(machine)))
+        print_json(machine_fields(machine))
     else:
         console().print(tables.machine(machine, every_caution=every_caution))
 
@@ -80,13 +80,13 @@ def show_comparison(
         "fell": comparison.count("fell"),
         "cautions": comparison.cautions,
     }
-    sys.stdout.write(render(documents.report("check", fields)))
+    print_json(documents.report("check", fields))
 
 
 def show_explanations(explanations: Sequence[Explanation], *, as_json: bool) -> None:
     """Print ceilings taken apart on standard output: all are of one kernel, or of like ones."""
     if as_json:
-        sys.stdout.write(render(_explained(explanations)))
+        print_json(_explained(explanations))
         return
     out = console()
     shown_codes = set()
@@ -149,7 +149,7 @@ def show_run(
         Whether to tell those in full, too, that could not change the verdict.
     """
     if as_json:
-        sys.stdout.write(render(report(analysis)))
+        print_json(report(analysis))
         return
     out = console(stderr=stderr)
     out.print(run_table.run(analysis, every_caution=every_caution))

@@ -40,12 +40,8 @@ _EXAMPLE = "imaging"
     help="Print an example file and stop: imaging (the default), memo, sdp-low or observation.",
 )
 @click.option("--published", is_flag=True, help="Print the published loads of SDP and stop.")
-@click.option(
-    "--figures",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Draw all figures there, in a folder for each pipeline if there are several.",
+@common.figures_option(
+    "Draw all figures there, in a folder for each pipeline if there are several."
 )
 @common.output_option("the roofline with the stages and where the time goes")
 @common.archive_option
@@ -152,9 +148,8 @@ def _print(
 ) -> None:
     if as_json:
         from ridgepoint.cli.pipeline_report import report
-        from ridgepoint.core.documents import render
 
-        sys.stdout.write(render(report(shown, observation)))
+        common.print_json(report(shown, observation))
         return
     from ridgepoint.show.tables.pipeline_table import observation_table, pipeline_table
 

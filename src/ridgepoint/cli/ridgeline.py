@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,13 +112,7 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
     help="Try every machine, network, number of nodes, batch and all-reduce; print "
     "what is fastest for each number of nodes.",
 )
-@click.option(
-    "--figures",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Draw all figures of the paper there.",
-)
+@common.figures_option("Draw all figures of the paper in FOLDER.")
 @common.output_option("the Ridgeline and the projected times")
 @common.json_option
 def command(
@@ -183,9 +176,8 @@ def _sweep(
     )
     if as_json:
         from ridgepoint.cli.ridgeline_report import sweep_report
-        from ridgepoint.core.documents import render
 
-        sys.stdout.write(render(sweep_report(front, machines, asked.steps, asked.inputs, overlap)))
+        common.print_json(sweep_report(front, machines, asked.steps, asked.inputs, overlap))
         return 0
     from ridgepoint.show.tables.ridgeline_table import front_table
 
@@ -249,9 +241,8 @@ def _draw(shown: Shown, *, outputs: tuple[Path, ...], folder: Path | None) -> No
 def _print(shown: Shown, *, as_json: bool) -> None:
     if as_json:
         from ridgepoint.cli.ridgeline_report import report
-        from ridgepoint.core.documents import render
 
-        sys.stdout.write(render(report(shown.ridgeline, shown.trajectories, shown.inputs)))
+        common.print_json(report(shown.ridgeline, shown.trajectories, shown.inputs))
         return
     from ridgepoint.show.tables.ridgeline_table import ridgeline_table
 

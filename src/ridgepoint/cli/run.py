@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 @click.option("--cold", is_flag=True, help="Empty the caches when that region begins, and ends.")
 @click.option(
     "--cores",
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     help="Cores whose roofs apply.  [default: those that the program kept busy]",
 )
 @click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.core.errors import RidgepointError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ _MOST_COMPARED = 20_000_000
 )
 @click.option(
     "--efficiency",
-    type=float,
+    type=NumberRange(0, 1, min_open=True),
     metavar="SHARE",
     help="Find the largest allocation with at least this efficiency.",
 )
@@ -97,13 +98,7 @@ _MOST_COMPARED = 20_000_000
     "nodes, cores, time_s[, size].",
 )
 @click.option("--slurm", is_flag=True, help="Print the lines that ask Slurm for what was found.")
-@click.option(
-    "--figures",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Write all figures of the paper's slides to FOLDER.",
-)
+@common.figures_option("Write all figures of the paper's slides to FOLDER.")
 @common.json_option
 @common.output_option("speed-up over nodes, or performance over the cores of one node,")
 def command(
@@ -159,11 +154,6 @@ def _study(
     from ridgepoint.cli import scale_inputs as inputs
     from ridgepoint.kept.runs import read_runs
 
-    efficiency = options["efficiency"]
-    if efficiency is not None and not 0 < efficiency <= 1:  # not click's range: it lets NaN through
-        raise click.BadParameter(
-            f"must be above 0 and at most 1, got {efficiency:g}", param_hint="'--efficiency'"
-        )
     runs = None if runs_file is None else read_runs(runs_file)
     law = inputs.law_named(case)
     if law is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from ridgepoint.cli import common
-from ridgepoint.core.documents import fields_of, plain, render, report
+from ridgepoint.core.documents import fields_of, plain, report
 from ridgepoint.models.scaling.allocation import Allocation
 from ridgepoint.models.scaling.fits import Fit
 from ridgepoint.models.scaling.study import ScalingStudy
@@ -15,7 +14,7 @@ from ridgepoint.models.scaling.study import ScalingStudy
 
 def show_json(study: ScalingStudy, *, law: bool) -> None:
     """Print a study as one JSON object on standard output."""
-    sys.stdout.write(render(_fields(study, law=law)))
+    common.print_json(_fields(study, law=law))
 
 
 def _fields(study: ScalingStudy, *, law: bool) -> dict[str, Any]:

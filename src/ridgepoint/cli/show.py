@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,7 @@ def command(
     TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
     name of a published machine. What was measured with --cores or --work is shown so again.
     """
-    from ridgepoint.core.documents import render, report
+    from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import kept, kept_record, last_record
 
@@ -48,9 +47,9 @@ def command(
             found = [kept_record(archive, last_record(archive))]
     if as_json and len(found) > 1:
         documents = [_document(one, metric) for one in found]
-        sys.stdout.write(render(report("records", {"records": documents})))
+        common.print_json(report("records", {"records": documents}))
     elif as_json:
-        sys.stdout.write(render(_document(found[0], metric)))
+        common.print_json(_document(found[0], metric))
     else:
         for number, one in enumerate(found):
             if number:

@@ -29,7 +29,7 @@ def show_timing(timing: Timing, *, as_json: bool, stderr: bool = False) -> None:
         Whether the report goes to standard error, since standard output is the program's.
     """
     if as_json:
-        sys.stdout.write(render(timing_report(timing)))
+        common.print_json(timing_report(timing))
     else:
         common.console(stderr=stderr).print(timing_table(timing))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print the paper's own tables, recomputed, and measure nothing.",
 )
-@options.figures_option("Draw the DC-Roofline and keep the results in FOLDER.")
+@common.figures_option("Draw the DC-Roofline and keep the results in FOLDER.")
 @options.from_option
 @options.output_option("the results", "FILE.json")
 @common.json_option
@@ -66,15 +66,12 @@ def command(
         _measured(chosen, archive_path) if source is None else results.read(source, DatacenterStudy)
     )
 
-    def draw() -> None:
-        if folder is not None:
-            _draw(study, folder)
-
     results.show_and_keep(
         study,
         as_json=as_json,
-        outputs=(output, folder and folder / results.FILE),
-        then=draw,
+        output=output,
+        folder=folder,
+        draw=lambda folder: _draw(study, folder),
     )
     return 2 if source is None and study.unmeasured else 0
 

@@ -73,7 +73,7 @@ def command(
         study = run_programs(
             names, ranks, size=size, threads=threads, launcher=launcher, report=shown.step
         )
-    results.show_and_keep(study, as_json=as_json, outputs=(output,))
+    results.show_and_keep(study, as_json=as_json, output=output)
     return 2 if study.unmeasured else 0
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.suite import options, results
 
 if TYPE_CHECKING:
@@ -41,14 +41,13 @@ def _stages() -> tuple[str, ...]:
 )
 @click.option(
     "--gain",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=NumberRange(0, 1, min_open=True),
     default=0.1,
     show_default=True,
     metavar="G",
-    callback=lambda context, parameter, value: _number(value),
     help="The share of a peak that a minor cycle removes.",
 )
-@options.figures_option("Image a known sky, and draw it in FOLDER; print which sources were found.")
+@common.figures_option("Image a known sky, and draw it in FOLDER; print which sources were found.")
 @options.output_option("the pipeline, for 'ridgepoint pipeline',", "FILE.toml")
 @common.device_option("Where it runs")
 @common.json_option
@@ -95,24 +94,13 @@ def command(
     with common.progress() as shown:
         study = place.measure(names, states=options.states(state), report=shown.step)
 
-    def describe() -> None:
+    # A pipeline that cannot be described shall not cost the user what was measured.
+    try:
+        results.show_and_keep(study, as_json=as_json)
+    finally:
         if output is not None and machine is not None:
             _write_pipeline(study, place, machine, output)
-
-    results.show_and_keep(study, as_json=as_json, then=describe)
     return 2 if study.unmeasured else 0
-
-
-def _number(value: float) -> float:
-    """Refuse what a range does not: it takes nan for a number within.
-
-    Raises
-    ------
-    click.BadParameter
-    """
-    if math.isnan(value):
-        raise click.BadParameter("nan is not a number")
-    return value
 
 
 def _require_for_a_gpu(context: click.Context, state: str) -> None:

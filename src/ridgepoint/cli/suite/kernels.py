@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--validate", "validates", is_flag=True, help="Print measured over expected work and traffic."
 )
-@options.figures_option(
+@common.figures_option(
     "Measure what the figures of the paper need, and draw them in FOLDER; with --from, only draw "
     "them."
 )
@@ -88,16 +88,13 @@ def command(
     else:
         study = results.read(source, KernelStudy)
 
-    def draw() -> None:
-        if folder is not None:
-            _draw(study, folder, per_cycle=per_cycle)
-
     results.show_and_keep(
         study,
         as_json=as_json,
         table=(lambda: validation(validate(study.results))) if validates else None,
-        outputs=(output, folder and folder / results.FILE),
-        then=draw,
+        output=output,
+        folder=folder,
+        draw=lambda folder: _draw(study, folder, per_cycle=per_cycle),
     )
     return _status(study) if validates else 0
 

@@ -44,17 +44,6 @@ def threads_option(summary: str, **options: Any) -> Callable[[Command], Command]
     )
 
 
-def figures_option(summary: str) -> Callable[[Command], Command]:
-    """Return the option for a folder of figures."""
-    return click.option(
-        "--figures",
-        "folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="FOLDER",
-        help=summary,
-    )
-
-
 def output_option(what: str, metavar: str) -> Callable[[Command], Command]:
     """Return the option for a file of results, whose folder must be there before any is measured.
 

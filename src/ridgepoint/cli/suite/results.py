@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     Kept = TypeVar("Kept", bound=Study)
 
-FILE = "results.json"
+_FILE = "results.json"
 """In a folder of figures: what they were drawn from."""
 
 
@@ -26,8 +25,9 @@ def show_and_keep(
     *,
     as_json: bool,
     table: Callable[[], RenderableType] | None = None,
-    outputs: Iterable[Path | None] = (),
-    then: Callable[[], None] = lambda: None,
+    output: Path | None = None,
+    folder: Path | None = None,
+    draw: Callable[[Path], None] = lambda folder: None,
 ) -> None:
     """Print results and keep them: what stops one does not cost the user the other.
 
@@ -35,27 +35,30 @@ def show_and_keep(
     ----------
     study : Study
     as_json : bool
-        Print the document that `outputs` get, instead of a table.
+        Print the document that `output` gets, instead of a table.
     table : callable or None
         Returns what to print; None: the suite's own table.
-    outputs : iterable of Path or None
-        Files to write the results to. None: not to be written.
-    then : callable
-        What else is made of the results. It is called even if they cannot be printed.
+    output : Path or None
+        File to write the results to; None: not to be written.
+    folder : Path or None
+        Folder of figures, which gets the results too; None: nothing is drawn.
+    draw : callable
+        Draws the figures in the folder. It is called even if the results cannot be printed.
     """
-    from ridgepoint.core.documents import render, to_fields
+    from ridgepoint.core.documents import to_fields
     from ridgepoint.show.tables.studies import study_table
 
     try:
         if as_json:
-            sys.stdout.write(render(to_fields(study)))
+            common.print_json(to_fields(study))
         else:
             common.console().print(study_table(study) if table is None else table())
     finally:
-        for path in outputs:
-            if path is not None:
-                write(study, path)
-        then()
+        if output is not None:
+            write(study, output)
+        if folder is not None:
+            write(study, folder / _FILE)
+            draw(folder)
 
 
 def read(source: Path, kind: type[Kept]) -> Kept:

@@ -37,6 +37,8 @@ _ROOM = 1.6
 _MOST_NAMED = 8
 _MOST_MARKED = 60
 _LONGEST_TICK = 16
+VARIABLES = {"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}
+"""What the units of work of a trajectory differ in, as the name of an axis."""
 
 
 def ridgeline_page(
@@ -58,37 +60,37 @@ def ridgeline_page(
     """
     plane, beyond = ridgeline_chart(ridgeline, trajectories)
     times = times_chart(ridgeline, trajectories[-1])
-    said = [*notes]
+    own_notes = [*notes]
     if beyond:
         more = f" and {len(beyond) - _MOST_NAMED} more" if len(beyond) > _MOST_NAMED else ""
-        said.append(f"drawn at the edge, beyond which they lie: "
+        own_notes.append(f"drawn at the edge, beyond which they lie: "
                     f"{'; '.join(beyond[:_MOST_NAMED])}{more}")  # fmt: skip
     if len(trajectories) > 1:
-        said.append(f"projected times: of {trajectories[-1].name}")
+        own_notes.append(f"projected times: of {trajectories[-1].name}")
     if any(not np.all(trajectories[-1].placed.times_s[region]) for region in REGIONS):
-        said.append("times of 0 s are left out")
+        own_notes.append("times of 0 s are left out")
     if ridgeline.overlap != "full":
         how = (
             "do not overlap"
             if ridgeline.overlap == "none"
             else f"overlap, k = {ridgeline.overlap:g}"
         )
-        said.append(f"the times {how}: regions show what takes longest")
+        own_notes.append(f"the times {how}: regions show what takes longest")
     if len(ridgeline.machines) > 1:
-        said.append("of several machines, the slowest at each resource makes the regions")
-    return Page(charts=(plane, times), columns=2, notes=tuple(said))
+        own_notes.append("of several machines, the slowest at each resource makes the regions")
+    return Page(charts=(plane, times), columns=2, notes=tuple(own_notes))
 
 
-def times_chart(ridgeline: Ridgeline, one: Trajectory) -> Chart:
+def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     """Return the projected time of every resource, and bands of what bounds."""
-    at, ticks = positions(one)
-    placed = one.placed
+    at, ticks = positions(trajectory)
+    placed = trajectory.placed
     times = {region: np.atleast_1d(placed.times_s[region]) for region in REGIONS}
     total = np.atleast_1d(placed.time_s)
     shown = [float(t) for t in (*np.concatenate(list(times.values())), *total) if t > 0]
     y_limits = decades(shown, room=_ROOM)
     x_limits = (at[0] / math.sqrt(2), at[-1] * math.sqrt(2))
-    joined = one.variable != "point"
+    joined = trajectory.variable != "point"
     lines = [
         time_line(region, at, seconds, region, is_joined=joined)
         for region, seconds in times.items()
@@ -100,10 +102,10 @@ def times_chart(ridgeline: Ridgeline, one: Trajectory) -> Chart:
         title="Projected time",
         subtitle="of each resource, on one node; colours as on the plane: what bounds",
         x=Axis(
-            label={"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}[one.variable],
+            label=VARIABLES[trajectory.variable],
             limits=x_limits,
             ticks=ticks,
-            is_slanted=one.variable == "point",
+            is_slanted=trajectory.variable == "point",
         ),
         y=log_axis("Projected time", y_limits, lambda value: si_text(value, "s")),
         areas=_bands(
@@ -114,21 +116,22 @@ def times_chart(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     )
 
 
-def positions(one: Trajectory) -> tuple[list[float], Ticks]:
+def positions(trajectory: Trajectory) -> tuple[list[float], Ticks]:
     """Return where the units of work stand on an axis of their own, and the ticks.
 
     Numbers that grow stand where they are; anything else stands evenly.
     """
-    numbers = [float(label) for label in one.labels] if one.variable != "point" else []
+    is_of_names = trajectory.variable == "point"
+    numbers = [] if is_of_names else [float(label) for label in trajectory.labels]
     grows = all(a < b for a, b in pairwise(numbers))
-    at = numbers if numbers and grows else [2.0**index for index in range(len(one.labels))]
+    at = numbers if numbers and grows else [2.0**index for index in range(len(trajectory.labels))]
     ticks: list[tuple[float, str]] = []
     span = max(math.log2(at[-1] / at[0]), 1.0)
-    for place, label in zip(at, one.labels, strict=True):
+    for place, label in zip(at, trajectory.labels, strict=True):
         text = printable(label)
         text = text if len(text) <= _LONGEST_TICK else f"{text[: _LONGEST_TICK - 1]}…"
         # Wide enough apart for their texts, which are slanted if they are names.
-        needed = 0.04 if one.variable == "point" else 0.0195 * max(len(text), 2)
+        needed = 0.04 if is_of_names else 0.0195 * max(len(text), 2)
         if not ticks or math.log2(place / ticks[-1][0]) / span >= needed:
             ticks.append((place, text))
     return at, tuple(ticks)

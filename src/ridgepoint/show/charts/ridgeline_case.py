@@ -11,7 +11,7 @@ from ridgepoint.models.ridgeline import Region, Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
 from ridgepoint.show.axes import decades, log_axis, si_text, with_prefix
 from ridgepoint.show.chart import Axis, Chart, Interval, Label, Line
-from ridgepoint.show.charts.ridgeline import line_entries, positions, time_line
+from ridgepoint.show.charts.ridgeline import VARIABLES, line_entries, positions, time_line
 from ridgepoint.show.charts.ridgeline_plane import (
     frame_corners,
     machines_line,
@@ -26,27 +26,27 @@ _LEFT = 0.05
 """Of the knee: so far to its left a roofline is seen at least."""
 
 
-def case_study(ridgeline: Ridgeline, one: Trajectory) -> dict[str, Chart]:
+def case_study(ridgeline: Ridgeline, trajectory: Trajectory) -> dict[str, Chart]:
     """Return the figures of a trajectory, by name: 4a, 4b, 4c and network.
 
     Parameters
     ----------
     ridgeline : Ridgeline
-    one : Trajectory
+    trajectory : Trajectory
     """
     return {
-        "4a": _intensities(ridgeline, one),
-        "4b": _roofline(ridgeline, one),
-        "4c": _computing_or_summing(ridgeline, one),
-        "network": _network_roofline(ridgeline, one),
+        "4a": _intensities(ridgeline, trajectory),
+        "4b": _roofline(ridgeline, trajectory),
+        "4c": _computing_or_summing(ridgeline, trajectory),
+        "network": _network_roofline(ridgeline, trajectory),
     }
 
 
-def _intensities(ridgeline: Ridgeline, one: Trajectory) -> Chart:
+def _intensities(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     """Return arithmetic intensity over the batch, and the machine's balance."""
-    at, ticks = positions(one)
+    at, ticks = positions(trajectory)
     balance = ridgeline.ridge.arithmetic_intensity
-    values = np.atleast_1d(one.placed.arithmetic_intensity)
+    values = np.atleast_1d(trajectory.placed.arithmetic_intensity)
     places = tuple((x, float(y)) for x, y in zip(at, values, strict=True) if 0 < y < math.inf)
     x_limits = _ends(at)
     y_limits = decades([balance, *(y for _, y in places)], room=_ROOM)
@@ -56,7 +56,7 @@ def _intensities(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     return Chart(
         title="Arithmetic intensity",
         subtitle=machines_line(ridgeline),
-        x=Axis(label=_over(one), limits=x_limits, ticks=ticks),
+        x=Axis(label=VARIABLES[trajectory.variable], limits=x_limits, ticks=ticks),
         y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
         areas=tuple(
             region_area(region, frame_corners((x_limits, ends)), f"{region}-bound")
@@ -73,28 +73,28 @@ def _intensities(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     )
 
 
-def _roofline(ridgeline: Ridgeline, one: Trajectory) -> Chart:
+def _roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     """Return the roofline, which knows no network, with the trajectory on it."""
     return _roofline_over(
         ridgeline,
-        one,
+        trajectory,
         title="Roofline, which knows no network",
         x_label=y_label(ridgeline),
         knee=ridgeline.ridge.arithmetic_intensity,
-        intensities=np.atleast_1d(one.placed.arithmetic_intensity).tolist(),
+        intensities=np.atleast_1d(trajectory.placed.arithmetic_intensity).tolist(),
         attained=lambda x: float(ridgeline.attainable(math.inf, x)),
-        limiters=np.atleast_1d(one.placed.roofline_limiter).tolist(),
+        limiters=np.atleast_1d(trajectory.placed.roofline_limiter).tolist(),
         slope="memory",
     )
 
 
-def _network_roofline(ridgeline: Ridgeline, one: Trajectory) -> Chart:
+def _network_roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     """Return the compute-network roofline, which knows no memory, with the trajectory below it."""
-    placed = one.placed
+    placed = trajectory.placed
     rates = np.atleast_1d(placed.performance).tolist()
     return _roofline_over(
         ridgeline,
-        one,
+        trajectory,
         title="Compute-network roofline",
         x_label=f"Network intensity I_N [{ridgeline.unit}/byte]",
         knee=ridgeline.ridge.network_intensity,
@@ -108,7 +108,7 @@ def _network_roofline(ridgeline: Ridgeline, one: Trajectory) -> Chart:
 
 def _roofline_over(
     ridgeline: Ridgeline,
-    one: Trajectory,
+    trajectory: Trajectory,
     *,
     title: str,
     x_label: str,
@@ -152,16 +152,16 @@ def _roofline_over(
             ),
         ),
         marks=tuple(
-            region_mark(limiters[index], (x, heights[index]), printable(one.labels[index]))
+            region_mark(limiters[index], (x, heights[index]), printable(trajectory.labels[index]))
             for index, x in seen.items()
         ),
     )
 
 
-def _computing_or_summing(ridgeline: Ridgeline, one: Trajectory) -> Chart:
+def _computing_or_summing(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     """Return the time of a node's own work and that of what it exchanges."""
-    at, ticks = positions(one)
-    times = {region: np.atleast_1d(each) for region, each in one.placed.times_s.items()}
+    at, ticks = positions(trajectory)
+    times = {region: np.atleast_1d(each) for region, each in trajectory.placed.times_s.items()}
     own = np.maximum(times["compute"], times["memory"])
     seen = [float(t) for t in (*own, *times["network"]) if t > 0]
     x_limits, y_limits = _ends(at), decades(seen, room=_ROOM)
@@ -173,15 +173,11 @@ def _computing_or_summing(ridgeline: Ridgeline, one: Trajectory) -> Chart:
     return Chart(
         title="What takes longer",
         subtitle=machines_line(ridgeline),
-        x=Axis(label=_over(one), limits=x_limits, ticks=ticks),
+        x=Axis(label=VARIABLES[trajectory.variable], limits=x_limits, ticks=ticks),
         y=log_axis("Projected time", y_limits, lambda value: si_text(value, "s")),
         lines=lines,
         key=line_entries(lines),
     )
-
-
-def _over(one: Trajectory) -> str:
-    return {"batch": "Batch", "nodes": "Nodes", "point": "Unit of work"}[one.variable]
 
 
 def _ends(at: Sequence[float]) -> Interval:

@@ -47,30 +47,34 @@ def save_all(
     last = trajectories[-1]
     for name, figure in (explained(ridgeline) | case_study(ridgeline, last)).items():
         save(figure, folder / f"{name}.svg")
-    both = ridgeline_page(ridgeline, [_larger(ridgeline, one) for one in trajectories], notes=notes)
+    both = ridgeline_page(
+        ridgeline, [_larger(ridgeline, trajectory) for trajectory in trajectories], notes=notes
+    )
     save(both, folder / "6.svg")
     for name, chart in zip(("6a", "6b"), both.charts, strict=True):
         save(replace(both, charts=(chart,), columns=1), folder / f"{name}.svg")
 
 
-def _larger(ridgeline: Ridgeline, one: Trajectory) -> Trajectory:
+def _larger(ridgeline: Ridgeline, trajectory: Trajectory) -> Trajectory:
     """Return the part that Fig. 6 shows: batches from 256 on, if there are several."""
-    if one.variable != "batch" or one.batch is None:
-        return one
-    kept = [index for index, batch in enumerate(one.batch) if batch >= _FIRST_BATCH]
+    if trajectory.variable != "batch" or trajectory.batch is None:
+        return trajectory
+    kept = [index for index, batch in enumerate(trajectory.batch) if batch >= _FIRST_BATCH]
     if len(kept) < _LEAST:
-        return one
+        return trajectory
     return replace(
-        one,
-        labels=tuple(one.labels[index] for index in kept),
+        trajectory,
+        labels=tuple(trajectory.labels[index] for index in kept),
         placed=ridgeline.place_demand(
             Demand(
                 {
-                    name: np.broadcast_to(amount, len(one.batch))[kept]
-                    for name, amount in one.placed.bound.demand.amounts.items()
+                    name: np.broadcast_to(amount, len(trajectory.batch))[kept]
+                    for name, amount in trajectory.placed.bound.demand.amounts.items()
                 }
             )
         ),
-        batch=tuple(one.batch[index] for index in kept),
-        nodes=None if one.nodes is None else tuple(one.nodes[index] for index in kept),
+        batch=tuple(trajectory.batch[index] for index in kept),
+        nodes=None
+        if trajectory.nodes is None
+        else tuple(trajectory.nodes[index] for index in kept),
     )

@@ -46,21 +46,23 @@ def ridgeline_chart(
     x_limits, y_limits = _frame(ridgeline, trajectories)
     limits = (x_limits, y_limits)
     dots, beyond, paths = [], [], []
-    for one in trajectories:
-        own = [_dot(one, index, limits) for index in range(len(one.labels))]
+    for trajectory in trajectories:
+        own = [_dot(trajectory, index, limits) for index in range(len(trajectory.labels))]
         named = _evenly(len(own), _MOST_DOTS)
         # Of a trajectory the rest is its path; single points are all there, a few with names.
         dots += [
             dot if index in named else replace(dot, label=None)
             for index, (dot, _) in enumerate(own)
-            if index in named or one.variable == "point"
+            if index in named or trajectory.variable == "point"
         ]
-        kind = "" if one.variable == "point" else f"{one.variable} "
-        of = f"{one.name}: " if one.name else ""
+        kind = "" if trajectory.variable == "point" else f"{trajectory.variable} "
+        of = f"{trajectory.name}: " if trajectory.name else ""
         beyond += [f"{of}{kind}{dot.name} ({why})" for dot, why in own if why]
         inside = tuple(dot.at for dot, why in own if not why)
-        if one.variable != "point" and len(inside) > 1:
-            paths.append(Line(kind="path", places=inside, label=Label(one.name), name=one.name))
+        if trajectory.variable != "point" and len(inside) > 1:
+            paths.append(
+                Line(kind="path", places=inside, label=Label(trajectory.name), name=trajectory.name)
+            )
     chart = Chart(
         title=f"Ridgeline{_OVER[trajectories[0].variable] if trajectories else ''}",
         subtitle=machines_line(ridgeline),
@@ -168,10 +170,10 @@ def iso_lines(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
 def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
     """Return the limits: ridge point and points, in whole decades."""
     ridge = ridgeline.ridge
-    limits = []
+    limits, placed = [], [trajectory.placed for trajectory in trajectories]
     for middle, own in (
-        (ridge.memory_intensity, [one.placed.memory_intensity for one in trajectories]),
-        (ridge.arithmetic_intensity, [one.placed.arithmetic_intensity for one in trajectories]),
+        (ridge.memory_intensity, [units.memory_intensity for units in placed]),
+        (ridge.arithmetic_intensity, [units.arithmetic_intensity for units in placed]),
     ):
         values = np.concatenate([np.atleast_1d(each) for each in own])
         near = (values >= middle / _FARTHEST) & (values <= middle * _FARTHEST)
@@ -182,9 +184,9 @@ def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
     return limits[0], limits[1]
 
 
-def _dot(one: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
+def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
     """Return a unit of work on the plane, and why it is drawn at the edge; empty: it is not."""
-    placed = one.placed
+    placed = trajectory.placed
     x = float(np.atleast_1d(placed.memory_intensity)[index])
     y = float(np.atleast_1d(placed.arithmetic_intensity)[index])
     edge: Edge | None = None
@@ -206,7 +208,7 @@ def _dot(one: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
         why = [f"I_M {shown_intensity(x)}, I_A {shown_intensity(y)}"]
     at = (min(max(x, left), right), min(max(y, bottom), top))
     region: Region = np.atleast_1d(placed.limiter)[index].item()
-    dot = region_mark(region, at, printable(one.labels[index]), edge=edge)
+    dot = region_mark(region, at, printable(trajectory.labels[index]), edge=edge)
     return dot, ", ".join(why) if edge else ""
 
 

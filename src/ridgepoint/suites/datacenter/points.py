@@ -58,16 +58,16 @@ def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoin
     results : sequence of DatacenterResult
         Those that could not be measured, and those for comparison, are left out.
     """
-    found: dict[str, dict[str, WorkloadPoint]] = {}
-    for one in results:
-        point = None if one.case.is_traditional else _point(one)
+    of_names: dict[str, dict[str, WorkloadPoint]] = {}
+    for result in results:
+        point = None if result.case.is_traditional else _point(result)
         if point is None:
             continue
-        known = found.setdefault(point.name, {})
+        known = of_names.setdefault(point.name, {})
         fastest = known.get(point.form)
         if fastest is None or point.runtime_s.median < fastest.runtime_s.median:
             known[point.form] = point
-    return tuple(point for forms in found.values() for point in forms.values())
+    return tuple(point for forms in of_names.values() for point in forms.values())
 
 
 def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, ...]]:
@@ -96,17 +96,17 @@ def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, 
     return of_panels[0], of_panels[1]
 
 
-def _point(one: DatacenterResult) -> WorkloadPoint | None:
-    measured = one.measurement
+def _point(result: DatacenterResult) -> WorkloadPoint | None:
+    measured = result.measurement
     if measured is None or measured.timed is None:
         return None
     traffic, counts = measured.traffic_at("dram"), measured.counted.counts
-    bop = one.basic_operations
+    bop = result.basic_operations
     if bop is None or traffic is None or traffic.total_bytes is None:
         return None
     return WorkloadPoint(
-        name=one.case.title,
-        form="original" if one.case.step == "original" else "optimised",
+        name=result.case.title,
+        form="original" if result.case.step == "original" else "optimised",
         bop=bop,
         flop=counts.work_flop,
         dram_bytes=traffic.total_bytes,

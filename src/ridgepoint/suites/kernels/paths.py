@@ -165,14 +165,14 @@ def _placed(
     """Return the points of every path, under its smallest case, and why others are missing."""
     groups: dict[tuple[str, int, str], dict[Case, PathPoint]] = {}
     reasons: dict[str, list[str]] = {}
-    for one in sorted(results, key=lambda result: result.case.n):
-        point = _point(one, direction, work)
+    for result in sorted(results, key=lambda result: result.case.n):
+        point = _point(result, direction, work)
         if isinstance(point, str):
-            reasons.setdefault(point, []).append(str(one.case))
+            reasons.setdefault(point, []).append(str(result.case))
         else:
-            key = one.case.workload, one.case.threads, one.case.state
-            groups.setdefault(key, {})[one.case] = point
-    order = list(dict.fromkeys(_key(one.case) for one in results))
+            key = result.case.workload, result.case.threads, result.case.state
+            groups.setdefault(key, {})[result.case] = point
+    order = list(dict.fromkeys(_key(result.case) for result in results))
     ordered = [groups[key] for key in order if key in groups]
     return (
         {next(iter(group)): list(group.values()) for group in ordered},
@@ -184,12 +184,14 @@ def _key(case: Case) -> tuple[str, int, str]:
     return case.workload, case.threads, case.state
 
 
-def _point(one: Result, direction: Direction, work: Work) -> PathPoint | str:
+def _point(result: Result, direction: Direction, work: Work) -> PathPoint | str:
     """Return a result's point, not framed yet, or why it has none."""
-    measurement = one.measurement
+    measurement = result.measurement
     if measurement is None:
-        return one.failure or "it was not measured"
-    flop = measurement.counted.counts.work_flop if work == "measured" else one.expected.pseudo_flop
+        return result.failure or "it was not measured"
+    flop = (
+        measurement.counted.counts.work_flop if work == "measured" else result.expected.pseudo_flop
+    )
     if not flop:
         return "it has no pseudo flop" if work == "pseudo" else "no floating-point work"
     if measurement.timed is None:
@@ -199,7 +201,7 @@ def _point(one: Result, direction: Direction, work: Work) -> PathPoint | str:
     if moved is None:
         return "its DRAM traffic is unknown"
     return PathPoint(
-        n=one.case.n,
+        n=result.case.n,
         intensity=flop / moved if moved else math.inf,
         performance=measurement.timed.runtime_s.map(lambda seconds: flop / seconds),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ridgepoint.core.estimate import Estimate
@@ -103,21 +103,6 @@ def dc_page(
         for work, own in (("bop", points), ("fp64", points if flop_points is None else flop_points))
     ]
     in_bop, in_flop = panels
-    own_notes = []
-    if any(point.form == "optimised" for point in points):
-        own_notes.append("hollow: original, filled: optimised")
-    ridges = ", ".join(
-        f"{ridge.intensity:.2g} {RESOURCES[ridge.work].unit}/byte"
-        for panel in panels
-        for ridge in panel.ridges
-    )
-    own_notes.append(f"ridge points: {ridges}")
-    if any(point.runtime_s.n > 1 for point in points):
-        own_notes.append("error bars: quartiles of performance")
-    own_notes += _measured_names(machine)
-    beyond = dict.fromkeys((*in_bop.beyond, *in_flop.beyond))
-    if beyond:
-        own_notes.append(f"at the right edge, no DRAM traffic: {', '.join(beyond)}")
     return Page(
         charts=tuple(panel.chart for panel in panels),
         columns=2,
@@ -129,8 +114,28 @@ def dc_page(
             )
             for index, (name, summary) in enumerate(in_bop.summaries.items())
         ),
-        notes=(*notes, *own_notes),
+        notes=(*notes, *_notes(machine, points, panels)),
     )
+
+
+def _notes(
+    machine: Machine, points: Sequence[WorkloadPoint], panels: Sequence[_Panel]
+) -> Iterator[str]:
+    """Yield what faces, bars and roofs mean, and which points have no place of their own."""
+    if any(point.form == "optimised" for point in points):
+        yield "hollow: original, filled: optimised"
+    ridges = ", ".join(
+        f"{ridge.intensity:.2g} {RESOURCES[ridge.work].unit}/byte"
+        for panel in panels
+        for ridge in panel.ridges
+    )
+    yield f"ridge points: {ridges}"
+    if any(point.runtime_s.n > 1 for point in points):
+        yield "error bars: quartiles of performance"
+    yield from _measured_names(machine)
+    beyond = dict.fromkeys(name for panel in panels for name in panel.beyond)
+    if beyond:
+        yield f"at the right edge, no DRAM traffic: {', '.join(beyond)}"
 
 
 def dc_chart(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -85,15 +85,7 @@ def paths_chart(
     x_limits, y_limits = _frame(seen, [point for path in paths for point in path.points])
     cores = sorted({path.cores for path in paths})
     roofs = roofs_along(seen, direction, cores=cores)
-    unit, ridges = _UNITS[work], ridge_points(roofs)
-    own_notes = [*([_key_note(work)] if paths else []), *missing]
-    own_notes += _beyond(paths, direction, x_limits[1])
-    if any((path.best_share or 0) > ABOVE_ROOF for path in paths):
-        own_notes.append("above 100 %: the simulated traffic, or the ceiling, is off")
-    if not seen.knows("dram"):
-        own_notes.append(f"no {_bandwidth(direction)} of this machine is known")
-    elif max(cores, default=1.0) > 1 and not _has_slope_beside(roofs):
-        own_notes.append("fewer cores reach nearly the same bandwidth: it is drawn once")
+    unit, ridges, right_edge = _UNITS[work], ridge_points(roofs), x_limits[1]
     right = _cycle_axis(y_limits, clock_hz, unit) if clock_hz is not None else None
     return Chart(
         title=title,
@@ -103,30 +95,45 @@ def paths_chart(
         right=right,
         lines=(
             *roof_lines(roofs, x_limits=x_limits, y_limits=y_limits),
-            *(
-                line
-                for index, path in enumerate(paths)
-                for line in _lines(path, index, x_limits[1])
-            ),
+            *(line for index, path in enumerate(paths) for line in _lines(path, index, right_edge)),
         ),
         marks=(
             *ridge_marks(ridges),
             *(
                 mark
                 for index, path in enumerate(paths)
-                for mark in _marks(path, index, x_limits[1], unit)
+                for mark in _marks(path, index, right_edge, unit)
             ),
         ),
-        key=tuple(
-            Entry(
-                text=f"{path.name}, {path_summary(path, unit)}",
-                ink=index,
-                shape=theme.shape_of(index),
-            )
-            for index, path in enumerate(paths)
+        key=tuple(_entry(path, index, unit) for index, path in enumerate(paths)),
+        notes=(
+            *notes,
+            *([_key_note(work)] if paths else []),
+            *missing,
+            *_beyond(paths, direction, right_edge),
+            *_roof_notes(paths, roofs, direction),
+            *([ridge_note(ridges)] if ridges else []),
         ),
-        notes=(*notes, *own_notes, *([ridge_note(ridges)] if ridges else [])),
     )
+
+
+def _roof_notes(
+    paths: Sequence[Path], roofs: Sequence[ShownRoof], direction: Direction
+) -> Iterator[str]:
+    """Yield what must be known of the roofs over the paths."""
+    if any((path.best_share or 0) > ABOVE_ROOF for path in paths):
+        yield "above 100 %: the simulated traffic, or the ceiling, is off"
+    slopes = [roof for roof in roofs if not roof.is_peak]
+    if not slopes:
+        yield f"no {_bandwidth(direction)} of this machine is known"
+    elif max((path.cores for path in paths), default=1.0) > 1 and not _has_slope_beside(roofs):
+        yield "fewer cores reach nearly the same bandwidth: it is drawn once"
+
+
+def _entry(path: Path, index: int, unit: str) -> Entry:
+    """Return a path's row of the key."""
+    text = f"{path.name}, {path_summary(path, unit)}"
+    return Entry(text=text, ink=index, shape=theme.shape_of(index))
 
 
 def shown_size(path: Path, n: int) -> str:

@@ -16,7 +16,7 @@ from ridgepoint.models.roofs import (
 )
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, used_precisions, work_by_resource
 from ridgepoint.show.axes import widened
-from ridgepoint.show.chart import Chart, Entry, Interval
+from ridgepoint.show.chart import Chart, Entry, Interval, Mark
 from ridgepoint.show.charts.program_marks import SHAPES, ProgramMarks
 from ridgepoint.show.charts.roof_lines import (
     intensity_axis,
@@ -72,7 +72,6 @@ def roofline_chart(
         ProgramMarks.of(index, Subject(name=measured_name(analysis.measurement), analysis=analysis))
         for index, analysis in enumerate(analyses)
     ]
-    several = len(programs) > 1
     roofs, cores, roof_notes = _roofs(machine, metric, programs)
     x_limits, y_limits = _frame(machine, metric, roofs, programs)
     pointed = [program for program in programs if program.points]
@@ -82,7 +81,6 @@ def roofline_chart(
         roofs, x_limits=x_limits, y_limits=y_limits, letters=letters if len(pointed) > 1 else None
     )
     own_lines = (line for program in programs for line in program.lines(x_limits, y_limits))
-    points = [mark for program in programs for mark in program.marks(x_limits, several=several)]
     say_cores = len({program.subject.placement.cores for program in pointed}) > 1
     unit = WORK_UNITS[metric]
     return Chart(
@@ -91,18 +89,7 @@ def roofline_chart(
         x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
         y=performance_axis(y_limits, f"Performance [{unit}/s]"),
         lines=(*lines, *own_lines),
-        # From the back to the front; what is over the traffic of DRAM lies on all others.
-        marks=(
-            *ridge_marks(ridges),
-            *(mark for program in programs for mark in program.limit_marks(x_limits)),
-            *(mark for mark in points if mark.face == "hollow"),
-            *(
-                mark
-                for program in programs
-                for mark in program.part_marks(x_limits, several=several)
-            ),
-            *(mark for mark in points if mark.face != "hollow"),
-        ),
+        marks=(*ridge_marks(ridges), *_marks(programs, x_limits)),
         key=tuple(_key(programs, say_cores=say_cores)),
         notes=(
             *roof_notes,
@@ -112,6 +99,18 @@ def roofline_chart(
         ),
         drawing_notes=tuple(_drawing_notes(programs)),
     )
+
+
+def _marks(programs: Sequence[ProgramMarks], x_limits: Interval) -> Iterator[Mark]:
+    """Yield all marks of programs, from the back to the front: over DRAM's traffic comes last."""
+    several = len(programs) > 1
+    points = [mark for program in programs for mark in program.marks(x_limits, several=several)]
+    for program in programs:
+        yield from program.limit_marks(x_limits)
+    yield from (mark for mark in points if mark.face == "hollow")
+    for program in programs:
+        yield from program.part_marks(x_limits, several=several)
+    yield from (mark for mark in points if mark.face != "hollow")
 
 
 def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:

@@ -161,7 +161,7 @@ def show_run(
         show_plot(roofline_chart(machine, [analysis]), stderr=stderr)
         if measurement.counted.miss_curve is not None:
             out.print()
-            show_miss_curve(measurement, machine, stderr=stderr)
+            show_plot(miss_curve_chart(measurement, machine), stderr=stderr)
 
 
 def write_run(analysis: Analysis, outputs: Sequence[Path]) -> None:
@@ -223,28 +223,29 @@ def show_plot(chart: Chart, *, stderr: bool) -> None:
     out.file.write(text)
 
 
-def show_miss_curve(measurement: Measurement, machine: Machine, *, stderr: bool) -> None:
-    """Print a measurement's miss curve as text, as wide as `show_plot` does.
+def draw_chart(chart: Chart, outputs: Sequence[Path]) -> None:
+    """Write a chart to each file; without one, print it as text."""
+    if outputs:
+        save_figure(chart, outputs)
+    else:
+        show_plot(chart, stderr=False)
+
+
+def miss_curve_of(measurement: Measurement, machine: Machine) -> Chart:
+    """Return a measurement's miss curve as a chart.
 
     Raises
     ------
     RidgepointError
         If it has none.
     """
-    _require_miss_curve(measurement)
-    show_plot(miss_curve_chart(measurement, machine), stderr=stderr)
-
-
-def write_miss_curve(measurement: Measurement, machine: Machine, path: Path) -> None:
-    """Write a measurement's miss curve to a file, in the format of its ending.
-
-    Raises
-    ------
-    RidgepointError
-        If it has none, or the file cannot be written.
-    """
-    _require_miss_curve(measurement)
-    save_figure(miss_curve_chart(measurement, machine), [path])
+    if measurement.counted.miss_curve is None:
+        raise RidgepointError(
+            f"cannot draw a miss curve of {printable(program_name(measurement.command))!r}",
+            reason="none was asked for when it was measured",
+            remedy="measure it again with 'ridgepoint run --miss-curve'",
+        )
+    return miss_curve_chart(measurement, machine)
 
 
 def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
@@ -259,20 +260,8 @@ def write_latency(machine: Machine, outputs: Sequence[Path]) -> None:
         console().print(latency_table(machine))
         return
     from ridgepoint.show.charts.latency import latency_chart
-    from ridgepoint.show.draw_mpl import save
 
-    chart = latency_chart(machine)
-    for path in outputs:
-        save(chart, path)
-
-
-def _require_miss_curve(measurement: Measurement) -> None:
-    if measurement.counted.miss_curve is None:
-        raise RidgepointError(
-            f"cannot draw a miss curve of {printable(program_name(measurement.command))!r}",
-            reason="none was asked for when it was measured",
-            remedy="measure it again with 'ridgepoint run --miss-curve'",
-        )
+    save_figure(latency_chart(machine), outputs)
 
 
 def save_figure(chart: Chart | Page, outputs: Sequence[Path]) -> None:

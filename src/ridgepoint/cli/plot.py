@@ -13,7 +13,9 @@ from ridgepoint.cli import common
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
+    from ridgepoint.kept.archive import Archive
     from ridgepoint.models.work import Metric
 
 
@@ -53,34 +55,12 @@ def command(
     Each is a number or a name of 'ridgepoint list'. On the terminal, or with -o to a file. A
     machine alone draws its roofs.
     """
-    from ridgepoint.cli.output import (
-        save_figure,
-        show_miss_curve,
-        show_plot,
-        write_latency,
-        write_miss_curve,
-    )
+    from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import kept_measurement, last_record, named_machine
-    from ridgepoint.models.analysis import analyse
-    from ridgepoint.show.charts.roofline import roofline_chart
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
-        kind = "machine" if latency else "measurement"
-        named = latency and machine_name is not None
-        records = [archive.require(one) for one in targets]
-        records = records or ([] if named else [last_record(archive, kind)])
-        machine = None if machine_name is None else named_machine(archive, machine_name)
-        measurements = []
-        for record in records:
-            if record.kind == "machine":
-                machine = machine or archive.machine(record.id)
-                continue
-            measurement, its_machine = kept_measurement(archive, record)
-            measurements.append(measurement)
-            machine = machine or its_machine
-    assert machine is not None  # every record gave one
+        machine, measurements = _kept(archive, targets, machine_name, of_machine=latency)
     if latency:
         if miss_curve or measurements:
             raise click.UsageError(
@@ -88,22 +68,49 @@ def command(
                 "program nor --miss-curve"
             )
         write_latency(machine, outputs)
-        return
-    if miss_curve:
+    elif miss_curve:
         if len(measurements) != 1:
             raise click.UsageError("--miss-curve draws one measurement: give one number of them")
-        for path in outputs:
-            write_miss_curve(measurements[0], machine, path)
-        if not outputs:
-            show_miss_curve(measurements[0], machine, stderr=False)
-        return
-    metric = metric or _metric_of(measurements)
-    analyses = [analyse(each, machine, metric=metric) for each in measurements]
-    figure = roofline_chart(machine, analyses, metric=metric)
-    if outputs:
-        save_figure(figure, outputs)
+        draw_chart(miss_curve_of(measurements[0], machine), outputs)
     else:
-        show_plot(figure, stderr=False)
+        _draw_roofline(machine, measurements, metric or _metric_of(measurements), outputs)
+
+
+def _kept(
+    archive: Archive, targets: Sequence[str], machine_name: str | None, *, of_machine: bool
+) -> tuple[Machine, list[Measurement]]:
+    """Return the machine to draw on, and the measurements; without a target the last record's.
+
+    A machine that is named goes before those of the records, and the first record's before others.
+    """
+    from ridgepoint.kept.lookup import kept_measurement, last_record, named_machine
+
+    records = [archive.require(target) for target in targets]
+    if not records and not (of_machine and machine_name is not None):
+        records = [last_record(archive, "machine" if of_machine else "measurement")]
+    machine = None if machine_name is None else named_machine(archive, machine_name)
+    measurements = []
+    for record in records:
+        if record.kind == "machine":
+            machine = machine or archive.machine(record.id)
+            continue
+        measurement, its_machine = kept_measurement(archive, record)
+        measurements.append(measurement)
+        machine = machine or its_machine
+    assert machine is not None  # every record gave one
+    return machine, measurements
+
+
+def _draw_roofline(
+    machine: Machine, measurements: Sequence[Measurement], metric: Metric, outputs: Sequence[Path]
+) -> None:
+    """Draw measurements on a machine's roofline; say on standard error if a roof is missing."""
+    from ridgepoint.cli.output import draw_chart
+    from ridgepoint.models.analysis import analyse
+    from ridgepoint.show.charts.roofline import roofline_chart
+
+    analyses = [analyse(measurement, machine, metric=metric) for measurement in measurements]
+    draw_chart(roofline_chart(machine, analyses, metric=metric), outputs)
     if metric == "bop" and not machine.knows("bop"):
         print(
             f"ridgepoint: {machine.name!r} has no bop ceiling, so the roof of basic operations is "
@@ -121,7 +128,7 @@ def _metric_of(measurements: Sequence[Measurement]) -> Metric:
     click.BadParameter
         If that differs: a figure has one axis.
     """
-    metrics = {one.metric for one in measurements} or {"flop"}
+    metrics = {measurement.metric for measurement in measurements} or {"flop"}
     if len(metrics) > 1:
         raise click.BadParameter(
             "some were measured with --work bops and some without: say which to draw, "

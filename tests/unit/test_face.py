@@ -91,3 +91,30 @@ def test_import_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == ""
+
+
+def test_every_name_that_charts_offer_is_there_and_type_checkers_see_it():
+    """As of the package itself: a table of names, and imports for type checkers."""
+    from ridgepoint import charts
+
+    tree = ast.parse(Path(charts.__file__).read_text())
+    checking = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.asname
+        for node in checking.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    seen |= {node.targets[0].id for node in checking.body if isinstance(node, ast.Assign)}
+
+    assert all(getattr(charts, name) is not None for name in charts.__all__)
+    assert seen - {None} == names_of(charts)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_documentation_draws_with_charts_that_are_offered(page):
+    """Wherever an example writes ``charts.name``."""
+    from ridgepoint import charts
+
+    for block in BLOCK.findall(page.read_text()):
+        assert set(re.findall(r"\bcharts\.(\w+)", block)) <= names_of(charts)

@@ -1,11 +1,13 @@
 """Charts: what they are is drawn, labels find room of their own, and bytes stay the same."""
 
+import io
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 
 from ridgepoint.show.axes import (
     decade_ticks,
@@ -169,6 +171,15 @@ def test_no_row_ends_at_a_no_break_space():
     assert wrapped("where x\u00a0=\u00a03.65", text_width("where x = ", 9), 9) == [
         "where", "x\u00a0=\u00a03.65"
     ]  # fmt: skip
+
+
+def test_rows_end_within_a_picture_in_a_notebook():
+    """Of few dots per inch; here hinted letters would be 4 % wider than measured."""
+    note = " ".join(f"fp64 0.{digits}" for digits in range(11, 99))
+    figure = drawn(replace(EMPTY, notes=(note,)), width_in=5.25)
+    image = imread(io.BytesIO(figure._repr_png_()))
+
+    assert (image[:, -3:, :3] == 1).all()
 
 
 def everything():

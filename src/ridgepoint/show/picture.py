@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
+HINTING = "no_hinting"
+"""Hinted, letters of few dots are up to 4 % wider than those by which rows were measured."""
 _DOTS_PER_INCH = 110
 
 
@@ -17,5 +20,6 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()
-        self.savefig(content, format="png", dpi=_DOTS_PER_INCH)
+        with mpl.rc_context({"text.hinting": HINTING}):
+            self.savefig(content, format="png", dpi=_DOTS_PER_INCH)
         return content.getvalue()

@@ -50,6 +50,8 @@ def picture(make: Callable[[], Figure], kind: str) -> bytes:
     """Return a picture as the content of a file of a kind, such as ``svg``; see `write`."""
     import matplotlib as mpl
 
+    from ridgepoint.show.picture import HINTING
+
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     content = io.BytesIO()
     with mpl.rc_context(), warnings.catch_warnings():
@@ -58,6 +60,7 @@ def picture(make: Callable[[], Figure], kind: str) -> bytes:
         mpl.rcdefaults()
         # Text stays text in SVG; fonts of type 3 in PDF are refused by many journals.
         fixed = {"svg.hashsalt": "ridgepoint", "svg.fonttype": "none", "pdf.fonttype": 42}
+        fixed["text.hinting"] = HINTING
         mpl.rcParams.update(fixed)  # type: ignore[arg-type]
         make().savefig(content, format=kind, dpi=200, metadata=undated)
     return content.getvalue()

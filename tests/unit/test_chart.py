@@ -166,6 +166,13 @@ def test_rows_hold_every_word_and_fit():
     assert len(rows) > 2
 
 
+def test_no_row_begins_with_per_cent():
+    """A number stays with it."""
+    assert wrapped("it reaches 23 % of it", text_width("it reaches 23", 9), 9) == [
+        "it reaches", "23 % of it"
+    ]  # fmt: skip
+
+
 def test_no_row_ends_at_a_no_break_space():
     """An equation stays in one row."""
     assert wrapped("where x\u00a0=\u00a03.65", text_width("where x = ", 9), 9) == [
@@ -285,6 +292,7 @@ def test_ticks_are_at_round_values_within_the_limits():
     assert [value for value, _ in linear_ticks((0.0, 1.0), str)] == [0, 0.2, 0.4, 0.6, 0.8, 1]
     assert [value for value, _ in linear_ticks((3.1, 4.4), str)] == [3.5, 4.0]
     assert linear_ticks((0.0, 0.3), plain_number)[-1] == (0.3, "0.3")
+    assert all(log_ticks((x / 1.6, x * 1.6), str) for x in (1.0, 3.2, 3.9, 7.0, 8.9))
     assert decimal_ticks((1.0, 1.2), most=3) == ((1.0, "1.0"), (1.1, "1.1"), (1.2, "1.2"))
     assert [text for _, text in decimal_ticks((0.0, 6e6), most=4)][-1] == "6000000"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 _MEASURED_AT = 100.0
+_PER_CENT = "\u00a0%"
 
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
@@ -16,16 +17,16 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
 def wrapped(text: str, width: float, size: float) -> list[str]:
     """Return a text in rows that fit a width; a word that is wider has a row of its own.
 
-    What a no-break space joins is one word.
+    What a no-break space joins is one word, and so is a number with its per cent.
     """
     rows = [""]
-    for word in text.replace("\n", " ").split(" "):
+    for word in text.replace("\n", " ").replace(" %", _PER_CENT).split(" "):
         longer = f"{rows[-1]} {word}" if rows[-1] else word
         if rows[-1] and text_width(longer, size) > width:
             rows.append(word)
         else:
             rows[-1] = longer
-    return rows
+    return [row.replace(_PER_CENT, " %") for row in rows]
 
 
 @lru_cache(maxsize=4096)

@@ -14,8 +14,8 @@ from ridgepoint.show.theme import PALETTE, shape_of
 from ridgepoint.show.words import place_of
 
 _HEIGHT = 0.72
-_ROOM = 1.3
-"""Factor around what is drawn."""
+_ROOM = 1.6
+"""Factor around what is drawn: wide enough that an axis has a tick, whatever the value."""
 _MOST_SIZES = 7
 
 

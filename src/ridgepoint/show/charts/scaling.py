@@ -34,8 +34,8 @@ _LEAST_CORES = 32
 """Up to which the slides' figures go at least."""
 # Of the highest curve: room above it.
 _ABOVE = 1.6
-# Below the lowest limit or curve, so that it is not the axis.
-_BELOW = 0.7
+# Below the lowest limit or curve, so that it is not the axis, and that there always is a tick.
+_BELOW = 0.6
 _HEIGHT = 0.62
 _SHARES: Interval = (0.0, 1.05)
 

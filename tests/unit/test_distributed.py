@@ -142,6 +142,11 @@ def test_parts_of_a_range_differ_by_one_at_most(size, parts):
             "--batch 2 is too few",
         ),
         ("-----\nThere are not enough slots available.\n-----\n", "There are not enough slots"),
+        (
+            "mlp: error: --batch 2 is too few\n[host:0515] PMIX ERROR: PMIX_ERR_UNREACH in file "
+            "pmix_server.c at line 3146\n-----\nprterun detected that ...\n-----\n",
+            "--batch 2 is too few",
+        ),
         ("", ""),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 
@@ -23,6 +24,9 @@ LIMIT_S = 600.0
 """For one run, unless told otherwise."""
 
 _GRACE_S = 5.0
+_NOISE = re.compile(r"\[\S+:\d+\] PMIX ERROR")
+"""What Open MPI says of its own connections once a rank has ended."""
+
 _SHARING_NAP_S = "1e-4"
 
 
@@ -188,7 +192,7 @@ def _run(whole: Sequence[str], limit_s: float, name: str) -> Answer:
 
 def _reason(errors: str) -> str:
     """Return what a program said last before the launcher began to say that it ended."""
-    lines = errors.splitlines()
+    lines = [line for line in errors.splitlines() if not _NOISE.match(line)]
     before = [line.strip() for line in _before_rule(lines) if line.strip()]
     complaints = before or [
         line.strip() for line in lines if line.strip() and set(line.strip()) != {"-"}

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from core_inputs import COUNTS, MACHINE, MEASUREMENT, machine_of, measured
@@ -333,3 +334,39 @@ def test_lines_of_json_are_those_of_what_is_written(before, after, keys):
     text = json.dumps([*before, value, after], indent=1)
 
     assert line_of(text, (len(before), *path)) == (text[: text.index('"sought')].count("\n") + 1)
+
+
+def places(value, path=()):
+    """Yield where each value within a value stands."""
+    keys = range(len(value)) if isinstance(value, list) else value
+    for key in keys if isinstance(value, dict | list) else ():
+        yield (*path, key)
+        yield from places(value[key], (*path, key))
+
+
+DOCUMENTS = [(kept, json.loads(encode(kept))) for kept in (MACHINE, MEASUREMENT)]
+
+
+@given(st.sampled_from(DOCUMENTS), st.data())
+def test_whatever_stands_anywhere_is_read_or_refused_where_it_stands(document, data):
+    """By its field, or by what holds it, where it does not go with another field."""
+    kept, sound = document
+    place = data.draw(st.sampled_from([*places(sound)]))
+    fields = json.loads(json.dumps(sound))
+    around = fields
+    for step in place[:-1]:
+        around = around[step]
+    around[place[-1]] = data.draw(parts | st.floats(allow_nan=False, allow_infinity=False))
+    text = json.dumps(fields, indent=1)
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)[1:]
+
+    try:
+        decode(text, type(kept), origin="mine.json")
+    except InvalidDocument as error:
+        reason = error.reason
+    else:
+        return
+    assert "\n" not in reason
+    if place not in {("schema",), ("kind",)}:
+        named = re.match(r"line \d+(?:, ([^:]*))?: ", reason)[1] or ""
+        assert path.startswith(named) or named.startswith(path)

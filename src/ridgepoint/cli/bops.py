@@ -149,7 +149,6 @@ def _show(
     most: int,
     as_json: bool,
 ) -> None:
-    from ridgepoint.cli.bops_report import document
     from ridgepoint.show.tables.bops_tables import bops_tables
 
     if as_json:

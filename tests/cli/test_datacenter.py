@@ -95,13 +95,13 @@ def test_without_a_compiler_nothing_long_begins(cli, monkeypatch, tmp_path):
 
     assert (status, out) == (2, "")
     assert len(err.splitlines()) == 1
-    assert "no C++ compiler is here; install g++" in err
+    assert "there is no C++ compiler; install g++" in err
 
 
 @pytest.mark.usefixtures("nothing_long")
 @pytest.mark.parametrize(
     ("option", "said"),
-    [("-o", "there is no folder"), ("--figures", "cannot make the folder")],
+    [("-o", "there is no folder"), ("--figures", "cannot create the folder")],
 )
 def test_a_place_that_cannot_be_written_to_is_refused_before_anything_long(cli, option, said):
     """And not after minutes of measuring, which would be lost."""

@@ -146,7 +146,7 @@ def test_kernels_need_a_gpu_to_be_bounded_by(cli):
     status, _, err = cli("run", "--meter", "ncu", "--", "true")
 
     assert status == 2
-    assert "say whose roofs bound the kernels" in err
+    assert "whose roofs bound the kernels" in err
 
 
 @pytest.mark.parametrize("options", [("--functions",), ("--region", "a"), ("--miss-curve",)])

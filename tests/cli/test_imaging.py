@@ -42,7 +42,7 @@ def measured(monkeypatch):
         (["imaging", "--gain", "nan"], "'--gain'"),
         (["imaging", "--gain", "x"], "'--gain'"),
         (["imaging", "--threads", "99999"], "CPUs may be used"),
-        (["imaging", "hogbom", "-o", "p.toml"], "a pipeline needs all stages: name none"),
+        (["imaging", "hogbom", "-o", "p.toml"], "a pipeline needs all stages"),
         (["imaging", "-o", "missing/p.toml"], "there is no folder 'missing'"),
         (["imaging", "--validate"], "--validate"),
         (["imaging", "--mpi", "2"], "--mpi"),

@@ -59,7 +59,7 @@ def test_a_measurement_without_a_miss_curve_is_refused_with_a_remedy(cli, kept):
     status, _, err = cli("plot", "--miss-curve", kept[1])
 
     assert status == 2
-    assert "none was asked for" in err
+    assert "measured without one" in err
     assert "ridgepoint run --miss-curve" in err
     assert err.count("\n") == 1
 
@@ -70,4 +70,4 @@ def test_miss_curves_of_two_measurements_are_not_drawn_together(cli, kept):
         status, _, err = cli("plot", "--miss-curve", *numbers)
 
         assert status == 2
-        assert "draws one measurement" in err
+        assert "draws a single measurement" in err

@@ -66,7 +66,7 @@ def test_cores_and_work_are_shown_again_as_they_were_measured(cli):
     assert json.loads(cli("show", "3", "--work", "flop", "--json")[1])["work_is"]["metric"] == (
         "flop"
     )
-    refused(cli("plot", "2", "3"), "'--work'", "say which to draw")
+    refused(cli("plot", "2", "3"), "'--work'", "--work flop or --work bops")
     assert cli("plot", "2", "3", "--work", "flop")[0] == 0
 
 

@@ -99,15 +99,15 @@ def test_a_kept_cluster_of_these_hosts_bounds_without_being_named(cli, runner):
         (("--mpi", "0"), "x>=1"),
         (("--mpi", "-3"), "x>=1"),
         (("--mpi", "many"), "not a valid integer"),
-        (("--mpi", "2", "--functions"), "--functions: not supported"),
-        (("--mpi", "2", "--region", "a"), "--region: not supported"),
-        (("--mpi", "2", "--what-if", "l1=32k:8"), "--what-if: not supported"),
+        (("--mpi", "2", "--functions"), "--functions cannot be used"),
+        (("--mpi", "2", "--region", "a"), "--region cannot be used"),
+        (("--mpi", "2", "--what-if", "l1=32k:8"), "--what-if cannot be used"),
         (("--mpi", "2", "--meter", "both"), "by engine, native or perf"),
-        (("--mpi", "2", "--meter", "perf", "--no-traffic"), "simulate nothing"),
+        (("--mpi", "2", "--meter", "perf", "--no-traffic"), "do not simulate caches"),
         (("--launcher", "mpirun -n {ranks}"), "needs the number of ranks"),
         (("--mpi", "2", "--launcher", "mpirun"), "where the number of ranks belongs"),
         (("--mpi", "2", "--launcher", "no-such {ranks}"), "there is no 'no-such'"),
-        (("--mpi", "2", "-o", "figure.gif"), "names no format"),
+        (("--mpi", "2", "-o", "figure.gif"), "does not name a format"),
     ],
 )
 def test_wrong_uses_are_one_line_and_nothing_is_run(cli, arguments, message):
@@ -130,5 +130,5 @@ def test_what_was_kept_stays_when_a_host_lacks_something(cli, node, runner):
 
     assert status == 2
     assert "engine on a: there is no valgrind; install it" in err
-    assert "Nothing is kept" not in cli("list")[1]
+    assert "No results are kept" not in cli("list")[1]
     assert len(json.loads(cli("list", "--json")[1])["records"]) == 2

@@ -174,13 +174,13 @@ def test_figures_are_written(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name a CASE"),
+        ((), "give a CASE"),
         (("sort", "--size", "9"), "there is no 'sort'; there are scalar-product"),
         (("fft",), "give the size of the problem with --size"),
         (("fft", "--size", "0", *NODE), "must be at least 1"),
         (("fft", "--size", "nan", *NODE), "a formula may contain numbers"),
         (("fft", "--size", "-4", *NODE), "must be finite and >= 0"),
-        (("fft", "--size", "9"), "nothing says how fast a node is"),
+        (("fft", "--size", "9"), "speed of a node is not known"),
         (("fft", "--size", "9", "--core-rate", "8Gflop/s"), "give --memory"),
         (("fft", "--size", "9", "--core-rate", "8"), "write 8Gflop/s"),
         (("fft", "--size", "9", "--core-rate", "0flop/s"), "is not a rate > 0"),
@@ -194,7 +194,7 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", *NODE, "--efficiency", "nan"), "'--efficiency'"),
         (("fft", "--size", "9", *NODE, "--overlap", "0.5"), "must be full, none or a number"),
         (("fft", "--size", "9", *NODE, "--precision", "dram"), "there is no 'dram'"),
-        (("fft", "--size", "9", *NODE, "--op", "1"), "instead of a CASE"),
+        (("fft", "--size", "9", *NODE, "--op", "1"), "replace a CASE"),
         (
             ("fft", "--size", "9", "--machine", "e5645", "--core-rate", "1Gflop/s"),
             "cannot be combined",
@@ -202,13 +202,13 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", "--machine", "e5645", "--cores", "7"), "e5645 has 6 cores, not 7"),
         (("fft", "--size", "9", "--machine", "none.json"), "cannot read 'none.json' as a machine"),
         (("fft", "--size", "9", *NODE, "--slurm", "--json"), "give one"),
-        (("fft", "--size", "9", *NODE, "-o", "a.gif"), "names no format"),
+        (("fft", "--size", "9", *NODE, "-o", "a.gif"), "does not name a format"),
         (("fft", "--size", "9", "--fit", "none.csv"), "no such file"),
         (("--op", "__import__('os')", *NODE), "a formula may contain numbers"),
         (("--op", "2*n", *NODE), "give the size"),
         (("--op", "0", *NODE), "must be > 0"),
         (("--op", "1e9", "--exchanged", "10-p", *NODE), "must be finite and >= 0"),
-        (("usl",), "give measured runs with --fit"),
+        (("usl",), "give --fit"),
         (("usl", "--size", "4"), "--size does not apply"),
     ],
 )
@@ -245,7 +245,7 @@ def test_an_efficiency_that_nothing_keeps_leaves_slurm_without_lines(cli):
     _, table, _ = cli(*asked, "--against", "peak")
 
     assert (status, out) == (2, "")
-    assert "none keeps an efficiency of 0.5" in err
+    assert "no allocation keeps an efficiency of 0.5" in err
     assert "peak efficiency >= 0.5: none, not even the smallest" in table
 
 

@@ -73,7 +73,7 @@ def test_figures_are_drawn_again_and_say_which_are_missing(cli, kept, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("dgem",), "there is none of that name; choose one of"),
+        (("dgem",), "there is no workload of that name; choose one of"),
         (("--threads", "100000"), "CPUs may be used"),
         (("--from", "/nowhere/results.json"), "cannot read '/nowhere/results.json'"),
         (("--from", "/dev/null"), "give a file written by 'ridgepoint suite"),
@@ -114,5 +114,5 @@ def test_a_request_to_stop_ends_the_suite(cli, monkeypatch):
     assert (status, out) == (143, "")
     assert err.strip() == (
         "ridgepoint: cannot go on: SIGTERM asks to stop: "
-        "what was kept before stays kept; run it again for the rest"
+        "results that were already kept stay kept; run the command again for the rest"
     )

@@ -335,7 +335,7 @@ def test_without_a_home_the_engine_lasts_as_long_as_the_process(tmp_path, tiny, 
     [
         ("size=1m", "no space left on device"),
         ("ro", "read-only file system"),
-        ("noexec", "programs may not be run there"),
+        ("noexec", "programs in it may not be executed"),
     ],
 )
 def test_cache_that_cannot_hold_the_engine_is_replaced(tmp_path, tiny, options, reason):

@@ -590,4 +590,4 @@ def test_a_verdict_that_advice_follows_does_not_say_where_to_look():
     alone, followed = (verdict(conclude(placement, SCALAR), advised=said) for said in (False, True))
 
     assert set(alone) - set(followed) == {alone[1]}
-    assert alone[1].startswith("look at latency")
+    assert alone[1].startswith("check latency")

@@ -66,7 +66,7 @@ def test_without_a_compiler_the_error_says_what_to_install(monkeypatch, tmp_path
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
 
-    with pytest.raises(CannotMeasure, match=r"no C\+\+ compiler is here; install g\+\+"):
+    with pytest.raises(CannotMeasure, match=r"there is no C\+\+ compiler; install g\+\+"):
         compiler_command()
 
 
@@ -125,7 +125,7 @@ def test_a_folder_whose_programs_may_not_be_run_is_refused(monkeypatch):
     """As /tmp is on some hosts: each program would be compiled again, and never run."""
     monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(f_flag=os.ST_NOEXEC))
 
-    with pytest.raises(CannotMeasure, match="programs may not be run there"):
+    with pytest.raises(CannotMeasure, match="programs in it may not be executed"):
         build("sort")
 
 

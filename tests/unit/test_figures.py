@@ -289,7 +289,7 @@ def test_unknown_writes_leave_the_point_out_and_say_so():
 
     shapes = [point.shape for point in marks_of(figure, "A")]
     assert shapes == ["triangle", "square", "diamond"]
-    assert notes_of(figure) == ["DRAM writes are unknown, so no point at DRAM"]
+    assert notes_of(figure) == ["DRAM writes are unknown, so there is no point at DRAM"]
 
 
 def test_no_traffic_is_drawn_at_the_right_edge_and_named():
@@ -298,24 +298,25 @@ def test_no_traffic_is_drawn_at_the_right_edge_and_named():
     last = marks_of(figure, "A")[-1]
 
     assert (last.face, last.edge, last.at[0]) == ("full", "right", 100.0)
-    assert "at infinite intensity, drawn at the right edge" in figure.notes[0]
+    assert "its intensity is infinite, so its point is at the right edge" in figure.notes[0]
 
 
 @pytest.mark.parametrize(
     ("program", "note"),
     [
-        (SORT, "no floating-point work: the flop roofline says nothing of it"),
+        (SORT, "no floating-point work: the flop roofline says nothing about it"),
         (
             FEW,
-            "hardly any floating-point work (4 flop): the flop roofline says nothing of it",
+            "hardly any floating-point work (4 flop): the flop roofline says nothing about it",
         ),
         (
             UNTIMED,
-            "time unknown: marked is the most that its limit allows, at its intensity at DRAM",
+            "its time is unknown: the mark is the most that its limit allows, "
+            "at its intensity at DRAM",
         ),
         (
             replace(CACHED, timed=None),
-            "counted but not timed: its performance is unknown, so no point",
+            "counted but not timed: its performance is unknown, so there is no point",
         ),
     ],
 )

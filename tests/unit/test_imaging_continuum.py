@@ -254,7 +254,7 @@ def test_without_ducc_it_says_what_to_install(observation, geometry, monkeypatch
 def test_a_gridder_that_reports_otherwise_is_refused(observation, geometry, monkeypatch):
     """Rather than guess its grid."""
     monkeypatch.setattr(gridder, "invert", lambda *a, **k: None)
-    with pytest.raises(CannotImage, match="its report is not as expected"):
+    with pytest.raises(CannotImage, match="its report has an unexpected form"):
         gridding(observation, geometry)
 
 

@@ -164,7 +164,7 @@ def test_a_file_with_quotes_in_its_name_is_named(seen):
     [
         ({"failure": "no room"}, "'ifft': no room; measure again"),
         ({"runtime_s": None}, "'ifft': its work, traffic or time is not known.*; choose a larger"),
-        ({"state": "warm"}, "'ifft': it was not measured; name no stages"),
+        ({"state": "warm"}, "'ifft': it was not measured; give no names of stages"),
     ],
 )
 def test_what_is_not_known_is_not_described(seen, known, said):

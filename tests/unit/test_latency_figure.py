@@ -98,7 +98,7 @@ def test_figure_has_the_curve_its_band_and_the_levels():
             "L1 48 KiB": 48 * KIB,
             "L2 2 MiB": 2 * MIB,
             "L3 10 MiB": 10 * MIB,
-            "L3 as the system says 480 MiB": 480 * MIB,
+            "L3 as the system reports it, 480 MiB": 480 * MIB,
         },
         rel=1e-3,
     )

@@ -226,7 +226,7 @@ def test_the_title_says_what_was_selected_and_the_subtitle_what_was_followed():
     figure = miss_curve_chart(curved(some, selected="region 'solve'"), MACHINE)
 
     assert figure.title == "triad 1000000, only region 'solve'"
-    assert "64 B lines; one line in 4 followed; what is dirty" in figure.subtitle
+    assert "64 B lines; one line in 4 followed; lines that are dirty" in figure.subtitle
 
 
 def test_a_curve_of_a_part_of_the_run_says_so_first():
@@ -273,7 +273,7 @@ def test_working_sets_are_named_with_what_they_save():
             "move 4 times as much",
         ),
         (4 * MIB, "a cache half as large as L3 (4 MiB), or twice, would move as many bytes"),
-        (64, "of caches half as large as L3 (64 B) nothing is known"),
+        (64, "nothing is known about caches half as large as L3 (64 B)"),
     ],
 )
 def test_another_last_cache_is_judged(last_bytes, said):

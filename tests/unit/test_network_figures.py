@@ -87,7 +87,7 @@ def test_the_figure_has_every_pattern_and_place():
 
 def test_a_cluster_of_one_rank_has_no_figure():
     """Nothing was exchanged: that is said, and what to do."""
-    with pytest.raises(RidgepointError, match="nothing was exchanged; measure with two ranks"):
+    with pytest.raises(RidgepointError, match="no messages were exchanged; measure with two ranks"):
         network_page(replace(CLUSTER, network=()))
 
 

@@ -79,7 +79,7 @@ def test_the_doubt_says_how_much_and_what_to_do():
     (caution,) = region_of(time(2.0, 5.0), time(2.0, 5.0), name="time step").cautions
 
     assert "at least 3 s of CPU time while region 'time step' was active" in caution.seen
-    assert "beside the 2 s of those inside" in caution.seen
+    assert "in addition to the 2 s of the threads inside" in caution.seen
     assert caution.remedy.endswith("--region 'time step' --all-threads")
 
 
@@ -113,7 +113,9 @@ def test_selection_says_that_it_is_of_all_threads():
 
 def test_all_threads_without_a_selection_is_a_mistake():
     """In Python and on the command line."""
-    with pytest.raises(ValueError, match="all_threads needs a region or a function"):
+    with pytest.raises(
+        ValueError, match="all_threads can only be used with a region or a function"
+    ):
         EngineMeter(all_threads=True)
-    with pytest.raises(click.BadParameter, match="add --region or --function"):
+    with pytest.raises(click.BadParameter, match="needs --region or --function"):
         meter_for(RunOptions(all_threads=True), cpus=1, report=print)

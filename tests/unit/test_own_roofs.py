@@ -110,7 +110,7 @@ def test_the_report_says_both_roofs_and_what_bounds_it():
     assert "own mix 8 Gflop/s of its own mix: 100 % 256-bit additions; efficiency 90 %" in said
     assert verdict(conclude(place(done, BENCH), done.counted.counts)) == (
         "bound by its own mix (100 % 256-bit additions): 90 % of what that allows",
-        "the machine's roof, which other instructions reach, would allow 2.2x its speed",
+        "with other instructions, the machine's roof would allow 2.2x its speed",
     )
 
 

@@ -68,7 +68,7 @@ def test_regions_show_what_they_did():
         "setup 0 flop 10 % 32 MB -",
         "solve 16 Mflop 80 % 192 MB 0.0833",
         "sweep 8 Mflop 40 % 0 B inf.",
-        "a region counts what is done in regions within it too",
+        "a region includes the counts of the regions inside it",
     ]
 
 
@@ -295,7 +295,9 @@ def test_what_was_counted_alone_is_said_below_the_command():
     """And nothing of the kind where all was counted."""
     said = run_text(with_counted(TRIAD, selected="region 'solve'"))
 
-    assert said.splitlines()[1].rstrip() == "only region 'solve': all else is left out"
+    assert (
+        said.splitlines()[1].rstrip() == "only region 'solve': the rest of the program is left out"
+    )
     assert "left out" not in run_text(TRIAD)
 
 

@@ -96,7 +96,7 @@ def test_points_above_their_roof_are_said_to_be_doubtful(runtime_s, is_above):
     """24 MB at 24 GB/s, and at 80; two cores give 68."""
     notes = chart_of(result(runtime_s=runtime_s, threads=2)).notes
 
-    assert ("above 100 %: the simulated traffic, or the ceiling, is off" in notes) == is_above
+    assert ("above 100 %: the simulated traffic, or the ceiling, is wrong" in notes) == is_above
 
 
 def test_sizes_are_joined_in_the_order_of_n():
@@ -264,7 +264,7 @@ def test_bandwidths_that_cannot_be_told_apart_are_drawn_once_and_it_is_said():
 
     (beside,) = (line for line in figure.lines if line.kind == "beside")
     assert beside.name.startswith("fp64")
-    assert "fewer cores reach nearly the same bandwidth: it is drawn once" in figure.notes
+    assert "fewer cores reach nearly the same bandwidth, which is drawn once" in figure.notes
 
 
 def test_lower_ceilings_are_a_factor_of_two_apart_and_the_lowest_stays():

@@ -66,7 +66,7 @@ def test_without_a_profile_times_in_mpi_are_unknown_and_not_zero():
 
     assert not any("in MPI" in line.split(" 0")[0] and "0 s" in line for line in said)
     assert any(line.startswith("a 2 2") and "unknown" in line for line in said)
-    assert "What bounds it is not known: the time in MPI is not." in said
+    assert "What bounds it is not known, because the time in MPI is not known." in said
 
 
 def test_a_measurement_that_was_only_counted_has_no_times():

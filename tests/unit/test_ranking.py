@@ -195,7 +195,7 @@ def test_the_table_marks_what_matters_and_counts_the_rest_in_one_line():
 
     assert said.count("~") == 1
     assert "FMA ~10 G" in said
-    assert "2 of 3 ceilings have minor cautions only" in said
+    assert "2 of 3 ceilings have only minor cautions" in said
     assert "unstable (2), shared-core ('ridgepoint show --cautions' or --json)" in said
     assert in_full.count("~10 G") == in_full.count("~5 G") == in_full.count("~4 G") == 1
 

@@ -107,7 +107,7 @@ def test_the_cores_of_a_region_are_told_where_the_program_kept_others_busy():
 def test_regions_without_a_point_say_why():
     """No work; and neither a time nor an intensity."""
     assert notes_of(figure_of(TIMED)) == ["no point for region setup: no floating-point work"]
-    assert "no point for region sweep: time unknown, and no byte moved at DRAM" in (
+    assert "no point for region sweep: its time is unknown, and it moved no bytes at DRAM" in (
         figure_of(MARKED).notes
     )
 

@@ -177,7 +177,7 @@ def test_without_overlap_the_combined_time_has_a_line():
     (total,) = of_kind(figure.charts[1], "total")
 
     assert total.places[0][1] == pytest.approx(12.2713e-3 + 0.7989e-3 + 11.1848e-3, rel=1e-4)
-    assert "the times do not overlap: regions show what takes longest" in figure.notes
+    assert "the times do not overlap: regions show the resource that takes longest" in figure.notes
 
 
 # --- the paper's other figures ------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_lists_go_on_as_they_began(text, numbers):
         ("1,2,...", "one after"),
         ("1,2,...,4,...,9", "not a whole number|one after"),
         ("2,1,...,9", "does not grow"),
-        ("1,2,4,...,9", "does not meet its last number: it has 16"),
+        ("1,2,4,...,9", "does not reach its last number: it has 16"),
         ("4,6,9,...,99", "by a whole factor"),
         ("1,2,...,9000000", "more than 2000000"),
         ("9:1", "ends before it begins"),

@@ -81,7 +81,7 @@ def test_a_function_whose_time_is_not_known_well_has_no_point_and_a_note():
     (note,) = [note for note in figure_of(SAMPLED).notes if "function" in note]
 
     assert note.startswith("no point for function std::vector")
-    assert "time not known to 20 %" in note
+    assert "the time is not known to 20 %" in note
 
 
 @pytest.mark.parametrize(("error", "drawn"), [(0.2, 1), (0.201, 0)])
@@ -114,7 +114,7 @@ def test_the_key_says_what_discs_and_bars_are():
     """In the picture; the text has names."""
     said = " ".join(text.get_text() for text in draw(figure_of(SAMPLED)).texts)
 
-    assert "pale discs: functions, the larger the more of the time they took" in said
+    assert "pale discs: functions, with an area by their share of the time" in said
     assert "of functions: 95 % intervals" in said
     assert "triad: 80 % of the time" in render(figure_of(SAMPLED), width=80, height=24, color=False)
 

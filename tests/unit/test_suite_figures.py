@@ -137,7 +137,7 @@ def test_a_figure_without_results_says_why_in_one_line():
     assert list(absences) == ["2b", "3", "4", "5a", "5b", "5c", "5d", "more"]
     assert absences["5a"] == "no results of fft with cold caches and one thread"
     assert absences["3"] == (
-        "none could be measured, fft.ducc0 n = 1024, warm, 1 thread: no memory"
+        "no case could be measured, fft.ducc0 n = 1024, warm, 1 thread: no memory"
     )
     assert not any("\n" in reason for reason in absences.values())
 

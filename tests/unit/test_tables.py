@@ -254,7 +254,7 @@ def test_chains_are_shown_in_cycles():
     )
     said = squeezed(text(tables.machine(replace(MACHINE, ceilings=chains))))
 
-    assert "one before: fp64 FMA 4, fp64 div 14" in said
+    assert "previous one: fp64 FMA 4, fp64 div 14" in said
 
 
 def test_theory_is_shown_where_it_is_known():
@@ -369,7 +369,10 @@ def test_undecoded_instructions_are_said():
     """500 k of 50 M."""
     said = squeezed(run_text(measurement(flop("fp64", 1_000_000), undecoded=500_000)))
 
-    assert "undecoded 1.0 % of the instructions: their work and bytes are unknown" in said
+    assert (
+        "undecoded 1.0 % of the instructions could not be decoded: their work and bytes are unknown"
+        in said
+    )
 
 
 def test_a_report_without_a_machine_still_says_what_was_seen():
@@ -377,7 +380,7 @@ def test_a_report_without_a_machine_still_says_what_was_seen():
     said = text(tables.run(analyse(TRIAD, None)))
 
     assert "20 Mflop" in said
-    assert "unknown: no machine to bound it with" in said
+    assert "unknown: there is no machine to bound it by" in said
 
 
 def test_functions_show_their_shares():
@@ -519,7 +522,7 @@ def test_the_verdict_on_a_program_at_its_peak_asks_for_less_work():
     )
 
 
-LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
+LOOK_AT = "check latency, dependent operations, integer work, start-up and system calls"
 
 
 def test_the_verdict_far_below_the_roofs_blames_none():
@@ -547,7 +550,7 @@ def test_the_verdict_does_not_repeat_the_caution():
 def test_the_verdict_without_work_speaks_of_the_traffic(program, first):
     """5 ms of reads in 600 ms."""
     assert said_of(program) == (
-        f"{first}: a flop roofline says nothing of this program",
+        f"{first}: a flop roofline says nothing about this program",
         "its memory traffic alone would need 5 ms of the 600 ms that it took, at DRAM read "
         "bandwidth",
         LOOK_AT,
@@ -558,7 +561,7 @@ def test_the_verdict_on_a_program_that_only_copies_names_its_roof():
     """5 ms of reads in 6 ms: no work, but a bandwidth explains its time."""
     first, second, _ = said_of(measurement(runtime_s=0.006))
 
-    assert first == "no floating-point work: a flop roofline says nothing of this program"
+    assert first == "no floating-point work: a flop roofline says nothing about this program"
     assert second.startswith("bound by DRAM read bandwidth: 83 % of attainable")
 
 
@@ -567,7 +570,7 @@ def test_the_verdict_without_work_or_traffic_promises_nothing():
     still = measurement(flop("fp64", 4), dram=(0, 0, 0), levels=False, runtime_s=0.1)
 
     assert said_of(still)[1] == (
-        "no measured roof explains its time: its memory traffic needs next to none of it"
+        "no measured roof explains its time: its memory traffic needs almost none of it"
     )
 
 
@@ -585,7 +588,7 @@ def test_the_verdict_above_a_roof_doubts_the_figures():
     first, _ = said_of(measurement(flop("fp64", 20_000_000), runtime_s=0.001))
 
     assert first == (
-        "5 times as fast as DRAM read bandwidth allows: a count or a ceiling is off, "
+        "5 times as fast as DRAM read bandwidth allows: a count or a ceiling is wrong, "
         "see the cautions"
     )
 
@@ -601,16 +604,16 @@ def test_the_verdict_on_an_untimed_program_says_what_would_bound_it():
     """Two cores read 160 MB at 45 GB/s in 3.56 ms, in which 20 Mflop are 5.625 Gflop/s."""
     assert said_of(UNTIMED) == (
         "what would bound it is DRAM read bandwidth: 5.62 Gflop/s and 3.56 ms at best, on 2 cores",
-        "its time was not measured, so its performance and how near it comes to that are unknown",
+        "its time was not measured, so its performance and how close it comes to that are unknown",
     )
 
 
 def test_the_verdict_on_an_untimed_program_without_work_has_no_rate():
     """The reads take 3.56 ms all the same."""
     assert said_of(replace(SORT, timed=None)) == (
-        "no floating-point work: a flop roofline says nothing of this program",
+        "no floating-point work: a flop roofline says nothing about this program",
         "what would bound it is DRAM read bandwidth: 3.56 ms at best, on 2 cores",
-        "its time was not measured, so how near it comes to that is unknown",
+        "its time was not measured, so how close it comes to that is unknown",
     )
 
 
@@ -624,7 +627,7 @@ def test_the_verdict_without_a_ceiling_claims_no_bound():
     bare = replace(MACHINE, ceilings=())
 
     assert said_of(TRIAD, bare) == (
-        "no roof applies: the machine has no ceiling for what the program asked for",
+        "no roof applies: the machine has no ceiling for any resource that the program uses",
     )
 
 
@@ -633,7 +636,7 @@ def test_the_verdict_on_a_program_that_asks_for_nothing_claims_no_bound():
     idle = measurement(dram=(0, 0, 0), levels=False, runtime_s=0.1)
 
     assert said_of(idle)[1:] == (
-        "no roof applies: the program moved no byte and did no flop that was counted",
+        "no roof applies: no bytes and no flop of the program were counted",
     )
 
 
@@ -641,7 +644,7 @@ def test_the_verdict_says_when_nothing_is_known_to_come_next():
     """Only one resource was asked for."""
     program = measurement(dram=(160_000_000, 80_000_000), levels=False, runtime_s=0.006)
 
-    assert said_of(program)[2] == "no other roof is known that would bind it next"
+    assert said_of(program)[2] == "no further roof is known"
 
 
 # What was kept, and what works.

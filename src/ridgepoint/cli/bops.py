@@ -36,10 +36,16 @@ class _WithProgram(click.Command):
     default="-O2",
     show_default=True,
     metavar="FLAGS",
-    help="For the compiler and the linker, as in a shell: --cflags '-O3 -lm'; for rustc too.",
+    help=(
+        "Options for the compiler (rustc too) and the linker, written as in a shell: --cflags "
+        "'-O3 -lm'."
+    ),
 )
 @click.option(
-    "--run", "is_built", is_flag=True, help="Run what 'ridgepoint cc' made: --run -- ./prog."
+    "--run",
+    "is_built",
+    is_flag=True,
+    help=("Run a program that 'ridgepoint cc' made: --run -- ./prog."),
 )
 @common.repeat_option
 @common.counts_only_option
@@ -77,7 +83,7 @@ def command(
     from ridgepoint.meters.source import built
 
     if is_built and (sources or not program):
-        raise click.UsageError("--run takes the program behind --, and no files: --run -- ./prog")
+        raise click.UsageError("--run takes a program after -- and no files: --run -- ./prog")
     if is_built:
         made: AbstractContextManager[tuple[Path | None, Path | None]] = nullcontext((None, None))
     else:

@@ -64,7 +64,7 @@ class Bounding:
         if self.machine is not None:
             name, most = self.machine.name, self.machine.cores
         if cores is not None and cores > most:
-            raise click.BadParameter(f"{name} has {most} cores", param_hint="'--cores'")
+            raise click.BadParameter(f"{name} has only {most} cores", param_hint="'--cores'")
 
     def show(
         self, measurement: Measurement, *, as_json: bool, plot: bool, outputs: Sequence[Path]

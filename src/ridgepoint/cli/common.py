@@ -37,7 +37,7 @@ label_option = click.option(
     "label",
     metavar="NAME",
     callback=lambda context, parameter, value: None if value is None else checked_label(value),
-    help="Call the record NAME, by which 'show', 'plot' and --machine find it.",
+    help="Name the record NAME; 'show', 'plot' and --machine find it by this name.",
 )
 note_option = click.option("--note", metavar="TEXT", help="Keep TEXT with the record.")
 
@@ -54,12 +54,12 @@ def _work_option(what: str) -> Callable[[_Command], _Command]:
 
 
 work_option = _work_option(
-    "Count its work in floating-point operations, or in basic operations, which are those of "
-    "integers too.  [default: bops where less than a twentieth of them are flop]"
+    "Count work in floating-point operations (flop) or in basic operations, integers included "
+    "(bops).  [default: bops where less than a twentieth of them are flop]"
 )
 kept_work_option = _work_option(
-    "Place it by floating-point operations or by basic operations (bops).  "
-    "[default: as it was measured]"
+    "Place the program by its floating-point operations (flop) or its basic operations "
+    "(bops).  [default: as it was measured]"
 )
 
 # What is shown of a measurement, and where it is kept, is not what was asked of it; the machine is
@@ -311,8 +311,8 @@ def require_figure_endings(paths: tuple[Path, ...], *, also: tuple[str, ...] = (
         if path.suffix.lower() not in known:
             raise RidgepointError(
                 f"cannot write {str(path)!r}",
-                reason=f"its ending {path.suffix!r} names no format",
-                remedy=f"let it end in {', '.join(known)}",
+                reason=f"the ending {path.suffix!r} does not name a format",
+                remedy=f"use a name that ends in {', '.join(known)}",
             )
         require_folder(path)
 
@@ -328,7 +328,7 @@ def require_folder(path: Path) -> None:
         raise RidgepointError(
             f"cannot write {str(path)!r}",
             reason=f"there is no folder {str(path.parent)!r}",
-            remedy="make it, or write elsewhere",
+            remedy="create the folder, or write elsewhere",
         )
 
 
@@ -344,9 +344,9 @@ def made_folder(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RidgepointError(
-            f"cannot make the folder {str(path)!r}",
+            f"cannot create the folder {str(path)!r}",
             reason=reason_of(error),
-            remedy="name another one",
+            remedy="give another folder",
         ) from error
     return path
 

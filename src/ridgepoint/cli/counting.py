@@ -17,11 +17,11 @@ from ridgepoint.meters import Meter
 from ridgepoint.models.symbol_names import why_no_pattern
 
 _WITHOUT_SIMULATION = {
-    "callgrind": "callgrind knows",
-    "native": "the copying engine knows",
-    "perf": "the CPU's own counters know",
-    "both": "the CPU's own counters know",
-    "ncu": "Nsight Compute knows",
+    "callgrind": "callgrind does",
+    "native": "the copying engine does",
+    "perf": "the CPU's own counters do",
+    "both": "the CPU's own counters do",
+    "ncu": "Nsight Compute does",
 }
 """Meters that cannot do all that the options say, and how a refusal begins."""
 
@@ -169,19 +169,18 @@ def _refuse_contradictions(options: RunOptions) -> None:
         raise click.BadParameter("give a region or a function, not both", param_hint="'--function'")
     if function is not None and (why := why_no_pattern(function)) is not None:
         raise click.BadParameter(
-            f"{function!r} is no name and no regular expression: {why}; put \\ before brackets of "
-            "a name",
+            f"{function!r} is neither a name nor a regular expression: {why}; put \\ before "
+            "brackets in a name",
             param_hint="'--function'",
         )
     if options.cold and is_whole:
         raise click.BadParameter(
-            "say when the caches are to be emptied: add --region or --function",
+            "--cold needs --region or --function: the caches are emptied when that part begins",
             param_hint="'--cold'",
         )
     if options.all_threads and is_whole:
         raise click.BadParameter(
-            "counts what all threads do while one is in a region or function: add --region "
-            "or --function",
+            "--all-threads needs --region or --function",
             param_hint="'--all-threads'",
         )
     if options.no_traffic and (options.cold or options.what_if or options.miss_curve):
@@ -201,12 +200,13 @@ def _refuse_beside_estimates(name: str | None, asked: Mapping[str, object]) -> N
     """
     if name not in {None, "auto", "native"}:
         raise click.BadParameter(
-            f"{name} knows no bursts; leave --meter out", param_hint="'--traffic'"
+            f"--meter {name} cannot estimate traffic from bursts; run without --meter",
+            param_hint="'--traffic'",
         )
     beside = ("--all-threads", "--cold", "--what-if", "--miss-curve", "--no-traffic")
     if found := [option for option in beside if asked[option]]:
         raise click.BadParameter(
-            f"bursts tell nothing of {', '.join(found)}; take --traffic exact",
+            f"--traffic estimated cannot be combined with {', '.join(found)}; use --traffic exact",
             param_hint="'--traffic'",
         )
 
@@ -223,7 +223,7 @@ def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:
     if name in _WITHOUT_SIMULATION and unknown:
         who = _WITHOUT_SIMULATION[name]
         raise click.BadParameter(
-            f"{who} no {', '.join(unknown)}; leave --meter out", param_hint="'--meter'"
+            f"{who} not support {', '.join(unknown)}; run without --meter", param_hint="'--meter'"
         )
 
 
@@ -256,7 +256,7 @@ def _other_caches(text: str) -> tuple[Cache, ...]:
     if not machine.caches:
         raise RidgepointError(
             f"cannot simulate the caches of {text!r}",
-            reason="that machine does not tell them",
-            remedy="give them: --what-if l1=48k:12,l2=2m:16,l3=105m:15",
+            reason="the file of this machine does not describe its caches",
+            remedy="describe the caches: --what-if l1=48k:12,l2=2m:16,l3=105m:15",
         )
     return machine.caches

@@ -14,7 +14,7 @@ from ridgepoint.cli import common
 @click.option(
     "--with-measurements",
     is_flag=True,
-    help="With a machine, delete the measurements that it bounds too.",
+    help="Also delete the measurements that the deleted machine bounds.",
 )
 @common.archive_option
 def command(targets: tuple[str, ...], with_measurements: bool, archive_path: Path | None) -> None:
@@ -34,4 +34,4 @@ def command(targets: tuple[str, ...], with_measurements: bool, archive_path: Pat
         try:
             archive.shrink()
         except ArchiveRefused as error:
-            common.say(f"the file has not become smaller: {error.reason}")
+            common.say(f"the archive file was not made smaller: {error.reason}")

@@ -26,5 +26,5 @@ def command(as_json: bool, archive_path: Path | None) -> None:
         common.console().print(tables.records(records))
     else:
         common.console().print(
-            "Nothing is kept yet: measure a program with 'ridgepoint run -- ./program'."
+            "No results are kept yet: measure a program with 'ridgepoint run -- ./program'."
         )

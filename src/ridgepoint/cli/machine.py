@@ -34,21 +34,23 @@ _CONFIRMATIONS = 2
     "tolerance_percent",
     type=NumberRange(0, 100, max_open=True),
     metavar="PERCENT",
-    help="With --check, how far a median may fall.  [default: 5]",
+    help="With --check, the per cent by which a median may fall.  [default: 5]",
 )
 @click.option(
     "--explain",
     "explained",
     metavar="NAME",
-    help="Measure one ceiling, such as 'l1 copy' or 'fp64 fma 512-bit', and show what its kernel "
-    "executes, its samples, and why it is what it is. -o draws the samples.",
+    help=(
+        "Measure one ceiling, such as 'l1 copy' or 'fp64 fma 512-bit', and show what its "
+        "kernel executes, its samples, and the reasons for its value. -o draws the samples."
+    ),
 )
 @click.option("--quick", is_flag=True, help="Only the ceilings that bound most programs, in 5 s.")
 @click.option(
     "--cache",
     "geometry",
     metavar="GEOMETRY",
-    help="Take these for the caches, whatever is measured: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
+    help="Use these caches, whatever is measured: l1=32k:8,l2=1m:8,l3=32m:16 (size:ways).",
 )
 @common.device_option("What to measure")
 @common.label_option
@@ -227,5 +229,5 @@ def _tolerance(percent: float | None, *, checks: bool) -> float:
     if percent is None:
         return TOLERANCE
     if not checks:
-        raise click.UsageError("--tolerance has a meaning only with --check BASELINE")
+        raise click.UsageError("--tolerance applies only with --check BASELINE")
     return percent / 100

@@ -20,16 +20,16 @@ _COMMANDS = {
     "run": "Measure a program, bound it by the machine, draw it.",
     "suite": "Run suites of reference programs: kernels, datacenter, distributed, imaging.",
     "bops": "Count the basic operations of C and C++ programs from their source.",
-    "cc": "Compile C so that it counts them: CC='ridgepoint cc' make.",
-    "c++": "Compile C++ so that it counts them.",
+    "cc": "Compile C so that it counts basic operations: CC='ridgepoint cc' make.",
+    "c++": "Compile C++ so that it counts basic operations.",
     "ridgeline": "Say what bounds distributed programs: compute, memory or network.",
     "scale": "Say how many cores and nodes are worth allocating.",
-    "pipeline": "Compose stages: efficiencies, how many devices, what gains most.",
+    "pipeline": "Combine stages: efficiencies, number of devices, largest gains.",
     "list": "List what was kept.",
     "show": "Show kept measurements or machines again.",
     "plot": "Draw kept measurements together.",
     "name": "Give a kept record a name.",
-    "note": "Say something about a kept record.",
+    "note": "Add a note to a kept record.",
     "delete": "Delete kept records.",
     "include": "Print the folder of ridgepoint.h, which marks regions in C and C++.",
     "doctor": "Say what can be measured here, and what to do about the rest.",
@@ -83,7 +83,9 @@ def main(argv: list[str]) -> int:
         # click takes the one for the other.
         cause = error if isinstance(error, Interrupted) else error.__cause__
         said = str(cause or error) or "interrupted"
-        _complain(f"{said}: what was kept before stays kept; run it again for the rest")
+        _complain(
+            f"{said}: results that were already kept stay kept; run the command again for the rest"
+        )
         return status_of(cause)
     except OSError as error:
         # Raised by writing what we print; all else is caught where it happens.

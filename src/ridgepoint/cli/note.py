@@ -1,4 +1,4 @@
-"""Say something about a kept record."""
+"""Add a note to a kept record."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def sizes(text: str, option: str) -> tuple[int, ...]:
         raise click.BadParameter(f"{error}; write 479,1024,1", param_hint=f"'{option}'") from error
     if len(found) < 2:
         raise click.BadParameter(
-            f"{text!r} is one size: give that of the input and of each layer after it",
+            f"{text!r} is only one size: give the sizes of the input and of each layer after it",
             param_hint=f"'{option}'",
         )
     return found
@@ -127,14 +127,14 @@ def _continued(begun: list[int], end: int, text: str) -> list[int]:
         raise ValueError(f"{text!r} does not grow")
     is_geometric = len(begun) > 2 and last * begun[-3] == before * before
     if is_geometric and last % before:
-        raise ValueError(f"{text!r} does not go on by a whole factor")
+        raise ValueError(f"{text!r} does not grow by a whole factor")
     numbers, value = [], last
     while value < end:
         value = value * (last // before) if is_geometric else value + last - before
         numbers.append(value)
         _require_few(len(numbers), text)
     if value != end:
-        raise ValueError(f"{text!r} does not meet its last number: it has {value}")
+        raise ValueError(f"{text!r} does not reach its last number: it has {value}")
     return numbers
 
 

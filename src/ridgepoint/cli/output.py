@@ -197,8 +197,8 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
     reason = why_no_ridgeline(measurement, machine, metric=metric)
     if reason is not None:
         print(
-            f"ridgepoint: {reason}, so the roofline is drawn and not the Ridgeline; a machine with "
-            "a network: 'mpirun -n P ridgepoint machine', or --machine",
+            f"ridgepoint: {reason}, so the roofline is drawn instead of the Ridgeline; to get "
+            "a machine with a network, run 'mpirun -n P ridgepoint machine', or give --machine",
             file=sys.stderr,
         )
         return False
@@ -242,7 +242,7 @@ def miss_curve_of(measurement: Measurement, machine: Machine) -> Chart:
     if measurement.counted.miss_curve is None:
         raise RidgepointError(
             f"cannot draw a miss curve of {printable(program_name(measurement.command))!r}",
-            reason="none was asked for when it was measured",
+            reason="it was measured without one",
             remedy="measure it again with 'ridgepoint run --miss-curve'",
         )
     return miss_curve_chart(measurement, machine)

@@ -28,8 +28,10 @@ _EXAMPLE = "imaging"
     "--machine",
     "machine_name",
     metavar="FILE|NAME|ID",
-    help="Bound by this machine in place of the file's: h200, a100, mi300x, ..., a file of "
-    "'ridgepoint machine --json', or a number or a name of 'ridgepoint list'.",
+    help=(
+        "Use this machine instead of the file's: h200, a100, mi300x, ..., a file of "
+        "'ridgepoint machine --json', or a number or a name of 'ridgepoint list'."
+    ),
 )
 @click.option(
     "--example",
@@ -39,11 +41,11 @@ _EXAMPLE = "imaging"
     metavar="[NAME]",
     help="Print an example file and stop: imaging (the default), memo, sdp-low or observation.",
 )
-@click.option("--published", is_flag=True, help="Print the published loads of SDP and stop.")
+@click.option("--published", is_flag=True, help="Print the published loads of the SDP and stop.")
 @common.figures_option(
-    "Draw all figures there, in a folder for each pipeline if there are several."
+    "Draw all figures in this folder, or, for several pipelines, in a folder for each."
 )
-@common.output_option("the roofline with the stages and where the time goes")
+@common.output_option("the roofline with the stages, and where the time goes")
 @common.archive_option
 @common.json_option
 def command(

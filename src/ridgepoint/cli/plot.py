@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--miss-curve",
     is_flag=True,
-    help="Draw one measurement's memory traffic over the size of the cache instead.",
+    help="Draw the memory traffic of one measurement over the size of the cache instead.",
 )
 @click.option(
     "--latency",
@@ -64,13 +64,13 @@ def command(
     if latency:
         if miss_curve or measurements:
             raise click.UsageError(
-                "--latency draws a machine: give the number of one, or --machine, and neither a "
-                "program nor --miss-curve"
+                "--latency draws a machine: give its number, or --machine, without a program "
+                "or --miss-curve"
             )
         write_latency(machine, outputs)
     elif miss_curve:
         if len(measurements) != 1:
-            raise click.UsageError("--miss-curve draws one measurement: give one number of them")
+            raise click.UsageError("--miss-curve draws a single measurement: give one number")
         draw_chart(miss_curve_of(measurements[0], machine), outputs)
     else:
         _draw_roofline(machine, measurements, metric or _metric_of(measurements), outputs)
@@ -113,9 +113,9 @@ def _draw_roofline(
     draw_chart(roofline_chart(machine, analyses, metric=metric), outputs)
     if metric == "bop" and not machine.knows("bop"):
         print(
-            f"ridgepoint: {machine.name!r} has no bop ceiling, so the roof of basic operations is "
-            "missing; measure the machine again with 'ridgepoint machine', or draw on a published "
-            "one that has it, as --machine e5645",
+            f"ridgepoint: {machine.name!r} has no bop ceiling, so the roof of basic operations "
+            "is missing; measure the machine again with 'ridgepoint machine', or draw on a "
+            "published machine that has one, for example --machine e5645",
             file=sys.stderr,
         )
 
@@ -131,7 +131,7 @@ def _metric_of(measurements: Sequence[Measurement]) -> Metric:
     metrics = {measurement.metric for measurement in measurements} or {"flop"}
     if len(metrics) > 1:
         raise click.BadParameter(
-            "some were measured with --work bops and some without: say which to draw, "
+            "some were measured with --work bops and some without: choose one for all with "
             "--work flop or --work bops",
             param_hint="'--work'",
         )

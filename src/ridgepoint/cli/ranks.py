@@ -180,7 +180,7 @@ def _require_none(options: RunOptions) -> None:
     ]
     if given:
         raise click.BadParameter(
-            f"{' and '.join(given)}: not supported with several ranks",
+            f"{' and '.join(given)} cannot be used with several ranks",
             param_hint=f"'{given[0]}'",
         )
 
@@ -202,5 +202,7 @@ def _meter(name: str | None, *, no_traffic: bool) -> MeterName:
             "ranks are counted by engine, native or perf", param_hint="'--meter'"
         )
     if no_traffic:
-        raise click.BadParameter("the CPU's own counters simulate nothing", param_hint="'--meter'")
+        raise click.BadParameter(
+            "the CPU's own counters do not simulate caches", param_hint="'--meter'"
+        )
     return "perf"

@@ -43,8 +43,10 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
     "network",
     multiple=True,
     metavar="RATE",
-    help="What a node's link carries each way, in place of the machine's: 12GB/s, "
-    "100Gbit/s. With --sweep it may be repeated.",
+    help=(
+        "Bandwidth of a node's link in each direction, instead of the machine's: 12GB/s, "
+        "100Gbit/s. With --sweep it may be repeated."
+    ),
 )
 @click.option(
     "--layers",
@@ -55,7 +57,7 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
 @click.option(
     "--batch",
     metavar="LIST",
-    help=f"Samples of each node: 256, {BATCHES}, 1:1024.  [default: {BATCHES}]",
+    help=f"Samples on each node: 256, {BATCHES}, 1:1024.  [default: {BATCHES}]",
 )
 @click.option(
     "--nodes",
@@ -71,34 +73,41 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
 @click.option(
     "--convention",
     metavar="NAME",
-    help="How a step is counted: footprint (the paper's), no-input-gradient, "
-    "weights-and-gradients, three-gemms, forward or backward.",
+    help=(
+        "What a step counts: footprint (the paper's), no-input-gradient, "
+        "weights-and-gradients, three-gemms, forward or backward."
+    ),
 )
 @click.option(
     "--precision",
     type=click.Choice(_PRECISIONS),
-    help="Of the work, and of a perceptron's numbers.  [default: fp32]",
+    help="Precision of the work and of a perceptron's numbers.  [default: fp32]",
 )
 @click.option(
     "--point",
     "points",
     multiple=True,
     metavar="NAME=F,B_M,B_N",
-    help="Your own program instead: work, memory bytes and network bytes of a node. "
-    "May be repeated.",
+    help=(
+        "Your own program instead of a perceptron: work, memory bytes and network bytes of a "
+        "node. May be repeated."
+    ),
 )
 @click.option(
     "--demand",
     "demand_file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.toml",
-    help="The same from a file: a table [NAME] with work, memory_bytes and network_bytes for each.",
+    help=(
+        "Your own programs from a file: a table [NAME] with work, memory_bytes and "
+        "network_bytes for each."
+    ),
 )
 @click.option(
     "--work",
     type=click.Choice(["flop", "bops", "bop"]),
     default="flop",
-    help="What the work of --point and --demand is.  [default: flop]",
+    help="Kind of work in --point and --demand.  [default: flop]",
 )
 @click.option(
     "--overlap",
@@ -109,8 +118,10 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
 @click.option(
     "--sweep",
     is_flag=True,
-    help="Try every machine, network, number of nodes, batch and all-reduce; print "
-    "what is fastest for each number of nodes.",
+    help=(
+        "Try every machine, network, number of nodes, batch and all-reduce; print the fastest "
+        "design for each number of nodes."
+    ),
 )
 @common.figures_option("Draw all figures of the paper in FOLDER.")
 @common.output_option("the Ridgeline and the projected times")
@@ -144,7 +155,7 @@ def command(
     resource = "bop" if work != "flop" else precision or "fp32"
     if sweep:
         if outputs or folder is not None:
-            raise click.UsageError("--sweep prints a table, and draws nothing")
+            raise click.UsageError("--sweep prints a table and draws no figure")
         training_of_sweep = Training.of(training, resource)
         return _sweep(machines, training_of_sweep, overlap_of(overlap), as_json=as_json)
     from ridgepoint.models.ridgeline import Ridgeline
@@ -201,7 +212,9 @@ def _require_sense(
             f"{name} applies to training steps: it cannot be combined with --point or --demand"
         )
     if not own and work != "flop":
-        raise click.UsageError("--work bops needs own points: a perceptron's work is in flop")
+        raise click.UsageError(
+            "--work bops applies only with --point or --demand: a perceptron's work is in flop"
+        )
     if precision is not None and work != "flop":
         raise click.UsageError(
             "--precision applies to floating-point work: basic operations have no precision"
@@ -213,7 +226,7 @@ def _on_points(ridgeline: Ridgeline, points: dict[str, Amounts]) -> Shown:
 
     for name, amounts in points.items():
         if not any(amounts):
-            raise click.UsageError(f"the point {name!r} asks for nothing: all its amounts are 0")
+            raise click.UsageError(f"the point {name!r} has no demand: all its amounts are 0")
     return Shown(
         ridgeline=ridgeline,
         trajectories=(point_trajectory(ridgeline, points),),

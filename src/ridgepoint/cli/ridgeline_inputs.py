@@ -59,9 +59,9 @@ def machines_of(
     for machine in machines:
         if not machine.knows("network"):
             raise UnknownCeiling(
-                f"cannot place anything on the Ridgeline of {machine.name}",
-                reason="the machine has no ceiling of its network",
-                remedy="say what a node's link carries, such as --network 12GB/s",
+                f"cannot draw the Ridgeline of {machine.name}",
+                reason="the machine has no network ceiling",
+                remedy="give the bandwidth of a node's link, such as --network 12GB/s",
             )
     return machines
 
@@ -109,7 +109,7 @@ def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
             )
         if name.strip() in points:
             raise click.BadParameter(
-                f"{name.strip()!r} is there twice: give each point a name of its own",
+                f"{name.strip()!r} is given twice: give each point a name of its own",
                 param_hint="'--point'",
             )
         work, memory, network = (numbers.amount(part, "--point") for part in parts)
@@ -204,9 +204,7 @@ class Training:
             raise click.UsageError("several algorithms of --all-reduce need --sweep")
         count = len(self.batch) * len(self.nodes or (0,))
         if count > _MOST_POINTS:
-            raise click.UsageError(
-                f"these are {count} points, more than anybody reads: use --sweep"
-            )
+            raise click.UsageError(f"these are {count} points, too many to list: use --sweep")
         self.require_nodes()
         trajectories = training_trajectories(
             ridgeline, self.steps[0], batch=self.batch, nodes=self.nodes, strong=self.strong

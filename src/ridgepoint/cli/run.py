@@ -28,26 +28,29 @@ if TYPE_CHECKING:
     "mpi_ranks",
     type=click.IntRange(min=1),
     metavar="P",
-    help="Start PROGRAM on so many ranks of MPI, and measure each.",
+    help="Start PROGRAM on this number of MPI ranks, and measure each rank.",
 )
 @click.option(
     "--launcher",
     metavar="COMMAND",
-    help="What starts the ranks: 'srun -n {ranks}'.  [default: mpirun -n {ranks}]",
+    help="Command that starts the ranks: 'srun -n {ranks}'.  [default: mpirun -n {ranks}]",
 )
 @common.seconds_option(
     "--timeout",
-    "Give up if any single run takes longer (counting takes 2 to 200 times as long).",
+    "Stop if any single run takes longer (counting takes 2 to 200 times as long as a native run).",
 )
 @common.seconds_option(
-    "--limit", "Stop counting after so long, and show and keep what was timed until then."
+    "--limit", "Stop counting after this time; show and keep the times measured until then."
 )
 @click.option(
     "--machine",
     "machine_name",
     metavar="FILE|NAME|ID",
-    help="Bound by this machine, and simulate its caches: a file of 'ridgepoint machine --json', "
-    "a published one, or a number or a name of 'ridgepoint list' (of a cluster: its slowest node).",
+    help=(
+        "Bound the program by this machine, and simulate its caches: a file of 'ridgepoint "
+        "machine --json', a published machine, or a number or a name of 'ridgepoint list' (of "
+        "a cluster: its slowest node)."
+    ),
 )
 @click.option(
     "--cache",
@@ -60,56 +63,79 @@ if TYPE_CHECKING:
     "what_if",
     metavar="GEOMETRY|FILE|NAME",
     multiple=True,
-    help="In the same run, simulate these caches, or those of this machine, too. May be repeated.",
+    help=(
+        "In the same run, also simulate these caches, or the caches of this machine. May be "
+        "repeated."
+    ),
 )
-@click.option("--miss-curve", is_flag=True, help="Find the traffic over the size of the cache.")
+@click.option(
+    "--miss-curve", is_flag=True, help=("Find the memory traffic over the size of the cache.")
+)
 @click.option("--region", metavar="NAME", help="Count only in regions of this name.")
 @click.option(
     "--function",
     metavar="NAME",
-    help="Count and time only functions whose symbol is NAME, or matches it as a regular "
-    "expression, and what they call.",
+    help=(
+        "Count and time only functions whose symbol is NAME or matches it as a regular "
+        "expression, and the functions that they call."
+    ),
 )
 @click.option(
     "--all-threads",
     is_flag=True,
-    help="With --region or --function: count what all threads do meanwhile.",
+    help="With --region or --function: count all threads while any thread is inside.",
 )
-@click.option("--cold", is_flag=True, help="Empty the caches when that region begins, and ends.")
+@click.option(
+    "--cold",
+    is_flag=True,
+    help=("With --region or --function: empty the caches at its beginning and end."),
+)
 @click.option(
     "--cores",
     type=NumberRange(min=0, min_open=True),
-    help="Cores whose roofs apply.  [default: those that the program kept busy]",
+    help="Number of cores whose roofs apply.  [default: the cores that the program kept busy]",
 )
 @click.option(
     "--meter",
     "meter_name",
     type=click.Choice(["engine", "native", "perf", "auto", "both", "callgrind", "ncu"]),
-    help="What counts: copies of the program's code, which run AVX-512 and AMX too, at native "
-    "speed with --no-traffic (native); a simulation by Valgrind (engine, or callgrind where that "
-    "cannot be built); the CPU's own counters (perf), the better of engine and perf here (auto), "
-    "each of these, to compare (both); or, of kernels on a GPU, Nsight Compute (ncu).  "
-    "[default: native, and engine for what that cannot count]",
+    help=(
+        "The meter: copies of the program's code, which run AVX-512 and AMX too, at native "
+        "speed with --no-traffic (native); a simulation by Valgrind (engine, or callgrind "
+        "where the engine cannot be built); the CPU's own counters (perf); the better of "
+        "engine and perf here (auto); both of these, to compare (both); or, for kernels on a "
+        "GPU, Nsight Compute (ncu).  [default: native, and engine where native cannot count]"
+    ),
 )
 @common.work_option
 @click.option(
-    "--no-traffic", is_flag=True, help="Simulate no caches: counts, at nearly native speed."
+    "--no-traffic",
+    is_flag=True,
+    help=("Simulate no caches: counting then runs at nearly native speed."),
 )
 @click.option(
     "--traffic",
     "traffic_how",
     type=click.Choice(["exact", "estimated", "none"]),
-    help="Simulate caches for all accesses, for bursts of them (by copies of the program, at about "
-    "native speed: its traffic has an interval), or for none, as --no-traffic.  [default: exact]",
+    help=(
+        "Simulate the caches for all accesses (exact), for bursts of accesses at about native "
+        "speed, which gives the traffic an interval (estimated), or not at all, as with "
+        "--no-traffic (none).  [default: exact]"
+    ),
 )
 @common.counts_only_option
 @click.option(
     "--functions",
     is_flag=True,
-    help="Time its functions too: by samples of more native runs, and counting twice.",
+    help="Time the program's functions too, by sampling more native runs and counting twice.",
 )
-@click.option("-i", "--ignore-status", is_flag=True, help="Measure though it exits with a status.")
-@click.option("--no-plot", is_flag=True, help="Leave the plot on the terminal out.")
+@click.option(
+    "-i",
+    "--ignore-status",
+    is_flag=True,
+    help=("Measure the program even if it exits with a status other than 0."),
+)
+@click.option("--no-plot", is_flag=True, help="Do not draw the plot on the terminal.")
 @common.label_option
 @common.note_option
 @common.json_option
@@ -255,7 +281,8 @@ def _require_whole(is_part: bool) -> None:
     """
     if is_part:
         raise click.BadParameter(
-            "times the functions of a whole program: leave --counts-only, --region, --function out",
+            "--functions times the functions of a whole program: it cannot be combined with "
+            "--counts-only, --region or --function",
             param_hint="'--functions'",
         )
 
@@ -269,12 +296,13 @@ def _require_gpu(machine_name: str | None, *, functions: bool) -> None:
     """
     if functions:
         raise click.BadParameter(
-            "samples the CPU; --meter ncu tells kernels apart without it",
+            "--functions samples the CPU: it does not apply to --meter ncu, which lists every "
+            "kernel by itself",
             param_hint="'--functions'",
         )
     if machine_name is None:
         raise click.BadParameter(
-            "say whose roofs bound the kernels: --machine h200, a100, or the number under which "
-            "'ridgepoint machine --device gpu' kept yours",
+            "--meter ncu needs a machine whose roofs bound the kernels: --machine h200 or "
+            "a100, or the number of a machine that 'ridgepoint machine --device gpu' kept",
             param_hint="'--meter'",
         )

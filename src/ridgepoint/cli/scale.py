@@ -36,12 +36,12 @@ _MOST_COMPARED = 20_000_000
 @click.command("scale")
 @click.argument("case", required=False)
 @click.option("--size", metavar="N", help="n of the problem: 10000, 1e4 or 2^28.")
-@click.option("--op", metavar="EXPR", help="Own problem: its work, as '2*n^3'.")
-@click.option("--bytes", metavar="EXPR", help="Own problem: its memory traffic in byte.")
+@click.option("--op", metavar="EXPR", help="Work of your own problem, such as '2*n^3'.")
+@click.option("--bytes", metavar="EXPR", help="Memory traffic of your own problem, byte.")
 @click.option(
     "--exchanged",
     metavar="EXPR",
-    help="Own problem: bytes that p nodes exchange in all, as '8*n^2*(p-1)'.",
+    help="Bytes that p nodes exchange in all in your own problem, such as '8*n^2*(p-1)'.",
 )
 @click.option(
     "--machine",
@@ -49,19 +49,23 @@ _MOST_COMPARED = 20_000_000
     help="A node: a file of 'ridgepoint machine --json', a published machine, or a number or a "
     "name of 'ridgepoint list'. Of a cluster: its slowest node.",
 )
-@click.option("--core-rate", metavar="RATE", help="A node without a file: 8Gflop/s per core.")
-@click.option("--memory", metavar="RATE", help="Bandwidth of its memory: 16GB/s.")
 @click.option(
-    "--link", metavar="RATE", help="What one link of the network carries: 2GB/s, 100Gbit/s."
+    "--core-rate", metavar="RATE", help=("Rate of a core, for a node without a file: 8Gflop/s.")
+)
+@click.option("--memory", metavar="RATE", help="Memory bandwidth of a node: 16GB/s.")
+@click.option(
+    "--link", metavar="RATE", help="Bandwidth of one link of the network: 2GB/s, 100Gbit/s."
 )
 @click.option("--cores", metavar="LIST", help="Cores of a node: 8, 1..8 or 1,2,4.  [default: all]")
-@click.option("--nodes", metavar="LIST", help="1..64, 8 or 1,2,4.  [default: 1..64]")
+@click.option(
+    "--nodes", metavar="LIST", help=("Numbers of nodes: 1..64, 8 or 1,2,4.  [default: 1..64]")
+)
 @click.option(
     "--network",
     type=click.Choice(["shared", "parallel"]),
     default="shared",
     show_default=True,
-    help="One link for all nodes, or one for each.",
+    help="One link shared by all nodes, or one for each node.",
 )
 @click.option(
     "--overlap",
@@ -86,18 +90,19 @@ _MOST_COMPARED = 20_000_000
     type=click.Choice(["core", "peak"]),
     default="core",
     show_default=True,
-    help="What the efficiency is relative to: the performance of one core alone, or the peak of "
-    "all cores.",
+    help="Reference of the efficiency: the performance of a single core, or the peak of all cores.",
 )
 @click.option(
     "--fit",
     "runs_file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="RUNS.csv",
-    help="Fit the rates that are not given, to the measured runs of a table with the columns "
-    "nodes, cores, time_s[, size].",
+    help=(
+        "Fit the rates that are not given to the measured runs of a table with the columns "
+        "nodes, cores, time_s[, size]."
+    ),
 )
-@click.option("--slurm", is_flag=True, help="Print the lines that ask Slurm for what was found.")
+@click.option("--slurm", is_flag=True, help="Print the Slurm options for the best allocation.")
 @common.figures_option("Write all figures of the paper's slides to FOLDER.")
 @common.json_option
 @common.output_option("speed-up over nodes, or performance over the cores of one node,")
@@ -172,7 +177,7 @@ def _study_of_law(law: Law, runs: Sequence[Run] | None, options: Mapping[str, An
             f"a law depends only on the number of processors: {useless[0]} does not apply"
         )
     if runs is None:
-        raise click.UsageError("a law has parameters to be fitted: give measured runs with --fit")
+        raise click.UsageError("a law needs measured runs to fit its parameters: give --fit")
     fit = fit_law(runs, law)
     return scaling_study(
         fit.scaling(1.0),
@@ -233,8 +238,8 @@ def _show_slurm(study: ScalingStudy, *, law: bool) -> None:
     if study.chosen is None:
         raise RidgepointError(
             "cannot ask Slurm for an allocation",
-            reason=f"none keeps an efficiency of {study.efficiency:g}",
-            remedy="ask for less with --efficiency, or leave it out for the fastest",
+            reason=f"no allocation keeps an efficiency of {study.efficiency:g}",
+            remedy="give a lower --efficiency, or none for the fastest allocation",
         )
     print("\n".join(slurm_lines(study, only_processors=law)))
     for caution in study.cautions:

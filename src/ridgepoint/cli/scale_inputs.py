@@ -134,14 +134,14 @@ class Node:
             if self.core_rate is None:
                 raise RidgepointError(
                     "cannot bound the problem",
-                    reason="nothing says how fast a node is",
+                    reason="the speed of a node is not known",
                     remedy="give --machine FILE|NAME, or --core-rate 8Gflop/s with --memory and "
                     "--link, or measured runs with --fit",
                 )
             if self.memory_bytes_per_s is None and np.any(np.asarray(problem.dram_bytes) > 0):
                 raise RidgepointError(
                     "cannot bound the problem",
-                    reason="nothing says how fast a node's memory is",
+                    reason="the memory bandwidth of a node is not known",
                     remedy="give --memory 16GB/s",
                 )
             machine = ideal_machine(
@@ -199,10 +199,12 @@ def problem_of(
     own = (operations, moved, exchanged)
     if case is None:
         if operations is None:
-            raise click.UsageError("name a CASE, or give your own demand with --op; see --help")
+            raise click.UsageError("give a CASE, or your own demand with --op; see --help")
         return _own_problem(operations, moved or "0", exchanged or "0", precision)
     if any(text is not None for text in own):
-        raise click.UsageError("--op, --bytes and --exchanged are instead of a CASE: give one")
+        raise click.UsageError(
+            "--op, --bytes and --exchanged replace a CASE: give one or the other"
+        )
     from ridgepoint.models.scaling.case_studies import CASE_STUDIES
 
     study = CASE_STUDIES.get(case.lower())

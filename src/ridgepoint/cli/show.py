@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "--cautions",
     "every_caution",
     is_flag=True,
-    help="Tell the cautions in full, too, that could not change a verdict.",
+    help="Also show in full the cautions that could not change a verdict.",
 )
 @common.json_option
 @common.archive_option

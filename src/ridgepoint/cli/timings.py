@@ -72,7 +72,10 @@ def end_without_counts(
                 document = render(timing_report(timing)).encode()
                 replace_file(path, document, what="the report")
             else:
-                _say(f"{str(path)!r} is not drawn: without work and traffic there is no point")
+                _say(
+                    f"{str(path)!r} is not drawn: without work and traffic the program has no "
+                    "place on the roofline"
+                )
     if options.as_json:
         _say(str(error) or "interrupted")
     return error.exit_status if isinstance(error, RidgepointError) else status_of(error)
@@ -85,8 +88,8 @@ def _why(error: RidgepointError | KeyboardInterrupt) -> Caution:
     by = str(error) if isinstance(error, Interrupted) else "Ctrl-C"
     return Caution(
         "not-counted",
-        f"it was stopped before all was counted ({by.removeprefix('cannot go on: ')})",
-        "let it end, stop it by itself with --limit SECONDS, or give the program less to do",
+        f"it was stopped before counting ended ({by.removeprefix('cannot go on: ')})",
+        "let counting end, stop it with --limit SECONDS, or give the program less to do",
     )
 
 

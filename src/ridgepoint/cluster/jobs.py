@@ -105,7 +105,7 @@ def _started(command: Sequence[str], stdin: StandardInput, output: Output) -> It
         raise CannotStart(
             f"cannot start {command[0]!r}",
             reason=reason_of(error),
-            remedy="see whether it runs by itself",
+            remedy="check whether it runs by itself",
         ) from error
     finally:
         os.close(source)

@@ -158,7 +158,7 @@ def _version(path: str) -> str:
         raise CannotStart(
             f"cannot start ranks with {path}",
             reason=reason_of(error),
-            remedy="see whether it runs by itself",
+            remedy="check whether it runs by itself",
         ) from error
     if answer.status:
         return ""

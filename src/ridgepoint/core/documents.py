@@ -261,7 +261,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         raise InvalidDocument(
             what,
             reason=f"{place}: {found.reason}" if place else found.reason,
-            remedy=found.remedy or "correct that field",
+            remedy=found.remedy or "correct this field",
         ) from error
     except _UNREADABLE as error:
         raise InvalidDocument(what, reason=str(error), remedy="correct this field") from error

@@ -40,5 +40,5 @@ def replace_file(path: Path, content: bytes, *, what: str) -> None:
         raise RidgepointError(
             f"cannot write {what} {str(path)!r}",
             reason=reason_of(error),
-            remedy="check that its folder exists, may be written and has room",
+            remedy="check that its folder exists, is writable and has free space",
         ) from error

@@ -23,9 +23,10 @@ def require_latency(machine: Machine) -> None:
     if not machine.latency_curves:
         raise RidgepointError(
             f"cannot draw the latency over size of {printable(machine.name)!r}",
-            reason="it was not measured: the machine is a published one, or was kept by an earlier "
-            "version",
-            remedy="measure it with 'ridgepoint machine', then give its number",
+            reason=(
+                "it was not measured: the machine is published, or was kept by an earlier version"
+            ),
+            remedy="measure the machine with 'ridgepoint machine', then give its number",
         )
 
 

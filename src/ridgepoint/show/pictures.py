@@ -40,7 +40,7 @@ def write(make: Callable[[], Figure], path: str | Path) -> None:
     if ending not in _ENDINGS:
         raise RidgepointError(
             f"cannot write the figure {str(path)!r}",
-            reason=f"{ending!r} is no known format" if ending else "its name has no ending",
+            reason=f"{ending!r} is not a known format" if ending else "its name has no ending",
             remedy=f"let the name end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}",
         )
     replace_file(Path(path), picture(make, ending[1:]), what="the figure")

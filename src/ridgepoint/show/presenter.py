@@ -125,7 +125,7 @@ def plot(
     clusters = [result for result in results if isinstance(result, MeasuredCluster)]
     if clusters:
         if len(results) > 1 or machine is not None:
-            raise ValueError("a cluster is drawn alone")
+            raise ValueError("a cluster cannot be drawn with other results")
         return _network(clusters[0], ax)
     from ridgepoint.show.draw_mpl import draw
 
@@ -152,7 +152,7 @@ def _roofs(results: Sequence[object], machine: Machine | None) -> Machine:
     if machine is not None:
         given.append(machine)
     if any(other != given[0] for other in given):
-        raise ValueError("a figure has the roofs of one machine: give one alone")
+        raise ValueError("a figure has the roofs of a single machine: give only one")
     if given:
         return given[0]
     placed = (result.machine for result in results if isinstance(result, Placement | Analysis))
@@ -188,7 +188,7 @@ def _network(cluster: MeasuredCluster, ax: Axes | None) -> Figure:
     from ridgepoint.show.draw_mpl import drawn
 
     if ax is not None:
-        raise ValueError("the figure of a cluster has two axes of its own: leave ax out")
+        raise ValueError("the figure of a cluster makes its own two axes: call it without ax")
     return drawn(network_page(cluster))
 
 

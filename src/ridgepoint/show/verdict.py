@@ -27,13 +27,13 @@ from ridgepoint.show.words import percent, shown_cores, shown_name
 from ridgepoint.show.work import hardly_any_text
 
 _NO_ROOF: dict[Kind, str] = {
-    "no-ceiling": "the machine has no ceiling for what the program asked for",
-    "nothing-asked": "the program moved no byte and did no flop that was counted",
+    "no-ceiling": "the machine has no ceiling for any resource that the program uses",
+    "nothing-asked": "no bytes and no flop of the program were counted",
 }
 _SPECIAL = re.compile(r"[^A-Za-z0-9_.:~<>, ]")
 _DOES = {START: "starting up", KERNEL: "in the kernel", WAITING: "waiting"}
 _LATENCIES = {
-    MISSES: ("cache misses", "if each waits for the one before, they take"),
+    MISSES: ("cache misses", "if each waits for the previous one, they take"),
     CHAINED: (
         "floating-point operations that wait for each other",
         "a chain of its additions, divisions and square roots takes",
@@ -43,7 +43,7 @@ _CERTAIN = {
     DIVIDE: ("divisions and square roots", "they take"),
     ISSUE: ("the rate at which cores start instructions", "its instructions take"),
 }
-_LOOK_AT = "look at latency, dependent operations, integer work, start-up, system calls"
+_LOOK_AT = "check latency, dependent operations, integer work, start-up and system calls"
 
 
 def verdict(conclusion: Conclusion, *, advised: bool = False) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def verdict(conclusion: Conclusion, *, advised: bool = False) -> tuple[str, ...]
     metric = conclusion.placement.metric
     sentences = [] if conclusion.is_worth_a_roof else [
         f"{hardly_any_text(conclusion.counts, metric)}: a {WORK_UNITS[metric]} roofline says "
-        "nothing of this program"
+        "nothing about this program"
     ]  # fmt: skip
     if conclusion.kind in _NO_ROOF:
         sentences.append(f"no roof applies: {_NO_ROOF[conclusion.kind]}")
@@ -78,7 +78,7 @@ def verdict(conclusion: Conclusion, *, advised: bool = False) -> tuple[str, ...]
     if conclusion.hottest is not None:
         name, share = conclusion.hottest
         sentences.append(
-            f"to place its largest part alone, {percent(share)} of the instructions: "
+            f"to place its largest part by itself, {percent(share)} of the instructions: "
             f"--function {shlex.quote(re.escape(name) if _SPECIAL.search(name) else name)}"
         )
     return tuple(sentences)
@@ -133,11 +133,11 @@ def _untimed(conclusion: Conclusion) -> tuple[str, ...]:
     assert placement.bound is not None
     limit = limit_name(str(placement.bound.binding), placement)
     best = [format_si(float(placement.bound.time_s), "s", digits=3)]
-    unknown = "how near it comes to that is"
+    unknown = "how close it comes to that is"
     if placement.attainable_per_s is not None and conclusion.is_worth_a_roof:
         unit = f"{WORK_UNITS[placement.metric]}/s"
         best.insert(0, format_si(placement.attainable_per_s, unit, digits=3))
-        unknown = "its performance and how near it comes to that are"
+        unknown = "its performance and how close it comes to that are"
     return (
         f"what would bound it is {limit}: {' and '.join(best)} at best, "
         f"on {shown_cores(placement.cores)}",
@@ -158,7 +158,7 @@ def _binding(conclusion: Conclusion) -> str:
     limit, reached = limit_name(binding, placement), percent(efficiency)
     if conclusion.kind == "above-roof":
         return (
-            f"{efficiency:.3g} times as fast as {limit} allows: a count or a ceiling is off, "
+            f"{efficiency:.3g} times as fast as {limit} allows: a count or a ceiling is wrong, "
             "see the cautions"
         )
     change = _unless(binding, placement)
@@ -185,7 +185,7 @@ def _own_mix(conclusion: Conclusion) -> tuple[str, ...]:
     gain = _times(1 / placement.efficiency)
     return (
         f"bound by its own mix ({what}): {percent(own.efficiency)} of what that allows",
-        f"the machine's roof, which other instructions reach, would allow {gain} its speed",
+        f"with other instructions, the machine's roof would allow {gain} its speed",
     )
 
 
@@ -262,7 +262,7 @@ def _per_cycle(explained: Explained) -> str:
     """Return how many instructions end per cycle, where that is known."""
     if explained.per_cycle is None:
         return ""
-    return f", and {explained.per_cycle:.2g} instructions end per cycle"
+    return f", and {explained.per_cycle:.2g} instructions retire per cycle"
 
 
 def _outside(explained: Explained) -> tuple[str, ...]:
@@ -277,7 +277,7 @@ def _traffic_alone(placement: Placement) -> str:
     assert placement.runtime_s is not None
     binding = str(placement.bound.binding)
     if binding == "compute":
-        return "no measured roof explains its time: its memory traffic needs next to none of it"
+        return "no measured roof explains its time: its memory traffic needs almost none of it"
     least, took = (
         format_si(value, "s", digits=3)
         for value in (float(placement.bound.time_s), placement.runtime_s.median)
@@ -304,11 +304,11 @@ def _unless(binding: str, placement: Placement) -> str:
 def _next(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the sentence about the roof that would bind if the nearest one vanished."""
     if conclusion.following is None:
-        return ("no other roof is known that would bind it next",)
+        return ("no further roof is known",)
     path, gain = conclusion.following
     limit = limit_name(path, conclusion.placement)
     if gain < 1:
-        return (f"it is faster than the next limit, {limit}, allows too",)
+        return (f"it is also faster than the next limit, {limit}, allows",)
     return (f"without that limit, {limit} is next: at best {_times(gain)} faster than now",)
 
 

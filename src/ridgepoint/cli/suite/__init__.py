@@ -9,7 +9,7 @@ from ridgepoint.cli.lazy import LazyGroup
 SUITES = {
     "kernels": "Kernels of known work: measured over expected, and the figures.",
     "datacenter": "Sort, grep and the like: basic operations, and the DC-Roofline.",
-    "distributed": "Programs over ranks of MPI: their steps beside the model.",
+    "distributed": "MPI programs over several ranks: their steps compared with the model.",
     "imaging": "A radio-astronomical imaging pipeline, stage by stage.",
 }
 _DEFAULT = "kernels"

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 @click.option(
     "--launcher",
     metavar="COMMAND",
-    help="What starts the ranks, as 'srun -n {ranks}'.  [default: mpirun]",
+    help="Command that starts the ranks, such as 'srun -n {ranks}'.  [default: mpirun]",
 )
 @click.option(
     "--size",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Size of the one PROGRAM that is named; --list says what a size counts.",
+    help="Size of the single PROGRAM; --list says what a size counts.",
 )
 @click.option(
     "--threads",
@@ -67,7 +67,7 @@ def command(
         raise click.UsageError("the distributed programs need the number of ranks: --mpi 2")
     if size is not None and len(set(names)) != 1:
         raise click.BadParameter(
-            "--size applies to a single program: name it", param_hint="'--size'"
+            "--size applies to a single program: name the program", param_hint="'--size'"
         )
     with common.progress() as shown:
         study = run_programs(

@@ -77,7 +77,7 @@ def command(
 
     if names and output is not None:
         raise click.BadParameter(
-            "a pipeline needs all stages: name none", param_hint="'-o' / '--output'"
+            "a pipeline needs all stages: give no names of stages", param_hint="'-o' / '--output'"
         )
     if device is not None:
         _require_for_a_gpu(context, state)

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     "--meter",
     type=click.Choice(["engine", "native", "perf", "auto"]),
     default=None,
-    help="What counts: a simulation (engine), copies that run AVX-512 and AMX too (native), the "
-    "CPU's own counters, or these if they tell enough.  [default: native, and engine what that "
-    "cannot]",
+    help=(
+        "The meter: a simulation (engine); copies that run AVX-512 and AMX too (native); the "
+        "CPU's own counters (perf); or those counters if they report enough (auto).  [default: "
+        "native, and engine where native cannot count]"
+    ),
 )
 @click.option(
     "--full", is_flag=True, help="Measure all sizes of the series, which takes much longer."
@@ -43,10 +45,10 @@ if TYPE_CHECKING:
     "--validate", "validates", is_flag=True, help="Print measured over expected work and traffic."
 )
 @common.figures_option(
-    "Measure what the figures of the paper need, and draw them in FOLDER; with --from, only draw "
-    "them."
+    "Measure what the figures of the paper need, and draw them in FOLDER; with --from, draw "
+    "them from a file."
 )
-@click.option("--per-cycle", is_flag=True, help="Give the figures a second axis in flop/cycle.")
+@click.option("--per-cycle", is_flag=True, help="Add a second axis in flop/cycle to the figures.")
 @options.from_option
 @options.output_option("the results", "FILE.json")
 @common.json_option

@@ -73,8 +73,8 @@ def latency_chart(machine: Machine) -> Chart:
             for ink, curve in enumerate(curves)
         ),
         notes=(
-            "Random lines; each access waits for the one before. Bands: all rounds. "
-            "Dashed: the fitted model. Grey: each cache, and the interval of its capacity.",
+            "Random lines; each access waits for the previous one. Bands: all rounds. Dashed: "
+            "the fitted model. Grey: each cache, and the interval of its capacity.",
             *latency_notes(machine),
         ),
         height=_HEIGHT,
@@ -125,7 +125,7 @@ def _levels(machine: Machine, x_limits: Interval, y_limits: Interval) -> Iterato
     for cache, stated, _ in latency_rows(machine):
         named = [(cache.size_bytes, cache_name(cache, stated))]
         if stated is not None and stated.size_bytes != cache.size_bytes:
-            name = f"L{cache.level} as the system says {format_size(stated.size_bytes)}"
+            name = f"L{cache.level} as the system reports it, {format_size(stated.size_bytes)}"
             named.append((stated.size_bytes, name))
         for size_bytes, name in named:
             if x_limits[0] <= size_bytes <= x_limits[1]:

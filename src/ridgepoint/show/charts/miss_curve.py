@@ -143,7 +143,9 @@ def curve_sentences(measurement: Measurement, machine: Machine | None) -> tuple[
 def _sets_sentence(curve: MissCurve) -> str:
     sets = working_sets(curve)
     if not sets:
-        return "no working set stands out: the traffic falls slowly, or not, as the cache grows"
+        return (
+            "no working set stands out: as the cache grows, the traffic falls slowly or not at all"
+        )
     # The rest is named on the plane; those that save most are worth a sentence.
     most = sorted(sets, key=attrgetter("saves_bytes"), reverse=True)[:_MOST_NAMED]
     first, *others = sorted(most, key=attrgetter("size_bytes"))
@@ -162,13 +164,13 @@ def _larger_sentence(curve: MissCurve, last: Cache) -> str:
     """Return what a last cache of twice the size, and of half the size, would change."""
     named = f"{_name(last)} ({format_size(last.size_bytes)})"
     if last.size_bytes // 2 < curve.capacities_bytes[0]:
-        return f"of caches half as large as {named} nothing is known"
+        return f"nothing is known about caches half as large as {named}"
     now, half, twice = (
         moved_at(curve, size)
         for size in (last.size_bytes, last.size_bytes // 2, last.size_bytes * 2)
     )
     if not now:
-        return f"a cache as large as {named} leaves no memory traffic"
+        return f"with a cache as large as {named}, no memory traffic remains"
     more = half / now - 1
     if twice == now == half:
         return f"a cache half as large as {named}, or twice, would move as many bytes"
@@ -200,8 +202,8 @@ def _subtitle(curve: MissCurve) -> str:
         "every line followed" if curve.sampling == 1 else f"one line in {curve.sampling} followed"
     )
     return (
-        f"one fully associative LRU cache, {curve.line_bytes} B lines; {followed}; what is dirty "
-        "at the end counts as written"
+        f"one fully associative LRU cache, {curve.line_bytes} B lines; {followed}; lines that "
+        "are dirty at the end count as written"
     )
 
 

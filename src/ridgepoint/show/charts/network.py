@@ -30,7 +30,7 @@ def network_page(cluster: MeasuredCluster) -> Page:
     if not cluster.network:
         raise RidgepointError(
             f"cannot draw the network of {cluster.name!r}",
-            reason="there was one rank, and nothing was exchanged",
+            reason="there was only one rank, so no messages were exchanged",
             remedy="measure with two ranks or more: mpirun -n 2 ridgepoint machine",
         )
     # Messages without bytes have no size to be drawn over.

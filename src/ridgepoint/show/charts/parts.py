@@ -108,8 +108,8 @@ def _functions(whole: Subject) -> ShownParts:
         return shown
     several = "s" if len(uncertain) > 1 else ""
     note = (
-        f"no point for function{several} {_listed(uncertain)}: time not known to "
-        f"{percent(CERTAIN)}, ask for more runs or give it more to do"
+        f"no point for function{several} {_listed(uncertain)}: the time is not known to "
+        f"{percent(CERTAIN)}; ask for more runs, or give the program more to do"
     )
     return replace(shown, notes=(*shown.notes, note))
 
@@ -184,8 +184,8 @@ def _reason(part: Subject) -> str:
     if dram is None or dram.total_bytes is None:
         return "DRAM traffic is unknown"
     if dram.total_bytes == 0:
-        return "time unknown, and no byte moved at DRAM"
-    return "time and limit are unknown"
+        return "its time is unknown, and it moved no bytes at DRAM"
+    return "its time and its limit are unknown"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -122,12 +122,12 @@ def _roof_notes(
 ) -> Iterator[str]:
     """Yield what must be known of the roofs over the paths."""
     if any((path.best_share or 0) > ABOVE_ROOF for path in paths):
-        yield "above 100 %: the simulated traffic, or the ceiling, is off"
+        yield "above 100 %: the simulated traffic, or the ceiling, is wrong"
     slopes = [roof for roof in roofs if not roof.is_peak]
     if not slopes:
         yield f"no {_bandwidth(direction)} of this machine is known"
     elif max((path.cores for path in paths), default=1.0) > 1 and not _has_slope_beside(roofs):
-        yield "fewer cores reach nearly the same bandwidth: it is drawn once"
+        yield "fewer cores reach nearly the same bandwidth, which is drawn once"
 
 
 def _entry(path: Path, index: int, unit: str) -> Entry:

@@ -109,10 +109,14 @@ def roofline_chart(assessment: Assessment) -> Chart:
             for number, stage in enumerate(assessment.stages)
         ),
         notes=(
-            "discs: stages, the larger the more of the time; diamonds: composite intensities on "
-            "the roof; star: the pipeline, "
+            "discs: stages, with an area by their share of the time; diamonds: composite "
+            "intensities on the roof; star: the pipeline, "
             f"{percent(assessment.compute_efficiency.median)} of the peak",
-            *((f"not on this plane, since without work: {', '.join(bare)}",) if bare else ()),
+            *(
+                (f"not on this plane, because they have no work: {', '.join(bare)}",)
+                if bare
+                else ()
+            ),
         ),
     )
 
@@ -248,7 +252,9 @@ def devices_chart(assessment: Assessment) -> Chart | None:
     has_intervals = any(mark.x_interval for mark in marks)
     return _bars(
         title=f"Devices for {load}, by composite",
-        subtitle="N = CL / (peak x RE x PE), with the PE of Eq. (8), and for the series its own",
+        subtitle=(
+            "N = CL / (peak x RE x PE), with the PE of Eq. (8), and the series with its own PE"
+        ),
         label=f"Devices [{printable(assessment.machine.name)}]",
         bars=bars,
         marks=marks,
@@ -269,7 +275,7 @@ def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
             for stage in sensitivity.stages
         ),
     ]
-    return _gains("What a tenth gains", "as well programmed as before", rows)
+    return _gains("What a tenth gains", "with the same programming efficiency", rows)
 
 
 def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:

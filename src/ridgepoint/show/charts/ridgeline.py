@@ -63,10 +63,10 @@ def ridgeline_page(
     own_notes = [*notes]
     if beyond:
         more = f" and {len(beyond) - _MOST_NAMED} more" if len(beyond) > _MOST_NAMED else ""
-        own_notes.append(f"drawn at the edge, beyond which they lie: "
-                    f"{'; '.join(beyond[:_MOST_NAMED])}{more}")  # fmt: skip
+        named = "; ".join(beyond[:_MOST_NAMED])
+        own_notes.append(f"beyond the edge, and drawn there: {named}{more}")
     if len(trajectories) > 1:
-        own_notes.append(f"projected times: of {trajectories[-1].name}")
+        own_notes.append(f"projected times of {trajectories[-1].name}")
     if any(not np.all(trajectories[-1].placed.times_s[region]) for region in REGIONS):
         own_notes.append("times of 0 s are left out")
     if ridgeline.overlap != "full":
@@ -75,9 +75,9 @@ def ridgeline_page(
             if ridgeline.overlap == "none"
             else f"overlap, k = {ridgeline.overlap:g}"
         )
-        own_notes.append(f"the times {how}: regions show what takes longest")
+        own_notes.append(f"the times {how}: regions show the resource that takes longest")
     if len(ridgeline.machines) > 1:
-        own_notes.append("of several machines, the slowest at each resource makes the regions")
+        own_notes.append("of several machines, the slowest at each resource sets the regions")
     return Page(charts=(plane, times), columns=2, notes=tuple(own_notes))
 
 
@@ -100,7 +100,7 @@ def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     seen = tuple(line for line in lines if line.places)
     return Chart(
         title="Projected time",
-        subtitle="of each resource, on one node; colours as on the plane: what bounds",
+        subtitle="time of each resource on one node, in the colours of the plane",
         x=Axis(
             label=VARIABLES[trajectory.variable],
             limits=x_limits,

@@ -78,7 +78,7 @@ def _roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
     return _roofline_over(
         ridgeline,
         trajectory,
-        title="Roofline, which knows no network",
+        title="Roofline, without a network",
         x_label=y_label(ridgeline),
         knee=ridgeline.ridge.arithmetic_intensity,
         intensities=np.atleast_1d(trajectory.placed.arithmetic_intensity).tolist(),

@@ -161,7 +161,7 @@ def _roofline_beside(ridgeline: Ridgeline, y_limits: Interval) -> Chart:
     limits = decades([rate for rate, _ in places], room=_ROOM)
     return Chart(
         title="Roofline, on the same vertical axis",
-        subtitle="below its knee memory limits, above it compute",
+        subtitle="memory limits below its knee, compute above it",
         x=log_axis(f"Performance [{ridgeline.unit}/s]", limits, with_prefix),
         y=log_axis(y_label(ridgeline), y_limits, shown_intensity),
         lines=(
@@ -185,7 +185,7 @@ def _memory_network_roofline(ridgeline: Ridgeline, x_limits: Interval) -> Chart:
     y_limits = decades([rate for _, rate in places], room=_ROOM)
     return Chart(
         title="Memory-network roofline, on the same horizontal axis",
-        subtitle="left of its knee the network limits, right of it memory",
+        subtitle="the network limits left of its knee, memory right of it",
         x=log_axis(X_LABEL, x_limits, shown_intensity),
         y=log_axis("Memory bandwidth [B/s]", y_limits, with_prefix),
         lines=(

@@ -263,7 +263,7 @@ def _drawing_notes(programs: Sequence[ProgramMarks]) -> Iterator[str]:
         yield f"error bars: quartiles of performance{sampled}"
     kinds = dict.fromkeys(f"{part.kind}s" for part in parts if part.share)
     if kinds:
-        yield f"pale discs: {' and '.join(kinds)}, the larger the more of the time they took"
+        yield f"pale discs: {' and '.join(kinds)}, with an area by their share of the time"
     above = [part.subject.name for part in parts if part.place.roof is not None]
     if above:
-        yield f"red: above its roof, which is the bar below it ({', '.join(above)})"
+        yield f"red: above its roof, which the bar below it shows ({', '.join(above)})"

@@ -86,20 +86,25 @@ def absences_of(program: Subject) -> list[str]:
     counts, metric = program.measurement.counted.counts, program.placement.metric
     if says_nothing(program.analysis):
         little = hardly_any_text(counts, metric)
-        return [f"{little}: the {WORK_UNITS[metric]} roofline says nothing of it"]
+        return [f"{little}: the {WORK_UNITS[metric]} roofline says nothing about it"]
     if program.placement.performance_per_s is None:
         if limit_of(program.analysis) is None:
-            return ["counted but not timed: its performance is unknown, so no point"]
-        return ["time unknown: marked is the most that its limit allows, at its intensity at DRAM"]
+            return ["counted but not timed: its performance is unknown, so there is no point"]
+        return [
+            "its time is unknown: the mark is the most that its limit allows, at its intensity "
+            "at DRAM"
+        ]
     notes = []
     for part in program.measurement.counted.traffic:
         level = shown_name(part.level)
         if part.total_bytes is None:
-            notes.append(f"{level} writes are unknown, so no point at {level}")
+            notes.append(f"{level} writes are unknown, so there is no point at {level}")
         elif part.total_bytes == 0:
-            notes.append(f"no {level} traffic: at infinite intensity, drawn at the right edge")
+            notes.append(
+                f"no {level} traffic: its intensity is infinite, so its point is at the right edge"
+            )
     if program.measurement.traffic_at("dram") is None:
-        notes.append("DRAM traffic is unknown, so no point at DRAM")
+        notes.append("DRAM traffic is unknown, so there is no point at DRAM")
     shares = used_precisions(work_by_resource(counts, metric))
     mixed = [f"{percent(share)} {name}" for name, share in shares.items()]
     if len(mixed) > 1:

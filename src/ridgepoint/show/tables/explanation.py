@@ -44,7 +44,7 @@ def code(title: str, pseudo_code: str, ir: str, loop: Sequence[str]) -> Renderab
 
 
 def _section(title: str, lines: Sequence[str]) -> RenderableType:
-    body = Text("\n".join(map(printable, lines or ["(nothing here disassembles it)"])))
+    body = Text("\n".join(map(printable, lines or ["(no disassembler is available for it)"])))
     return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
 
 

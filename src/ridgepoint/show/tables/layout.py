@@ -128,6 +128,6 @@ def one_of_each_kind(cautions: Sequence[Caution]) -> list[Caution]:
     return [
         alike[0]
         if len(alike) == 1
-        else replace(alike[0], seen=f"{alike[0].seen} ({len(alike)} cases have such a doubt)")
+        else replace(alike[0], seen=f"{alike[0].seen} ({len(alike)} cases have such a caution)")
         for alike in kinds.values()
     ]

@@ -99,10 +99,10 @@ def _minor(machine: Machine) -> str | None:
         return None
     count = len({key for key, _ in others} - matter.keys())
     return (
-        f"{count} of {len(machine.ceilings)} ceilings have minor cautions only, since they bound "
-        f"no program or are known within {LEAST_CHANGE:.0%}: "
-        f"{codes_in_short(caution for _, caution in others)} "
-        "('ridgepoint show --cautions' or --json)"
+        f"{count} of {len(machine.ceilings)} ceilings have only minor cautions, because they "
+        f"bound no program or are known within {LEAST_CHANGE:.0%}: "
+        f"{codes_in_short(caution for _, caution in others)} ('ridgepoint show --cautions' or "
+        "--json)"
     )
 
 
@@ -233,7 +233,10 @@ def _reading(machine: Machine) -> Iterator[tuple[str, str]]:
         if (operation_s := ceiling.operation_s) is not None and ceiling.frequency_hz is not None
     ]
     if waits:
-        yield "chains", f"cycles of an operation that waits for the one before: {', '.join(waits)}"
+        yield (
+            "chains",
+            (f"cycles of an operation that waits for the previous one: {', '.join(waits)}"),
+        )
     if any(ceiling.theoretical is not None for ceiling in machine.ceilings):
         yield "theory", "clock right after the samples x a document's figure per cycle (--json)"
     if any(RESOURCES[ceiling.resource].path in LEVELS for ceiling in machine.ceilings):

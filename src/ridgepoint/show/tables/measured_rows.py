@@ -61,7 +61,10 @@ def measured_rows(analysis: Analysis) -> Iterator[Row]:
     yield "   instructions", _mix(counted.counts, None if placement is None else placement.issue)
     if counted.counts.undecoded:
         part = percent(counted.counts.undecoded / max(counted.counts.instructions, 1))
-        yield "   undecoded", f"{part} of the instructions: their work and bytes are unknown"
+        yield (
+            "   undecoded",
+            (f"{part} of the instructions could not be decoded: their work and bytes are unknown"),
+        )
     if counted.energy_j:
         domains = ", ".join(
             f"{printable(name)} {format_si(joule, 'J')}" for name, joule in counted.energy_j.items()
@@ -166,7 +169,7 @@ def _moved_at_ends(measurement: Measurement, level: str) -> str:
         return ""
     lasts = [end.caches[-1] for end in measurement.counted.ends]
     sizes = " to ".join(format_size(cache.size_bytes) for cache in lasts)
-    return f"{_in_all(ends)}, as neighbours leave it {sizes} of L{lasts[0].level}"
+    return f"{_in_all(ends)}, depending on how much neighbours leave: {sizes} of L{lasts[0].level}"
 
 
 def _in_all(ends: tuple[float, float]) -> str:

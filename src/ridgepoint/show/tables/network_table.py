@@ -194,7 +194,9 @@ def _facts(cluster: MeasuredCluster) -> Table:
     table.add_row("measured", f"{cluster.created or UNKNOWN}{took}")
     if cluster.call_s is not None:
         call = format_si(cluster.call_s, "s", digits=3)
-        table.add_row("calls", f"{call} for a send and a receive to nobody: part of every time")
+        table.add_row(
+            "calls", (f"{call} for a send and a receive to nobody, which is part of every time")
+        )
     if cluster.network:
         table.add_row(
             "time", "of the smallest messages: 0 B of ping-pong (one way), 8 B of the others"

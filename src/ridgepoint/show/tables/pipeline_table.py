@@ -110,7 +110,7 @@ def _times(assessment: Assessment) -> list[str]:
     host = assessment.pipeline.host_time_s
     lines = [f"stages {_spread(assessment.time_s, 's')}"]
     if host is None or assessment.total_s is None:
-        lines.append("the host's time is unknown, so the whole takes at least that")
+        lines.append("the host's time is unknown, so the whole takes at least this time")
     else:
         total = _spread(assessment.total_s, "s")
         lines.append(f"with the host's {format_si(host.median, 's')}, together {total}")
@@ -173,7 +173,7 @@ def _devices(assessment: Assessment, product: Product | None) -> list[str]:
     if product is not None:
         own = sum(stage.work for stage in assessment.stages)
         share = needed.median * own / assessment.load_per_s
-        lines.append(f"for these stages alone, {format_si(own, 'flop/s')}: {rounded_up(share)}")
+        lines.append(f"for these stages only, {format_si(own, 'flop/s')}: {rounded_up(share)}")
     return lines
 
 
@@ -197,8 +197,8 @@ def _gains(gains: Sensitivity) -> RenderableType:
     better = "compute" if device.compute >= device.bandwidth else "bandwidth"
     sentence = (
         f"10 % more compute: {_times_as_fast(device.compute)}; bandwidth: "
-        f"{_times_as_fast(device.bandwidth)}; both: {_times_as_fast(device.both)}: "
-        f"{better} buys more"
+        f"{_times_as_fast(device.bandwidth)}; both: {_times_as_fast(device.both)}: {better} "
+        "gains more"
     )
     return Group(table, Text(sentence))
 
@@ -239,7 +239,7 @@ def _assignment(assigned: Assignment) -> RenderableType:
     )
     lines = [f"together {format_si(assigned.time_s, 's')}; all on one: {alone}"]
     if len(assigned.shares) > 1:
-        lines.append(f"needed in the proportion of their work: {shares}")
+        lines.append(f"needed in proportion to their work: {shares}")
     return Group(table, *map(Text, lines))
 
 
@@ -280,10 +280,10 @@ def _devices_of(observation: Observation) -> list[str]:
     """Return Eq. (10) for all pipelines together."""
     mean, most = observation.devices, observation.most_devices
     if mean is None or most is None:
-        return ["devices for the whole load: unknown, since a pipeline has no load"]
+        return ["devices for the whole load: unknown, because one pipeline has no load"]
     lines = [
         f"devices for the whole load, Eq. (10), weighted: {_whole(mean)}",
-        f"at every moment, by the pipeline that needs most: {_whole(most)}",
+        f"at every moment, for the pipeline that needs most: {_whole(most)}",
     ]
     for share in observation.legroom:
         roomy = [devices.map(partial(mul, 1 / share)) for devices in (mean, most)]

@@ -26,10 +26,13 @@ _SAYS = {
     "compute": "compute bounds it",
     "memory": "memory bounds it",
     "network": "the network bounds it: its bytes take half of the time in MPI or more",
-    "load imbalance": "load imbalance bounds it: ranks wait for those that have more to do",
+    "load imbalance": "load imbalance bounds it: ranks wait for ranks that have more to do",
     "waiting": "waiting bounds it: messages take far longer than the network needs for their bytes",
-    "MPI": "messages bound it, and whether the network or waiting for each other is not known: "
-    "bound it by a machine with the network's rate ('mpirun -n 2 ridgepoint machine' measures it)",
+    "MPI": (
+        "messages bound it; whether the network bounds them, or ranks wait for each other, is "
+        "not known: bound it by a machine with the network's rate ('mpirun -n 2 ridgepoint "
+        "machine' measures it)"
+    ),
     "ranks": "the work of the ranks bounds it, and no measured roof explains its time",
 }
 
@@ -59,7 +62,7 @@ def ranks(analysis: Analysis) -> RenderableType:
 def sentence(verdict: Verdict) -> str:
     """Return what bounds a distributed program, and where its time goes, in a line."""
     if verdict.division is None or verdict.limit is None:
-        return "What bounds it is not known: the time in MPI is not."
+        return "What bounds it is not known, because the time in MPI is not known."
     limit = _SAYS[verdict.limit]
     return f"{limit[:1].upper()}{limit[1:]}. {_shares(verdict.division)}."
 
@@ -182,7 +185,7 @@ def _nodes(whole: Distributed) -> RenderableType:
     if more:
         notes.append(f"and {more} nodes whose links carried less (all: --json)")
     if not whole.crosses_network:
-        notes.append("one node: no network was crossed, messages went through its memory")
+        notes.append("one node: messages went through its memory, not over a network")
     return Group(table, *map(Text, notes))
 
 
@@ -215,8 +218,12 @@ def _calls(whole: Distributed) -> RenderableType | None:
     if len(ordered) > _MOST_CALLS:
         notes.append(Text(f"and {len(ordered) - _MOST_CALLS} others (all: --json)"))
     if any(call.algorithm for alike in by_name.values() for call in alike):
-        notes.append(Text("* derived: what the ranks would send by that algorithm, which MPI need "
-                          "not use"))  # fmt: skip
+        notes.append(
+            Text(
+                "* derived: the bytes that the ranks would send with that algorithm, which MPI "
+                "need not use"
+            )
+        )
     return Group(table, *notes)
 
 

@@ -48,7 +48,7 @@ def regions(analysis: Analysis) -> RenderableType:
     table = parts_table("region", columns, rows)
     if not any(region.inside for region in counted.regions):
         return table
-    return Group(table, Text("a region counts what is done in regions within it too"))
+    return Group(table, Text("a region includes the counts of the regions inside it"))
 
 
 def _tree(regions: Sequence[RegionCounts]) -> Iterator[tuple[int, RegionCounts]]:

@@ -80,7 +80,7 @@ def front_table(
         tried += f", of which {len(kept)} are shown (all: --json)"
     return Group(
         Text(printable(summary)),
-        Text(f"{tried}: fastest per sample of all with so many nodes or fewer"),
+        Text(f"{tried}: the fastest design per sample with this number of nodes or fewer"),
         Text(
             f"speed-up and efficiency: over {front.nodes[0]} node{'s' * bool(front.nodes[0] > 1)}"
         ),
@@ -122,7 +122,7 @@ def nearest_the_ridge(one: Trajectory) -> str:
     """Return which unit of work uses two resources most evenly, and how evenly, in words."""
     nearest = one.nearest_ridge
     if nearest is None:
-        return "nearest to the ridge: none, each asks for one resource alone"
+        return "nearest to the ridge: none, because each demands only one resource"
     ratio = nearest.ratio
     how = f"{percent(ratio - 1)} longer than" if ratio < 2 else f"{ratio:.3g} times as long as"
     return (

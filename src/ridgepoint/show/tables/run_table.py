@@ -95,7 +95,7 @@ def _head(measurement: Measurement) -> RenderableType:
     if note is not None:
         parts.insert(0, Text(f"WARNING: {note}", style="bold red"))
     if selected is not None:
-        parts.append(Text(f"only {printable(selected)}: all else is left out"))
+        parts.append(Text(f"only {printable(selected)}: the rest of the program is left out"))
     return Group(*parts)
 
 
@@ -144,7 +144,8 @@ def _placed(analysis: Analysis) -> Iterator[Row]:
     if placement is None or machine is None:
         yield (
             "   roofs",
-            f"{UNKNOWN}: no machine to bound it with; 'ridgepoint machine' measures this one",
+            f"{UNKNOWN}: there is no machine to bound it by; 'ridgepoint machine' measures "
+            "this one",
         )
         return
     if of_work:
@@ -169,7 +170,7 @@ def _efficiency_at_ends(placement: Placement) -> str:
     if placement.efficiency_at_ends is None:
         return ""
     low, high = map(percent, placement.efficiency_at_ends)
-    return f" ({low} to {high} with the least and the most of the caches)"
+    return f" ({low} to {high} with the smallest and the largest share of the caches)"
 
 
 def _performance(placement: Placement) -> str:

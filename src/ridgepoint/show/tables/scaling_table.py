@@ -55,7 +55,7 @@ def _lacks(study: ScalingStudy, *, law: bool) -> list[str]:
         things = "processors" if law else "nodes"
         lines.append(f"no optimum: performance grows with the {things} without end")
     if study.efficiency is not None and study.largest is None:
-        lines.append(f"{_kept(study)}: none, not even the smallest")
+        lines.append(f"{_kept(study)}: none, not even the smallest allocation")
     return lines
 
 

@@ -23,7 +23,7 @@ _WORDS = {
     "dram_dirtied_bytes": "same + left dirty, B",
 }
 
-_KEY = "measured / expected; 'of' another number: all that this meter is known to see"
+_KEY = "measured / expected; 'of' another number: the part that this meter is known to see"
 
 
 def selftest_table(selftest: Selftest, times: Sequence[Explained]) -> RenderableType:
@@ -66,10 +66,10 @@ def _of_times(times: Sequence[Explained]) -> str:
     """Return what the ratios amount to."""
     ratios = sorted(row.ratio for row in times)
     return (
-        f"simulated traffic over measured bandwidth explains {statistics.median(ratios):.0%} of "
-        f"the time of these loops (median; {ratios[0]:.0%} to {ratios[-1]:.0%}): more than 100 % "
-        "means that the simulated caches are too small or a ceiling is too low, far less that they "
-        "are too large or that something else holds the loop up"
+        f"simulated traffic over measured bandwidth explains {statistics.median(ratios):.0%} "
+        f"of the time of these loops (median; {ratios[0]:.0%} to {ratios[-1]:.0%}): more than "
+        "100 % means that the simulated caches are too small or a ceiling is too low; far less "
+        "means that they are too large or that something else limits the loop"
     )
 
 
@@ -152,6 +152,8 @@ def _conclusion(selftest: Selftest) -> Iterator[str]:
     failed = sum(not trial.holds for trial in selftest.trials)
     total = len(selftest.trials)
     if failed:
-        yield f"{failed} of {total} trials FAILED: do not trust what failed until it is mended"
+        yield (
+            f"{failed} of {total} trials FAILED: do not trust a meter that failed until it is fixed"
+        )
     else:
-        yield f"all {total} trials passed: whatever is known is as expected"
+        yield f"all {total} trials passed: all known numbers are as expected"

@@ -36,10 +36,10 @@ _WHAT = {
     START: "before its main part begins: the loader, imports, preparation (by samples)",
     WAITING: "waiting: for input, a disk, a lock, or a core that others use",
     DIVIDE: "divisions and square roots, at the rate of the divider",
-    ISSUE: "all instructions, at the rate at which cores start them",
-    MISSES: "cache misses, if each waits for the one before",
-    WALKS: "page walks, if each miss at main memory needs one and waits for it",
-    CHAINED: "additions, divisions and square roots, if each waits for the one before",
+    ISSUE: "all instructions, at the rate at which a core starts them",
+    MISSES: "cache misses, if each waits for the previous one",
+    WALKS: "page walks, if each miss to main memory needs one and waits for it",
+    CHAINED: "additions, divisions and square roots, if each waits for the previous one",
     "network": "bytes over the network, at full bandwidth",
 }
 

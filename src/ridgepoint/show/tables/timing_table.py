@@ -27,7 +27,7 @@ def timing(measured: Timing, *, most_functions: int = _MOST_FUNCTIONS) -> Render
         *([("   exit status", str(timed.exit_status))] if timed.exit_status else []),
         ("W  work", f"{UNKNOWN}{not_counted}"),
         ("Q  traffic", UNKNOWN),
-        ("   bound", f"{UNKNOWN}: without work and traffic there is none"),
+        ("   bound", f"{UNKNOWN}: without work and traffic there is no bound"),
     ]
     parts: list[RenderableType] = [
         Text(printable(shown_command(measured.command)), style="bold", overflow="fold"),

@@ -88,14 +88,14 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
         except ValueError as error:
             raise CannotMeasure(
                 _WHAT,
-                reason=f"{candidate!r} is no command: {str(error).lower()}",
-                remedy="name a C++ compiler in CXX as a shell would take it",
+                reason=f"{candidate!r} is not a command: {str(error).lower()}",
+                remedy="name a C++ compiler in CXX as in a shell",
             ) from error
         if words and shutil.which(words[0]):
             return tuple(words)
     raise CannotMeasure(
         _WHAT,
-        reason=f"there is no compiler {asked_for!r}" if asked_for else "no C++ compiler is here",
+        reason=f"there is no compiler {asked_for!r}" if asked_for else "there is no C++ compiler",
         remedy="install g++ or clang++, or name one in CXX",
     )
 
@@ -163,7 +163,7 @@ def _folder(cache: Path | None) -> Path:
     if not os.access(folder, os.W_OK):
         raise _nowhere(folder, "it is not writable")
     if os.statvfs(folder).f_flag & os.ST_NOEXEC:
-        raise _nowhere(folder, "programs may not be run there")
+        raise _nowhere(folder, "programs in it may not be executed")
     return folder
 
 
@@ -171,7 +171,10 @@ def _nowhere(folder: Path | str, why: str) -> CannotMeasure:
     return CannotMeasure(
         "cannot keep the datacenter workloads",
         reason=f"{folder}: {why}",
-        remedy=f"name a folder in {CACHE_VARIABLE} that has room and may hold programs",
+        remedy=(
+            f"name a folder in {CACHE_VARIABLE} that has free space and from which programs "
+            "may be executed"
+        ),
     )
 
 
@@ -187,7 +190,7 @@ def _compile(name: str, command: list[str], program: Path) -> None:
             raise CannotMeasure(
                 f"cannot build the workload {name!r}",
                 reason=_complaint(answer, command[0]) or f"{command[0]} made no program",
-                remedy="use a compiler of C++17, named in CXX",
+                remedy="use a compiler for C++17: name it in CXX",
             )
         made.replace(program)
 

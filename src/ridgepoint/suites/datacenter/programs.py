@@ -91,7 +91,9 @@ class Variant:
 VARIANTS = {
     variant.name: variant
     for variant in (
-        Variant(name="baseline", flags=("-O0",), summary="no optimisation: where the paper starts"),
+        Variant(
+            name="baseline", flags=("-O0",), summary=("no optimisation: the paper's starting point")
+        ),
         Variant(name="optimised", flags=("-O2",), summary="the paper's optimisation of ILP"),
         Variant(name="native", flags=("-O3",), summary="with this CPU's vectors", host=True),
     )
@@ -104,14 +106,14 @@ WORKLOADS = {
         Workload(
             name="sort",
             title="Sort",
-            summary="sort whole numbers of 64 bits by quick sort and merging",
+            summary="sort 64-bit integers by quick sort and merging",
             forms=("original", "prefetch", "simd"),
             size_unit="records",
             default_size=1_000_000,
             quick_size=100_000,
             data="integers",
             result="checksum",
-            checks="ascending, as many as were read and of the same sum",
+            checks="ascending order, and the same count and sum as the input",
         ),
         Workload(
             name="grep",
@@ -128,14 +130,16 @@ WORKLOADS = {
         Workload(
             name="wordcount",
             title="WordCount",
-            summary="count the words of a text: all, different ones, the most frequent",
+            summary="count the words of a text: all words, different words, the most frequent word",
             forms=("original", "prefetch"),
             size_unit="bytes",
             default_size=10_000_000,
             quick_size=1_000_000,
             data="text",
             result="words",
-            checks="as many as the text has ends of words; no other is more frequent",
+            checks=(
+                "the count is the number of word ends in the text; no other word is more frequent"
+            ),
         ),
         Workload(
             name="bayes",
@@ -147,7 +151,7 @@ WORKLOADS = {
             quick_size=500_000,
             data="reviews",
             result="correct",
-            checks="the probabilities of the terms of a category are 1 together",
+            checks="the probabilities of the terms of each category add up to 1",
         ),
         Workload(
             name="kmeans",

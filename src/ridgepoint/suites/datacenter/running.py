@@ -67,6 +67,6 @@ def generate(
         raise CannotMeasure(
             f"cannot generate {kind!r}",
             reason=reason or f"status {answer.status}",
-            remedy="ask for other data, or less",
+            remedy="ask for other data, or for less data",
         )
     return Path(output)

@@ -46,7 +46,7 @@ PROGRAMS = {
             size_option="--batch",
             size_unit="samples of each rank",
             default_size=128,
-            checks="weights are those of a serial run, and the same on all ranks",
+            checks="the weights equal those of a serial run, and are the same on all ranks",
         ),
         DistributedProgram(
             name="scalar-product",

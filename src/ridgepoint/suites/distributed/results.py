@@ -153,5 +153,5 @@ def decoded(line: bytes | str) -> DistributedRun:
         raise InvalidDocument(
             "cannot read what the program printed",
             reason=str(error).lower(),
-            remedy="see whether it runs by itself",
+            remedy="check whether it runs by itself",
         ) from error

@@ -156,7 +156,7 @@ def run_program(
             raise ProgramFailed(
                 f"cannot take the times of {name!r}",
                 reason=f"its result is wrong: {run.check.what}, {run.check.error}",
-                remedy="run it again; if it stays wrong, see whether BLAS and MPI are sound",
+                remedy="run it again; if the result stays wrong, check BLAS and MPI",
                 exit_status=1,
             )
         if answer.status == 0:
@@ -165,7 +165,7 @@ def run_program(
         f"cannot run {name!r} on {ranks} ranks",
         reason=_reason(answer.complaints)
         or f"{started.shown[0]} ended with status {answer.status}",
-        remedy=f"see whether it runs by itself: {_shown(started, name)}",
+        remedy=f"check whether it runs by itself: {_shown(started, name)}",
         exit_status=answer.status or 2,
     )
 
@@ -180,13 +180,13 @@ def _run(whole: Sequence[str], limit_s: float, name: str) -> Answer:
         raise CannotMeasure(
             f"cannot measure {name!r}",
             reason=reason_of(error),
-            remedy="take a smaller size or fewer ranks",
+            remedy="use a smaller size or fewer ranks",
         ) from error
     except OSError as error:
         raise CannotStart(
             "cannot start ranks",
             reason=f"{whole[0]}: {reason_of(error)}",
-            remedy="name a launcher that runs: --launcher 'srun -n {ranks}'",
+            remedy="name a launcher that works: --launcher 'srun -n {ranks}'",
         ) from error
 
 

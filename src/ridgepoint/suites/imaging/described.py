@@ -114,13 +114,18 @@ def _stage(name: str, result: StageResult | None, repeat: int, output: float) ->
     CannotImage
     """
     if result is None:
-        raise _unknown(name, "it was not measured", "name no stages, so that all are")
+        raise _unknown(
+            name,
+            "it was not measured",
+            ("give no names of stages, so that all stages are measured"),
+        )
     if result.failure is not None:
         raise _unknown(name, result.failure, "measure again")
     if result.work_flop is None or result.moved_bytes is None or result.runtime_s is None:
         raise _unknown(
             name,
-            "its work, traffic or time is not known, or lost in that of its transforms",
+            "its work, traffic or time is not known, or is too small a part of that of its "
+            "transforms",
             "choose a larger size, cold caches, or a quieter machine",
         )
     # Where a cache holds all of it, nothing need reach DRAM.

@@ -224,8 +224,8 @@ def gridding(observation: Observation, geometry: Geometry) -> Gridding:
     match = re.search(r"grid=\((\d+)x\d+x(\d+)\), supp=(\d+)", text)
     if match is None:
         raise CannotImage(
-            "cannot tell how ducc0 grids",
-            reason="its report is not as expected",
+            "cannot find out how ducc0 grids",
+            reason="its report has an unexpected form",
             remedy="install ducc0 0.42",
         )
     grid, planes, support = map(int, match.groups())

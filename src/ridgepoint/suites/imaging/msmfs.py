@@ -140,7 +140,7 @@ def _inverse(
     )
     values = np.linalg.eigvalsh(hessian)
     if not values[0] * _WORST_CONDITION > values[-1] > 0:
-        raise ValueError("terms must be fewer, or channels more: the data do not tell them apart")
+        raise ValueError("terms must be fewer, or channels more: the data do not distinguish them")
     return np.linalg.inv(hessian)
 
 

@@ -51,7 +51,9 @@ def find(name: str) -> Workload:
     if workload is None:
         near = get_close_matches(name, _by_name(), n=3, cutoff=0.5) or list(_by_name())
         raise CannotMeasure(
-            what, reason="there is none of that name", remedy=f"choose one of {', '.join(near)}"
+            what,
+            reason=("there is no workload of that name"),
+            remedy=f"choose one of {', '.join(near)}",
         )
     if (absence := workload.absence()) is not None:
         reason, remedy = absence

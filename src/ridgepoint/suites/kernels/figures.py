@@ -196,7 +196,7 @@ def absent_figures(
             continue
         own = _results_of(figure, results)
         if own:
-            absences[figure.name] = f"none could be measured, {own[0].case}: {own[0].failure}"
+            absences[figure.name] = f"no case could be measured, {own[0].case}: {own[0].failure}"
         else:
             wanted = ", ".join(" or ".join(kernel) for kernel in figure.kernels)
             of = {"one": "one thread", "all": "several threads", "both": "any threads"}

@@ -225,10 +225,12 @@ def parser(summary: str, *, steps: int) -> argparse.ArgumentParser:
     made.add_argument("--warm-up", type=natural, default=1, help="steps before those, not kept")
     made.add_argument("--threads", type=positive, default=1, help="of BLAS, on each rank")
     made.add_argument("--seed", type=natural, default=1)
-    made.add_argument("--check", action="store_true", help="check the result; if wrong, status 1")
+    made.add_argument(
+        "--check", action="store_true", help=("check the result; exit with status 1 if it is wrong")
+    )
     made.add_argument(
         "--ceilings", action="store_true",
-        help="measure, before and after the steps, what BLAS, memory and network reach at best",
+        help="before and after the steps, measure the best rates of BLAS, memory and network",
     )  # fmt: skip
     made.add_argument(
         "--pin", action="store_true",
@@ -236,11 +238,11 @@ def parser(summary: str, *, steps: int) -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument(
         "--nap", type=seconds, default=0.0, metavar="SECONDS",
-        help="wait with pauses, for ranks that share CPUs; 0: without",
+        help="pause while waiting, for ranks that share CPUs; 0: do not pause",
     )  # fmt: skip
     made.add_argument(
         "--pace", type=rate, metavar="FLOP/S",
-        help="rest after computing, so that a rank has this rate at most: a slower node",
+        help="pause after computing, so that a rank has at most this rate: a slower node",
     )  # fmt: skip
     return made
 

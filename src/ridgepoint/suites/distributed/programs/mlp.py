@@ -209,11 +209,11 @@ def _parser() -> argparse.ArgumentParser:
         help="sizes from the input to the output; default: 512,512,512",
     )  # fmt: skip
     made.add_argument("--batch", type=positive, default=128, help="samples of each rank")
-    made.add_argument("--total", action="store_true", help="--batch is of all ranks together")
+    made.add_argument("--total", action="store_true", help="--batch is the sum over all ranks")
     made.add_argument("--all-reduce", choices=ALGORITHMS, default="ring", help="default: ring")
     made.add_argument(
         "--no-input-gradient", dest="input_gradient", action="store_false",
-        help="leave out the gradient of the input, which only layers before it would need",
+        help="do not compute the gradient of the input, which only earlier layers would need",
     )  # fmt: skip
     return made
 

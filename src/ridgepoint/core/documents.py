@@ -273,22 +273,3 @@ def kind_of(document: bytes | str) -> str | None:
         return msgspec.json.decode(document, type=_Header).kind
     except _UNREADABLE:
         return None
-
-
-def decode_machine(document: bytes | str, *, origin: str) -> Machine:
-    """Return the machine that a JSON document holds, or of a measured cluster its slowest node.
-
-    Parameters
-    ----------
-    document : bytes or str
-    origin : str
-        Where the document comes from, for messages.
-
-    Raises
-    ------
-    InvalidDocument
-        If it holds neither.
-    """
-    if kind_of(document) == _KINDS[MeasuredCluster]:
-        return decode(document, MeasuredCluster, origin=origin).slowest()
-    return decode(document, Machine, origin=origin)

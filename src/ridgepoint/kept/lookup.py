@@ -10,7 +10,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive import Archive, Record
-from ridgepoint.published.machines import names, open_cluster, open_machine
+from ridgepoint.published.machines import names, open_machine, opened
 
 Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
 """What can be shown; a measurement with the machine that bounds it, if there is one."""
@@ -85,7 +85,7 @@ def kept(archive: Archive, text: str) -> Kept:
     record = _named(archive, text)
     if record is not None:
         return kept_record(archive, record)
-    return open_cluster(text) or _opened(text)
+    return _opened(text)
 
 
 def kept_record(archive: Archive, record: Record) -> Kept:
@@ -109,7 +109,10 @@ def named_machine(archive: Archive, text: str) -> Machine:
         If it is not there, damaged, or no machine.
     """
     record = _named(archive, text)
-    return _opened(text) if record is None else archive.machine(record.id)
+    if record is not None:
+        return archive.machine(record.id)
+    machine = _opened(text)
+    return machine.slowest() if isinstance(machine, MeasuredCluster) else machine
 
 
 def machine_of(text: str, archive_path: Path | None = None) -> Machine:
@@ -143,10 +146,10 @@ def _is_path(text: str) -> bool:
     return "/" in text or text.lower().endswith(".json")
 
 
-def _opened(text: str) -> Machine:
-    """Return a machine that is not in the archive."""
+def _opened(text: str) -> Machine | MeasuredCluster:
+    """Return a machine or a cluster that is not in the archive."""
     try:
-        return open_machine(text)
+        return opened(text)
     except RidgepointError as error:
         if _is_path(text) or Path(text).exists():
             raise

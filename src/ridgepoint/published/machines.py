@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from ridgepoint.core.documents import decode, decode_machine, kind_of
+from ridgepoint.core.documents import decode, kind_of
 from ridgepoint.core.errors import InvalidDocument, reason_of
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
@@ -68,6 +68,25 @@ def open_machine(text: str) -> Machine:
     Parameters
     ----------
     text : str
+        As for `opened`.
+
+    Raises
+    ------
+    RidgepointError
+        If the library has no machine of this name.
+    InvalidDocument
+        If the file cannot be read, or does not hold a machine.
+    """
+    machine = opened(text)
+    return machine.slowest() if isinstance(machine, MeasuredCluster) else machine
+
+
+def opened(text: str) -> Machine | MeasuredCluster:
+    """Return the machine or the measured cluster that a user names.
+
+    Parameters
+    ----------
+    text : str
         A path, if it exists or looks like one (ends in ``.json`` or holds a ``/``); else a
         name of `names`.
 
@@ -76,7 +95,7 @@ def open_machine(text: str) -> Machine:
     RidgepointError
         If the library has no machine of this name.
     InvalidDocument
-        If the file cannot be read, or does not hold a machine.
+        If the file cannot be read, or holds neither.
     """
     path = Path(text)
     looks_like_a_path = "/" in text or text.lower().endswith(".json")
@@ -96,21 +115,6 @@ def open_machine(text: str) -> Machine:
             remedy="give a file written by 'ridgepoint machine --json', or a published machine: "
             + ", ".join(names()),
         ) from error
-    return decode_machine(document, origin=text)
-
-
-def open_cluster(text: str) -> MeasuredCluster | None:
-    """Return the measured cluster in the file that a user names; None: it holds something else.
-
-    Raises
-    ------
-    InvalidDocument
-        If the file is one of a cluster, and is damaged.
-    """
-    try:
-        document = Path(text).read_bytes()
-    except (OSError, ValueError):  # ValueError: a NUL in the path
-        return None
-    if kind_of(document) != "cluster":
-        return None
-    return decode(document, MeasuredCluster, origin=text)
+    if kind_of(document) == "cluster":
+        return decode(document, MeasuredCluster, origin=text)
+    return decode(document, Machine, origin=text)

@@ -200,6 +200,7 @@ def test_numbers_of_records_are_doubted_and_names_are_not(pipeline):
     assert seen.startswith("machine 1, measurement 2: ")
     assert str(pipeline.cli.archive) in seen
     assert doubts("machine = 1\n" + STAGE.replace("fp32", "fp64"), "--machine", "h200") == []
+    assert len(doubts('machine = "1"\n' + STAGE.replace("work", 'precision = "fp64"\nwork'))) == 1
     assert doubts('machine = "bench"\n[stages.a]\nmeasurement = "before"\n') == []
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ridgepoint.core.errors import ArchiveRefused, RidgepointError
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
-from ridgepoint.kept.archive import Archive, Record
+from ridgepoint.kept.archive import Archive
+from ridgepoint.kept.archive_record import MACHINES, Kind, Record
 from ridgepoint.published.machines import names, open_machine, opened
 
 Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
@@ -108,7 +109,8 @@ def named_machine(archive: Archive, text: str) -> Machine:
     RidgepointError
         If it is not there, damaged, or no machine.
     """
-    record = _named(archive, text)
+    # A name may be that of a measurement, too; where it is that alone, it is refused as one.
+    record = _named(archive, text, MACHINES) or _named(archive, text)
     if record is not None:
         return archive.machine(record.id)
     machine = _opened(text)
@@ -135,11 +137,11 @@ def machine_of(text: str, archive_path: Path | None = None) -> Machine:
         return named_machine(archive, text)
 
 
-def _named(archive: Archive, text: str) -> Record | None:
+def _named(archive: Archive, text: str, kinds: Sequence[Kind] = ()) -> Record | None:
     """Return the record that a text names; a path, or a published machine, names none."""
     if _is_path(text) or text.lower() in names():
         return None
-    return archive.find(text)
+    return archive.find(text, kinds)
 
 
 def _is_path(text: str) -> bool:

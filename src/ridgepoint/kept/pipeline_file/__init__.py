@@ -293,7 +293,7 @@ def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tup
 def _numbers(keys: PipelineKeys, read: list[Read], reader: _Reader) -> tuple[Caution, ...]:
     """Return the doubt that records are named by numbers, which other archives give to others."""
     named = [keys.machine if reader.machine is None else None, *keys.machines]
-    machines = [f"machine {name}" for name in named if isinstance(name, int)]
+    machines = [f"machine {name}" for name in named if str(name).isdecimal()]
     records = [*machines, *(stage.stage.origin for stage in read if stage.is_by_number)]
     if not records:
         return ()

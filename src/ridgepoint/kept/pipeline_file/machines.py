@@ -11,7 +11,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.rates import ideal_machine
 from ridgepoint.core.toml import Table
 from ridgepoint.kept.archive import Archive
-from ridgepoint.kept.archive_record import MACHINES
+from ridgepoint.kept.lookup import named_machine
 from ridgepoint.kept.pipeline_file.keys import Figures, PipelineKeys
 from ridgepoint.kept.pipeline_file.stages import Read
 from ridgepoint.published.machines import open_machine
@@ -56,12 +56,9 @@ def _named(table: Table, key: str, name: int | str, archive: Archive) -> Machine
     try:
         if isinstance(name, int):
             return archive.machine(name)
-        kept = None if name.isdecimal() else archive.find(name, MACHINES)
-        if kept is not None:
-            return archive.machine(kept.id)
         beside = Path(table.file).parent / name
         is_beside = name.lower().endswith(".json") and beside.is_file()
-        return open_machine(str(beside) if is_beside else name)
+        return open_machine(str(beside)) if is_beside else named_machine(archive, name)
     except RidgepointError as error:
         raise table.wrong(key, error.reason, error.remedy) from error
 

@@ -46,7 +46,7 @@ class Fault:
     path : Path
     reason : str
     remedy : str or None
-        None: the one who reads the file knows more.
+        None: nothing better is known than to correct it.
     """
 
     path: Path
@@ -86,7 +86,7 @@ def fault(
     path = tuple(_located(error, values, f"{steps}[...]" if is_key else steps, convert))
     types = _types(kind, path[:-1] if is_key else path)
     if is_key:
-        types = [kind.key_type for kind in types if isinstance(kind, inspect.DictType)]
+        types = [around.key_type for around in types if isinstance(around, inspect.DictType)]
     if unknown := _UNKNOWN.fullmatch(message):
         names = [field.encode_name for field in _fields(types)]
         return Fault(
@@ -123,8 +123,9 @@ def _explained(
         if length[2] == ">= 1":
             return "it is empty", f"write {noun} that is not empty, or leave this key out"
         return f"it must be {noun} of length {length[2]}, got {text}", None
-    if wanted := _TYPE.fullmatch(message):
-        forms = [_FORMS[name] for name in wanted[1].split(" | ") if name in _FORMS]
+    wanted = _TYPE.fullmatch(message)
+    forms = [_FORMS[name] for name in wanted[1].split(" | ") if name in _FORMS] if wanted else []
+    if forms:
         nouns, ways = (_either(words) for words in zip(*forms, strict=True))
         return f"{text} is not {nouns}", f"write {ways}"
     reason, _, remedy = message.partition("; ")  # of a class of ours

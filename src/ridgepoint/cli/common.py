@@ -78,13 +78,13 @@ def options_asked() -> tuple[str, ...]:
         if name in _NOT_ASKED or context.get_parameter_source(name) is not given:
             continue
         value = context.params[name]
-        for one in value if isinstance(value, tuple) else (value,):
-            word = f"{one:g}" if isinstance(one, float) else str(one)
-            if name == "metric" and one == "bop":
+        for part in value if isinstance(value, tuple) else (value,):
+            word = f"{part:g}" if isinstance(part, float) else str(part)
+            if name == "metric" and part == "bop":
                 word = "bops"  # as it is written
             # The last of its names is the long one.
             flag = parameter.opts[-1]
-            asked.append(flag if one is True else shlex.join([flag, word]))
+            asked.append(flag if part is True else shlex.join([flag, word]))
     return tuple(asked)
 
 

@@ -42,22 +42,22 @@ def command(
     from ridgepoint.kept.lookup import kept, kept_record, last_record
 
     with Archive(archive_path) as archive:
-        found = [kept(archive, target) for target in targets]
+        kept_values = [kept(archive, target) for target in targets]
         if not targets:
-            found = [kept_record(archive, last_record(archive))]
-    if as_json and len(found) > 1:
-        documents = [_document(one, metric) for one in found]
+            kept_values = [kept_record(archive, last_record(archive))]
+    if as_json and len(kept_values) > 1:
+        documents = [_document(value, metric) for value in kept_values]
         common.print_json(report("records", {"records": documents}))
     elif as_json:
-        common.print_json(_document(found[0], metric))
+        common.print_json(_document(kept_values[0], metric))
     else:
-        for number, one in enumerate(found):
+        for number, value in enumerate(kept_values):
             if number:
                 common.console().rule(style="")
-            _show(one, metric, every_caution=every_caution)
+            _show(value, metric, every_caution=every_caution)
 
 
-def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
+def _document(value: Kept, metric: Metric | None) -> dict[str, Any]:
     """Return what is printed as JSON."""
     from ridgepoint.cli.output import machine_fields
     from ridgepoint.core.documents import to_fields
@@ -66,16 +66,16 @@ def _document(found: Kept, metric: Metric | None) -> dict[str, Any]:
     from ridgepoint.models.analysis import analyse
     from ridgepoint.show.report import report, timing_report
 
-    if isinstance(found, Timing):
-        return timing_report(found)
-    if not isinstance(found, tuple):
-        _require_no_work(found.name, metric)
-        return machine_fields(found) if isinstance(found, Machine) else to_fields(found)
-    measurement, machine = found
+    if isinstance(value, Timing):
+        return timing_report(value)
+    if not isinstance(value, tuple):
+        _require_no_work(value.name, metric)
+        return machine_fields(value) if isinstance(value, Machine) else to_fields(value)
+    measurement, machine = value
     return report(analyse(measurement, machine, metric=metric))
 
 
-def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
+def _show(value: Kept, metric: Metric | None, *, every_caution: bool) -> None:
     """Print a measurement, a machine or a cluster for a reader."""
     from ridgepoint.cli.cluster_output import show_cluster
     from ridgepoint.cli.output import show_machine, show_run
@@ -84,11 +84,11 @@ def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
     from ridgepoint.core.measurement import Timing
     from ridgepoint.models.analysis import analyse
 
-    if isinstance(found, Timing):
-        show_timing(found, as_json=False)
+    if isinstance(value, Timing):
+        show_timing(value, as_json=False)
         return
-    if isinstance(found, tuple):
-        measurement, machine = found
+    if isinstance(value, tuple):
+        measurement, machine = value
         show_run(
             analyse(measurement, machine, metric=metric),
             as_json=False,
@@ -97,11 +97,11 @@ def _show(found: Kept, metric: Metric | None, *, every_caution: bool) -> None:
             every_caution=every_caution,
         )
         return
-    _require_no_work(found.name, metric)
-    if isinstance(found, MeasuredCluster):
-        show_cluster(found, as_json=False)
+    _require_no_work(value.name, metric)
+    if isinstance(value, MeasuredCluster):
+        show_cluster(value, as_json=False)
     else:
-        show_machine(found, as_json=False, every_caution=every_caution)
+        show_machine(value, as_json=False, every_caution=every_caution)
 
 
 def _require_no_work(name: str, metric: Metric | None) -> None:

@@ -21,7 +21,7 @@ from ridgepoint.show.axes import (
 )
 from ridgepoint.show.chart import Area, Axis, Bar, Chart, Entry, Label, Line, Mark, Page
 from ridgepoint.show.draw_mpl import draw, drawn, save
-from ridgepoint.show.labels import Box
+from ridgepoint.show.labels import Box, crosses
 from ridgepoint.show.naming import Naming
 from ridgepoint.show.sheet import Sheet
 from ridgepoint.show.text_size import text_width, wrapped
@@ -98,6 +98,28 @@ def test_no_label_of_a_mark_hides_a_roof(marks):
     for label in naming.placed:
         assert not label.box.meets(slope)
         assert not label.box.meets(flat)
+
+
+def test_labels_farther_away_are_joined_to_their_marks_past_other_labels_and_roofs():
+    """Six points close together below a roof: the labels, from the top, fan out below it."""
+    marks = tuple(
+        Mark(at=(0.5, 0.2 * 1.06**index), label=Label(f"function {index}", rank=-index))
+        for index in range(6)
+    )
+    chart = replace(EMPTY, marks=marks, lines=(replace(ROOF, label=None),))
+
+    naming = named(chart)
+
+    slope = (naming.sheet.at((0.01, 0.1), chart), naming.sheet.at((1.0, 10.0), chart))
+    points = [naming.sheet.at(mark.at, chart) for mark in marks]
+    joined = [label for label in naming.placed if label.lead is not None]
+    assert len(naming.placed) == 6
+    assert joined
+    for label in joined:
+        assert label.lead[0] in points
+        assert not crosses(label.lead, slope)
+        earlier = naming.placed[: naming.placed.index(label)]
+        assert not any(other.box.meets(label.lead) for other in earlier)
 
 
 def test_what_chooses_first_gets_the_better_place():
@@ -252,6 +274,27 @@ def test_all_that_is_written_is_within_the_picture(width_in):
         assert box.x1 <= figure.bbox.x1 + 1
         assert figure.bbox.y0 - 1 <= box.y0
         assert box.y1 <= figure.bbox.y1 + 1
+
+
+def test_key_and_notes_of_a_page_begin_where_its_first_axes_do():
+    """As those of a chart alone do, however wide the texts of its upright axis are."""
+    figure = drawn(everything(), width_in=8.0)
+    first = figure.axes[0].get_position().x0
+    strips = [axes for axes in figure.axes if not axes.axison]
+
+    assert len(strips) == 2
+    assert [axes.get_position().x0 for axes in strips] == pytest.approx([first] * 2)
+
+
+def test_a_bar_has_its_label_only_where_it_fits():
+    """Nothing is said of one that does not: its row and the key name it."""
+    page = everything()
+    bars = (*page.charts[1].bars, Bar(row=0, begin=2, end=2.01, ink=2, label=Label("3")))
+
+    naming = named(replace(page.charts[1], bars=bars))
+
+    assert [label.text for label in naming.placed] == ["2", "1"]
+    assert naming.left_out == []
 
 
 def test_charts_stand_below_each_other_where_the_picture_is_narrow():

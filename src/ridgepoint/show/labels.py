@@ -11,7 +11,7 @@ Pair = tuple[float, float]
 Segment = tuple[Pair, Pair]
 
 # A label over more than this hides more than it says: two dashed lines and a thin one.
-_MOST_CROSSED = 5
+MOST_CROSSED = 5
 _ASLANT = math.sin(math.radians(15))
 _EIGHT = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1))
 _FARTHEST = 8
@@ -110,7 +110,7 @@ class Room:
         candidates: Iterable[Box],
         *,
         own: Segment | None = None,
-        most: int = _MOST_CROSSED,
+        most: int = MOST_CROSSED,
     ) -> Box | None:
         """Take the first candidate that crosses least; None: there is no room.
 
@@ -221,10 +221,12 @@ def around(at: Pair, width: float, height: float, *, marker: float) -> Iterator[
 
 def far_from(at: Pair, width: float, height: float, *, marker: float) -> Iterator[Pair]:
     """Yield middles of texts farther from a point, to which a line may join them."""
-    for step in range(1, _FARTHEST + 1):
-        beside = marker / 2 + 2 + width / 2 + 1.5 * height
-        for right, up in ((1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
-            yield at[0] + right * beside, at[1] + up * (marker / 2 + 2 + step * height)
+    for reach in (1.5, 4.0, 8.0):
+        beside = marker / 2 + 2 + width / 2 + reach * height
+        for step in range(_FARTHEST + 1):
+            for right, up in ((1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
+                if step or right:
+                    yield at[0] + right * beside, at[1] + up * (marker / 2 + 2 + step * height)
 
 
 def lead(at: Pair, box: Box) -> Segment:
@@ -252,3 +254,11 @@ def holds(corners: list[Pair], place: Pair) -> bool:
         (x1 - x0) * (place[1] - y0) - (y1 - y0) * (place[0] - x0) >= 0
         for (x0, y0), (x1, y1) in pairwise([*corners, corners[0]])
     )
+
+
+def crosses(first: Segment, second: Segment) -> bool:
+    """Return whether two straight lines cross."""
+    (x0, y0), (x1, y1) = first
+    length, angle = math.dist(*first), math.atan2(y1 - y0, x1 - x0)
+    middle = ((x0 + x1) / 2, (y0 + y1) / 2)
+    return Box(centre=middle, width=length, height=0.01, angle=angle).meets(second)

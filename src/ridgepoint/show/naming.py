@@ -15,12 +15,14 @@ from itertools import pairwise
 from ridgepoint.show import theme
 from ridgepoint.show.chart import Area, Bar, Chart, Ink, Label, Line, Mark
 from ridgepoint.show.labels import (
+    MOST_CROSSED,
     Box,
     Pair,
     Room,
     Segment,
     along,
     around,
+    crosses,
     far_from,
     grid_in,
     holds,
@@ -276,8 +278,11 @@ class Naming:
         marker = self.sheet.marker * mark.size
         boxes = self._boxes(far_from(at, width, height, marker=marker), width, height)
         names = [label.box for label in self.placed]
-        free = (box for box in boxes if not any(name.meets(lead(at, box)) for name in names))
-        return self.room.place(free, most=_CLEAR)
+        roofs = [line for line, cost in self.room.lines if cost > MOST_CROSSED]
+        free = [box for box in boxes if not any(name.meets(lead(at, box)) for name in names)]
+        # A line to a label that crosses a roof seems to belong to the other side of it.
+        near_side = [box for box in free if not any(crosses(lead(at, box), r) for r in roofs)]
+        return self.room.place(near_side, most=_CLEAR) or self.room.place(free, most=_CLEAR)
 
     def _name_area(self, area: Area, text: str) -> bool:
         """Write an area's label where in it there is most room."""

@@ -31,8 +31,10 @@ lines = st.builds(
     Line,
     kind=kinds,
     places=st.lists(places, min_size=2, max_size=5).map(tuple),
+    shape=st.sampled_from([None, "square"]),
     label=labels,
 )
+bars = st.builds(Bar, row=shares, begin=places.map(min), end=places.map(max), ink=st.just(0))
 charts = st.builds(
     Chart,
     title=texts,
@@ -50,6 +52,7 @@ charts = st.builds(
         max_size=2,
     ).map(tuple),
     lines=st.lists(lines, max_size=4).map(tuple),
+    bars=st.lists(bars, max_size=2).map(tuple),
     marks=st.lists(
         st.builds(Mark, at=places, label=labels, name=texts, glyph=st.sampled_from(["", "A?"])),
         max_size=4,
@@ -262,3 +265,15 @@ def test_a_page_is_one_chart_below_the_other_with_what_they_share():
     assert [line for line in lines if line in ("Both", "A title", "Another", "a note")] == [
         "Both", "A title", "Another", "a note",
     ]  # fmt: skip
+
+
+def test_a_mark_lies_on_bars_and_on_shapes_of_lines():
+    """They have no name that could be told."""
+    bar = Bar(row=0.5, begin=0.01, end=100.0, ink=0)
+    line = Line(kind="points", places=((1.0, 0.25),), shape="square")
+    marks = (Mark(at=(1.0, 0.5), glyph="A"), Mark(at=(1.0, 0.25), glyph="B"))
+    plane, below = plane_of(replace(EMPTY, bars=(bar,), lines=(line,), marks=marks))
+
+    assert found(plane, "A") == (50, 50)
+    assert found(plane, "B") == (75, 50)
+    assert below == []

@@ -78,10 +78,6 @@ class Canvas:
             cell in self._text for cell in cells
         )
 
-    def is_bare(self, row: int, column: int, text: str) -> bool:
-        """Return whether a text would lie on no other, though it may touch one."""
-        return not any((row, column + offset) in self._text for offset in range(len(text)))
-
     def strokes_under(self, row: int, column: int, text: str) -> int:
         """Return how many cells with lines a text would hide."""
         cells = ((row, column + offset) for offset in range(len(text)))

@@ -177,12 +177,11 @@ class TextPlane:
                 continue
             row, column = self._glyph_cell(mark, glyph)
             cells = [(row, column + offset) for offset in range(len(glyph))]
-            if self.canvas.is_bare(row, column, glyph):
+            owner = next((self._owners[cell] for cell in cells if cell in self._owners), None)
+            if owner is None:
                 self.canvas.write(row, column, glyph, style=style_of(mark.ink, bold=True))
                 self._owners |= dict.fromkeys(cells, mark.name)
-                continue
-            owner = next(self._owners[cell] for cell in cells if cell in self._owners)
-            if owner != mark.name and mark.shape != "cap" and glyph in in_key:
+            elif owner != mark.name and mark.shape != "cap" and glyph in in_key:
                 self._under[mark.name] = owner
 
     def _glyph_cell(self, mark: Mark, glyph: str) -> Cell:
@@ -274,6 +273,7 @@ class TextPlane:
         """Write an area's label in it, as near to its middle as it hides no line."""
         rows = label.text.splitlines()
         corners = [self._fractions(corner) for corner in area.corners]
+        style = style_of("ink" if area.ink is None else area.ink, bold=True)
         placed = []
         for middle in grid_in(corners):
             row, column = self.canvas.cell(middle)
@@ -287,7 +287,7 @@ class TextPlane:
                 placed.append((hidden, places))
         if placed:
             for at, text in zip(min(placed, key=lambda place: place[0])[1], rows, strict=True):
-                self.canvas.write(*at, text, style=style_of(area.ink or "ink", bold=True))
+                self.canvas.write(*at, text, style=style)
         elif not label.is_optional:
             self._nameless.append(" ".join(rows))
 

@@ -99,7 +99,7 @@ def in_session(
     OSError
         If the system refuses to execute it.
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(  # which closes its pipes
         command,
         stdin=stdin,
         stdout=stdout,
@@ -107,8 +107,7 @@ def in_session(
         env=environment,
         cwd=folder,
         start_new_session=True,
-    )
-    with process:  # which closes its pipes
+    ) as process:
         try:
             yield process
         finally:

@@ -1,6 +1,8 @@
 import json
 import re
+from types import MappingProxyType
 
+import numpy as np
 import pytest
 from core_inputs import COUNTS, MACHINE, MEASUREMENT, machine_of, measured
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FlopCount, FunctionCounts, Traffic
-from ridgepoint.core.documents import decode, encode, render, to_fields
+from ridgepoint.core.documents import decode, encode, fields_of, render, report, to_fields
 from ridgepoint.core.errors import InvalidDocument
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.identity import Identity
@@ -370,3 +372,37 @@ def test_whatever_stands_anywhere_is_read_or_refused_where_it_stands(document, d
     if place not in {("schema",), ("kind",)}:
         named = re.match(r"line \d+(?:, ([^:]*))?: ", reason)[1] or ""
         assert path.startswith(named) or named.startswith(path)
+
+
+def test_a_report_holds_values_as_they_are_read_from_its_json():
+    """Results, numbers of NumPy, mappings that cannot be written to; infinity is null."""
+    told = report(
+        "test",
+        {
+            "time_s": Estimate([2.0]),
+            "numbers": (np.float64(1.5), np.int64(2)),
+            "column": np.array([1.0, np.inf]),
+            "mapping": MappingProxyType({"a": 1}),
+            "cautions": (Caution("code", "seen", "remedy"),),
+            "none": (),
+        },
+    )
+
+    assert (told["schema"], told["kind"]) == (1, "test")
+    assert told["time_s"]["median"] == 2.0
+    assert (told["numbers"], told["column"]) == ([1.5, 2], [1.0, None])
+    assert (told["mapping"], told["none"]) == ({"a": 1}, [])
+    assert told["cautions"][0]["remedy"] == "remedy"
+    assert json.loads(render(told)) == told
+
+
+def test_fields_of_nothing_are_unknown():
+    """Each by its name."""
+    assert fields_of(None, "median", "n") == {"median": None, "n": None}
+    assert fields_of(Estimate([2.0]), "median", "n") == {"median": 2.0, "n": 1}
+
+
+def test_what_has_no_json_form_is_refused():
+    """By the name of its type."""
+    with pytest.raises(TypeError, match="a object has no JSON form"):
+        report("test", {"value": object()})

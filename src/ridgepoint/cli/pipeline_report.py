@@ -11,7 +11,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.pipeline.advice import StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.pipeline.devices import Assignment
-from ridgepoint.models.pipeline.observation import Observation, rounded_up
+from ridgepoint.models.pipeline.observation import Observation, rounded_up, with_legroom
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.models.pipeline.uncertainty import DRAWS, SEED
 
@@ -123,6 +123,6 @@ def _devices(needed: Estimate | None, legroom: float = 1.0) -> dict[str, Any] | 
     """Return how many devices are needed, if each is busy for the share `legroom` of its time."""
     if needed is None:
         return None
-    ends = fields_of(needed.map(lambda devices: devices / legroom), "median", "low", "high")
+    ends = fields_of(with_legroom(needed, legroom), "median", "low", "high")
     whole = {name: None if end is None else rounded_up(end) for name, end in ends.items()}
     return {**ends, "whole": whole}

@@ -149,6 +149,26 @@ class Assessment:
         """OI_r, flop/byte."""
         return self.peak / self.bandwidth
 
+    @property
+    def work(self) -> float:
+        """Sum of CL_i, flop or BOP."""
+        return sum(stage.work for stage in self.stages)
+
+    @property
+    def devices_if_they_wait(self) -> float | None:
+        """N if the devices wait while the host works; None: not known, or it does nothing."""
+        total, own = self.total_s, self.time_s.median
+        if self.devices is None or total is None or total.median <= own:
+            return None
+        return self.devices.median * total.median / own
+
+    @property
+    def devices_for_the_stages(self) -> float | None:
+        """N for these stages alone, each second once; None: no load is given."""
+        if self.devices is None or self.load_per_s is None:
+            return None
+        return self.devices.median * self.work / self.load_per_s
+
     def composite(self, rule: Rule) -> Composite:
         """Return the composite by a rule."""
         return next(composite for composite in self.composites if composite.rule == rule)

@@ -134,6 +134,11 @@ def require_weights(weights: list[float]) -> None:
         raise ValueError(f"weights must add up to 1, got {math.fsum(weights):.6g}")
 
 
+def with_legroom(devices: Estimate, legroom: float) -> Estimate:
+    """Return the devices that are needed if each is busy for so large a share of its time."""
+    return devices.map(lambda number: number / legroom)
+
+
 def rounded_up(devices: float) -> int:
     """Return whole devices; what rounding alone puts above a whole number does not count."""
     return math.ceil(devices * (1 - 1e-12))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from operator import mul
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -15,7 +13,7 @@ from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment
 from ridgepoint.models.pipeline.composites import Composite
 from ridgepoint.models.pipeline.devices import Assignment
-from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up
+from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up, with_legroom
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.published.sdp_loads import Product
 from ridgepoint.show.tables.layout import caution_list, plain_table, sections
@@ -162,18 +160,17 @@ def _devices(assessment: Assessment, product: Product | None) -> list[str]:
         return []
     load = format_si(assessment.load_per_s, f"{assessment.pipeline.unit}/s")
     lack = " (no interval: single values)" if needed.low is None else ""
+    shares = " to ".join(map(percent, LEGROOM))
+    roomy = " to ".join(f"{rounded_up(with_legroom(needed, share).median)}" for share in LEGROOM)
     lines = [
         f"devices for {load}, Eq. (10): {_whole(needed)}{lack}",
-        f"with a legroom of {percent(LEGROOM[0])} to {percent(LEGROOM[1])}: "
-        f"{rounded_up(needed.median / LEGROOM[0])} to {rounded_up(needed.median / LEGROOM[1])}",
+        f"with a legroom of {shares}: {roomy}",
     ]
-    if assessment.total_s is not None and assessment.total_s.median > assessment.time_s.median:
-        longer = assessment.total_s.median / assessment.time_s.median
-        lines.append(f"if devices wait while the host works: {rounded_up(needed.median * longer)}")
-    if product is not None:
-        own = sum(stage.work for stage in assessment.stages)
-        share = needed.median * own / assessment.load_per_s
-        lines.append(f"for these stages only, {format_si(own, 'flop/s')}: {rounded_up(share)}")
+    if (waiting := assessment.devices_if_they_wait) is not None:
+        lines.append(f"if devices wait while the host works: {rounded_up(waiting)}")
+    if product is not None and (alone := assessment.devices_for_the_stages) is not None:
+        load = format_si(assessment.work, "flop/s")
+        lines.append(f"for these stages only, {load}: {rounded_up(alone)}")
     return lines
 
 
@@ -286,11 +283,8 @@ def _devices_of(observation: Observation) -> list[str]:
         f"at every moment, for the pipeline that needs most: {_whole(most)}",
     ]
     for share in observation.legroom:
-        roomy = [devices.map(partial(mul, 1 / share)) for devices in (mean, most)]
-        lines.append(
-            f"with a legroom of {percent(share)}: {_whole(roomy[0])}; at every moment: "
-            f"{_whole(roomy[1])}"
-        )
+        whole = [_whole(with_legroom(devices, share)) for devices in (mean, most)]
+        lines.append(f"with a legroom of {percent(share)}: {whole[0]}; at every moment: {whole[1]}")
     return lines
 
 

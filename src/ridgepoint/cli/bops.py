@@ -118,11 +118,11 @@ def _measure(
     from ridgepoint.meters.source import count
     from ridgepoint.profiling.timing import Native, time_program
 
-    found = resolve(command)
+    resolved = resolve(command)
     with own_standard_input() as stdin, common.progress() as shown:
         shown.step("counting", True)
         counts = count(
-            found,
+            resolved,
             launch=lambda line, variables: run(
                 line,
                 stdin=stdin,

@@ -204,9 +204,9 @@ def _refuse_beside_estimates(name: str | None, asked: Mapping[str, object]) -> N
             param_hint="'--traffic'",
         )
     beside = ("--all-threads", "--cold", "--what-if", "--miss-curve", "--no-traffic")
-    if found := [option for option in beside if asked[option]]:
+    if others := [option for option in beside if asked[option]]:
         raise click.BadParameter(
-            f"--traffic estimated cannot be combined with {', '.join(found)}; use --traffic exact",
+            f"--traffic estimated cannot be combined with {', '.join(others)}; use --traffic exact",
             param_hint="'--traffic'",
         )
 
@@ -219,7 +219,7 @@ def _require_simulation(name: str | None, simulated: Sequence[str]) -> None:
     click.BadParameter
     """
     known = _KNOWN.get(name or "engine", ())
-    unknown = [one for one in simulated if one not in known]
+    unknown = [option for option in simulated if option not in known]
     if name in _WITHOUT_SIMULATION and unknown:
         who = _WITHOUT_SIMULATION[name]
         raise click.BadParameter(

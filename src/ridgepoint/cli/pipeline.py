@@ -87,7 +87,7 @@ def command(
         )
     assessments = tuple(case.assess() for case in cases.cases)
     pairs = zip(cases.cases, assessments, strict=True)
-    shown = [_shown(case, found) for case, found in pairs]
+    shown = [_shown(case, assessment) for case, assessment in pairs]
     _draw(shown, outputs=outputs, folder=folder)
     observation = cases.observation(assessments)
     _print(shown, cases, observation, as_json=as_json)
@@ -103,12 +103,12 @@ def _cases(file: Path, machine_name: str | None, archive_path: Path | None) -> C
     return read_pipeline(file, archive=Archive(archive_path), machine=machine)
 
 
-def _shown(case: Case, found: Assessment) -> Shown:
+def _shown(case: Case, assessment: Assessment) -> Shown:
     from ridgepoint.models.pipeline.advice import pipeline_advice
     from ridgepoint.models.pipeline.sensitivity import sensitivity
 
     gains = sensitivity(case.pipeline, case.machine, cores=case.cores)
-    return found, gains, pipeline_advice(found), _assigned(case)
+    return assessment, gains, pipeline_advice(assessment), _assigned(case)
 
 
 def _assigned(case: Case) -> Assignment | None:
@@ -139,10 +139,10 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
     if folder is None:
         return
     for number, (found, gains, advised, _) in enumerate(shown, start=1):
-        own = common.made_folder(folder if len(shown) == 1 else folder / f"{number}")
+        subfolder = common.made_folder(folder if len(shown) == 1 else folder / f"{number}")
         pictures = pipeline.pipeline_charts(found, gains, advised)
         for name, picture in pictures.items():
-            save(picture, own / f"{name}.svg")
+            save(picture, subfolder / f"{name}.svg")
 
 
 def _print(

@@ -91,8 +91,8 @@ def ranks_of_run(
         nodes = [node for node, _ in places]
         on_hosts = {host: nodes.count(index) for index, host in enumerate(world.hosts)}
         # A launcher may bind each rank to a core of its own; ours starts all those of this node.
-        own = {cpu for node, cpus in places if node == world.node for cpu in cpus}
-        os.sched_setaffinity(0, own)
+        cpus_here = {cpu for node, cpus in places if node == world.node for cpu in cpus}
+        os.sched_setaffinity(0, cpus_here)
         if launcher is None and "srun" in here.launcher:
             launcher = _WITHIN_SLURM
         yield Ranks(

@@ -149,8 +149,8 @@ def command(
     sees the first two, the Ridgeline all three.
     """
     common.require_figure_endings(outputs)
-    own = own_points(points, demand_file)
-    _require_sense(training, own=bool(own), sweep=sweep, work=work, precision=precision)
+    own_amounts = own_points(points, demand_file)
+    _require_sense(training, own=bool(own_amounts), sweep=sweep, work=work, precision=precision)
     machines = machines_of(machine_names, network, sweep=sweep)
     resource = "bop" if work != "flop" else precision or "fp32"
     if sweep:
@@ -162,7 +162,9 @@ def command(
 
     ridgeline = Ridgeline(machines=machines, work=resource, overlap=overlap_of(overlap))
     shown = (
-        _on_points(ridgeline, own) if own else Training.of(training, resource).shown_on(ridgeline)
+        _on_points(ridgeline, own_amounts)
+        if own_amounts
+        else Training.of(training, resource).shown_on(ridgeline)
     )
     _draw(shown, outputs=outputs, folder=folder)
     _print(shown, as_json=as_json)

@@ -237,7 +237,7 @@ class Training:
         """What the step is, in a line."""
         step = self.steps[0]
         sizes = self.model or "-".join(map(str, step.layers))
-        algorithms = ", ".join(each.algorithm for each in self.steps)
+        algorithms = ", ".join(step.algorithm for step in self.steps)
         over = "in the limit of many nodes"
         if self.nodes is not None:
             ends = dict.fromkeys((min(self.nodes), max(self.nodes)))
@@ -256,7 +256,7 @@ class Training:
             "layers": list(step.layers),
             "model": self.model,
             "precision": step.precision,
-            "all_reduce": [each.algorithm for each in self.steps],
+            "all_reduce": [step.algorithm for step in self.steps],
             "convention": step.convention,
             "strong": self.strong,
         }
@@ -282,10 +282,10 @@ def _step(layers: tuple[int, ...], precision: str, algorithm: str, convention: s
             layers=layers, precision=precision, algorithm=algorithm, convention=convention
         )
     except ValueError as error:
-        said = str(error)
+        message = str(error)
         for name, option in (
             ("algorithm", "--all-reduce"), ("convention", "--convention"), ("layers", "--layers"),
             ("precision", "--precision"),
         ):  # fmt: skip
-            said = said.replace(f"{name} must", f"{option} must")
-        raise click.UsageError(said) from error
+            message = message.replace(f"{name} must", f"{option} must")
+        raise click.UsageError(message) from error

@@ -244,7 +244,7 @@ def _own_problem(
             work=precision,
         )
 
-    return make, any(one.expression.uses("n") for one in (work, memory, network))
+    return make, any(amount.expression.uses("n") for amount in (work, memory, network))
 
 
 def size_of(text: str | None) -> float | None:
@@ -280,7 +280,7 @@ def _core_rate(text: str | None) -> float | None:
 
 def precision_of(text: str) -> str:
     """Return the resource that the work is of."""
-    known = [name for name, one in RESOURCES.items() if one.path == "compute"]
+    known = [name for name, resource in RESOURCES.items() if resource.path == "compute"]
     if text not in known:
         raise click.BadParameter(
             f"there is no {text!r}; there are {', '.join(known)}", param_hint="'--precision'"
@@ -292,13 +292,13 @@ def cores_of(text: str | None, machine: Machine | None, runs: Sequence[Run]) -> 
     """Return the cores of a node to choose from: given, or all of the machine's or of the runs'."""
     if text is None:
         return (max((run.cores for run in runs), default=1) if machine is None else machine.cores,)
-    found = _listed(text, "--cores", _MOST_CORES)
-    if machine is not None and found[-1] > machine.cores:
+    listed = _listed(text, "--cores", _MOST_CORES)
+    if machine is not None and listed[-1] > machine.cores:
         raise click.BadParameter(
-            f"{machine.name} has {machine.cores} core{'s' * (machine.cores > 1)}, not {found[-1]}",
+            f"{machine.name} has {machine.cores} core{'s' * (machine.cores > 1)}, not {listed[-1]}",
             param_hint="'--cores'",
         )
-    return found
+    return listed
 
 
 def nodes_of(text: str | None, *, has_network: bool) -> Sequence[int]:
@@ -309,9 +309,9 @@ def nodes_of(text: str | None, *, has_network: bool) -> Sequence[int]:
 
 
 def _listed(text: str, option: str, most: int) -> tuple[int, ...]:
-    found = tuple(sorted(numbers.whole_numbers(_DOTS.sub(":", text), option)))
-    if found[-1] > most:
+    listed = tuple(sorted(numbers.whole_numbers(_DOTS.sub(":", text), option)))
+    if listed[-1] > most:
         raise click.BadParameter(
-            f"must be at most {most}, got {found[-1]}", param_hint=f"'{option}'"
+            f"must be at most {most}, got {listed[-1]}", param_hint=f"'{option}'"
         )
-    return found
+    return listed

@@ -103,7 +103,7 @@ def test_the_tables_say_all_of_it(pipeline):
     assert "415.1 Tflop/s, Eq. (10): 460 (no interval: single values)" in out
     assert "legroom of 80 % to 90 %: 575 to 511" in out
     assert "Eq. (8): weighted by measured time" in out
-    assert "compute buys more" in out
+    assert "compute gains more" in out
 
 
 @pytest.mark.parametrize("name", examples())

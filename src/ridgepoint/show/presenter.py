@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Drawable = Machine | Measurement | Placement | Analysis | Roofline | MeasuredCluster | KernelStudy
+"""Results that have a picture."""
+
 _COLUMNS = 100
 _PAGE = (
     '<pre style="white-space:pre;overflow-x:auto;line-height:1.3;'
@@ -77,13 +80,7 @@ def html(value: Presentable, /) -> str:
 
 
 def plot(
-    *results: Machine
-    | Measurement
-    | Placement
-    | Analysis
-    | Roofline
-    | MeasuredCluster
-    | KernelStudy,
+    *results: Drawable,
     machine: Machine | None = None,
     metric: Metric | None = None,
     ax: Axes | None = None,

@@ -47,7 +47,7 @@ def written_as_text() -> Iterator[None]:
         yield
 
 
-def _relative_width(text: str, is_bold: bool) -> float:
+def _relative_width(text: str, is_bold: bool, family: tuple[str, ...]) -> float:
     """Return the width of a text over its size, if all letters are equally wide."""
     return _LETTER * len(text) + _BLANK
 

@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 
+import matplotlib as mpl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -175,6 +176,13 @@ def test_a_text_is_as_wide_as_the_font_says():
         # The outline lacks the blank before the first and after the last letter.
         assert width == pytest.approx(outline.get_extents().width, abs=2)
     assert text_width(f"{text}\nx", 9) == text_width(text, 9)
+
+
+def test_a_text_is_measured_by_the_font_of_the_settings():
+    """A notebook may have its own; its letters i are as wide as its letters m."""
+    with mpl.rc_context({"font.family": "monospace"}):
+        assert text_width("iiii", 9) == text_width("mmmm", 9)
+    assert text_width("iiii", 9) < text_width("mmmm", 9)
 
 
 def test_rows_hold_every_word_and_fit():

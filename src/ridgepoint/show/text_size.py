@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 _MEASURED_AT = 100.0
 _PER_CENT = "\u00a0%"
@@ -10,8 +11,8 @@ _PER_CENT = "\u00a0%"
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
     """Return the width of a text, in the unit of its size; of several rows, that of the widest."""
-    widest = max(_relative_width(row, is_bold) for row in text.split("\n"))
-    return widest * size
+    family = _family()
+    return max(_relative_width(row, is_bold, family) for row in text.split("\n")) * size
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:
@@ -29,12 +30,25 @@ def wrapped(text: str, width: float, size: float) -> list[str]:
     return [row.replace(_PER_CENT, " %") for row in rows]
 
 
+def _family() -> tuple[str, ...]:
+    """Return the fonts that matplotlib's settings ask for: a notebook may have its own."""
+    from matplotlib import rcParams
+
+    families = cast("dict[str, list[str]]", rcParams)
+    return tuple(
+        font
+        for family in families["font.family"]
+        for font in families.get(f"font.{family}", [family])
+    )
+
+
 @lru_cache(maxsize=4096)
-def _relative_width(text: str, is_bold: bool) -> float:
+def _relative_width(text: str, is_bold: bool, family: tuple[str, ...]) -> float:
     """Return the width of a text, over the size of its letters."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=_MEASURED_AT, weight="bold" if is_bold else "normal")
+    weight = "bold" if is_bold else "normal"
+    font = FontProperties(size=_MEASURED_AT, weight=weight, family=list(family))
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / _MEASURED_AT

@@ -125,7 +125,7 @@ def test_a_launcher_that_does_not_number_its_ranks_is_refused(monkeypatch):
     """Each would take itself for alone; so it is with an mpirun of another MPI."""
     monkeypatch.setenv("FAKE_SIZE", "1")
 
-    with pytest.raises(CannotMeasure, match=r"find 1 rank\(s\)"):
+    with pytest.raises(CannotMeasure, match=r"see 1 rank\(s\)"):
         run(1 + 1, *python("time.sleep(100)"))
     assert not _left()
 

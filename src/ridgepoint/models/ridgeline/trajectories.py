@@ -37,16 +37,16 @@ class NearestRidge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """Units of work that belong together, in order.
+    """Points of the plane that belong together, in order.
 
     Parameters
     ----------
     name : str
-        What they share; empty: there is only one trajectory.
+        Name of what the points have in common; empty if there is only one trajectory.
     variable : {"batch", "nodes", "point"}
-        What changes from one to the next; ``point``: they are single, and only have names.
+        What varies from point to point; ``point``: the points are separate and only have names.
     labels : tuple of str
-        The value of that variable, or the name, of each.
+        Value of that variable, or name, of each point.
     placed : Placed
         Arrays of shape (n,).
     batch, nodes : tuple of (int or None), or None
@@ -62,7 +62,7 @@ class Trajectory:
 
     @property
     def nearest_ridge(self) -> NearestRidge | None:
-        """The unit of work nearest to a ridge; None: each asks for one resource alone."""
+        """The unit of work nearest to a ridge; None: each demands only one resource."""
         names = list(REGIONS)
         times = np.array([np.atleast_1d(self.placed.times_s[name]) for name in names])
         order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter

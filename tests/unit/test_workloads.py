@@ -272,7 +272,7 @@ def test_a_workload_is_pickled_by_its_name(workload):
 )
 def test_an_unknown_name_is_answered_with_near_ones(name, remedy):
     """Or with all of them."""
-    with pytest.raises(CannotMeasure, match="none of that name") as refused:
+    with pytest.raises(CannotMeasure, match="of that name") as refused:
         find(name)
 
     assert remedy in refused.value.remedy

@@ -53,7 +53,7 @@ def parse_held_back(answer: tuple[str, ...]) -> dict[str, float] | None:
     Examples
     --------
     >>> parse_held_back(("2500000", "0", "[N/A]", "0"))
-    {'the limit of power': 2.5, 'heat': 0.0, 'the power supply': 0.0}
+    {'the power limit': 2.5, 'heat': 0.0, 'the power supply': 0.0}
     """
     held = {
         words: float(text.split()[0]) / 1e6

@@ -245,13 +245,13 @@ def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
     if len(of_a_second) > 1:
         raise table.table("stages").wrong(
             of_a_second[False],
-            "other stages are published loads of one second, and it is not",
+            "other stages are published loads of one second, but this one is not",
             "take all stages from the published loads, or none",
         )
     machine = reader.machine or machine_of(table, keys, read, reader.archive)
     if keys.cores is not None and keys.cores > machine.cores:
         reason = f"{machine.name} has {machine.cores}, got {keys.cores:g}"
-        raise table.wrong("cores", reason, "correct it, or leave it out for all")
+        raise table.wrong("cores", reason, "correct it, or give no cores to use all of them")
     case = Case(
         pipeline=_pipeline(table, keys, name, read),
         machine=machine,
@@ -285,7 +285,7 @@ def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tup
         Caution(
             "other-machine",
             f"{', '.join(strange)} ran on another machine than {machine.name}",
-            "its time says nothing of this machine; give an efficiency in its place",
+            "its time says nothing about this machine; give an efficiency instead",
         ),
     )
 

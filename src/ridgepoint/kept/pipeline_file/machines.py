@@ -32,7 +32,7 @@ def machine_of(table: Table, keys: PipelineKeys, read: Sequence[Read], archive: 
     kept = {stage.machine_id for stage in read if stage.stage.measurement is not None}
     if len(kept) > 1:
         raise table.wrong("stages", "its stages were measured on different machines",
-                          "say by which to bound them, such as machine = 3")  # fmt: skip
+                          "name the machine that bounds them, such as machine = 3")  # fmt: skip
     number = kept.pop() if kept else None
     if number is None:
         raise table.wrong(None, "it names no machine",

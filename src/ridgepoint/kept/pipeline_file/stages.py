@@ -179,16 +179,16 @@ def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
     )
     key = next((source for source in ("work", "formula", "measurement") if source in table), "sdp")
     if not work and not moved:
-        raise table.wrong(key, "it has neither work nor traffic", "leave it out, or correct it")
+        raise table.wrong(key, "it has neither work nor traffic", "remove the stage, or correct it")
     if not work and keys.kind != "copy":
         raise table.wrong(key, "it has no work (a pure copy), and so an intensity of 0",
-                          'if that is meant, say kind = "copy"')  # fmt: skip
+                          'if this is intended, add kind = "copy"')  # fmt: skip
     if not moved and keys.kind != "compute":
         raise table.wrong("bytes" if "bytes" in table else key,
                           "it has no traffic (a pure compute loop), and so no finite intensity",
-                          'if that is meant, say kind = "compute"')  # fmt: skip
+                          'if this is intended, add kind = "compute"')  # fmt: skip
     if keys.kind is not None and (work if keys.kind == "copy" else moved):
-        raise table.wrong("kind", f"it is not a pure {keys.kind}", "leave it out")
+        raise table.wrong("kind", f"it is not a pure {keys.kind}", "remove this key")
 
 
 def _plain(table: Table, keys: StageKeys, precision: str) -> Demand:
@@ -254,7 +254,7 @@ def _by_formula(table: Table, keys: StageKeys, precision: str) -> Demand:
 def _published(table: Table, keys: StageKeys, around: Around, precision: str) -> Demand:
     """Return the demand of a published load: of one second."""
     if around.product is None:
-        raise table.wrong("sdp", "no product is named", 'say which, such as sdp = "low-dprepa"')
+        raise table.wrong("sdp", "no product is named", 'name one, such as sdp = "low-dprepa"')
     work = around.product.stage_flop_per_s[str(keys.sdp)]
     if keys.formula is None:
         return _demand(precision, work, work / _intensity(table, keys))
@@ -275,7 +275,7 @@ def _measured(name: str, table: Table, keys: StageKeys, around: Around) -> Read:
     """Return a stage that was measured."""
     for key in ("bytes", "intensity"):
         if key in table:
-            raise table.wrong(key, "the measurement already gives it", "leave it out")
+            raise table.wrong(key, "the measurement already gives it", "remove this key")
     named = keys.measurement
     assert named is not None
     if isinstance(named, str) and named.isdecimal():

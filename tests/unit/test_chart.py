@@ -185,6 +185,12 @@ def test_a_text_is_measured_by_the_font_of_the_settings():
     assert text_width("iiii", 9) < text_width("mmmm", 9)
 
 
+def test_fonts_that_are_not_installed_are_passed_over_in_silence(caplog):
+    """Matplotlib's settings name fonts of every system, and it warns of each missing one."""
+    assert text_width("a text that no other test measures", 9) > 0
+    assert caplog.records == []
+
+
 def test_rows_hold_every_word_and_fit():
     """No word is lost between rows."""
     text = "what a reader must know and the chart cannot show"

@@ -73,12 +73,12 @@ def command(
 ) -> int:
     """Compile FILES, run the program with the arguments behind --, and count its BOPs.
 
-    FILES are of C and C++, or the one file of a crate of Rust that names the others. The program is
-    compiled twice: with counters in it, which gives the count, and without, which gives the time.
-    A program with a build system is compiled by 'ridgepoint cc' and 'ridgepoint c++' in place of
-    the compiler, and counted with --run. The program's own output is shown once and the report
-    goes to standard error; with --json the report goes to standard output. The program's exit
-    status is passed on.
+    FILES are sources in C or C++, or the root file of a Rust crate. The program is compiled twice:
+    with counters, which gives the count, and without, which gives the time. To count a program
+    that has a build system, build it with 'ridgepoint cc' and 'ridgepoint c++' as its compilers,
+    and count it with --run. The program's own output is shown once, and the report goes to
+    standard error; with --json the report goes to standard output. The exit status is that of the
+    program.
     """
     from ridgepoint.meters.source import built
 

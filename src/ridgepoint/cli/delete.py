@@ -18,10 +18,11 @@ from ridgepoint.cli import common
 )
 @common.archive_option
 def command(targets: tuple[str, ...], with_measurements: bool, archive_path: Path | None) -> None:
-    """Delete kept records, all that are named or none, and say which.
+    """Delete kept records, either all that are named or none, and say which.
 
-    No question is asked, and nothing brings a record back. A machine that bounds kept
-    measurements is deleted only with them. The number of a deleted record is not given again.
+    The command does not ask, and a deleted record cannot be brought back. A machine that bounds
+    kept measurements is deleted only together with them. The number of a deleted record is never
+    given again.
     """
     from ridgepoint.core.errors import ArchiveRefused
     from ridgepoint.kept.archive import Archive

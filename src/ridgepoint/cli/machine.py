@@ -74,20 +74,21 @@ def command(
 ) -> int:
     """Measure this machine's ceilings and keep them.
 
-    Peaks of floating point and integers, scalar to the widest vector, and bandwidth and latency of
-    every cache level and of main memory, on one core and on all: samples, median, 95 % interval,
-    per cent of theory. Before and after, the capacity of each cache is measured as a program gets
-    it: 'ridgepoint plot --latency' draws it. Takes 30 s at most.
-    'ridgepoint run' uses the machine kept last for as long as it does not change.
+    Ceilings are the peaks of floating-point and integer operations, scalar to the widest vector,
+    and the bandwidth and latency of every cache level and of main memory, on one core and on all
+    cores. Each is shown with its median, its 95 % interval and its per cent of theory, and all
+    samples are kept. The capacity of each cache that a program gets is measured too; 'ridgepoint
+    plot --latency' draws it. All of this takes 30 s at most. 'ridgepoint run' uses the machine
+    that was kept last, as long as the machine has not changed.
 
-    mpirun -n P ridgepoint machine measures a cluster: the machines of all nodes at once, and the
-    network between them. Wherever a machine is meant, --machine takes it.
+    'mpirun -n P ridgepoint machine' measures a cluster: the machines of all nodes at once, and the
+    network between them. Every --machine option takes the cluster.
 
-    --device gpu measures a GPU instead: bandwidth of its memory, and peaks by precision
+    --device gpu measures a GPU instead: the bandwidth of its memory, and its peaks by precision
     (pip install 'ridgepoint[gpu]').
 
-    With --check, a ceiling fell if its 95 % interval lies wholly below the baseline's and its
-    median fell by more than the tolerance, and did so again when it was measured twice more.
+    With --check, a ceiling fell if its 95 % interval lies wholly below that of the baseline and its
+    median fell by more than the tolerance, and both are so again in two more measurements.
     """
     from ridgepoint.cli.output import write_machine
     from ridgepoint.cluster.detect import launched

@@ -46,8 +46,8 @@ _COMMANDS = {
 def group() -> None:
     """Measure a machine, measure a program, bound one by the other.
 
-    How fast could this program be on this machine, and what holds it back? Works without hardware
-    counters and without privileges. Begin with: ridgepoint run -- ./program
+    How fast could this program be on this machine, and what holds it back? Ridgepoint answers
+    without hardware counters and without privileges. Begin with: ridgepoint run -- ./program
     """
 
 

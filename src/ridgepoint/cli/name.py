@@ -18,10 +18,10 @@ from ridgepoint.cli import common
 )
 @common.archive_option
 def command(target: str, label: str | None, archive_path: Path | None) -> None:
-    """Call a kept record NAME, by which 'show', 'plot', 'delete' and --machine then find it.
+    """Call a kept record NAME; 'show', 'plot', 'delete' and --machine then find it by NAME.
 
-    A name may be given to several records: the one kept last is meant. An empty NAME takes the
-    name away.
+    If several records have the same name, it stands for the one kept last. An empty NAME removes
+    the name.
     """
     from ridgepoint.kept.archive import Archive
 

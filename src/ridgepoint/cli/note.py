@@ -14,9 +14,9 @@ from ridgepoint.cli import common
 @click.argument("text")
 @common.archive_option
 def command(target: str, text: str, archive_path: Path | None) -> None:
-    """Keep TEXT as the note of a record; it takes the place of an earlier note.
+    """Keep TEXT as the note of a record, in place of an earlier note.
 
-    'ridgepoint list' shows it. An empty TEXT takes the note away.
+    'ridgepoint list' shows it. An empty TEXT removes the note.
     """
     from ridgepoint.kept.archive import Archive
 

@@ -61,13 +61,13 @@ def command(
 ) -> int:
     """Compose the stages of a science pipeline: efficiencies, devices, what gains most.
 
-    FILE.toml names the stages: measured (by their numbers in the archive), by formula, or by
-    figures; and the machine. 'ridgepoint pipeline --example > imaging.toml' prints one to begin
-    with.
+    FILE.toml names the machine and the stages: measured ones (by their numbers in the archive),
+    stages given by a formula, and stages given by figures. 'ridgepoint pipeline --example >
+    imaging.toml' writes a file to begin with.
 
-    Composite intensity by Eqs. (5), (7) and (8) of SDP memo 54 and by the exact sum of the stages;
-    roofline, programming and compute efficiency; the number of devices with its interval; what
-    gains most.
+    The report shows the composite intensity by Eqs. (5), (7) and (8) of SDP memo 54 and by the
+    exact sum of the stages; the roofline, programming and compute efficiency; the number of
+    devices with its interval; and what would gain most.
     """
     if example_name is not None:
         from ridgepoint.kept.pipeline_file import example_pipeline

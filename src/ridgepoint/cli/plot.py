@@ -52,8 +52,8 @@ def command(
 ) -> None:
     """Draw kept measurements together, or the last one, without measuring again.
 
-    Each is a number or a name of 'ridgepoint list'. On the terminal, or with -o to a file. A
-    machine alone draws its roofs.
+    Each argument is a number or a name of 'ridgepoint list'. The plot appears on the terminal, or
+    in the file that -o names. A machine alone is drawn with its roofs.
     """
     from ridgepoint.cli.output import draw_chart, miss_curve_of, write_latency
     from ridgepoint.kept.archive import Archive

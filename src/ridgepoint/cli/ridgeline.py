@@ -143,10 +143,10 @@ def command(
 ) -> int:
     """Say what bounds distributed programs: compute, memory or network.
 
-    Without options: the paper's case study, a data-parallel training step of one layer of 4096 x
-    4096 in FP32 on Cascade Lake sockets. Every node does the same; its times are flop over peak,
-    memory bytes over memory bandwidth, network bytes over what its link carries. The roofline
-    sees the first two, the Ridgeline all three.
+    Without options, the command shows the paper's case study, a data-parallel training step of one
+    layer of 4096 x 4096 in FP32 on Cascade Lake sockets. Every node does the same work. Its times
+    are flop over peak, memory bytes over memory bandwidth, and network bytes over the bandwidth of
+    its link. The roofline sees the first two, the Ridgeline all three.
     """
     common.require_figure_endings(outputs)
     own_amounts = own_points(points, demand_file)

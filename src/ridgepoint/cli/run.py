@@ -142,19 +142,19 @@ if TYPE_CHECKING:
 @common.output_option("the figure (or, with .json, the report)")
 @common.archive_option
 def command(*, mpi_ranks: int | None, launcher: str | None, **options: Any) -> int:
-    """Measure PROGRAM (put -- before it), bound it by this machine, draw it.
+    """Measure PROGRAM, bound it by this machine, and draw it. Put -- before PROGRAM.
 
-    It is run several times as it is, which gives its time, and once counted, which gives its work
-    and its memory traffic: all with the same input. The first time, the counting engine is built,
-    which takes a C compiler and some seconds, and copies are made of the code that is counted.
-    Its own output is shown once and the report goes to standard error, as with 'time'; with --json
-    the report goes to standard output and the program's output to standard error. Its exit status
-    is passed on.
+    PROGRAM runs several times natively, which gives its time, and once while it is counted, which
+    gives its work and its memory traffic. Every run gets the same input. On the first use, the
+    counting engine is built, which needs a C compiler and takes some seconds, and the code that is
+    counted is copied. The program's own output is shown once, and the report goes to standard
+    error, as with 'time'. With --json the report goes to standard output and the program's output
+    to standard error. The exit status is that of the program.
 
-    Where counting is stopped (by --limit, by Ctrl-C, or since it cannot go on), the times are
+    If counting stops early (by --limit, by Ctrl-C, or because it cannot go on), the times are
     shown and kept; work and traffic stay unknown, and the exit status is 2, or 130 after Ctrl-C.
 
-    Of a program that uses MPI, --mpi P measures every rank: 'ridgepoint run --mpi 4 -- ./program',
+    --mpi P measures every rank of a program that uses MPI: 'ridgepoint run --mpi 4 -- ./program',
     or 'mpirun -n 4 ridgepoint run -- ./program'.
     """
     from ridgepoint.cli.ranks import ranks_of_run, run_ranks

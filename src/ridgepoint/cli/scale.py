@@ -119,11 +119,13 @@ def command(
     """Say how many cores and nodes are worth allocating for a problem.
 
     CASE is scalar-product, matrix-product-1d, matrix-product-2d, linpack, fft or
-    conjugate-gradient, with --size; or your own, by --op, --bytes and --exchanged. With --fit it
-    may be amdahl or usl: laws that know processors alone.
+    conjugate-gradient, and needs --size; without CASE, describe your own problem by --op, --bytes
+    and --exchanged. With --fit, CASE may also be amdahl or usl, laws that know only the number of
+    processors.
 
-    Performance, speed-up over the rate of one core, and efficiency, against the peak of all
-    cores and against one core alone; the best number of nodes; the largest that is used well.
+    The report shows performance, speed-up over one core, and efficiency, against the peak of all
+    cores and against one core; the best number of nodes; and the largest allocation that is still
+    used well.
     """
     if slurm and as_json:
         raise click.UsageError("--slurm and --json both print on standard output: give one")

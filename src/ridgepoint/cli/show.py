@@ -35,7 +35,8 @@ def command(
     """Show each TARGET, or what was kept last, without measuring again.
 
     TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
-    name of a published machine. What was measured with --cores or --work is shown so again.
+    name of a published machine. A program that was measured with --cores or --work is shown by
+    them again.
     """
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive

@@ -1,8 +1,9 @@
 """What each picture shows, as a chart or as a page of charts, and how they are drawn.
 
 >>> from ridgepoint import analyse, charts, load
->>> analysis = analyse(load("triad"), load("vm"))  # doctest: +SKIP
->>> chart = charts.roofline_chart(analysis.machine, [analysis])  # doctest: +SKIP
+>>> placed = load("triad")  # doctest: +SKIP
+>>> analysis = analyse(placed.measurement, placed.machine)  # doctest: +SKIP
+>>> chart = charts.roofline_chart(placed.machine, [analysis])  # doctest: +SKIP
 >>> charts.save(chart, "triad.svg")  # doctest: +SKIP
 """
 

@@ -71,7 +71,7 @@ def command(
     most: int,
     as_json: bool,
 ) -> int:
-    """Compile FILES, run the program with the arguments behind --, and count its BOPs.
+    """Compile FILES, run the program with the arguments after --, and count its BOPs.
 
     FILES are sources in C or C++, or the root file of a Rust crate. The program is compiled twice:
     with counters, which gives the count, and without, which gives the time. To count a program

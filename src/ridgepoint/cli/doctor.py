@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 @common.json_option
 @common.archive_option
 def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> int:
-    """Say what can be measured here, why the rest cannot, what to do, and what that costs.
+    """Say what can be measured here, why the rest cannot, what to do about it, and what is lost.
 
-    With --selftest: count built-in programs whose work and traffic are known with every meter, and
-    print measured over expected. Exit status 1 if one is not as expected. Then time streams and
-    stencils of sizes on either side of each cache's capacity, and print how much of their time
-    their simulated traffic explains on this machine, which is measured first if none is kept.
+    With --selftest, count built-in programs of known work and traffic with every meter, and print
+    measured over expected. The exit status is 1 if a result is not as expected. Then time streams
+    and stencils with data smaller and larger than each cache, and print how much of their time
+    the simulated traffic explains on this machine, which is measured first if none is kept.
     """
     if tests_meters:
         return _selftest(archive_path, as_json=as_json)

@@ -13,7 +13,7 @@ from ridgepoint.cli import common
 @common.json_option
 @common.archive_option
 def command(as_json: bool, archive_path: Path | None) -> None:
-    """List what was kept: machines, clusters and measurements, oldest first."""
+    """List the kept records (machines, clusters and measurements), oldest first."""
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive
     from ridgepoint.show.tables import for_terminal as tables

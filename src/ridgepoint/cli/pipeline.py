@@ -59,7 +59,7 @@ def command(
     archive_path: Path | None,
     as_json: bool,
 ) -> int:
-    """Compose the stages of a science pipeline: efficiencies, devices, what gains most.
+    """Combine the stages of a science pipeline: efficiencies, number of devices, largest gains.
 
     FILE.toml names the machine and the stages: measured ones (by their numbers in the archive),
     stages given by a formula, and stages given by figures. 'ridgepoint pipeline --example >

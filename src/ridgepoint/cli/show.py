@@ -32,7 +32,7 @@ def command(
     as_json: bool,
     archive_path: Path | None,
 ) -> None:
-    """Show each TARGET, or what was kept last, without measuring again.
+    """Show each TARGET, or the last record, without measuring again.
 
     TARGET is a number or a name of 'ridgepoint list', the file of a machine or a cluster, or the
     name of a published machine. A program that was measured with --cores or --work is shown by

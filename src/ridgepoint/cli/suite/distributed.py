@@ -55,7 +55,7 @@ def command(
 ) -> int:
     """Run the distributed PROGRAMs over P ranks of MPI; without a name, all.
 
-    Their results are checked, and the time of a step is printed beside what the model says of it.
+    Their results are checked, and the time of a step is compared with the model.
     """
     from ridgepoint.show.tables import distributed_table
     from ridgepoint.suites.distributed import run_programs

@@ -69,7 +69,7 @@ def command(
     as_json: bool,
     archive_path: Path | None,
 ) -> int:
-    """Run kernels whose work and traffic are known: all, or those that NAMEs choose.
+    """Run kernels of known work and traffic: all, or those of the given NAMEs.
 
     A NAME is that of a family (dgemm) or of one kernel (dgemm.naive). Each is timed natively and
     counted, with cold caches and with warm ones, on one thread and on all cores. With --validate

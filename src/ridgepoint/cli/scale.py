@@ -124,8 +124,8 @@ def command(
     processors.
 
     The report shows performance, speed-up over one core, and efficiency, against the peak of all
-    cores and against one core; the best number of nodes; and the largest allocation that is still
-    used well.
+    cores and against one core; the best number of nodes; and the largest allocation with at least
+    the efficiency that --efficiency asks for.
     """
     if slurm and as_json:
         raise click.UsageError("--slurm and --json both print on standard output: give one")

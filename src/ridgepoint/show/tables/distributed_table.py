@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ridgepoint.core.bound import Bound
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.show.tables.layout import not_measured, plain_table
@@ -17,8 +16,8 @@ from ridgepoint.suites.distributed import (
     PROGRAMS,
     DistributedRun,
     DistributedStudy,
-    predicted,
-    rates_of,
+    StepBounds,
+    own_bounds,
 )
 
 _KEY = (
@@ -26,7 +25,6 @@ _KEY = (
     "after\nthe other, as in the programs; least: all of them at once; off: the measured step "
     "against the model"
 )
-_TOO_FAST = 0.9
 
 
 def programs() -> RenderableType:
@@ -55,36 +53,28 @@ def distributed(study: DistributedStudy) -> RenderableType:
         return Group(*not_measured(study))
     right = ("step", "spread", "compute", "network", "model", "least", "off")
     table = plain_table("program", "size", *right, "check", right=right)
-    for run in runs:
-        table.add_row(*map(Text, _row(run)))
     parts: list[RenderableType] = [Text(_where(runs[0])), table, Text(_KEY)]
-    parts += [Text(line) for run in runs for line in (_ceilings(run), _too_fast(run)) if line]
+    for run in runs:
+        bounds = own_bounds(run)
+        table.add_row(*map(Text, _row(run, bounds)))
+        parts += [Text(line) for line in (_ceilings(run), _too_fast(run, bounds)) if line]
     parts += not_measured(study)
     return Group(*parts)
 
 
-def _row(run: DistributedRun) -> tuple[str, ...]:
+def _row(run: DistributedRun, bounds: StepBounds | None) -> tuple[str, ...]:
     step = run.step_s
-    sequential, overlapped = (_bound(run, overlap) for overlap in ("none", "full"))
+    least = (bounds.sequential, bounds.overlapped) if bounds else (None, None)
     return (
         run.program,
         _size(run),
         _time(step.median),
         percent((step.q3 - step.q1) / step.median),
         *(_time(run.part_s(name).median) for name in ("compute", "network")),
-        *(
-            UNKNOWN if bound is None else _time(float(bound.time_s))
-            for bound in (sequential, overlapped)
-        ),
-        UNKNOWN if sequential is None else f"{step.median / float(sequential.time_s) - 1:+.0%}",
+        *(UNKNOWN if bound is None else _time(float(bound.time_s)) for bound in least),
+        UNKNOWN if bounds is None else f"{step.median / float(bounds.sequential.time_s) - 1:+.0%}",
         UNKNOWN if run.check is None else "passed" if run.check.passed else "wrong",
     )
-
-
-def _bound(run: DistributedRun, overlap: str) -> Bound | None:
-    if run.ceilings is None:
-        return None
-    return predicted(run, rates_of([run]), overlap="none" if overlap == "none" else "full")
 
 
 def _size(run: DistributedRun) -> str:
@@ -116,9 +106,8 @@ def _ceilings(run: DistributedRun) -> str:
     return f"a rank of {run.program} reaches, all at once: {', '.join(rates)}"
 
 
-def _too_fast(run: DistributedRun) -> str:
-    least = _bound(run, "full")
-    if least is None or run.step_s.median > _TOO_FAST * float(least.time_s):
+def _too_fast(run: DistributedRun, bounds: StepBounds | None) -> str:
+    if bounds is None or not bounds.is_exceeded_by(run):
         return ""
     return (
         f"{run.program} is faster than its ceilings allow: its data stay in caches, or other "

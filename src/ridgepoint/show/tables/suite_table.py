@@ -8,10 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.units import format_si
-from ridgepoint.models.analysis import place
 from ridgepoint.models.placement import Placement
 from ridgepoint.show.tables.layout import caution_list, not_measured, one_of_each_kind, plain_table
 from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_intensity
@@ -30,22 +28,14 @@ def suite(study: KernelStudy) -> RenderableType:
     right = ("n", "threads", "time", "flop/s", "flop/byte", "of roof")
     table = plain_table("workload", "n", "caches", *right[1:], "limit", right=right)
     cautions: list[Caution] = []
-    for result in study.results:
-        if result.measurement is None:
-            continue
-        placed = _placed(result, result.measurement, study.machine)
-        table.add_row(*map(Text, _row(result, result.measurement, placed)))
-        cautions += result.measurement.all_cautions
+    for result, measurement, placed in study.placed:
+        table.add_row(*map(Text, _row(result, measurement, placed)))
+        cautions += measurement.all_cautions
         cautions += [caution for caution in placed.cautions if caution.code == "above-roof"]
     parts: list[RenderableType] = [table, *not_measured(study)]
     if cautions:
         parts.append(caution_list(one_of_each_kind(cautions)))
     return Group(*parts)
-
-
-def _placed(result: Result, measurement: Measurement, machine: Machine) -> Placement:
-    cores = min(float(result.case.threads), float(machine.cores))
-    return place(measurement, machine, cores=cores)
 
 
 def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[str, ...]:

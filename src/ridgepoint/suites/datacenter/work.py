@@ -10,6 +10,7 @@ from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.models.work import Metric, work_total
 from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult
@@ -83,7 +84,7 @@ class MeasuredCase:
 
     def roofline(self, machine: Machine, metric: Metric) -> DCRoofline:
         """Return the roofline of as many of a machine's cores as it has threads."""
-        cores = float(min(self.case.threads, machine.cores))
+        cores = cores_that_apply(self.case.threads, machine.cores)
         return DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop", cores=cores)
 
     def peak(self, machine: Machine, metric: Metric) -> float | None:

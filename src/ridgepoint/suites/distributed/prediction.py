@@ -12,6 +12,9 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.core.rates import Network, Rates, ideal_machine
 from ridgepoint.suites.distributed.results import DistributedRun
 
+_TOO_FAST = 0.9
+"""Ceilings that were measured on a busy machine are a little low."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRates:
@@ -67,6 +70,35 @@ def rates_of(runs: Iterable[DistributedRun]) -> NodeRates:
         ),
         link_bytes_per_s=median(links) if links else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StepBounds:
+    """The least times of a step, from the ceilings that the run measured itself.
+
+    Parameters
+    ----------
+    sequential : Bound
+        Compute, memory and network one after the other, as in the programs.
+    overlapped : Bound
+        All of them at once: no program can be faster.
+    """
+
+    sequential: Bound
+    overlapped: Bound
+
+    def is_exceeded_by(self, run: DistributedRun) -> bool:
+        """Return whether a run is clearly faster than it can be."""
+        return run.step_s.median <= _TOO_FAST * float(self.overlapped.time_s)
+
+
+def own_bounds(run: DistributedRun) -> StepBounds | None:
+    """Return what a run's own ceilings allow; None: it measured none, or not all that it needs."""
+    if run.ceilings is None:
+        return None
+    rates = rates_of([run])
+    bounds = (predicted(run, rates, overlap="none"), predicted(run, rates, overlap="full"))
+    return None if bounds[0] is None or bounds[1] is None else StepBounds(bounds[0], bounds[1])
 
 
 def predicted(

@@ -11,6 +11,7 @@ from ridgepoint.core.counts import Traffic
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.derived import machine_along
+from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.roofs import ShownRoof, shown_roofs
 from ridgepoint.suites.kernels.results import Case, Result
@@ -103,7 +104,7 @@ def measured_paths(
     groups, missing = _placed(results, direction, work)
     paths = []
     for case, points in groups.items():
-        cores = float(min(case.threads, machine.cores))
+        cores = cores_that_apply(case.threads, machine.cores)
         # What is not the work done is not bound by the roofs of work.
         roofs = _roofline(seen, cores, direction) if work == "measured" else None
         name = _name(case, groups)

@@ -8,6 +8,8 @@ from ridgepoint.core.documents import document_kind
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, State
 from ridgepoint.core.presenting import quoted
+from ridgepoint.models.analysis import place
+from ridgepoint.models.placement import Placement, cores_that_apply
 from ridgepoint.suites.study import Study
 
 
@@ -91,6 +93,23 @@ class KernelStudy(Study):
 
     machine: Machine
     results: tuple[Result, ...]
+
+    @property
+    def placed(self) -> tuple[tuple[Result, Measurement, Placement], ...]:
+        """The cases that were measured, each on as many cores as it had threads."""
+        return tuple(
+            (
+                result,
+                result.measurement,
+                place(
+                    result.measurement,
+                    self.machine,
+                    cores=cores_that_apply(result.case.threads, self.machine.cores),
+                ),
+            )
+            for result in self.results
+            if result.measurement is not None
+        )
 
     @property
     def where(self) -> str:

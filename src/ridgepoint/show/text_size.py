@@ -7,8 +7,6 @@ from typing import cast
 
 _MEASURED_AT = 100.0
 _PER_CENT = "\u00a0%"
-_ALWAYS_THERE = "DejaVu Sans"
-"""Matplotlib brings it along."""
 
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
@@ -44,22 +42,17 @@ def _family() -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=8)
-def _installed(family: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the fonts that are installed: matplotlib warns of each other one, for every text."""
-    from matplotlib.font_manager import fontManager
-
-    names = {font.name for font in fontManager.ttflist}
-    return tuple(font for font in family if font in names) or (_ALWAYS_THERE,)
-
-
 @lru_cache(maxsize=4096)
 def _relative_width(text: str, is_bold: bool, family: tuple[str, ...]) -> float:
-    """Return the width of a text, over the size of its letters."""
+    """Return the width of a text, over the size of its letters.
+
+    The family only tells results apart: matplotlib finds the font by its settings, as it does
+    when it draws the text.
+    """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     weight = "bold" if is_bold else "normal"
-    font = FontProperties(size=_MEASURED_AT, weight=weight, family=list(_installed(family)))
+    font = FontProperties(size=_MEASURED_AT, weight=weight)
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / _MEASURED_AT

@@ -107,7 +107,7 @@ def test_a_function_is_counted_with_what_it_calls(mode, function, flop, options,
 @pytest.mark.parametrize("function", ["nowhere", "adds?x", "ad"])
 def test_a_function_that_never_ran_is_no_zero(function, parts):
     """A name is matched as a whole."""
-    with pytest.raises(CannotMeasure, match="was entered"):
+    with pytest.raises(CannotMeasure, match="entered no function"):
         parts("both", function=function)
 
 

@@ -102,5 +102,5 @@ def test_functions_are_timed_of_whole_programs_only(capfd, other):
 
 def test_a_part_alone_is_refused_in_python_too():
     """As the command line does."""
-    with pytest.raises(ValueError, match="whole programs"):
+    with pytest.raises(ValueError, match="whole program"):
         measure_program(["/bin/true"], functions=True, counts_only=True)

@@ -49,10 +49,16 @@ def clock_job(compiler, *, repeats, extent_bytes=WORKING_BYTES):
 
 
 def test_every_ceiling_is_known_with_its_samples_and_an_interval(machine):
-    """No kernel was refused, and none is a single number."""
-    assert all(c.rate is not None for c in machine.ceilings)
-    assert all(c.rate.n + len(c.disturbed) >= 8 for c in machine.ceilings)
-    settled = [c for c in machine.ceilings if c.rate.n >= 6]
+    """No kernel was refused, and none is a single number.
+
+    Neighbours may leave so little of a shared cache that nothing fits between it and the next.
+    """
+    unknown = [c for c in machine.ceilings if c.rate is None]
+    assert all("no-room" in {caution.code for caution in c.cautions} for c in unknown)
+    assert {c.resource for c in unknown} <= {"l2", "l3"}
+    known = [c for c in machine.ceilings if c.rate is not None]
+    assert all(c.rate.n + len(c.disturbed) >= 8 for c in known)
+    settled = [c for c in known if c.rate.n >= 6]
     assert all(c.rate.low <= c.rate.median <= c.rate.high for c in settled)
     assert machine.fingerprint
     assert machine.elapsed_s > 0
@@ -135,7 +141,7 @@ def test_quick_measurement_is_a_part_of_the_whole(machine):
     assert quick.fingerprint != machine.fingerprint
     # A busy machine has fewer samples, and says which ceilings had none.
     unknown = [c for c in quick.ceilings if c.rate is None]
-    assert all(c.cautions[0].code in {"no-time", "no-room"} for c in unknown)
+    assert all({"no-time", "no-room"} & {caution.code for caution in c.cautions} for c in unknown)
     assert any(c.rate is not None and c.resource == "dram" for c in quick.ceilings)
 
 

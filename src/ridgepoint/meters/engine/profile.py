@@ -19,13 +19,13 @@ from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.meters.profile import (
     EXECUTED,
     INSTRUCTION,
-    MOST_LEVELS,
     MOVED,
     MOVED_ELSEWHERE,
     REPEATED,
     Process,
     Profile,
 )
+from ridgepoint.meters.simulated.geometry import MOST_LEVELS
 
 _MAGIC = b"RIDGEENG"
 _VERSION = 1

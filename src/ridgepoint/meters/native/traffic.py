@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.miss_curve import MissCurve
-from ridgepoint.meters.profile import MOST_LEVELS
-from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES, Geometry
+from ridgepoint.meters.simulated.geometry import MOST_GEOMETRIES, MOST_LEVELS, Geometry
 
 _MOST_ROWS, _MOST_ENDS, _CURVE_ROWS = 1 << 23, 4096, 496
 _MOST_BURSTS, _BURST_PARTS, _IN_BURSTS = 1 << 14, 8, 1 << 63

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.miss_curve import MissCurve
+from ridgepoint.meters.simulated.geometry import MOST_LEVELS
 
 if TYPE_CHECKING:
     from ridgepoint.kernels.tiles import TileConfiguration
 
-MOST_LEVELS = 4
 
 Rows = npt.NDArray[np.void]
 """Rows of one of the types below."""

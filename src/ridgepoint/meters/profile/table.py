@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ridgepoint.meters.decode import Operation, decode_each, decode_with_tiles
 from ridgepoint.meters.displacements import without_displacements
-from ridgepoint.meters.profile import MOST_LEVELS, Profile, Rows
+from ridgepoint.meters.profile import Profile, Rows
 from ridgepoint.meters.profile.functions import Function, Line, function_numbers, line_numbers
 from ridgepoint.meters.profile.naming import Naming
+from ridgepoint.meters.simulated.geometry import MOST_LEVELS
 from ridgepoint.meters.tally import Executed, Integers, Masked, distinct
 
 if TYPE_CHECKING:

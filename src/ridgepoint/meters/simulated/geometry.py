@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.errors import CannotMeasure
 from ridgepoint.core.machine import Cache
-from ridgepoint.meters.profile import MOST_LEVELS
 from ridgepoint.meters.simulated.wanted import changes, data_caches, instruction_cache
 
 MOST_GEOMETRIES = 8
 """Caches that can be simulated in one run, the machine's own included."""
 
+MOST_LEVELS = 4
 MOST_CPUS = 4096
 _USUAL_WAYS = 8
 

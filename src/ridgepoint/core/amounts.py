@@ -1,4 +1,4 @@
-"""Numbers and arrays of numbers, which models take and return alike."""
+"""Numbers and arrays of numbers: models accept and return either."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ Amount = float | Array
 
 
 def plain(value: npt.ArrayLike) -> Amount:
-    """Return a float where there is a single number, else the array."""
+    """Return a 0-dimensional value as a float, and any other as an array."""
     array = np.asarray(value, dtype=np.float64)
     return float(array) if array.ndim == 0 else array
 
 
 def positive(name: str, value: npt.ArrayLike) -> Array:
-    """Return an argument as an array.
+    """Return an argument as an array of finite numbers > 0.
 
     Raises
     ------
     ValueError
-        If a number is not finite and positive; `name` is the argument's.
+        If a number is not finite and positive; the message calls the argument `name`.
     """
     array = np.asarray(value, dtype=np.float64)
     if not (np.isfinite(array) & (array > 0)).all():
@@ -31,6 +31,6 @@ def positive(name: str, value: npt.ArrayLike) -> Array:
 
 
 def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Amount:
-    """Return a quotient: infinite over 0, NaN of 0 over 0."""
+    """Return a quotient: infinite if only `below` is 0, NaN if both are."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return plain(np.divide(above, below))

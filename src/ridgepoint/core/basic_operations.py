@@ -7,14 +7,14 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BasicOperations:
-    """How many basic operations of each class; all are 0 or more.
+    """Numbers of basic operations by class; all are 0 or more.
 
     Parameters
     ----------
     arithmetic : int
         Additions, subtractions, multiplications and divisions of integers and pointers.
     fp_arithmetic : int
-        The same of floating-point numbers.
+        Additions, subtractions, multiplications and divisions of floating-point numbers.
     logic : int
         Bitwise and logical operations.
     compare : int
@@ -22,7 +22,7 @@ class BasicOperations:
     fp_compare : int
         Comparisons of floating-point numbers.
     addressing : int
-        Addresses of elements of arrays: 1 for each dimension.
+        Address calculations for elements of arrays: 1 for each dimension.
 
     References
     ----------
@@ -39,12 +39,12 @@ class BasicOperations:
 
     @property
     def total(self) -> int:
-        """All of them: each counts 1, whatever its width and its delay (Table 5)."""
+        """Operations of all classes: each counts 1, whatever its width and delay (Table 5)."""
         return sum(getattr(self, field.name) for field in fields(self))
 
     @property
     def fp(self) -> int:
-        """Those of floating-point numbers."""
+        """Operations on floating-point numbers."""
         return self.fp_arithmetic + self.fp_compare
 
     def __add__(self, other: BasicOperations) -> BasicOperations:
@@ -58,5 +58,5 @@ class BasicOperations:
         )
 
     def __mul__(self, times: int) -> BasicOperations:
-        """Return what so many executions do."""
+        """Return the operations of this many executions."""
         return BasicOperations(**{f.name: getattr(self, f.name) * times for f in fields(self)})

@@ -19,7 +19,7 @@ Overlap = Literal["full", "none"] | float
 
 
 class Capacities(Protocol):
-    """What a bound asks of a machine, or of what is built of machines."""
+    """What a bound asks of a machine, or of anything composed of machines."""
 
     def knows(self, resource: str) -> bool:
         """Return whether there is a ceiling for a resource."""
@@ -35,10 +35,10 @@ class Bound:
     Parameters
     ----------
     demand : Demand
-        All that was asked for.
+        All resources that the program or model asks for.
     constraints_s : mapping of str to float or ndarray
-        Seconds that each single limit asks for: ``compute``, a level such as ``dram`` (both
-        directions together), ``dram_read``, ``dram_write``, ``network``.
+        Seconds needed to satisfy each single limit: ``compute``, a level such as ``dram``
+        (both directions together), ``dram_read``, ``dram_write``, ``network``.
     times_s : mapping of str to float or ndarray
         Seconds that each path needs: the largest of its constraints.
     time_s : float or ndarray
@@ -56,7 +56,7 @@ class Bound:
 
     @property
     def limiter(self) -> str | npt.NDArray[np.str_]:
-        """Return the path that needs the most time; of equals the first, compute first."""
+        """Return the path that needs the most time; of equal ones the first, compute first."""
         return longest(self.times_s)
 
     @property
@@ -66,7 +66,7 @@ class Bound:
 
     @property
     def known(self) -> Demand:
-        """The part of the demand that the times are of."""
+        """The part of the demand that the times cover."""
         if not self.left_out:
             return self.demand
         amounts = self.demand.amounts.items()
@@ -74,12 +74,12 @@ class Bound:
 
     @property
     def work(self) -> Amount:
-        """All work that was asked for: flop, op or BOP; 0: none."""
+        """All work of the demand: flop, op or BOP; 0: none."""
         return self.demand.amount("compute")
 
     @property
     def attainable(self) -> Amount:
-        """The work over the least time, flop/s or BOP/s: no faster program does it."""
+        """The work over the least time, flop/s or BOP/s: an upper bound on performance."""
         return ratio(self.work, self.time_s)
 
     def intensity(self, resource: str = "dram") -> Amount:
@@ -94,7 +94,7 @@ class Bound:
         return ratio(self.work, runtime_s)
 
     def efficiency(self, runtime_s: npt.ArrayLike) -> Amount:
-        """Return the least time over a runtime: 1 is the roof."""
+        """Return the least time over a runtime: 1 means that the program reaches the roof."""
         return ratio(self.time_s, runtime_s)
 
 
@@ -104,13 +104,13 @@ def slowest(bounds: Sequence[Bound]) -> Bound:
     Parameters
     ----------
     bounds : sequence of Bound
-        At least one; of one demand.
+        At least one; all of the same demand.
 
     Returns
     -------
     Bound
-        The time is that of the slowest machine. Every single limit and path has the time of the
-        machine that needs most for it, so that paths combined may be more than the time.
+        Its time is that of the slowest machine. Every single limit and path has the time of the
+        machine that needs most for it, so the paths combined may exceed the time.
     """
     return _joined(bounds, bounds[0].demand, np.maximum)
 
@@ -127,8 +127,8 @@ def series(bounds: Sequence[Bound]) -> Bound:
     -------
     Bound
         Demands and times are sums: of every limit, of every path, and of the whole. Since the
-        parts do not overlap, the time may exceed that of every path; `combined` of the paths'
-        times is the least time of parts that overlap.
+        parts do not overlap, the time may exceed that of every path; parts that overlap
+        need at least `combined` of the paths' times.
     """
     return _joined(bounds, reduce(Demand.__add__, [part.demand for part in bounds]), np.add)
 
@@ -150,12 +150,12 @@ def _joined(bounds: Sequence[Bound], demand: Demand, by: Callable[[Any, Any], An
 
 
 def combined(times_s: Iterable[Amount], overlap: Overlap = "full") -> Amount:
-    """Return the time of paths together.
+    """Return the time that several paths need together, in seconds.
 
     Parameters
     ----------
     times_s : iterable of float or ndarray
-        At least one; shapes broadcast.
+        Time of each path in seconds; at least one path; shapes broadcast.
     overlap : {"full", "none"} or float
         As for `bound`.
     """
@@ -174,13 +174,13 @@ def combined(times_s: Iterable[Amount], overlap: Overlap = "full") -> Amount:
 def ridge(
     machine: Capacities, work: str, resource: str = "dram", *, cores: npt.ArrayLike | None = None
 ) -> Amount:
-    """Return the ridge point: the intensity at which computing takes as long as moving.
+    """Return the ridge point: the intensity at which computing takes as long as moving data.
 
     Parameters
     ----------
     machine : Machine, Rates
     work : str
-        ``fp64``, ``bop``, ...
+        Resource that does the work: ``fp64``, ``bop``, ...
     resource : str
         A memory level, one of its directions, or ``network``.
     cores : array_like or None
@@ -189,18 +189,18 @@ def ridge(
     Returns
     -------
     float or ndarray
-        flop/byte or BOP/byte: the capacity for work over that for bytes.
+        flop/byte or BOP/byte: the capacity for work divided by the capacity for bytes.
 
     Raises
     ------
     UnknownCeiling
-        If the machine lacks a ceiling.
+        If the machine lacks a ceiling for either resource.
     """
     return plain(machine.rate(work, cores=cores) / machine.rate(resource, cores=cores))
 
 
 def longest(times: Mapping[str, Amount]) -> str | npt.NDArray[np.str_]:
-    """Return the name of the longest of some times; of equals the first."""
+    """Return the name of the longest of several times; of equal ones the first."""
     names, parts = np.array(list(times)), [np.asarray(part) for part in times.values()]
     # Not argmax over a stack: along its short first axis that is thirty times slower.
     chosen = np.zeros(np.broadcast_shapes(*(part.shape for part in parts)), dtype=np.intp)
@@ -223,7 +223,7 @@ def bound(
     Parameters
     ----------
     demand : Demand
-        At least one resource; arrays broadcast, shape (...,).
+        Names at least one resource; arrays broadcast, shape (...,).
     machine : Machine, Cluster
         Must have a ceiling for every path of the demand. At a memory level the limit of both
         directions together and that of each direction hold where they are known.
@@ -241,7 +241,7 @@ def bound(
     Raises
     ------
     UnknownCeiling
-        If the machine lacks a ceiling.
+        If the machine lacks a ceiling for a path of the demand.
     ValueError
         If the demand is empty or mixes metrics that count the same work, or `overlap` is none
         of the above.
@@ -281,13 +281,13 @@ def bound_known(
     overlap: Overlap = "full",
     cores: npt.ArrayLike | None = None,
 ) -> Bound | None:
-    """Bound a demand by the ceilings that a machine has; as `bound`, which refuses if one lacks.
+    """Bound a demand by the ceilings that a machine has, where `bound` would refuse.
 
     Returns
     -------
     Bound or None
-        What it leaves out is in `Bound.left_out`. None: the machine has no ceiling for anything
-        that was asked for.
+        Resources without a ceiling are listed in `Bound.left_out`. None: the machine has no
+        ceiling for any resource of the demand.
     """
     known = {name: amount for name, amount in demand.amounts.items() if _serves(machine, name)}
     if not known:
@@ -298,13 +298,13 @@ def bound_known(
 
 
 def _serves(machine: Capacities, name: str) -> bool:
-    """Return whether there is a ceiling for a resource; one of both directions is enough."""
+    """Return whether a resource has a ceiling; for a level, one direction is enough."""
     path = RESOURCES[name].path
     return machine.knows(name) or (path in RESOURCES and machine.knows(path))
 
 
 def exponent_of(overlap: Overlap) -> float:
-    """Return the k of ``(sum t^k)^(1/k)``; infinite with full overlap.
+    """Return the exponent k of ``(sum t^k)^(1/k)``; infinite for full overlap.
 
     Raises
     ------
@@ -323,7 +323,7 @@ def exponent_of(overlap: Overlap) -> float:
 def _constraints(
     demand: Demand, machine: Capacities, cores: npt.ArrayLike | None
 ) -> dict[str, Amount]:
-    """Return the seconds that every single limit asks for, compute first."""
+    """Return the seconds that every single limit needs, compute first."""
     if not demand.amounts:
         raise ValueError("the demand must name at least one resource")
     metrics = {RESOURCES[n].unit for n in demand.amounts if RESOURCES[n].path == "compute"}

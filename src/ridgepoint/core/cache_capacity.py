@@ -1,4 +1,4 @@
-"""How large each cache is for a program here: measured by time per access over working set."""
+"""The capacity of each cache for a program here, from access times over working-set sizes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class LatencyCurve:
     Parameters
     ----------
     threads : int
-        CPUs that did this at the same time, one thread on each, each in memory of its own.
+        Number of CPUs measured at the same time, one thread on each with memory of its own.
     sizes_bytes : tuple of int
         Each thread's working set, ascending.
     rounds_s : tuple of tuple of float
-        Time per access of each size [s], of every time that all sizes were gone through.
+        Time per access in seconds, one tuple for each pass through all sizes.
     huge_share : float or None
-        Share of the memory that lay on huge pages; None: the kernel does not tell.
+        Share of the memory that lay on huge pages; None: the kernel does not report it.
     """
 
     threads: int
@@ -39,13 +39,13 @@ class LatencyCurve:
 
     @property
     def latency_s(self) -> tuple[float, ...]:
-        """Median time per access over the rounds, of each size [s]."""
+        """Median time per access over the rounds, one value for each size [s]."""
         return tuple(map(statistics.median, zip(*self.rounds_s, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What one level of caches holds of a program's data, together with the levels within it.
+    """How much of a program's data one level of caches holds, together with the levels within it.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class Capacity:
     threads : int
         CPUs that were busy at the same time; 1: one core alone.
     size_bytes : int or None
-        Of one cache of this level, for all the threads that share it together; None: no end of it
-        was seen, so that it holds `high_bytes` or more.
+        Capacity of one cache of this level, shared by all `sharers`; None: the sizes measured did
+        not exceed it, so it holds `high_bytes` or more.
     low_bytes, high_bytes : int
-        Interval: of the fit, and of how it varied over the rounds.
+        Interval from the uncertainty of the fit and its variation over the rounds.
     sharers : int
         How many of the threads share one cache of this level.
     latency_s : float
-        Time per access to what this level holds and the levels within it do not [s].
+        Time per access to data that this level holds and the levels within it do not [s].
     """
 
     level: int
@@ -73,7 +73,7 @@ class Capacity:
 
     @property
     def each_bytes(self) -> float | None:
-        """What one thread's data gets of it; None: no end of it was seen."""
+        """Capacity for one thread's data; None: the sizes measured did not exceed it."""
         return None if self.size_bytes is None else self.size_bytes / self.sharers
 
     def __post_init__(self) -> None:

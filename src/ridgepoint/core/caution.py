@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """One doubt: what was seen and what a user can do about it.
+    """One doubt: what was observed and what a user can do about it.
 
     Parameters
     ----------
@@ -16,11 +16,11 @@ class Caution:
     remedy : str
         What to do about it.
     effect : float or None
-        By which share of itself what it is about may be off, at most; 0: nothing is. None: not
-        known.
+        Largest relative error that this may cause in the value it concerns, as a share of that
+        value; 0: none. None: not known.
     on : str or None
-        What it is about: the path of a resource (``compute``, ``dram``, ...), or ``time``, the
-        runtime. None: all amounts.
+        The value it concerns: the path of a resource (``compute``, ``dram``, ...), or ``time``,
+        the runtime. None: all amounts.
     """
 
     code: str

@@ -27,12 +27,12 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remainder:
-    """What functions did together that are not told apart, since each hardly did anything.
+    """Functions that each did too little to be listed, summed together.
 
     Parameters
     ----------
     functions : int
-        How many they are.
+        Number of functions.
     counts : Counts
     traffic : tuple of Traffic
     """
@@ -47,7 +47,7 @@ _FEWEST_SAMPLES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncounted:
-    """A function in which a program was while it was not counted.
+    """A function that the program executed while it was not counted.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Uncounted:
     object : str or None
         Path of the file that holds its code; None: of no known file.
     share : float
-        Of the program's time, 0 to 1.
+        Share of the program's time, 0 to 1.
     """
 
     name: str
@@ -70,10 +70,10 @@ class Coverage:
     Parameters
     ----------
     share : float
-        0 to 1.
+        Share of the time that was spent in counted code, 0 to 1.
     samples : int
     uncounted : tuple of Uncounted
-        Where most of the rest was, by share, descending.
+        Functions with most of the uncounted time, by share, descending.
     """
 
     share: float
@@ -88,14 +88,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficInterval:
-    """Between which bytes the traffic of a level is believed to lie, with 95 %.
+    """The 95 % interval of the traffic at one level.
 
     Parameters
     ----------
     level : str
-        As `ridgepoint.core.counts.Traffic` has it.
+        As in `ridgepoint.core.counts.Traffic`.
     read_bytes, write_bytes : tuple of int
-        The least and the most.
+        Lower and upper end, in bytes.
     """
 
     level: str
@@ -104,7 +104,7 @@ class TrafficInterval:
 
     @property
     def total_bytes(self) -> tuple[int, int]:
-        """The least and the most of both directions."""
+        """Lower and upper end for both directions together, in bytes."""
         return (
             self.read_bytes[0] + self.write_bytes[0],
             self.read_bytes[1] + self.write_bytes[1],
@@ -113,17 +113,17 @@ class TrafficInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficEstimate:
-    """How traffic was estimated, of which only bursts were seen.
+    """How traffic was estimated from bursts of accesses.
 
     Parameters
     ----------
     bursts : int
-        In which all accesses were.
+        Number of bursts in which all accesses were recorded.
     share : float
-        Of the accesses that were seen, of all.
+        Recorded accesses as a share of all accesses.
     levels : tuple of TrafficInterval
-        From the innermost on; empty: there are too few bursts, or only a part of the program was
-        asked for.
+        From the innermost level on; empty: too few bursts, or only a part of the program was
+        counted.
     """
 
     bursts: int
@@ -144,42 +144,42 @@ class Counted(Brief):
     meter : str
         Name and version, for example ``callgrind (Valgrind 3.19.0)``.
     counts : Counts
-        Of all functions and processes together.
+        Total of all functions and processes.
     traffic : tuple of Traffic
         One per memory level that the meter knows.
     functions : tuple of FunctionCounts
         By work, then by instructions, descending.
     caches : tuple of Cache
-        The geometry that was simulated; empty for real caches.
+        The caches that were simulated; empty for real caches.
     processes : int or None
-        Processes that were counted; None: the meter cannot tell.
+        Number of processes counted; None: the meter cannot tell.
     cautions : tuple of Caution
     regions : tuple of RegionCounts
         In the order in which the program first entered them.
     alternatives : tuple of Alternative
-        The same run on other caches.
+        Traffic of the same run on other caches.
     ends : tuple of Alternative
-        The same run on the least and on the most that a program gets of these caches, where that
-        varies with the machine's neighbours.
+        Traffic of the same run on the smallest and the largest share of these caches that a
+        program gets, where the share varies with the machine's neighbours.
     miss_curve : MissCurve or None
-        Memory traffic over the size of a cache, of what was counted; None: not asked for.
+        Memory traffic of the counted part over the size of a cache; None: not asked for.
     partial : str or None
-        Why the counts are not of the whole run, for example a time limit; None: they are.
+        Why the counts do not cover the whole run, for example a time limit; None: they do.
     selected : str or None
-        The region or function that was counted alone; None: all of the program was.
+        The region or function that was counted alone; None: the whole program was counted.
     most_threads : int or None
-        Threads of one process that were alive at the same time; None: the meter cannot tell.
+        Largest number of threads alive at once in one process; None: the meter cannot tell.
     energy_j : dict of str to float or None
-        Energy used meanwhile by each domain that the machine meters (``pkg``, ``ram``, ...), by
-        all its programs; None: not measured.
+        Energy in joules used during the run by each domain that the machine meters (``pkg``,
+        ``ram``, ...), by all programs on it; None: not measured.
     also : Counted or None
-        What another meter counted of the same program, to compare.
+        Counts of the same program by another meter, for comparison.
     remainder : Remainder or None
-        What the functions did that are not among `functions`; None: there is none.
+        Sum of the functions that are not in `functions`; None: there are none.
     coverage : Coverage or None
-        How much of its time was counted; None: all of it was, or nobody can tell.
+        How much of the program's time was counted; None: all of it, or unknown.
     estimate : TrafficEstimate or None
-        How the traffic was estimated; None: it was not.
+        How the traffic was estimated; None: it was not estimated.
     """
 
     meter: str
@@ -204,5 +204,5 @@ class Counted(Brief):
 
     @property
     def is_sequential(self) -> bool:
-        """Whether one thread did it all."""
+        """Whether a single thread did all the work."""
         return self.most_threads == 1 and self.processes == 1

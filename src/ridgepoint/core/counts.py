@@ -30,17 +30,17 @@ class FlopCount:
     fma : bool or None
         Whether a multiply and an add are fused (2 flop per lane). None: the meter cannot tell.
     flop : int
-        Masked lanes included: a masked lane counts as executed.
+        Number of flop, masked lanes included: a masked lane counts as executed.
     masked_flop : int or None
-        Of these, the flop of instructions under a mask, whose lanes may have been off. None: the
+        Part of `flop` from instructions under a mask, whose lanes may have been off. None: the
         meter cannot tell.
     useful_flop : int or None
-        Of these, the flop of lanes that no mask had switched off: all of them where nothing is
+        Part of `flop` in lanes that no mask had switched off: all of it where nothing is
         masked. None: the meter cannot tell.
     instructions : int or None
         Instructions executed; None: the meter counts flop, not instructions.
     operation : str or None
-        One of `OPERATIONS`. None: the meter cannot tell, or did not when this was kept.
+        One of `OPERATIONS`. None: the meter cannot tell, or could not when this was recorded.
     """
 
     precision: str
@@ -68,33 +68,34 @@ class FlopCount:
 
     @property
     def kind(self) -> FlopKind:
-        """What no other of the same counts has."""
+        """Precision, width, fusion and operation: the key of this count among others."""
         return self.precision, self.width_bits, self.fma, self.operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Instructions executed, by what they do.
+    """Numbers of executed instructions, by what they do.
 
     Parameters
     ----------
     instructions : int
         All of them.
     branches, loads, stores : int or None
-        Instructions that branch, read memory, write memory; one may do several. None: the meter
-        cannot tell.
+        Instructions that branch, read memory or write memory; one instruction may do several.
+        None: the meter cannot tell.
     load_bytes, store_bytes : int or None
-        Bytes that these read and write, every iteration of those that repeat themselves: the
-        traffic between core and L1. None: the meter cannot tell.
+        Bytes that loads and stores move, every iteration of repeated (``rep``) instructions
+        included: the traffic between core and L1. None: the meter cannot tell.
     non_temporal_store_bytes : int or None
-        Of `store_bytes`, those of non-temporal stores. None: the meter cannot tell.
+        Part of `store_bytes` from non-temporal stores. None: the meter cannot tell.
     undecoded : int
-        Instructions whose bytes were not to be had (code made at run time): their flop,
-        loads and stores are missing from the other counts.
+        Instructions whose bytes could not be read (code made at run time): their flop, loads
+        and stores are missing from the other counts.
     flop : tuple of FlopCount
         By precision, width and kind.
     basic_operations : BasicOperations or None
-        By class, as the instructions do them: the refined count. None: the meter cannot tell.
+        By class, counted on the executed instructions: the refined count. None: the meter cannot
+        tell.
     """
 
     instructions: int
@@ -115,7 +116,7 @@ class Counts:
 
     @property
     def work(self) -> dict[str, int]:
-        """Flop by precision; only precisions that occur."""
+        """Flop by precision; only precisions that occur are keys."""
         work: dict[str, int] = {}
         for kind in self.flop:
             work[kind.precision] = work.get(kind.precision, 0) + kind.flop
@@ -123,25 +124,25 @@ class Counts:
 
     @property
     def work_flop(self) -> int:
-        """Flop of every precision together; an FMA is 2."""
+        """Flop of all precisions together; an FMA counts 2."""
         return sum(kind.flop for kind in self.flop)
 
     @property
     def masked_flop(self) -> int | None:
-        """Of `work_flop`, the flop of instructions under a mask; None: not known."""
+        """Part of `work_flop` from instructions under a mask; None: not known."""
         return add_known(kind.masked_flop for kind in self.flop)
 
     @property
     def useful_flop(self) -> int | None:
-        """Of `work_flop`, the flop of lanes that no mask had switched off; None: not known."""
+        """Part of `work_flop` in lanes that no mask had switched off; None: not known."""
         return add_known(kind.useful_flop for kind in self.flop)
 
     @property
     def eq3_bop(self) -> int | None:
         """Basic operations by Eq. (3): instructions - branches - loads - stores; None: not known.
 
-        An instruction that does several of these is subtracted several times, and the result
-        may be negative.
+        An instruction that belongs to several of these classes is subtracted several times, so
+        the result may be negative.
 
         References
         ----------
@@ -158,7 +159,7 @@ class Counts:
         Raises
         ------
         ValueError
-            If the meter could not tell the bytes loaded.
+            If the bytes loaded or stored are unknown.
         """
         if self.load_bytes is None:
             raise ValueError("the bytes loaded are not known")
@@ -202,7 +203,7 @@ def _unknown_first(kind: FlopKind) -> tuple[str, int, int, str]:
 
 
 def add_known(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of counts; None: one of them is not known."""
+    """Return the sum of counts; None if one of them is not known."""
     total: int | None = 0
     for count in counts:
         total = _add(total, count)
@@ -246,12 +247,12 @@ class Traffic:
 
     @property
     def total_bytes(self) -> int | None:
-        """Both directions; None where one is unknown."""
+        """Bytes of both directions; None if one is unknown."""
         return None if self.write_bytes is None else self.read_bytes + self.write_bytes
 
     @property
     def known_bytes(self) -> int:
-        """Both directions, as far as they are known."""
+        """Bytes of both directions, as far as they are known."""
         return self.read_bytes + (self.write_bytes or 0)
 
     @classmethod
@@ -284,15 +285,15 @@ def _add(first: int | None, second: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineCounts:
-    """What the code of one source line did, within one function.
+    """What the code of one source line did within one function.
 
     Parameters
     ----------
     source : str
-        Path of the source file, as the debug information states it; of inlined code another
-        than the function's own.
+        Path of the source file, as the debug information states it; for inlined code, it
+        differs from the file of the function.
     line : int
-        From 1.
+        Line number, from 1.
     counts : Counts
     traffic : tuple of Traffic
     """
@@ -320,8 +321,7 @@ class FunctionCounts:
     counts : Counts
     traffic : tuple of Traffic
     lines : tuple of LineCounts
-        By source and line; only of its code whose line is known, and not those that hardly
-        matter.
+        By source and line; only lines that are known, without those that did very little.
     """
 
     name: str
@@ -332,7 +332,7 @@ class FunctionCounts:
 
 
 def by_work(functions: Iterable[FunctionCounts]) -> tuple[FunctionCounts, ...]:
-    """Return functions by work, then by instructions, most first; of equals by name."""
+    """Return functions by work, then by instructions, largest first; ties by name."""
 
     def order(function: FunctionCounts) -> tuple[int, int, str]:
         return -function.counts.work_flop, -function.counts.instructions, function.name
@@ -342,16 +342,16 @@ def by_work(functions: Iterable[FunctionCounts]) -> tuple[FunctionCounts, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionCounts:
-    """What was done while a region of a name was active: all that the program marked so.
+    """Counts of all executions of the regions that a program marks with one name.
 
-    Regions nest, and each counts what is done within the regions inside of it too; the counts of
-    several regions may therefore add up to more than the program did.
+    Regions nest, and each also counts what runs in the regions inside it, so the counts of
+    several regions may add up to more than the program's.
 
     Parameters
     ----------
     name : str
     inside : tuple of str
-        Regions that it was ever active within, in the order in which they were first seen.
+        Regions within which it was ever active, in the order in which they were first seen.
     counts : Counts
     traffic : tuple of Traffic
     """

@@ -1,4 +1,4 @@
-"""What a unit of work asks for; it knows no machine."""
+"""The resources that a unit of work asks for, independent of any machine."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Demand:
     Raises
     ------
     ValueError
-        If a name is no resource, or an amount is negative or not finite.
+        If a name is not a resource, or an amount is negative or not finite.
 
     Notes
     -----
-    ``dram`` is traffic of unknown direction; ``dram_read`` and ``dram_write`` are known. They
-    add up, so the same bytes must not stand under both. A resource that is not named is not
-    asked for; an amount that is unknown has no place here.
+    ``dram`` is traffic of unknown direction; ``dram_read`` and ``dram_write`` are traffic of
+    known direction. They add up, so the same bytes must not be given as both. A resource that
+    is not named is not asked for; an unknown amount cannot be given.
 
     Examples
     --------
@@ -69,13 +69,13 @@ class Demand:
         )
 
     def amount(self, name: str) -> Amount:
-        """Return what is asked of a resource, or of all resources of a path; 0: nothing.
+        """Return the amount of a resource, or of all resources of a path; 0: none.
 
         Parameters
         ----------
         name : str
             ``fp64``, ``dram_read``, ...; or a path: ``compute`` is all work, ``dram`` the traffic
-            of both directions.
+            in both directions.
         """
         total: Amount = 0.0
         for resource, amount in self.amounts.items():

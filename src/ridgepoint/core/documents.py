@@ -48,14 +48,14 @@ Value = TypeVar("Value")
 
 
 def document_kind(kind: str, *, remedy: str) -> Callable[[type[Value]], type[Value]]:
-    """Return what makes a class of values a kind of document, where the class is defined.
+    """Return a decorator that registers a class of values as a kind of document.
 
     Parameters
     ----------
     kind : str
-        What a document says it is.
+        Kind, as written in the document.
     remedy : str
-        What to do about a file that holds none, for messages.
+        What to do about a file that does not hold such a document, for messages.
     """
 
     def named(value: type[Value]) -> type[Value]:
@@ -71,7 +71,7 @@ class _Header(msgspec.Struct):
 
 
 def _estimate_fields(estimate: Estimate) -> dict[str, Any]:
-    """Return an estimate's statistics and samples, as they stand in every document."""
+    """Return an estimate's statistics and samples as every document holds them."""
     fields: dict[str, Any] = {
         "median": estimate.median,
         "q1": estimate.q1,
@@ -144,7 +144,7 @@ def plain(value: object) -> Any:
 
 
 def fields_of(value: object, *names: str) -> dict[str, Any]:
-    """Return some fields and properties of a value by name; of None all are unknown.
+    """Return some fields and properties of a value by name; all are None if the value is None.
 
     Examples
     --------
@@ -155,19 +155,19 @@ def fields_of(value: object, *names: str) -> dict[str, Any]:
 
 
 def report(kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a command tells other programs as the fields of a document.
+    """Return a command's results as the fields of a document for other programs.
 
-    Nothing reads it back. The keys are a contract; floats are in SI base units; what is unknown
-    or infinite is ``null``.
+    Ridgepoint never reads it back. The keys are a contract; floats are in SI base units;
+    unknown and infinite values are ``null``.
 
     Parameters
     ----------
     kind : str
     fields : mapping
-        By key; values may hold results as they are.
+        Values by key; results may be given as they are.
     """
     document = {"schema": SCHEMA, "kind": kind, **plain(fields)}
-    # As who reads the JSON gets it: lists for tuples, and None for what is infinite.
+    # As a reader of the JSON gets it: lists for tuples, and None for infinite values.
     fields_as_read: dict[str, Any] = msgspec.json.decode(_to_json(document))
     return fields_as_read
 
@@ -183,12 +183,12 @@ def encode(value: object) -> bytes:
 
 
 def render(fields: dict[str, Any]) -> str:
-    """Return a document as indented JSON text, with a newline at its end."""
+    """Return a document as indented JSON text that ends with a newline."""
     return msgspec.json.format(_to_json(fields), indent=2).decode() + "\n"
 
 
 def legible(text: str) -> str:
-    """Return a text with the bytes that were not UTF-8 escaped, as file names may hold them."""
+    """Return a text with bytes that are not UTF-8, as file names may hold them, escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -216,14 +216,14 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
     ----------
     document : bytes or str
     kind : type
-        `Machine`, `MeasuredCluster`, `Measurement`, `Timing`, or what `document_kind` has named.
+        `Machine`, `MeasuredCluster`, `Measurement`, `Timing`, or as `document_kind` named.
     origin : str
         Where the document comes from, for messages.
 
     Raises
     ------
     InvalidDocument
-        If it is not JSON, of another kind, of a newer schema, or a field is missing or
+        If it is not JSON, of another kind or of a newer schema, or if a field is missing or
         impossible; the message names the field.
     """
     what = f"cannot read {origin} as a {_KINDS[kind]}"
@@ -255,7 +255,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
         text = document if isinstance(document, str) else document.decode()
         # Not by msgspec, which refuses 1e999 whatever it is read as.
         found = fault(error, json.loads(text), kind, hook=_decode_hook)
-        # What is kept stands on one line.
+        # Documents in the archive are on one line.
         line = f"line {line_of(text, found.path)}" if "\n" in text.strip() else ""
         place = ", ".join(part for part in (line, shown(found.path)) if part)
         raise InvalidDocument(
@@ -268,7 +268,7 @@ def decode(document: bytes | str, kind: type[Value], *, origin: str) -> Value:
 
 
 def kind_of(document: bytes | str) -> str | None:
-    """Return the kind that a JSON document says it is, or None if it does not."""
+    """Return the kind that a JSON document states, or None if it states none."""
     try:
         return msgspec.json.decode(document, type=_Header).kind
     except _UNREADABLE:

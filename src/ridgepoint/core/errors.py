@@ -1,7 +1,7 @@
 """What can go wrong, by name.
 
 Every message reads *what could not be done: why; what to do*. The three parts are
-attributes too, so that a caller need not take a sentence apart.
+attributes too, so that a caller need not parse the sentence.
 """
 
 import signal
@@ -32,11 +32,11 @@ class UnknownCeiling(RidgepointError):
 
 
 class InvalidDocument(RidgepointError):
-    """A file is not what it should be: not JSON, a field missing, a value impossible."""
+    """A file is invalid: not JSON, a field missing, or a value impossible."""
 
 
 class ArchiveRefused(RidgepointError):
-    """The archive cannot be used: damaged, newer, locked or not writable."""
+    """The archive cannot be used: it is damaged, newer, locked or not writable."""
 
 
 class CannotMeasure(RidgepointError):
@@ -52,7 +52,7 @@ class CannotStart(CannotMeasure):
 
 
 class TimedOut(CannotMeasure):
-    """A run took longer than it may, and was ended."""
+    """A run exceeded its time limit and was ended."""
 
 
 class UnsupportedInstruction(CannotMeasure):
@@ -74,7 +74,7 @@ class ProgramFailed(RidgepointError):
 
 
 def reason_of(error: OSError | ValueError) -> str:
-    """Return what the system, or a reader, says went wrong: no number of an error, no path.
+    """Return the reason that the system or a reader gives, without error number or path.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def reason_of(error: OSError | ValueError) -> str:
 
 
 class Interrupted(KeyboardInterrupt):
-    """The system asked Ridgepoint to stop: no failure, so that nothing goes on after it.
+    """The system asked Ridgepoint to stop. Not an `Exception`: nothing continues after it.
 
     Parameters
     ----------
     message : str
     number : int
-        Of the signal that asked.
+        Number of the signal.
     """
 
     def __init__(self, message: str, number: int = signal.SIGTERM) -> None:
@@ -101,6 +101,6 @@ class Interrupted(KeyboardInterrupt):
 
 
 def status_of(interrupt: BaseException | None) -> int:
-    """Return the exit status after an interrupt, as a shell has it: 128 and the signal's number."""
+    """Return the exit status after an interrupt, as in a shell: 128 + the signal's number."""
     number = interrupt.number if isinstance(interrupt, Interrupted) else signal.SIGINT
     return 128 + number

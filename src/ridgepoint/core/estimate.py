@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 
 def _interval_rank(n: int) -> int | None:
-    """Return k so that order statistics k and n+1-k hold the median with 95 %, or None.
+    """Return k such that order statistics k and n+1-k enclose the median with 95 %, or None.
 
     The number of samples below the median is binomial(n, 1/2); the largest k with
-    P(fewer than k) <= 2.5 % gives the tightest such interval. Fewer than 6 samples have none.
+    P(fewer than k) <= 2.5 % gives the tightest such interval. Below 6 samples there is none.
     """
     below, rank = 0, None
     for k in range(n):
@@ -31,25 +31,25 @@ class Estimate:
     samples : iterable of float
         At least one; finite. In the quantity's base unit, in the order they were taken.
     batches : int or None
-        Moments that the samples tell of, where those taken within a moment are alike (they share
-        the clock and the neighbours that the machine then has): the interval is of the medians
-        of so many batches of consecutive samples. None: all samples are independent.
+        Number of batches of consecutive samples. Samples of one batch are alike, since they share
+        the machine's clock and neighbours at that moment; the interval is that of the medians of
+        the batches. None: all samples are independent.
     interval : tuple of float or None
-        Lower and upper end of an interval that holds the median, where it follows from more than
-        the samples; None: from them alone.
+        Lower and upper end of an interval that holds the median, where it is known from more than
+        the samples; None: derive it from the samples alone.
 
     Raises
     ------
     ValueError
-        If there is no sample, one is not finite, there is no batch, or the interval does not hold
-        the median.
+        If there is no sample or one is not finite, `batches` is less than 1, or the interval does
+        not hold the median.
 
     Notes
     -----
     The interval is the distribution-free 95 % interval of the median by order statistics:
     it assumes independent samples (or batches: the method of batch means, with medians) and
     nothing about their distribution. With fewer than six no such interval exists, and `low` and
-    `high` are None. Fewer samples than batches are taken as a batch each.
+    `high` are None. If there are fewer samples than batches, each sample is a batch.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Estimate:
         return None if rank is None else moments[-rank]
 
     def _moments(self) -> list[float]:
-        """Return the independent values that the samples amount to, in ascending order."""
+        """Return the independent values behind the samples (batch medians), ascending."""
         if self.batches is None or self.n <= self.batches:
             return sorted(self.samples)
         ends = [self.n * batch // self.batches for batch in range(self.batches + 1)]

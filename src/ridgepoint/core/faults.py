@@ -39,14 +39,16 @@ _MOST_SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A value that is not as it should be.
+    """An invalid value in a file.
 
     Parameters
     ----------
     path : Path
+        Keys and indices that lead to the value.
     reason : str
+        What is wrong with it.
     remedy : str or None
-        None: nothing better is known than to correct it.
+        What to write instead. None: nothing more specific than to correct it.
     """
 
     path: Path
@@ -55,7 +57,7 @@ class Fault:
 
 
 def decode_own(kind: type, value: object) -> object:
-    """Return what a class of ours makes of a value, by its method ``of``; for msgspec's hook."""
+    """Return an instance of one of our classes, made by its method ``of``; msgspec's hook."""
     of = getattr(kind, "of", None)
     if of is None:
         raise TypeError(f"a {kind.__name__} is not read from files")
@@ -65,17 +67,17 @@ def decode_own(kind: type, value: object) -> object:
 def fault(
     error: msgspec.ValidationError, values: object, kind: object, *, hook: Hook = decode_own
 ) -> Fault:
-    """Return where and what is wrong with values that `kind` refuses.
+    """Return where and why `kind` refuses some values.
 
     Parameters
     ----------
     error : msgspec.ValidationError
-        Of `msgspec.convert`, of `values` to `kind`, with this hook.
+        Raised by `msgspec.convert` for `values`, `kind` and this hook.
     values : object
-        Dicts, lists, texts and numbers.
+        Dicts, lists, strings and numbers.
     kind : type
     hook : callable
-        For classes that msgspec does not know.
+        Decodes classes that msgspec does not know.
     """
     match = _AT.fullmatch(str(error))
     message, is_key, steps = match.groups() if match else (str(error), None, "")
@@ -152,7 +154,7 @@ def _located(
 ) -> Iterator[str | int]:
     """Yield the path of an error; msgspec writes ``[...]`` for any key of a dict.
 
-    It is the first key with which the dict has that error where it has no other.
+    That key is the first whose dict raises the same error when it has no other key.
     """
     path: list[str | int] = []
     for is_any, place, name in _STEP.findall(steps):
@@ -169,7 +171,7 @@ def _located(
 def _is_refused(
     values: object, error: msgspec.ValidationError, convert: Callable[[Any], object]
 ) -> bool:
-    """Return whether values have an error."""
+    """Return whether converting values raises this error."""
     try:
         convert(values)
     except msgspec.ValidationError as other:
@@ -178,7 +180,7 @@ def _is_refused(
 
 
 def _with_only(values: Any, path: Sequence[str | int], key: str) -> Any:
-    """Return values of which a dict within has one key."""
+    """Return values in which the dict at a path keeps only one key."""
     if not path:
         return {key: values[key]}
     step, rest = path[0], path[1:]
@@ -189,7 +191,7 @@ def _with_only(values: Any, path: Sequence[str | int], key: str) -> Any:
 
 
 def _types(kind: Any, path: Path) -> list[inspect.Type]:
-    """Return what may stand where a path leads."""
+    """Return the types that may stand at a path."""
     types = _alternatives(inspect.type_info(kind))
     for step in path:
         inner = chain.from_iterable(_within(around, step) for around in types)

@@ -1,9 +1,9 @@
-"""Which CPU this is: by its number, and by its features where they contradict the number.
+"""Identify the CPU by its number, and by its features where they contradict the number.
 
 A hypervisor may hide a CPU's number behind another's, and may take features away; it cannot add
-vector units that are not there. So the number is believed as long as the processor that it names
-can have every feature shown. Otherwise the CPU is one of the processors that have all of these
-features, and only what holds for each of them is known.
+vector units that are not there. So the number is believed as long as its processor can have
+every feature shown. Otherwise the CPU is one of the processors that have all of these features, and
+only what holds for each of them is known.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ class Processor:
     Parameters
     ----------
     title : str
-        What people call it.
+        Common name.
     name : str
-        As LLVM names it.
+        LLVM's name.
     vendor : str
-        As /proc/cpuinfo prints it; on Arm the implementer.
+        As in /proc/cpuinfo; on Arm the implementer.
     numbers : tuple of tuple of int
-        x86: family, first and last model, perhaps first and last stepping. Arm: a part each.
+        x86: family, first and last model, optionally first and last stepping. Arm: one part each.
     year : int
-        Of the first product.
+        Release year of the first product.
     server : bool
-        Whether clouds rent it out.
+        Whether clouds offer it.
     features, early : frozenset of str
-        As the kernel names them: all that it can have, and what early ones had besides.
+        By the kernel's names: all features that it can have, and further ones of early products.
     caches_kib : tuple of int
-        L1 of data, L1 of instructions, L2 of one core; empty: unknown, or not one for each core.
+        L1 data, L1 instruction and L2 cache of one core; empty: unknown, or not one per core.
     """
 
     title: str
@@ -71,21 +71,21 @@ class Processor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a host tells of its CPU.
+    """The CPU as a host describes it.
 
     Parameters
     ----------
     model : str
         The model's name.
     vendor : str or None
-        As in `Processor`; None: not told.
+        As in `Processor`; None: not reported.
     number : tuple of int or None
-        x86: family, model, stepping. Arm: the part. None: not told.
+        x86: family, model, stepping. Arm: the part. None: not reported.
     features : frozenset of str
     caches_kib : tuple of int
-        L1 of data, L1 of instructions, L2 of one core; empty: not told.
+        L1 data, L1 instruction and L2 cache of one core; empty: not reported.
     called : str or None
-        LLVM's name of it, which counts for numbers that the table does not have.
+        LLVM's name of the CPU, used for numbers that the table does not have.
     """
 
     model: str
@@ -98,24 +98,24 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Which CPU this is, as far as it can be told.
+    """Which CPU this is, as far as that can be determined.
 
     Parameters
     ----------
     reported : str or None
-        What its number stands for; None: nothing that is known.
+        Processor that the number stands for; None: the number is not known.
     title : str or None
-        What it is called: ``Zen 4``; where it was inferred, ``Sapphire Rapids or later``. None:
-        it cannot be told.
+        Its name, such as ``Zen 4``; if inferred, such as ``Sapphire Rapids or later``. None: it
+        cannot be determined.
     names : tuple of str
-        The microarchitectures that it may be, as LLVM names them, oldest first.
+        The possible microarchitectures, by LLVM's names, oldest first.
     inferred : bool
-        Whether it follows from features, since the number says another CPU, or none.
+        Whether it follows from features, since the number is that of another CPU or of none.
     reasons : tuple of str
         Why the number is not believed.
     by_caches : str or None
-        The candidates whose caches match the ones shown; None: all match, none does, or the caches
-        are unknown.
+        The candidates whose caches match the reported ones; None: all match, none does, or the
+        caches are unknown.
     """
 
     reported: str | None
@@ -147,7 +147,7 @@ def first_processor(cpuinfo: str) -> dict[str, str]:
 def seen_in(
     fields: Mapping[str, str], *, caches_kib: tuple[int, ...] = (), called: str | None = None
 ) -> Seen:
-    """Return what fields of /proc/cpuinfo tell of a CPU; the rest as for `Seen`."""
+    """Return the description of a CPU in fields of /proc/cpuinfo; other arguments as for `Seen`."""
     keys = ("cpu family", "model", "stepping") if "vendor_id" in fields else ("CPU part",)
     return Seen(
         model=fields.get("model name", ""),
@@ -160,7 +160,7 @@ def seen_in(
 
 
 def _numbers(texts: Sequence[str | None]) -> tuple[int, ...] | None:
-    """Return numbers as the kernel prints them, decimal or with 0x; None: not all are told."""
+    """Return numbers as the kernel prints them, decimal or with 0x; None: one is missing."""
     try:
         return tuple(int(text or "", 0) for text in texts)
     except ValueError:
@@ -174,17 +174,18 @@ def identify(seen: Seen, processors: Sequence[Processor]) -> Identity:
     ----------
     seen : Seen
     processors : sequence of Processor
-        Those that are known.
+        All known processors.
 
     Notes
     -----
-    The number is believed if the processor that has it can have every feature that is seen, and
-    the model's name is not one that hypervisors make up. Otherwise the CPU is one of those of its
-    vendor that can have them all. It is called by the oldest of these that servers have, "or
-    later". Where even the oldest processor has every feature seen, they tell nothing.
+    The number is believed if its processor can have every feature that is seen, and the
+    model's name is not one that hypervisors make up. Otherwise the CPU is one of its vendor's
+    processors that can have all these features. It is named after the oldest of them that is
+    made for servers, "or later". If even the vendor's oldest processor has every feature seen,
+    the features tell nothing.
 
-    Caches contradict nothing on their own, since hypervisors make them up too; they are said
-    beside features.
+    Caches contradict nothing on their own, since hypervisors make them up too; they are
+    reported beside the features.
     """
     of_vendor = [processor for processor in processors if processor.vendor == seen.vendor]
     if not of_vendor:
@@ -219,12 +220,12 @@ def identify(seen: Seen, processors: Sequence[Processor]) -> Identity:
 
 
 def _as_called(called: str | None) -> Identity:
-    """Return what LLVM calls a CPU of which the table says nothing."""
+    """Return the identity that LLVM's name gives a CPU that is not in the table."""
     return Identity(reported=called, title=called, names=() if called is None else (called,))
 
 
 def _reported(seen: Seen, processors: Sequence[Processor]) -> Processor | None:
-    """Return the processor that has the number; without one, the one that LLVM takes it for."""
+    """Return the processor with this number; without a number, the one that LLVM names."""
     if seen.number is not None:
         for processor in processors:
             if processor.has_number(seen.number):
@@ -233,7 +234,7 @@ def _reported(seen: Seen, processors: Sequence[Processor]) -> Processor | None:
 
 
 def _is_within(number: tuple[int, ...], row: tuple[int, ...]) -> bool:
-    """Return whether a number is one of a row of the table."""
+    """Return whether a number lies within a row of the table."""
     if len(row) == 1:
         return number == row
     if len(number) != 3:
@@ -250,7 +251,7 @@ def _is_within(number: tuple[int, ...], row: tuple[int, ...]) -> bool:
 def _reasons(
     seen: Seen, features: frozenset[str], reported: Processor | None, *, made_up: bool
 ) -> list[str]:
-    """Return why a number is not believed, a clause each."""
+    """Return why a number is not believed, one clause per reason."""
     if made_up:
         return ["this model is one that hypervisors invent"]
     if reported is None:
@@ -269,7 +270,7 @@ def _reasons(
 
 
 def _by_caches(seen: Seen, possible: Sequence[Processor]) -> str | None:
-    """Return which of several processors have the caches that are seen, if that tells more."""
+    """Return which candidates have the caches that are seen, if that narrows them down."""
     alike = [processor for processor in possible if processor.has_caches(seen.caches_kib)]
     if not alike or len(alike) == len(possible):
         return None

@@ -1,4 +1,4 @@
-"""On which line of a JSON text a value stands."""
+"""The line of a JSON text on which a value stands."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _DECODER = JSONDecoder()
 
 
 def line_of(text: str, path: Path) -> int:
-    r"""Return the line on which a value begins, or what holds it where it is not there.
+    r"""Return the line on which a value begins; if it is missing, that of the value around it.
 
     Parameters
     ----------
     text : str
-        Sound JSON.
+        Valid JSON.
     path : Path
 
     Examples
@@ -35,7 +35,7 @@ def line_of(text: str, path: Path) -> int:
 
 
 def _begin(text: str, at: int, step: str | int) -> int | None:
-    """Return where a value begins in the object or the list that begins at a place."""
+    """Return where a value begins within the object or list that begins at `at`."""
     is_object, at, place = text[at] == "{", at + 1, 0
     while text[at := _after_gap(text, at)] not in "]}":
         key: str | int = place

@@ -1,4 +1,4 @@
-"""Packages that import what they offer when it is first used."""
+"""Packages that import a name when it is first used."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 
 def offered(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package (PEP 562) that imports a name when it is asked for.
+    """Return the ``__getattr__`` of a package (PEP 562) that imports a name on first use.
 
     Parameters
     ----------
     package : str
         The package's full name.
     homes : mapping of str to str
-        For each name the module that defines it, below ``ridgepoint``. ``module:other`` offers
-        what the module calls ``other``; ``module:`` offers the module itself.
+        Module that defines each name, below ``ridgepoint``. ``module:other`` offers an attribute
+        of the module under another name; ``module:`` offers the module itself.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a machine gives: its ceilings, measured or published. It knows no program."""
+"""A machine's ceilings, measured or published, independent of any program."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Cache:
     ways : int or None
         Associativity; None: unknown.
     cores : int
-        Logical CPUs that share one such cache.
+        Number of logical CPUs that share one such cache.
     """
 
     level: int
@@ -73,7 +73,7 @@ class Cache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """What the machine is.
+    """Description of the hardware.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Host:
         Whether a hypervisor is underneath; None: unknown.
     memory_bytes : int or None
     identity : Identity or None
-        Which CPU it is, by its features too; None: not told apart (published machines, GPUs).
+        Which CPU it is, by its features too; None: not determined (published machines, GPUs).
     """
 
     cpu: str
@@ -118,34 +118,34 @@ class Ceiling:
     name : str
         The pattern, for example ``fma 512-bit`` or ``copy``.
     threads : int
-        CPUs that were busy, one thread on each.
+        Number of busy CPUs, one thread on each.
     unit : str
         Unit of the rate: ``flop/s``, ``BOP/s`` or ``byte/s``.
     rate : Estimate or None
         None: could not be measured; a caution says why. For a memory level these are bytes as
-        the program counts them (its loads and stores), which is what peers print.
+        the program counts them (its loads and stores), as peers print them.
     read_share, write_share : float or None
         Bytes moved at this level per byte of `rate`. Below L1 a store moves its line twice (a
         write-allocate read and a write-back), so a store stream has (1, 1), a copy (1, 0.5),
-        a triad (1, 1/3), a load (1, 0), a non-temporal store (0, 1), a load of 8 byte from a
-        line of which nothing else is used (8, 0). None: the split is not
-        known and `rate` is the total traffic.
+        a triad (1, 1/3), a load (1, 0), a non-temporal store (0, 1), an 8-byte load from a
+        line otherwise unused (8, 0). None: the split is not known and `rate` is the total
+        traffic.
     theoretical : float or None
-        In `unit`; None: not known.
+        Theoretical maximum, in `unit`; None: not known.
     theory : str or None
-        How `theoretical` follows, and from which document.
+        How `theoretical` is derived, and from which document.
     cautions : tuple of Caution
     source : str or None
-        Where a published figure comes from; None: measured.
+        Where a published figure comes from; None: it was measured.
     detail : str or None
-        What exactly ran: vector width and size of the data.
+        What ran: vector width and size of the data.
     disturbed : tuple of float
-        Rates of samples that were taken and left out of `rate`; a caution says why.
+        Rates of samples that were left out of `rate`, in `unit`; a caution says why.
     part : str or None
-        The part of the machine that was measured: a NUMA node, a kind of core; None: it stands
-        for the machine, and bounds count on it.
+        The part of the machine that was measured: a NUMA node, a kind of core; None: the whole
+        machine. Bounds only use ceilings of the whole machine.
     frequency_hz : float or None
-        Core clock right after the samples, their median; None: not measured.
+        Median core clock right after the samples; None: not measured.
     """
 
     resource: str
@@ -190,21 +190,21 @@ class Ceiling:
 
     @property
     def key(self) -> tuple[str, str, int, str | None]:
-        """Resource, name, threads and part: what no other ceiling of a machine has."""
+        """Resource, name, threads and part: unique among the ceilings of a machine."""
         return self.resource, self.name, self.threads, self.part
 
     @property
     def bounds_some_work_alone(self) -> bool:
-        """Whether it is of divisions, square roots, or operations that wait for each other.
+        """Whether it measures divisions, square roots, or a chain of dependent operations.
 
-        A program's other work is done faster: figures do not draw it among the roofs.
+        Other work runs faster, so figures do not draw it among the roofs.
         """
         operation, _, how = self.name.partition(" ")
         return operation in _DIVIDER or how == CHAIN
 
     @property
     def latency_s(self) -> float | None:
-        """Time of one load that the next waits for; None: this pattern says nothing of it.
+        """Time of one load in a chain of dependent loads [s]; None: this pattern does not tell.
 
         A chase has one load of 8 byte under way on each of its threads.
         """
@@ -214,17 +214,17 @@ class Ceiling:
 
     @property
     def operation_s(self) -> float | None:
-        """Time of one operation that the next waits for; None: this ceiling is of no chain."""
+        """Time of one operation in a dependent chain [s]; None: this pattern is no chain."""
         operation, _, how = self.name.partition(" ")
         if how != CHAIN or self.rate is None:
             return None
         return (_FLOP_OF_FMA if operation == "fma" else 1.0) / self.rate.median
 
     def rate_of(self, resource: Resource) -> Estimate | None:
-        """Return how fast this pattern moves a resource, or None if it says nothing of it.
+        """Return how fast this pattern moves a resource, or None if it does not tell.
 
-        A copy says how fast ``dram`` moves, and ``dram_read`` and ``dram_write`` too. A part of
-        the machine says nothing of the machine.
+        A copy tells how fast ``dram`` moves, and ``dram_read`` and ``dram_write`` too. The
+        ceiling of a part of the machine tells nothing about the machine.
         """
         own = RESOURCES[self.resource]
         if self.rate is None or self.part is not None or own.path != resource.path:
@@ -250,9 +250,9 @@ class Machine(Presentable):
     name : str
     host : Host
     caches : tuple of Cache
-        Those that a program gets here: as the system describes them where measurement agrees, as
-        measured where it does not, or as the user gave them. Ceilings were measured with them,
-        and a program's traffic is simulated with them.
+        The caches that a program gets here: as the system describes them where measurement
+        agrees, as measured where it does not, or as the user gave them. Ceilings were measured
+        with them, and a program's traffic is simulated with them.
     ceilings : tuple of Ceiling
     cautions : tuple of Caution
         Doubts about the machine as a whole.
@@ -261,15 +261,15 @@ class Machine(Presentable):
     elapsed_s : float or None
         How long the measurement took.
     fingerprint : str or None
-        What must not change for the ceilings to stay valid; None for published machines.
+        Identifies the conditions for which the ceilings are valid; None for published machines.
     source : str or None
-        Publication, for machines that were not measured here.
+        Publication that describes the machine; None: it was measured here.
     stated_caches : tuple of Cache or None
-        As the system describes them; None: not kept apart from `caches`.
+        Caches as the system describes them; None: no different from `caches`.
     capacities : tuple of Capacity
-        Of each level, as measured: one core alone, then all together.
+        Measured capacity of each level: for one core alone, then for all together.
     latency_curves : tuple of LatencyCurve
-        What `capacities` follow from.
+        The measurements from which `capacities` are derived.
     """
 
     name: str
@@ -294,7 +294,7 @@ class Machine(Presentable):
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """Description in one line."""
         known = [name for name in _TELLING if self.knows(name)]
         rates = [RESOURCES[name].shown_rate(float(self.rate(name))) for name in known]
         return (
@@ -304,7 +304,7 @@ class Machine(Presentable):
 
     @property
     def cores(self) -> int:
-        """Cores that a bound may count on."""
+        """Number of cores that a bound may use."""
         return self.host.cores
 
     def best(self, resource: str, *, threads: int) -> Ceiling | None:
@@ -318,7 +318,7 @@ class Machine(Presentable):
         return max(rated, key=lambda pair: pair[0])[1] if rated else None
 
     def knows(self, resource: str, *, patterns: Collection[str] | None = None) -> bool:
-        """Return whether any ceiling says how fast a resource is served; see `rate`."""
+        """Return whether any ceiling gives a rate for a resource; see `rate`."""
         return any(True for _ in self._rates(resource, patterns))
 
     def rate(
@@ -337,27 +337,27 @@ class Machine(Presentable):
             Cores kept busy, > 0 and at most the machine's; may be fractional (CPU time over
             wall time). None: all of them.
         patterns : collection of str or None
-            Names of the ceilings that count; None: all.
+            Names of the ceilings to use; None: all.
 
         Returns
         -------
         float or ndarray
-            The median of the best ceiling of at most so many threads. Where `cores` was not
-            measured, the least that the measured ones allow: ``min(q x one core, all cores)`` of
-            one node. It never falls as `cores` grows. A node's link is no faster for more cores
-            behind it: its rate is that of the best ceiling, whatever `cores` is.
+            The median of the best ceiling with at most `cores` threads. For other numbers of
+            cores than the measured ones, the least that these allow: ``min(q x one core, all
+            cores)`` of one node. It never falls as `cores` grows. A node's link is no faster for
+            more cores behind it: its rate is that of the best ceiling, whatever `cores` is.
 
         Raises
         ------
         UnknownCeiling
             If the machine has no ceiling for the resource.
         ValueError
-            If `cores` is not within the machine.
+            If `cores` is not > 0, or exceeds the machine's cores.
         """
         wanted = resource_named(resource)
         best: dict[int, float] = {}
         for threads, rate in sorted(self._rates(resource, patterns)):
-            # What fewer threads reached, more reach too, since some may idle.
+            # Whatever fewer threads reached, more reach too, since some may idle.
             best[threads] = max(rate, *best.values(), 0.0)
         if not best:
             known = ", ".join(name for name in RESOURCES if self.knows(name)) or "none"
@@ -393,5 +393,5 @@ class Machine(Presentable):
 
 
 def caches_of(machine: Machine | None) -> tuple[Cache, ...] | None:
-    """Return the caches that stand for a machine in a simulation; None: they are not known."""
+    """Return the caches to simulate for a machine; None: they are not known."""
     return None if machine is None else machine.caches or None

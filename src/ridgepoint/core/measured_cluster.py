@@ -1,4 +1,4 @@
-"""A cluster as it was measured: its nodes' machines, its network, and what stands out by name."""
+"""A measured cluster: its nodes' machines, its network, and slow parts by name."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Node:
     Parameters
     ----------
     host : str
-        Its name, which no other node of the cluster has.
+        Unique name of the node in the cluster.
     ranks : int
-        Of MPI, on this node.
+        Number of MPI ranks on this node.
     machine : Machine or None
-        Its ceilings; None: not kept, since there are many nodes and it bounds nothing.
+        Its ceilings; None: not kept, because there are many nodes and this one bounds nothing.
     """
 
     host: str
@@ -61,21 +61,21 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One ceiling over all nodes.
+    """One ceiling compared over all nodes.
 
     Parameters
     ----------
     resource, name, unit : str
     threads : int
-        As of the ceiling.
+        Number of busy CPUs of each node, as in `Ceiling`.
     nodes : int
-        That have it.
+        Number of nodes that have this ceiling.
     median : float
-        Of the nodes' medians, in `unit`.
+        Median of the nodes' medians, in `unit`.
     slowest, fastest : str
-        Hosts.
+        Host names.
     slowest_rate, fastest_rate : Estimate
-        In `unit`.
+        Rates of these hosts, in `unit`.
     """
 
     resource: str
@@ -93,7 +93,7 @@ class Standing:
     def stands_out(self) -> bool:
         """Whether the slowest node is slower than the others by more than its interval.
 
-        With fewer samples than have an interval nobody can tell.
+        With too few samples for an interval it is False.
         """
         end = self.slowest_rate.high
         return self.nodes > 1 and end is not None and end < _SLOWER * self.median
@@ -108,16 +108,16 @@ class Exchange:
     pattern : str
         One of `PATTERNS`.
     ranks, nodes : int
-        That took part; one node: no network was crossed.
+        Number of participants; one node: no network was crossed.
     size_bytes : int
-        Of one message; of an all-reduce the buffer of each rank, of an all-gather what each rank
-        has in the end, of an all-to-all what each rank sends to all together.
+        Size of one message; for an all-reduce the buffer of each rank, for an all-gather the
+        result on each rank, for an all-to-all the total that each rank sends.
     time_s : Estimate
-        Of one message one way, or of one operation; that of the slowest rank.
+        Time of one message one way, or of one operation, on the slowest rank.
     hosts : tuple of str
-        Of the two ranks of a pair, sender first; empty: of all.
+        The two ranks of a pair, sender first; empty: all ranks took part.
     disturbed_s : tuple of float
-        Samples left out of `time_s`: another process took a rank's core meanwhile.
+        Samples left out of `time_s`, because another process took a rank's core meanwhile.
 
     Notes
     -----
@@ -157,7 +157,7 @@ class Exchange:
 
     @property
     def nominal_bytes(self) -> int:
-        """The power of two that the size stands for: parts of a message are whole."""
+        """The size rounded to a power of two: a message is divided into whole parts."""
         return 1 << (self.size_bytes.bit_length() - 1) if self.size_bytes else 0
 
     @property
@@ -178,9 +178,9 @@ class Exchange:
 
     @property
     def node_bytes_per_s(self) -> Estimate | None:
-        """What each node sends to others, byte/s; None if this pattern does not say so.
+        """Bytes that each node sends to others, byte/s; None if this pattern does not tell.
 
-        Of all pairs, all ranks of a node send at once.
+        With all pairs, all ranks of a node send at once.
         """
         rate = self.algorithm_bytes_per_s
         if rate is None or self.is_collective or self.pattern == "ping-pong" or self.nodes < 2:
@@ -189,20 +189,20 @@ class Exchange:
 
     @property
     def is_collective(self) -> bool:
-        """Whether it is one operation of all ranks."""
+        """Whether all ranks take part in one operation."""
         return self.pattern in ("all-reduce", "all-gather", "all-to-all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What one node sends to another, nobody else sending.
+    """The bandwidth from one node to another while no other node sends.
 
     Parameters
     ----------
     sender, receiver : str
         Hosts.
     rate : Estimate
-        Of a stream of large messages, byte/s.
+        Rate of a stream of large messages, byte/s.
     """
 
     sender: str
@@ -212,13 +212,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What one node sends and receives, over all its partners.
+    """The range of bandwidths from and to one node, over all its partners.
 
     Parameters
     ----------
     host : str
     sends, receives : tuple of float
-        Least and most, byte/s: medians of links.
+        Lowest and highest median over its links, byte/s.
     """
 
     host: str
@@ -233,11 +233,11 @@ class Links:
     Parameters
     ----------
     measured, directed : int
-        Links that were measured, of so many: each direction of a pair is one.
+        Number of links measured, and number of links; each direction of a pair is one link.
     slowest : tuple of Link
-        Slowest first; of many nodes only so many as a report needs.
+        Slowest first; with many nodes, only as many as a report needs.
     reaches : tuple of Reach
-        Of every node that was measured.
+        One for every node that was measured.
     """
 
     measured: int
@@ -247,19 +247,19 @@ class Links:
 
     @property
     def usual_bytes_per_s(self) -> float:
-        """What a node here sends to the partner that it reaches best: their median."""
+        """Median over the nodes of the bandwidth to the best-reached partner, byte/s."""
         # The better one of two nodes, not the mean of a good and a bad one.
         return statistics.median_high(reach.sends[1] for reach in self.reaches)
 
     def slow(self) -> tuple[tuple[str, float], ...]:
-        """Return what is slow by name, with its rate in byte/s, slowest first.
+        """Return slow nodes and links by name with their rates in byte/s, slowest first.
 
         A node all of whose links are slow is named once, and its links are not.
         """
         limit = SLOW * self.usual_bytes_per_s
         sends = {r.host: r.sends[1] for r in self.reaches if r.sends[1] < limit}
         receives = {r.host: r.receives[1] for r in self.reaches if r.receives[1] < limit}
-        if len(self.reaches) < 3:  # of two nodes nobody can tell whose link it is
+        if len(self.reaches) < 3:  # with two nodes, a slow link cannot be attributed to either
             sends, receives = {}, {}
         named = [
             (f"the link of {host}", max(sends[host], receives[host]))
@@ -287,7 +287,7 @@ def _is_below(link: Link, limit: float) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MeasuredCluster(Presentable):
-    """What a cluster gives, as it was measured.
+    """The ceilings of a cluster, as they were measured.
 
     Parameters
     ----------
@@ -297,14 +297,14 @@ class MeasuredCluster(Presentable):
     slowest_node : Machine
         The machine that bounds what all nodes do together: see `slowest`.
     standings : tuple of Standing
-        Every ceiling over the nodes.
+        One for every ceiling of the nodes.
     network : tuple of Exchange
     links : Links or None
-        None: there is one node.
+        None: there is only one node.
     mpi : str
-        The library, and what launched the ranks.
+        The MPI library and the launcher of the ranks.
     call_s : float or None
-        Of a send and a receive to nobody: what our own calls add to every message.
+        Time of a send and a receive to MPI_PROC_NULL: our calls add it to every message.
     cautions : tuple of Caution
     created : str or None
         ISO 8601, UTC.
@@ -330,7 +330,7 @@ class MeasuredCluster(Presentable):
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """Description in one line."""
         return (
             f"{quoted(self.name)}: {amount(len(self.nodes), 'node')}, "
             f"{amount(self.ranks, 'rank')}, {self.mpi}"
@@ -338,7 +338,7 @@ class MeasuredCluster(Presentable):
 
     @property
     def ranks(self) -> int:
-        """Ranks of all nodes."""
+        """Number of ranks on all nodes."""
         return sum(node.ranks for node in self.nodes)
 
     def slowest(self) -> Machine:
@@ -346,18 +346,18 @@ class MeasuredCluster(Presentable):
 
         Notes
         -----
-        For each resource it has the ceilings of the node that serves it slowest: nodes that wait
+        For each resource it has the ceilings of the node with the lowest rate: nodes that wait
         for each other take as long as the slowest one, whichever the resource is. The ceiling
-        ``network`` is what one node sends, byte/s.
+        ``network`` is the rate at which one node sends, byte/s.
         """
         known = self.slowest_node
         return replace(known, ceilings=(*known.ceilings, *network_ceilings(self)))
 
 
 def network_ceilings(cluster: MeasuredCluster) -> tuple[Ceiling, ...]:
-    """Return the ceilings of a node's link, each with the largest messages.
+    """Return the ceilings of a node's link, each from the largest messages.
 
-    Smaller ones may be faster than the link in the long run: what shapes traffic lets a burst pass.
+    Smaller messages may exceed the link's sustained rate: traffic shaping lets bursts pass.
     """
     ceilings = []
     links = cluster.links

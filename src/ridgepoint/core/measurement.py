@@ -1,4 +1,4 @@
-"""What was seen: a program's counts and its times, with all that is needed to judge them."""
+"""A program's counts and times, with all that is needed to judge them."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class Protocol:
     Parameters
     ----------
     state : {"warm", "cold", "in place"}
-        Of the caches: the same data again and again, or data that no cache holds; or as a program
-        itself left them, where entries of a region in it were measured in place of calls.
+        State of the caches: the same data every time, data that no cache holds, or whatever the
+        program left there, where entries of a region were measured in place.
     calls : int
-        Calls that one sample of the runtime is the mean of.
+        Number of calls averaged in one sample of the runtime.
     replicas : int
-        Copies of the data, used in turn; 1 where the caches are warm.
+        Number of copies of the data, used in turn; 1 where the caches are warm.
     data_bytes : int or None
-        Of the arrays of one call; None: unknown.
+        Size of the arrays of one call; None: unknown.
     overhead_s : float
-        What calling an empty function takes in the same loop. It is not subtracted.
+        Time of one call of an empty function in the same loop. It is not subtracted.
     counted_calls : int
-        Calls that the counts are the mean of; 0: nothing was counted.
+        Number of calls averaged in the counts; 0: nothing was counted.
     threads : int or None
-        That libraries of linear algebra were limited to; None: as they chose.
+        Thread limit for linear-algebra libraries; None: they chose.
     """
 
     state: State | Literal["in place"]
@@ -64,11 +64,11 @@ class Asked:
     Parameters
     ----------
     cores : float or None
-        Cores whose roofs apply; None: those that the program keeps busy.
+        Cores whose roofs apply; None: as many as the program keeps busy.
     metric : {"flop", "bop"}
-        What its work is counted in.
+        Unit of its work.
     options : tuple of str
-        As they were given, such as ``--region sum``; without those that only say what is shown.
+        Options as given, such as ``--region sum``, without options that only select what to show.
     """
 
     cores: float | None = None
@@ -88,11 +88,11 @@ class Context:
     affinity : tuple of int
         CPUs that the program was allowed to use.
     versions : dict of str to str
-        Ridgepoint, Python and the tools that took part.
+        Versions of Ridgepoint, Python and the tools that took part.
     environment : dict of str to str
         Variables that change how programs run (thread counts, CPU dispatch).
     frequency_hz : float or None
-        Core clock that the system reported then; None: it does not say.
+        Core clock that the system reported then; None: not reported.
     """
 
     started: str
@@ -118,20 +118,20 @@ class Measurement(Presentable):
         None: it was only counted.
     context : Context
     cautions : tuple of Caution
-        Doubts that belong to neither part alone.
+        Doubts about the measurement as a whole.
     timed_regions : tuple of TimedRegion
-        Of a program that marks regions and was counted whole; in the order of their first entry.
+        Regions of a program that was counted whole, in the order of their first entry.
     protocol : Protocol or None
-        None: whole runs of a program.
+        None: whole runs of a program were measured.
     sampled : Sampled or None
-        Where its time goes; None: not asked for, or not to be had.
+        Where the time goes; None: not asked for, or not available.
     distributed : Distributed or None
-        Of several ranks, whose sum the counts are; the runtime is that of the slowest. None: of
-        one program on one machine.
+        The ranks, whose sum the counts are; the runtime is that of the slowest rank. None: one
+        program on one machine.
     asked : Asked or None
-        None: not known, of what an earlier version kept or a function measured.
+        None: unknown, for a function or a record of an earlier version.
     whole : Timed or None
-        The whole program, where a part of it was counted and timed alone; None: it is all.
+        The whole program, where a part of it was counted and timed alone; None: `timed` is it.
     """
 
     command: tuple[str, ...]
@@ -148,7 +148,7 @@ class Measurement(Presentable):
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """Description in one line."""
         parts = [f"{format_si(self.counted.counts.work_flop, 'flop')}"]
         dram = self.traffic_at("dram")
         if dram is not None and dram.total_bytes is not None:
@@ -168,17 +168,17 @@ class Measurement(Presentable):
         Parameters
         ----------
         machine : Machine or None
-            That bounds it; None: none does, and the report says only what was measured.
+            Machine that bounds it; None: the report states only what was measured.
         """
         return presenter().summary(self, machine=machine)
 
     def plot(self, *, machine: Machine | None = None, ax: Axes | None = None) -> Figure:
-        """Draw it on a machine's roofline; see `ridgepoint.plot`.
+        """Draw the measurement on a machine's roofline; see `ridgepoint.plot`.
 
         Parameters
         ----------
         machine : Machine or None
-            None: the one kept of this host.
+            None: the record of this host in the archive.
         ax : matplotlib.axes.Axes or None
             Axes of their final size to draw on; None: new ones.
         """
@@ -186,12 +186,12 @@ class Measurement(Presentable):
 
     @property
     def metric(self) -> Literal["flop", "bop"]:
-        """What its work was asked to be counted in."""
+        """The unit in which its work was to be counted."""
         return "flop" if self.asked is None else self.asked.metric
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:
-        """Every caution, of the times, the counts and the whole."""
+        """Every caution, of the times, the counts and the measurement as a whole."""
         timed = () if self.timed is None else self.timed.cautions
         regions = (caution for region in self.timed_regions for caution in region.cautions)
         sampled = () if self.sampled is None else self.sampled.cautions
@@ -199,7 +199,7 @@ class Measurement(Presentable):
 
     @property
     def disturbances(self) -> tuple[Caution, ...]:
-        """Cautions that others had the CPUs while it was timed."""
+        """Cautions that other programs used the CPUs while it was timed."""
         return tuple(
             caution
             for caution in self.all_cautions
@@ -212,9 +212,9 @@ class Measurement(Presentable):
 
     @property
     def demand(self) -> Demand:
-        """Return all that is known of what the program asked for.
+        """Return the known part of the program's demand.
 
-        A direction that was not measured is left out: the bound of what is left still holds.
+        A direction that was not measured is left out: the bound of the rest still holds.
         """
         amounts: dict[str, float] = {k: float(v) for k, v in self.counted.counts.work.items()}
         for part in self.counted.traffic:
@@ -241,7 +241,7 @@ class Timing:
         Doubts that do not belong to the times alone.
     timed_regions : tuple of TimedRegion
     sampled : Sampled or None
-        As of `Measurement`; functions have the names of their symbols.
+        As in `Measurement`; functions are named by their symbols.
     """
 
     command: tuple[str, ...]
@@ -254,7 +254,7 @@ class Timing:
 
     @property
     def all_cautions(self) -> tuple[Caution, ...]:
-        """Every caution: first that it was not counted, then those of the times."""
+        """Every caution: first why the program was not counted, then those of the times."""
         return (
             *(() if self.uncounted is None else (self.uncounted,)),
             *self.cautions,

@@ -20,10 +20,10 @@ class MissCurve:
     capacities_bytes : tuple of int
         Sizes of the cache, ascending.
     read_bytes, write_bytes, pending_bytes : tuple of int
-        At each capacity: read from memory (write-allocate reads included), written back, and
-        still dirty at the end.
+        Traffic at each capacity: read from memory (write-allocate reads included), written
+        back, and still dirty at the end.
     sampling : int
-        One line in so many was followed, and the amounts are scaled up; 1: they are exact.
+        One line in `sampling` was followed, and the amounts are scaled up; 1: they are exact.
     """
 
     line_bytes: int
@@ -48,10 +48,10 @@ class MissCurve:
 
     @classmethod
     def total(cls, curves: Sequence[MissCurve]) -> MissCurve | None:
-        """Return the curve of caches of one size for each of several processes; None: no curve.
+        """Return the curve of several processes, each with a cache of its own; None: no curve.
 
-        A curve that has no row at a capacity counts with its row below, whose misses are at least
-        as many; capacities below the first row of any curve are left out.
+        A curve without a row at some capacity counts with its next smaller one, whose misses are
+        at least as many; capacities below the first row of any curve are left out.
         """
         if len(curves) < 2:
             return curves[0] if curves else None
@@ -82,7 +82,7 @@ class MissCurve:
         Parameters
         ----------
         size_bytes : int
-            Between two capacities the smaller counts, whose traffic is at least as high.
+            Between two capacities the smaller one counts, whose traffic is at least as high.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""How results show themselves in Python and in notebooks, without knowing what draws them.
+"""How results present themselves in Python and in notebooks, independent of any renderer.
 
 Results are values and stand below the tables and figures that show them, so they cannot import
-these. They ask a presenter instead, whose place is here and which the package's face names
+these. They ask a presenter instead, which is held here and registered by the package
 (`use_presenter` in ``ridgepoint/__init__.py``): it is imported when something is first shown, so
 that a script that only measures never loads rich or matplotlib. Methods were chosen over formatters
 registered with IPython, since they work in every notebook, and in a script too.
@@ -38,7 +38,7 @@ _LOADERS: list[Callable[[], Presenter]] = []
 
 
 def use_presenter(load: Callable[[], Presenter]) -> None:
-    """Name what loads the presenter; it is called whenever something is shown."""
+    """Register the loader of the presenter; it is called whenever something is shown."""
     _LOADERS[:] = [load]
 
 
@@ -48,7 +48,7 @@ def presenter() -> Presenter:
 
 
 class Brief:
-    """A value that Python prints in short: of long tuples and dicts it says how long they are."""
+    """A value with a short repr: long tuples and dicts are shown by their lengths."""
 
     __slots__ = ()
 
@@ -68,13 +68,13 @@ def _brief(value: object) -> str:
 
 
 class Presentable:
-    """A result that shows itself: in one line, as a report, in a notebook, and as a figure."""
+    """A result that presents itself: in one line, as a report, in a notebook, and as a figure."""
 
     __slots__ = ()
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """Description in one line."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Presentable:
         return presenter().summary(self)
 
     def plot(self, *, ax: Axes | None = None) -> Figure:
-        """Draw it; see `ridgepoint.plot`.
+        """Draw the result; see `ridgepoint.plot`.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Presentable:
 
 
 def quoted(text: str) -> str:
-    """Return a text from outside for a headline: on one line, and not too long.
+    """Return a text from outside for a headline: on one line and shortened.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def quoted(text: str) -> str:
 
 
 def amount(n: int, what: str) -> str:
-    """Return how many there are of something.
+    """Return a number with its noun, in the plural where needed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Quantities, amounts and words as users write them in files; each a type of a Struct's field."""
+"""Quantities, amounts and words as users write them in files: types for fields of a Struct."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONG_TIMES = {"min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class Quantity(float):
-    """A quantity in its base unit, of a text with a number, a prefix, and always a unit.
+    """A quantity in its base unit, parsed from a number, a prefix and a mandatory unit.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Quantity(float):
         Raises
         ------
         ValueError
-            If it states none; what follows the semicolon is what to write.
+            If it is not one; in the message, the text after the semicolon says what to write.
         """
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError(f'{value!r} is not text; write it like "{cls.example}"')
@@ -56,7 +56,7 @@ class Quantity(float):
 
     @classmethod
     def _instead(cls, text: str) -> str:
-        """Return what a text is that is none of these."""
+        """Return a description of a text that is not such a quantity."""
         for other in _QUANTITIES:
             if other is cls or other._parsed(text) is None:
                 continue
@@ -111,14 +111,14 @@ class WorkRate(Quantity):
 
 
 class Bytes(Quantity):
-    """What is moved."""
+    """An amount of data."""
 
     noun, units, example = "bytes", ("B", "byte"), "320 GB"
     may_be_zero = True
 
 
 class ByteRate(Quantity):
-    """What is moved per second."""
+    """An amount of data per second."""
 
     noun, units, example = "byte rate", ("B/s", "byte/s"), "250 GB/s"
 
@@ -134,7 +134,7 @@ _QUANTITIES: tuple[type[Quantity], ...] = (Seconds, Work, WorkRate, Bytes, ByteR
 
 
 def plain(value: Quantity | None) -> float | None:
-    """Return a quantity as a number of no class of its own, as what is kept and shown has it."""
+    """Return a quantity as a plain float, as it is kept and shown."""
     return None if value is None else float(value)
 
 
@@ -148,7 +148,7 @@ class Amount(float):
         Raises
         ------
         ValueError
-            If it states none; what follows the semicolon is what to write.
+            If it states none; in the message, the text after the semicolon says what to write.
         """
         number = math.nan
         if not isinstance(value, bool) and isinstance(value, int | float | str):
@@ -164,7 +164,7 @@ class Amount(float):
 
 
 class Word(str):
-    """One of several words."""
+    """A word from a fixed set."""
 
     __slots__ = ()
     known: ClassVar[tuple[str, ...]]
@@ -176,7 +176,7 @@ class Word(str):
         Raises
         ------
         ValueError
-            If it is none of them; what follows the semicolon are all.
+            If it is not in the set; in the message, the words after the semicolon are the set.
         """
         if value not in cls.known:
             raise ValueError(f"{value!r} is not one of its values; use {', '.join(cls.known)}")

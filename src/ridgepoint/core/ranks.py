@@ -1,4 +1,4 @@
-"""What the ranks of a distributed program did, each by itself, and what its nodes exchanged."""
+"""What each rank of a distributed program did, and what its nodes exchanged."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Call:
     Parameters
     ----------
     name : str
-        ``MPI_Allreduce``.
+        Name such as ``MPI_Allreduce``.
     kind : {"point-to-point", "collective", "wait", "other"}
     calls : int
     time_s : float
-        Of the thread that was in MPI longest.
+        Time inside these calls, of the thread that was in MPI longest.
     sent_bytes, received_bytes : int
-        As the arguments say: of collectives, the buffers that this rank gives and gets. What
-        point-to-point calls receive is known from what the others send, and is 0 here.
+        As the arguments say; for collectives, the buffers that this rank gives and gets. Bytes
+        received by point-to-point calls are known from the senders, and are 0 here.
     algorithm : str or None
-        Of collectives; None: of others, and of those that move no data.
+        Algorithm of a collective; None: not a collective, or one that moves no data.
     moved_bytes : int or None
-        Derived: what this rank would send if the collective used that algorithm.
+        Derived: bytes that this rank would send if the collective used that algorithm.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """What a rank sent to another one by point-to-point calls.
+    """Point-to-point messages from a rank to another one.
 
     Parameters
     ----------
     rank : int or None
-        In MPI_COMM_WORLD; None: of another world, as spawned processes have.
+        Rank in MPI_COMM_WORLD; None: in another world, as for spawned processes.
     messages, sent_bytes : int
     """
 
@@ -77,23 +77,23 @@ class Rank:
     rank : int
     host : str
     cpus : int
-        CPUs that it may use.
+        Number of CPUs that it may use.
     runtime_s, cpu_s : Estimate or None
-        From the end of MPI_Init to the beginning of MPI_Finalize, one sample per run; of a program
-        without MPI from start to exit. None: not timed.
+        From the end of MPI_Init to the beginning of MPI_Finalize, one sample per run; for a
+        program without MPI, from start to exit. None: not timed.
     in_mpi_s : Estimate or None
-        Of that, the time inside MPI, of the thread that was there longest; None: not known.
+        Part of the runtime inside MPI, of the thread that was there longest; None: not known.
     threads : int or None
-        That called MPI.
+        Number of threads that called MPI.
     counts : Counts or None
         None: not counted.
     traffic : tuple of Traffic
     calls : tuple of Call
-        Of one native run.
+        Calls in one native run.
     sent_bytes, received_bytes : int or None
-        By point-to-point calls, in one native run; None: not known.
+        Bytes of point-to-point calls in one native run; None: not known.
     peers : tuple of Peer
-        Those that it sent most to, in descending order.
+        The ranks that it sent most to, in descending order.
     """
 
     rank: int
@@ -118,46 +118,46 @@ class Rank:
 
     @property
     def outside_mpi_s(self) -> float | None:
-        """Median runtime without the time inside MPI; None: not known."""
+        """Median runtime outside MPI; None: not known."""
         if self.runtime_s is None or self.in_mpi_s is None:
             return None
         return max(0.0, self.runtime_s.median - self.in_mpi_s.median)
 
     @property
     def call_count(self) -> int:
-        """Calls of MPI."""
+        """Number of MPI calls."""
         return sum(call.calls for call in self.calls)
 
     def time_in_s(self, kind: CallKind) -> float:
-        """Return the time in calls of one kind, in the run of which the calls are."""
+        """Return the time in calls of one kind, in the run that recorded the calls."""
         return sum(call.time_s for call in self.calls if call.kind == kind)
 
     @property
     def collective_bytes(self) -> int:
-        """Derived: what collectives would send from here by the algorithms that they name."""
+        """Derived: bytes that collectives would send from here by the algorithms that they name."""
         return sum(call.moved_bytes or 0 for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankNode:
-    """A node, and what passed its network interfaces while the program ran.
+    """A node and the traffic of its network interfaces while the program ran.
 
     Parameters
     ----------
     host : str
     ranks : tuple of int
     cpus : int
-        That at least one of its ranks may use.
+        Number of CPUs that at least one of its ranks may use.
     sent_bytes, received_bytes : Estimate or None
-        Of all programs on the node, headers included, one sample per run; None: not known.
+        Bytes of all programs on the node, headers included, one sample per run; None: not known.
     idle_bytes_per_s : float or None
-        Sent and received while no rank ran, before and after, whichever is more; None: not known.
+        Rate sent and received while no rank ran, the larger of before and after; None: not known.
     interfaces : tuple of str
-        Those that were read.
+        Interfaces whose counters were read.
     unknown : str or None
-        Why the bytes are not known.
+        Why the bytes are not known; None: they are known.
     sent_to_others_bytes : int or None
-        Of point-to-point calls, to ranks on other nodes, in one native run; None: not known.
+        Point-to-point bytes to ranks on other nodes, in one native run; None: not known.
     """
 
     host: str
@@ -172,7 +172,7 @@ class RankNode:
 
     @property
     def network_bytes(self) -> float | None:
-        """What the busier direction of its links carried, median; None: not known."""
+        """Median bytes that the busier direction of its links carried; None: not known."""
         if self.sent_bytes is None or self.received_bytes is None:
             return None
         return max(self.sent_bytes.median, self.received_bytes.median)
@@ -180,14 +180,14 @@ class RankNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distributed:
-    """A program of several ranks.
+    """A program of several ranks, as measured.
 
     Parameters
     ----------
     launcher : str
-        What started it, with its version.
+        The program that started the ranks, with its version.
     uses_mpi : bool or None
-        False: the ranks never initialised MPI, each is alone. None: not known.
+        False: the ranks never initialised MPI and ran independently. None: not known.
     ranks : tuple of Rank
         In order.
     nodes : tuple of RankNode
@@ -213,7 +213,7 @@ class Distributed:
 
     @property
     def network_bytes(self) -> float | None:
-        """What nodes exchanged: all that left them; 0 on one node, None: not known."""
+        """Bytes that nodes exchanged: all that left them; 0 on one node, None: not known."""
         if not self.crosses_network:
             return 0.0
         sent = [None if node.sent_bytes is None else node.sent_bytes.median for node in self.nodes]
@@ -226,7 +226,7 @@ class Distributed:
 
 
 def imbalance(amounts: Iterable[float]) -> float | None:
-    """Return the largest over the mean: 1 is balanced; None: nothing, or all is 0.
+    """Return the largest over the mean: 1 is balanced; None: no amounts, or all are 0.
 
     Examples
     --------

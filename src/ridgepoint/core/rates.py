@@ -1,4 +1,4 @@
-"""What a machine gives, but changed as a model asks: more nodes, another link, faster paths."""
+"""A machine's capacities as a model changes them: more nodes, another link, faster paths."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ IDEAL = "ideal"
 class Rates:
     """The capacities of a machine, but with the changes that a model asks about.
 
-    `ridgepoint.core.bound.bound` takes it as it takes a machine, so that a changed machine is
-    bounded by the same equation. Nothing of the machine itself changes.
+    `ridgepoint.core.bound.bound` accepts it in place of a machine, so that a changed machine
+    is bounded by the same equation. The machine itself does not change.
 
     Parameters
     ----------
     machine : Machine
         One node.
     cores : array_like or None
-        Cores of each node that are busy; None: all.
+        Busy cores of each node; None: all.
     patterns : mapping of str to collection of str
-        Names of the ceilings that count, for resources of which others do not.
+        Names of the ceilings to use, for resources where others must not count.
     faster : mapping of str to array_like
         How many times faster a path is than it was measured: ``compute``, ``dram``, ...; > 0.
     nodes : array_like
         How many such nodes share the work and the traffic evenly, > 0; an array stands for many
         clusters at once.
     network : {"shared", "parallel"}
-        How what all nodes exchange is carried.
+        How the links carry the traffic of all nodes.
     link_bytes_per_s : float or None
-        What one link carries; None: the machine's own ceiling of its network.
+        Bandwidth of one link; None: the machine's own network ceiling.
 
     Raises
     ------
@@ -91,14 +91,14 @@ class Rates:
         ----------
         resource : str
         cores : array_like or None
-            Cores of each node that are busy; None: as the value says.
+            Busy cores of each node; None: `Rates.cores`.
 
         Raises
         ------
         UnknownCeiling
             If there is no ceiling for the resource.
         ValueError
-            If a node has not so many cores.
+            If `cores` exceeds the cores of a node.
         """
         path = resource_named(resource).path
         if path == "network":
@@ -112,7 +112,7 @@ class Rates:
         return plain(rate * np.asarray(self.faster.get(path, 1.0), dtype=np.float64))
 
     def _link(self) -> float:
-        """Return what one link carries: it is no faster for more cores behind it."""
+        """Return the bandwidth of one link: it is no faster for more cores behind it."""
         if self.link_bytes_per_s is not None:
             return self.link_bytes_per_s
         if not self.machine.knows("network"):
@@ -138,20 +138,20 @@ def ideal_machine(
     Parameters
     ----------
     core_rate : float
-        l_c, what one core computes, flop/s (or the unit of `work`).
+        l_c, the rate of one core, flop/s (or the unit of `work` per second).
     cores : int
-        Of a node.
+        Number of cores of a node.
     memory_bytes_per_s : float or None
         b_m, the bandwidth of a node's memory, which one core alone can use up, byte/s.
     link_bytes_per_s : float or None
         b_cl, the bandwidth between two nodes, byte/s.
     work : str
-        The resource of which `core_rate` is: ``fp64``, ``fp32``, ``bop``, ...
+        The resource that `core_rate` measures: ``fp64``, ``fp32``, ``bop``, ...
 
     Raises
     ------
     ValueError
-        If one is not finite and positive.
+        If a rate is not finite and positive.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""What a program can ask for and a machine can give: the one table of resources.
+"""The one table of resources that programs ask for and machines offer.
 
 A resource belongs to a *path*: within a path times add up or share a limit, different paths
 may overlap. Compute resources of one *metric* (flop, op, BOP) share the path ``compute``;
 metrics are alternatives, since they count the same work. Instructions of any kind are on the path
-``issue``: no work, but a core starts only so many at a time.
+``issue``: they are not work, but a core starts only a limited number per cycle.
 """
 
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ class Resource:
     Parameters
     ----------
     name : str
-        As in demands and ceilings.
+        Name in demands and ceilings.
     unit : str
         Base unit of an amount: ``flop``, ``op``, ``BOP`` or ``byte``.
     path : str
         Which unit or path serves it: ``compute``, a memory level, or ``network``.
     direction : {"read", "write"} or None
-        Of traffic, seen from the core; None: both together.
+        Direction of traffic, seen from the core; None: both together.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Resource:
 
     @property
     def label(self) -> str:
-        """The name as the field writes it: ``DRAM read``, ``fp64``, ``BOP``."""
+        """The usual name of the resource: ``DRAM read``, ``fp64``, ``BOP``."""
         if self.path not in LEVELS:
             return self.unit if self.unit == "BOP" else self.name
         return f"{self.path.upper()}{f' {self.direction}' if self.direction else ''}"
@@ -61,7 +61,7 @@ class Resource:
         return f"{self.unit.replace('byte', 'B')}/s"
 
     def shown_rate(self, rate: float) -> str:
-        """Return a rate of it in print: ``DRAM 105 GB/s``."""
+        """Return a rate with the resource's name, for print: ``DRAM 105 GB/s``."""
         return f"{self.label} {format_si(rate, self.rate_unit)}"
 
 

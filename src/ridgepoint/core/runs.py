@@ -17,9 +17,9 @@ class Run:
     cores, nodes : int
         Cores of each node, and nodes.
     time_s : Estimate
-        > 0.
+        Runtime, > 0.
     size : float or None
-        Of the problem, where runs differ in it.
+        Size of the problem, where runs differ in it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What native runs of a program took: the whole, its regions and its functions."""
+"""Times of native runs of a program: the whole, its regions and its functions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Timed:
     cpu_s : Estimate
         User and system time of the program and its children, one sample per run.
     exit_status : int
-        As a shell sees it; the same in every run.
+        Exit status as a shell reports it; the same in every run.
     cautions : tuple of Caution
     system_s : Estimate or None
         The part of the CPU time that was spent in the kernel, one sample per run; None: unknown.
     entries : int or None
-        Of a region or function: how often it was entered; None: of a whole program, or not known.
+        How often the region or function was entered; None: a whole program, or not known.
     """
 
     runtime_s: Estimate
@@ -71,24 +71,24 @@ class TimedRegion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedFunction:
-    """How long native runs of a program were in one function itself, not in those that it called.
+    """Time that native runs of a program spent in one function itself, without its callees.
 
     Parameters
     ----------
     name : str or None
-        As `ridgepoint.core.counts.FunctionCounts` has it, or the symbol if it was not counted;
-        None: code without a symbol.
+        As in `ridgepoint.core.counts.FunctionCounts`, or the symbol if it was not counted; None:
+        code without a symbol.
     object : str or None
         Path of the file that holds its code; None for code made at run time.
     samples : int
-        Moments at which a thread was found in it.
+        Number of samples in which a thread was in the function.
     runtime_s : Estimate
         Its part of the program's runtime in user mode, with its 95 % interval. Where several
         threads ran at once, each moment is divided among them.
     cpu_s : float
         CPU time of all threads in it, user mode.
     first_s : float or None
-        Seconds after the start of a run in which it was found first; None: not known.
+        Seconds from the start of a run until a sample was first in it; None: not known.
     """
 
     name: str | None
@@ -109,19 +109,19 @@ class TimedFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sampled(Brief):
-    """Native runs of a program in which a clock of CPU time told where it was, again and again.
+    """Native runs of a program that a CPU-time clock sampled at a fixed period.
 
     Parameters
     ----------
     runs : int
     period_s : float
-        CPU time of a thread between two of its samples.
+        CPU time of a thread between two of its samples [s].
     samples : int
-        Of all runs, in user mode.
+        Number of user-mode samples of all runs.
     user_s, system_s : float
-        CPU time of one run on average, as the kernel accounts it.
+        Mean CPU time of one run, as the kernel accounts it.
     functions : tuple of TimedFunction
-        By time, descending; all in which a sample was.
+        All functions with at least one sample, by time, descending.
     cautions : tuple of Caution
     """
 

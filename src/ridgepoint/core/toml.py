@@ -22,22 +22,22 @@ _LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of a TOML file, or the whole of it: what stands there, and where.
+    """A table of a TOML file, or the whole file, with its position.
 
     Parameters
     ----------
     what : str
-        What the file is to hold, for messages: ``"the pipeline"``.
+        What the file should hold, for messages: ``"the pipeline"``.
     file : str
     values : mapping
     text : str
-        Of the whole file.
+        Text of the whole file.
     form : str
-        Where its form is documented, to be added to every remedy; empty: nowhere.
+        Where the file's form is documented, added to every remedy; empty: nowhere.
     path : Path
         Keys that lead to it; empty: the whole file.
     elsewhere : mapping
-        Paths of the values that it has from other tables.
+        Paths of the values that were merged from other tables.
     """
 
     what: str
@@ -52,16 +52,16 @@ class Table:
         return key in self.values
 
     def wrong(self, key: str | None, reason: str, remedy: str | None = None) -> InvalidDocument:
-        """Return the error that a key, or the table, is not as it should be."""
+        """Return an error about a key, or about the table if `key` is None."""
         return self._wrong(() if key is None else (key,), reason, remedy)
 
     def take(self, kind: type[Kind]) -> Kind:
-        """Return the table as a Struct of msgspec, of quantities and of other classes with ``of``.
+        """Return the table as a msgspec Struct of quantities and other classes with ``of``.
 
         Raises
         ------
         InvalidDocument
-            If it is none.
+            If the table does not match the Struct.
         """
         try:
             return msgspec.convert(self.values, kind, dec_hook=decode_own)
@@ -70,17 +70,17 @@ class Table:
             raise self._wrong(wrong.path, wrong.reason, wrong.remedy) from error
 
     def table(self, key: str) -> Table:
-        """Return a table within; it must be one."""
+        """Return the table at a key; any other value is an error."""
         path = self._place(key)
         return replace(self, path=path, values=self.values[key], elsewhere={})
 
     def tables(self, key: str) -> dict[str, Table]:
-        """Return the tables within a table, by name; all that it holds must be tables."""
+        """Return the tables within a table, by name; any other value in it is an error."""
         within = self.table(key)
         return {name: within.table(name) for name in within.values}
 
     def over(self, other: Table, keys: Iterable[str]) -> Table:
-        """Return this table with those of some keys of another table that it lacks."""
+        """Return this table with those keys that it lacks taken from another table."""
         wanted = set(keys) - self.values.keys()
         taken = [key for key in other.values if key in wanted]
         return replace(
@@ -110,14 +110,14 @@ def open_table(path: Traversable, *, what: str, remedy: str, form: str = "") -> 
     ----------
     path : Path, or a file of a package
     what, form : str
-        As of `Table`.
+        As in `Table`.
     remedy : str
-        What to do where it cannot be read.
+        What to do if the file cannot be read.
 
     Raises
     ------
     InvalidDocument
-        If it cannot be read, or is no TOML.
+        If it cannot be read, or is not TOML.
     """
     unread = f"cannot read {what} of {path}"
     try:
@@ -139,5 +139,5 @@ def open_table(path: Traversable, *, what: str, remedy: str, form: str = "") -> 
 
 
 def read(path: Traversable, kind: type[Kind], *, what: str, remedy: str, form: str = "") -> Kind:
-    """Return a TOML file as a Struct of msgspec; as `open_table` and `Table.take`."""
+    """Return a TOML file as a msgspec Struct; see `open_table` and `Table.take`."""
     return open_table(path, what=what, remedy=remedy, form=form).take(kind)

@@ -1,4 +1,4 @@
-"""On which line of a TOML file each key stands: the reader of the standard library does not say."""
+"""The line of each key in a TOML file, which the standard library's reader does not report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Open:
         return self.brackets > 0 or bool(self.quote)
 
     def read(self, text: str) -> None:
-        """Go on to the end of a line."""
+        """Scan to the end of a line."""
         at = 0
         while at < len(text):
             at = self._within(text, at) if self.quote else self._outside(text, at)
@@ -58,8 +58,8 @@ class _Open:
 def lines_of(text: str) -> Mapping[Path, int]:
     r"""Return the line of every key and table of a TOML text, by its path.
 
-    Keys of a table that stands on one line have the line of that table. Of a text that is not
-    TOML nothing is promised.
+    Keys of a table that stands on one line have the line of that table. For a text that is not
+    TOML, the result is undefined.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def lines_of(text: str) -> Mapping[Path, int]:
 
 
 def line_of(lines: Mapping[Path, int], path: Path) -> int | None:
-    """Return the line of a key, or of what holds it; None: neither is known."""
+    """Return the line of a key, or of the table around it; None: neither is known."""
     while path:
         if path in lines:
             return lines[path]
@@ -101,7 +101,7 @@ def _note(lines: dict[Path, int], path: Path, number: int) -> None:
 
 
 def _in_last(lengths: Mapping[Path, int], parts: Path) -> Path:
-    """Return the path of a header: within the last table of each array that it names on its way."""
+    """Return the path of a header: within the last table of each array on its way."""
     path: Path = ()
     for part in parts:
         path = (*path, lengths[path] - 1, part) if path in lengths else (*path, part)

@@ -1,4 +1,4 @@
-"""Prefixes and units as text: the only place where a prefix is known.
+"""Prefixes and units as text; no other module knows prefixes.
 
 Inside, floats are in SI base units. 1 GB is 1e9 byte; KiB and MiB are for cache sizes only.
 """
@@ -21,7 +21,7 @@ def format_si(value: float, unit: str, *, digits: int = 4) -> str:
     Parameters
     ----------
     value : float
-        In the base unit.
+        Value in the base unit.
     unit : str
         Base unit, for example ``"flop/s"``.
     digits : int
@@ -37,7 +37,7 @@ def format_si(value: float, unit: str, *, digits: int = 4) -> str:
     '0 B'
     """
     if value == 0 or not math.isfinite(value):
-        return f"{value + 0.0:.0f} {unit}"  # -0.0 too is shown as 0
+        return f"{value + 0.0:.0f} {unit}"  # shows -0.0 as 0
     # Rounding first: 999.99995e6 at four digits is 1 G, not 1000 M.
     rounded = float(f"{value:.{digits - 1}e}")
     power = int(f"{abs(rounded):e}".split("e")[1]) // 3 * 3
@@ -68,7 +68,7 @@ def parse_si(text: str, unit: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """Return how long something takes, as people say it.
+    """Return a duration in the unit that people would use.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_size_roughly(size_bytes: int) -> str:
-    """Return a measured size to two digits, as no more of it is known.
+    """Return a measured size to two digits, the precision to which it is known.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def parse_size(text: str) -> int:
     Raises
     ------
     ValueError
-        If the text is no size, or not a whole number of bytes.
+        If the text is not a size, or not a whole number of bytes.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What standard problems ask of a machine: training steps, case studies, imaging stages."""
+"""Demands of standard problems on a machine: training steps, case studies, imaging stages."""

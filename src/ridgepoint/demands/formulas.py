@@ -1,7 +1,7 @@
 """Flop and bytes of the stages of an imaging pipeline, by formula.
 
-The bytes are a model of caches that hold nothing, or the part that a formula says. Where no model
-of the bytes is known there is none: a measured or assumed intensity has to stand in.
+The bytes assume caches that hold nothing, or only the part that a formula states. Where no model
+of the bytes is known, they are None, and a measured or assumed intensity has to stand in.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _REUSES = ("none", "grid", "all")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one execution does.
+    """Flop and bytes of one execution.
 
     Parameters
     ----------
     flop : float
     moved_bytes : float or None
-        At DRAM; None: no formula is known.
+        Bytes moved at DRAM; None: no formula is known.
     """
 
     flop: float
     moved_bytes: float | None
 
     def demand(self, precision: str) -> Demand | None:
-        """Return it as a demand; None: its bytes are not known."""
+        """Return the work as a demand; None: its bytes are not known."""
         if self.moved_bytes is None:
             return None
         return Demand({precision: self.flop, "dram": self.moved_bytes})
@@ -58,12 +58,12 @@ def grid(
     planes: float = 1,
     degree: float = 0,
 ) -> Work:
-    """Return the work of gridding, which is that of degridding too.
+    """Return the work of gridding; degridding does the same.
 
     Parameters
     ----------
     visibilities : float
-        Of every polarisation.
+        Number of visibilities of each polarisation.
     support : float
         S: the kernel covers S x S cells.
     polarisations : float
@@ -71,12 +71,12 @@ def grid(
         Complex: ``8 S^2`` flop for each visibility. Real and separable (ducc, cufinufft):
         ``4 S^2``, no traffic for the kernel.
     reuse : {"none", "grid", "all"}
-        What the caches hold: nothing, the grid, the grid and the kernel.
+        Which data the caches hold: none, the grid, or the grid and the kernel.
     planes : float
-        w-planes that a visibility touches: S with w-gridding, 1 without.
+        Number of w-planes that a visibility touches: S with w-gridding, 1 without.
     degree : float
-        Of the polynomials that a real kernel is evaluated with, one for each of its S values along
-        u and along v: ``4 S degree`` flop more in each plane; 0: not counted.
+        Degree of the polynomials that evaluate a real kernel, one for each of its S values along
+        u and along v: ``4 S degree`` additional flop in each plane; 0: not counted.
     """
     if kernel not in ("complex", "real"):
         raise ValueError(f"kernel must be 'complex' or 'real', got {kernel!r}")
@@ -97,7 +97,7 @@ def grid(
 def idg(*, visibilities: float, subgrid: float) -> Work:
     """Return the flop of image-domain gridding: 17 FMA for each visibility and subgrid pixel.
 
-    A sine and a cosine for each of them come on top, which are not flop here.
+    A sine and a cosine for each pair are needed too; they do not count as flop here.
     """
     return Work(flop=34 * visibilities * subgrid * subgrid, moved_bytes=None)
 
@@ -108,11 +108,11 @@ def fft(*, size: float, complex_bytes: float = 8, real: float = 0) -> Work:
     Parameters
     ----------
     size : float
-        N of N x N points.
+        N, for an image of N x N points.
     complex_bytes : float
         8 (c64) or 16 (c128).
     real : {0, 1}
-        1: from or to real data, which halves both flop and bytes.
+        1: from or to real data, which halves both flop and bytes; 0: complex data.
     """
     if complex_bytes not in (8, 16):
         raise ValueError(f"complex_bytes must be 8 or 16, got {complex_bytes:g}")
@@ -128,7 +128,7 @@ def fft(*, size: float, complex_bytes: float = 8, real: float = 0) -> Work:
 
 
 def hogbom(*, size: float, psf: float, iterations: float = 1) -> Work:
-    """Return the work of Hogbom's CLEAN: search of the image, update by the point-spread function.
+    """Return the work of Hogbom's CLEAN: searching the image, subtracting the PSF patch.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a data-parallel training step of a multi-layer perceptron asks of each node.
+"""Demand of a data-parallel training step of a multi-layer perceptron on each node.
 
 Every node holds all weights and a share of the batch; gradients are summed over the nodes by one
 all-reduce per step. Biases, activation functions and the optimizer are left out, as in the paper.
@@ -25,11 +25,11 @@ class Convention:
     Parameters
     ----------
     flop_per_weight : int
-        Of one sample: 2 forward, 2 for gradients of the activations, 2 for those of the weights.
+        Per sample: 2 forward, 2 for gradients of the activations, 2 for those of the weights.
     weights, activations : int
-        How often the weights, and the layer's inputs and outputs, pass between caches and memory.
+        How often the weights, and a layer's inputs and outputs, pass between caches and memory.
     first_gradient : bool
-        Whether the first layer computes the gradient of its input, which nobody needs.
+        Whether the first layer computes the gradient of its input, which nothing uses.
     summary : str
     """
 
@@ -78,12 +78,12 @@ ALL_REDUCES = {
 def all_reduce_bytes(
     size_bytes: npt.ArrayLike, *, nodes: npt.ArrayLike | None, algorithm: str = "ring"
 ) -> Amount:
-    """Return what the busiest link of a node carries in one all-reduce, one after the other.
+    """Return the bytes that a node's busiest link carries in one all-reduce, steps in sequence.
 
     Parameters
     ----------
     size_bytes : array_like
-        What is summed, on every node; >= 0.
+        Size of the buffer that is summed, on every node; >= 0.
     nodes : array_like or None
         p, whole numbers > 0; None: the limit of many nodes (p to infinity).
     algorithm : str
@@ -92,19 +92,19 @@ def all_reduce_bytes(
     Returns
     -------
     float or ndarray
-        byte; divided by what a link carries each way, this is the all-reduce's time without
+        Bytes; divided by a link's bandwidth each way, this is the all-reduce's time without
         latencies. 0 with one node.
 
     Raises
     ------
     ValueError
-        If the algorithm is unknown, `nodes` is no whole number > 0, or the bytes have no limit.
+        If the algorithm is unknown, `nodes` is not a whole number > 0, or the bytes have no limit.
 
     Notes
     -----
     Links carry both directions at once; messages are not cut into pieces that overlap (a tree
-    that does so, as NCCL's, moves what a ring moves). What a ring moves is the *bus bandwidth*
-    factor of nccl-tests [1]_.
+    with such pieces, as in NCCL, moves as much as a ring). The bytes of a ring are the *bus
+    bandwidth* factor of nccl-tests [1]_.
 
     References
     ----------
@@ -138,25 +138,25 @@ class TrainingStep:
     Parameters
     ----------
     layers : tuple of int
-        Sizes from the input to the output: two or more, > 0.
+        Layer sizes from the input to the output: two or more, > 0.
     precision : str
-        Of weights, activations and gradients: one of `ELEMENT_BYTES`.
+        Precision of weights, activations and gradients: one of `ELEMENT_BYTES`.
     algorithm : str
-        Of the all-reduce: one of `ALL_REDUCES`.
+        Algorithm of the all-reduce: one of `ALL_REDUCES`.
     convention : str
         One of `CONVENTIONS`.
 
     Raises
     ------
     ValueError
-        If one of them is none of those.
+        If `layers` is invalid, or another parameter is not one of its choices.
 
     Notes
     -----
-    The paper prints no formulas. With its layer of 4096 x 4096 in FP32, the convention
-    ``footprint`` and a ring of many nodes fit what it says: compute-bound from batch 32 on by the
-    roofline, on the ridge at 512. It also says that gradients are summed once an epoch; its
-    numbers hold for once a step.
+    The paper prints no formulas. For its layer of 4096 x 4096 in FP32, the convention
+    ``footprint`` and a ring of many nodes agree with its statements: compute-bound from batch 32
+    on by the roofline, on the ridge at 512. It also states that gradients are summed once an
+    epoch; its numbers hold for once a step.
 
     References
     ----------
@@ -194,20 +194,21 @@ class TrainingStep:
 
     @property
     def gradient_bytes(self) -> int:
-        """What the all-reduce sums, byte."""
+        """Size of the gradients that the all-reduce sums, byte."""
         return self.weights * ELEMENT_BYTES[self.precision]
 
     def demand(
         self, *, batch: npt.ArrayLike, nodes: npt.ArrayLike | None = None, strong: bool = False
     ) -> Demand:
-        """Return what one step asks of the node that has most to do.
+        """Return the demand of one step on the node with the largest share.
 
         Parameters
         ----------
         batch : array_like
-            Samples of each node (weak scaling), or of all nodes together; whole numbers > 0.
+            Samples of each node (weak scaling), or of all nodes together (strong scaling); whole
+            numbers > 0.
         nodes : array_like or None
-            How many; None: the limit of many nodes. Broadcasts with `batch`.
+            Number of nodes; None: the limit of many nodes. Broadcasts with `batch`.
         strong : bool
             Whether the batch is divided over the nodes (strong scaling). The fullest node has
             ``ceil(batch / nodes)`` samples.
@@ -220,7 +221,7 @@ class TrainingStep:
         Raises
         ------
         ValueError
-            If a number is not whole and > 0, or a batch is to be divided over unknown nodes.
+            If a number is not whole and > 0, or `strong` is given without `nodes`.
         """
         samples = self.samples(batch=batch, nodes=nodes, strong=strong)
         how, element = CONVENTIONS[self.convention], ELEMENT_BYTES[self.precision]
@@ -250,7 +251,7 @@ class TrainingStep:
 
 
 def _times_sent(nodes: Array, algorithm: str) -> Array:
-    """Return how often the busiest link carries the whole sum."""
+    """Return how often the busiest link carries the whole buffer."""
     # Exact for whole numbers: p = m 2^e with 0.5 <= m < 1.
     fraction, exponent = np.frexp(nodes)
     is_power = fraction == 0.5
@@ -260,7 +261,7 @@ def _times_sent(nodes: Array, algorithm: str) -> Array:
     if algorithm == "tree":
         return 2.0 * np.where(is_power, below, below + 1.0)
     if algorithm == "recursive-doubling":
-        # Nodes beyond a power of two hand theirs to another one first, and get the sum last.
+        # Nodes beyond a power of two first hand their data to another node, and get the sum last.
         return np.where(is_power, below, below + 2.0)
     return np.where(nodes > 1, 1.0, 0.0)
 

@@ -1,4 +1,4 @@
-"""All that follows from a measurement on a machine: found once, and shown in many ways."""
+"""All results of a measurement on a machine, computed once and shown in many ways."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ridgepoint.models.work import WORK_UNITS, Metric, demand_of
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TimedPart:
-    """A function that was timed.
+    """A timed function with its counts and analysis.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class TimedPart:
     counts : FunctionCounts or None
         None: it was not counted.
     analysis : Analysis or None
-        Of it alone; None: it was not counted.
+        Analysis of this function alone; None: it was not counted.
     """
 
     timed: TimedFunction
@@ -43,7 +43,7 @@ class TimedPart:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Analysis(Presentable):
-    """A measurement, a machine or none, and what follows; each thing is found when asked for.
+    """A measurement, a machine or none, and all derived results, each computed when first used.
 
     It shows itself as `ridgepoint run` prints it (`summary`), and draws itself (`plot`).
 
@@ -51,11 +51,11 @@ class Analysis(Presentable):
     ----------
     measurement : Measurement
     machine : Machine or None
-        What bounds it: of a distributed program all its nodes together. None: there is none.
+        Machine that bounds it: for a distributed program all its nodes together. None: no bound.
     cores : float or None
         Cores whose roofs apply, as for `place`.
     metric : {"flop", "bop"}
-        What its work is counted in.
+        Unit of its work.
     """
 
     measurement: Measurement
@@ -65,7 +65,7 @@ class Analysis(Presentable):
 
     @property
     def headline(self) -> str:
-        """What it says, in one line."""
+        """The result in one line."""
         return (self.placement or self.measurement).headline
 
     @cached_property
@@ -83,7 +83,7 @@ class Analysis(Presentable):
 
     @cached_property
     def regions(self) -> tuple[Analysis, ...]:
-        """Each region alone, in the order of the counts."""
+        """Analyses of the regions, each alone, in the order of the counts."""
         return tuple(
             self._of(region_alone(self.measurement, region))
             for region in self.measurement.counted.regions
@@ -107,7 +107,7 @@ class Analysis(Presentable):
 
     @cached_property
     def alternatives(self) -> tuple[Bound | None, ...]:
-        """The bound with the traffic of each alternative; None: nothing of it is bounded."""
+        """The bound with the traffic of each alternative; None: it has no bounded resource."""
         if self.machine is None or self.placement is None:
             return ()
         counted, cores = self.measurement.counted, self.placement.cores
@@ -121,30 +121,30 @@ class Analysis(Presentable):
 
     @cached_property
     def working_sets(self) -> tuple[WorkingSet, ...] | None:
-        """Caches from which on its traffic falls; None: no miss curve was asked for."""
+        """Cache sizes at which its traffic falls; None: no miss curve was asked for."""
         curve = self.measurement.counted.miss_curve
         return None if curve is None else working_sets(curve)
 
     @cached_property
     def subject(self) -> Subject | None:
-        """What advice is about; None: there is no machine."""
+        """The subject for advice; None: there is no machine."""
         if self.machine is None or self.placement is None:
             return None
         return whole_subject(self.measurement, self.placement, self.machine)
 
     @cached_property
     def explained(self) -> Explained | None:
-        """What explains its time; None: it was not timed, or has no bound."""
+        """The explanation of its time; None: it was not timed, or has no bound."""
         return None if self.subject is None else explain(self.subject)
 
     @cached_property
     def hot_function(self) -> tuple[str, float] | None:
-        """The function that is worth a place of its own, and its share of the instructions."""
+        """The function that deserves its own placement, and its share of the instructions."""
         return None if self.subject is None else hot_function(self.subject)
 
     @cached_property
     def conclusion(self) -> Conclusion | None:
-        """What bounds it, and what that leaves to gain; None: there is no machine."""
+        """What bounds it, and the gain that remains; None: there is no machine."""
         if self.placement is None:
             return None
         counts = self.measurement.counted.counts
@@ -152,20 +152,20 @@ class Analysis(Presentable):
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
-        """What to do next."""
+        """Actions to take next."""
         if self.subject is None:
             return ()
         return advice(self.subject, self._advised_parts())
 
     @cached_property
     def of_ranks(self) -> Verdict | None:
-        """What bounds a distributed program; None: it is of one process, or there is no machine."""
+        """What bounds a distributed program; None: not distributed, or there is no machine."""
         if self.machine is None or self.measurement.distributed is None:
             return None
         return judge(self.measurement, self.machine, metric=self.metric)
 
     def _of(self, alone: Measurement) -> Analysis:
-        """Return the analysis of a part, under the roofs of the cores that it kept busy itself."""
+        """Return the analysis of a part, under the roofs of the cores that the part kept busy."""
         return Analysis(measurement=alone, machine=self.machine, metric=self.metric)
 
     def _placed_parts(self) -> Iterator[PlacedPart]:
@@ -187,7 +187,7 @@ class Analysis(Presentable):
             share = 0.0 if timed is None else min(timed.runtime_s.median / runtime_s, 1.0)
             if share < LEAST_PART or part.placement is None:
                 continue
-            # Time inside, summed over threads, is no time that they were busy.
+            # Time inside, summed over threads, is not the time for which they were busy.
             counted = replace(part.measurement.counted, most_threads=None, functions=functions)
             yield (
                 share,
@@ -201,8 +201,8 @@ class Analysis(Presentable):
             )
 
     def _own_regions(self) -> Iterator[_Part]:
-        """Yield the regions that explain their time."""
-        # Counts of its threads, time of others too: neither explains the other.
+        """Yield the regions whose counts explain their time."""
+        # Such a region has counts of its threads but time of others too: they do not match.
         others = {
             region.name
             for region in self.measurement.timed_regions
@@ -214,7 +214,7 @@ class Analysis(Presentable):
                 yield f"region {region.name}", part, inside, ()
 
     def _own_functions(self) -> Iterator[_Part]:
-        """Yield the functions that were counted and timed; each may be inside of any region."""
+        """Yield functions that were counted and timed; each may be inside any region."""
         regions = tuple(f"region {region.name}" for region in self.measurement.counted.regions)
         for part in self.functions:
             if part.counts is not None and part.analysis is not None:
@@ -232,30 +232,30 @@ def analyse(
     cores: float | None = None,
     metric: Metric | None = None,
 ) -> Analysis:
-    """Return all that follows from a measurement on a machine.
+    """Return all results that follow from a measurement on a machine.
 
     Parameters
     ----------
     measurement : Measurement
-        Of a program, a call or a region; of any part of it there is an analysis in turn.
+        Measurement of a program, a call or a region; each part gets an analysis of its own.
     machine : Machine or None
-        Need not be the one on which it was measured; a caution says when it is not. None: nothing
-        bounds it.
+        Need not be the one on which it was measured; a caution then says so. None: nothing bounds
+        it.
     cores : float or None
-        Cores whose roofs apply, > 0; None: those that were asked for when it was measured, or
-        else those that it kept busy. If it was not timed: one if it had one thread, else all.
+        Cores whose roofs apply, > 0; None: the number asked for when it was measured, or else the
+        number kept busy. If it was not timed: one if it had one thread, else all.
     metric : {"flop", "bop"} or None
-        What its work is counted in; None: what was asked for when it was measured, or else flop.
+        Unit of its work; None: the one asked for when it was measured, or else flop.
 
     Returns
     -------
     Analysis
-        Computes nothing before it is asked, and everything once.
+        Computes each result when it is first used, and only once.
 
     Raises
     ------
     ValueError
-        If `cores` is not > 0, or `metric` is neither.
+        If `cores` is not > 0, or `metric` is neither "flop" nor "bop".
     """
     if cores is not None and not cores > 0:
         raise ValueError(f"cores must be > 0, got {cores!r}")
@@ -283,7 +283,7 @@ def place(
     measurement : Measurement
     machine : Machine
     cores, metric
-        As for `analyse`, whose `placement` this is.
+        As for `analyse`; this function returns its `placement`.
 
     Returns
     -------

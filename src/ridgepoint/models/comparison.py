@@ -1,4 +1,4 @@
-"""A machine beside an earlier measurement of it: which ceilings fell, which rose."""
+"""Comparison of a machine with an earlier measurement: which ceilings fell, which rose."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CeilingChange:
         ``missing``: only the baseline has it; ``new``: the baseline lacks it.
     unit : str
     baseline, rate : Estimate or None
-        In `unit`, before and now; None: not measured.
+        Rate in `unit`, before and now; None: not measured.
     """
 
     resource: str
@@ -42,7 +42,7 @@ class CeilingChange:
 
     @property
     def ratio(self) -> float | None:
-        """Median now over the baseline's; None where either is not known."""
+        """Current median over the baseline's; None if either is not known."""
         if self.baseline is None or self.rate is None:
             return None
         return self.rate.median / self.baseline.median
@@ -50,7 +50,7 @@ class CeilingChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Every ceiling of two measurements, and doubts about comparing them."""
+    """Every ceiling of two measurements, and cautions about comparing them."""
 
     ceilings: tuple[CeilingChange, ...]
     cautions: tuple[Caution, ...]
@@ -67,7 +67,7 @@ def compare(baseline: Machine, machine: Machine, *, tolerance: float = TOLERANCE
     ----------
     baseline, machine : Machine
     tolerance : float
-        Share of the larger median by which medians may differ, in [0, 1).
+        Relative difference of medians that is tolerated, as a share of the larger one, in [0, 1).
 
     Raises
     ------
@@ -135,14 +135,14 @@ def _verdict(before: Estimate | None, now: Estimate | None, tolerance: float) ->
 
 
 def _is_below(rate: Estimate, other: Estimate, tolerance: float) -> bool:
-    """Return whether one lies below the other beyond noise and tolerance."""
+    """Return whether one rate lies below the other beyond noise and tolerance."""
     if rate.high is None or other.low is None:
         return False
     return rate.high < other.low and rate.median < (1 - tolerance) * other.median
 
 
 def _other_machine(baseline: Machine, machine: Machine) -> list[Caution]:
-    """Return a caution for each way in which the baseline is of another machine."""
+    """Return a caution for each sign that the baseline is of another machine."""
     was, is_now = baseline.host, machine.host
     remedy = "compare with a baseline of the same kind of machine"
     cautions = []

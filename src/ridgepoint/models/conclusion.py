@@ -1,4 +1,4 @@
-"""What to conclude of a placed program: what explains its time, and what would bound it next."""
+"""Conclusion about a placed program: what explains its time, and what would bound it next."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ does not explain its time; nothing does.
 
 # Two bounds nearer than this are the same, but for noise.
 _APART = 1.02
-# A function that does all but this of a program has the same place.
+# A function with this share of a program has the same place.
 _ALL = 0.98
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """What bounds a program, and what that leaves to gain.
+    """What bounds a program, and the gain that remains.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Conclusion:
         One of `Kind`.
     placement : Placement
     counts : Counts
-        Of the program placed.
+        Counts of the placed program.
     explained : Explained or None
         What explains its time; None: nothing but the roofs is known.
     hottest : tuple of str and float, or None
@@ -66,14 +66,14 @@ class Conclusion:
 
     @property
     def is_worth_a_roof(self) -> bool:
-        """Whether there is work enough for a roofline to say something of it."""
+        """Whether there is enough work for a roofline to be meaningful."""
         return not hardly_any(self.counts, self.placement.metric)
 
     @property
     def following(self) -> tuple[str, float] | None:
         """The path that needs the second most time, and the runtime over that time.
 
-        That is the gain if what limits most vanished. None: no other is known, or not timed.
+        That is the gain if the main limit vanished. None: no second path is known, or not timed.
         """
         bound, runtime = self.placement.bound, self.placement.runtime_s
         if bound is None or runtime is None:
@@ -87,7 +87,7 @@ class Conclusion:
 
     @property
     def reads_only(self) -> tuple[str, ...]:
-        """The levels of which only the reads are in the bound."""
+        """The levels for which the bound only includes reads."""
         amounts = self.placement.demand.amounts
         return tuple(
             level
@@ -109,11 +109,11 @@ def conclude(
     ----------
     placement : Placement
     counts : Counts
-        Of the program placed.
+        Counts of the placed program.
     explained : Explained or None
         What explains its time; None: nothing but the roofs is known.
     hottest : tuple of str and float, or None
-        The function that most instructions are of, and their share, if it can be placed alone.
+        The function with most instructions, and its share, if it can be placed alone.
     """
     if explained is None or explained.cause is not None or (hottest and hottest[1] > _ALL):
         hottest = None
@@ -148,7 +148,7 @@ def _kind(placement: Placement, counts: Counts, explained: Explained | None) -> 
 def _roof_kind(
     placement: Placement, efficiency: float, counts: Counts, explained: Explained | None
 ) -> Kind:
-    """Return what the machine's roof, or else anything, says of the time."""
+    """Return the kind that the machine's roof, or else anything known, gives."""
     if efficiency > ABOVE_ROOF:
         return "above-roof"
     if efficiency > 1 / ABOVE_ROOF:

@@ -1,4 +1,4 @@
-"""A measurement without the functions that hardly did anything, whose sums stay what they were."""
+"""A measurement in which functions that did very little are summed up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Key = tuple[str | None, str | None]
 
 
 def condensed(measurement: Measurement) -> Measurement:
-    """Return a measurement whose functions that hardly did anything are one remainder.
+    """Return a measurement in which functions that did very little are one remainder.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def condensed(measurement: Measurement) -> Measurement:
     Measurement
         Every function stays that has `LEAST_SHARE` of the work of a precision, of the basic
         operations, of the instructions, of the bytes read or written at a memory level, or of
-        the time in functions. What the others did is summed in the remainder: functions and
-        remainder together hold exactly what they held before.
+        the time in functions. The others are summed in the remainder, so the totals do not
+        change.
 
     Notes
     -----
-    Of a PyTorch program, which passes through 39 000 functions, some hundreds stay.
+    For a PyTorch program, which passes through 39 000 functions, some hundreds stay.
     """
     return replace(measurement, counted=_condensed(measurement.counted, measurement.sampled))
 
@@ -63,7 +63,7 @@ def _condensed(counted: Counted, sampled: Sampled | None) -> Counted:
 
 
 def _amounts(function: FunctionCounts) -> Iterator[tuple[str, int]]:
-    """Yield what a function did, by the name of what is summed."""
+    """Yield a function's amounts with the names of the sums to which they belong."""
     counts = function.counts
     yield "instructions", counts.instructions
     yield "undecoded", counts.undecoded
@@ -88,7 +88,7 @@ def _timed(sampled: Sampled | None) -> set[_Key]:
 
 
 def _together(left: Sequence[FunctionCounts], before: Remainder | None) -> Remainder:
-    """Return what functions did together, and what an earlier remainder holds."""
+    """Return the sum of some functions and of an earlier remainder."""
     known = () if before is None else (before,)
     parts: list[FunctionCounts | Remainder] = [*left, *known]
     return Remainder(

@@ -1,4 +1,4 @@
-"""What two meters counted of the same program, metric by metric."""
+"""Counts of the same program by two meters, metric by metric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ridgepoint.core.resources import PRECISIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeterRow:
-    """One metric, as two meters counted it.
+    """One metric as two meters counted it.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class MeterRow:
 
 
 def compared(first: Counted, second: Counted) -> tuple[MeterRow, ...]:
-    """Return every metric that one of two meters knows.
+    """Return every metric that at least one of two meters knows.
 
     Parameters
     ----------
     first, second : Counted
-        Of the same program.
+        Counts of the same program.
     """
     return tuple(row for row in _rows(first, second) if (row.first, row.second) != (None, None))
 
@@ -47,7 +47,7 @@ def _rows(first: Counted, second: Counted) -> Iterator[MeterRow]:
     done = (first.counts.work, second.counts.work)
     for precision in PRECISIONS:
         if any(precision in work for work in done):
-            # Both meters tell the work: a precision that is not in it did not occur.
+            # Both meters know the work: a precision that is missing did not occur.
             one, other = (work.get(precision, 0) for work in done)
             yield MeterRow(metric=f"work {precision}", unit="flop", first=one, second=other)
     for name in ("instructions", "branches", "loads", "stores"):

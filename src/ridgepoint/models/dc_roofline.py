@@ -1,4 +1,4 @@
-"""The equations of the DC-Roofline paper: what a design allows in basic operations.
+"""The equations of the DC-Roofline paper: limits of a design in basic operations.
 
 Eq. (7), the bound, is that of `ridgepoint.core.bound` with BOPs for work, and has its view in
 `ridgepoint.models.roofline`.
@@ -34,12 +34,12 @@ def peak_bop_per_s(
     Parameters
     ----------
     cpus : array_like
-        Processors of a node.
+        Processors per node.
     cores : array_like
-        Of each processor.
+        Cores per processor.
     frequency_hz : array_like
     bop_per_cycle : array_like
-        Of each core: ports that compute, times 64-bit lanes of a vector.
+        BOPs per cycle of one core: compute ports times 64-bit lanes of a vector.
 
     Returns
     -------
@@ -73,12 +73,12 @@ def peak_bop_per_s(
 
 
 def efficiency(bop_per_s: npt.ArrayLike, *, peak: npt.ArrayLike) -> Amount:
-    """Return the share of the peak that is reached, Eq. (5).
+    """Return the achieved share of the peak, Eq. (5).
 
     Parameters
     ----------
     bop_per_s, peak : array_like
-        BOP/s; both may be in flop/s.
+        Achieved and peak rate, BOP/s; both may be in flop/s instead.
     """
     return plain(positive("bop_per_s", bop_per_s) / positive("peak", peak))
 
@@ -91,7 +91,7 @@ def intensity(bop: npt.ArrayLike, *, dram_bytes: npt.ArrayLike) -> Amount:
     bop : array_like
         Basic operations.
     dram_bytes : array_like
-        Bytes moved between caches and memory in the same run, both ways; > 0.
+        Bytes moved between caches and memory in the same run, in both directions; > 0.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def intensity(bop: npt.ArrayLike, *, dram_bytes: npt.ArrayLike) -> Amount:
 
     Notes
     -----
-    The paper writes BOPS / MT, a rate over an amount. Meant are both amounts, or both rates.
+    The paper writes BOPS / MT, a rate over an amount. Both are meant to be amounts, or both rates.
     """
     return plain(positive("bop", bop) / positive("dram_bytes", dram_bytes))
 
@@ -121,9 +121,9 @@ def ceiling_bop_per_s(
     port_efficiency : array_like
         Share of the pipeline's ports that work, in (0, 1].
     ilp_efficiency : array_like
-        Instructions per cycle over the most that the core can do, in (0, 1].
+        Instructions per cycle over the core's maximum, in (0, 1].
     simd_scale : array_like
-        64-bit lanes of an instruction; 1: scalar code.
+        Number of 64-bit lanes of an instruction; 1: scalar code.
 
     Returns
     -------
@@ -137,9 +137,9 @@ def ceiling_bop_per_s(
 
     Notes
     -----
-    Nothing keeps the product below the peak: with all ports at full IPC, SIMD doubles a peak
-    that Eq. (4) has already counted in lanes. It is the paper's estimate; the measured ceilings
-    of `ridgepoint machine` need none.
+    The product may exceed the peak: with all ports at full IPC, SIMD doubles a peak that
+    already counts the lanes in Eq. (4). It is the paper's estimate; the measured ceilings of
+    `ridgepoint machine` need no such estimate.
 
     Examples
     --------
@@ -161,17 +161,17 @@ def ceiling_bop_per_s(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByDesign:
-    """One ceiling by both ways.
+    """One ceiling, by design and as measured.
 
     Parameters
     ----------
     name : str
     design : float or None
-        By the equation, BOP/s; None: what it needs is not known.
+        Rate by the equation, BOP/s; None: a quantity that it needs is not known.
     measured : Estimate or None
-        BOP/s; None: not measured.
+        Measured rate, BOP/s; None: not measured.
     equation, pattern : str
-        How `design` follows, and what was measured.
+        Equation behind `design`, and pattern that was measured.
     """
 
     name: str
@@ -182,25 +182,25 @@ class ByDesign:
 
     @property
     def share(self) -> float | None:
-        """What was measured over what follows by design; None: one is not known."""
+        """Measured rate over the rate by design; None: one is not known."""
         if self.design is None or self.measured is None:
             return None
         return self.measured.median / self.design
 
 
 def by_design(machine: Machine) -> tuple[ByDesign, ...]:
-    """Return peak, ILP and SIMD ceiling of all cores, by Eqs. (4) and (8) and measured.
+    """Return the peak, ILP and SIMD ceilings of all cores, by Eqs. (4) and (8) and as measured.
 
     Parameters
     ----------
     machine : Machine
-        Measured.
+        A measured machine.
 
     Notes
     -----
-    Eq. (4) takes the ports that compute, and their lanes, from what is known of the
-    microarchitecture: it counts no addresses, as the paper's 6 BOPs per cycle (three ports of two
-    lanes) do not. The measured peak has them, in the same cycles.
+    Eq. (4) takes the compute ports and their lanes from the known microarchitecture. It counts
+    no address calculations, as the paper's 6 BOPs per cycle (three ports of two lanes) do not.
+    The measured peak includes them, in the same cycles.
     """
     all_cores = [c for c in machine.ceilings if c.resource == "bop" and c.threads == machine.cores]
     widest = max((bits for c in all_cores if (bits := _bits(c)) is not None), default=0)
@@ -226,7 +226,7 @@ def by_design(machine: Machine) -> tuple[ByDesign, ...]:
 
 
 def _designed(peak: float | None, scale: int | None) -> float | None:
-    """Return the peak itself for no scale; None: it is not known."""
+    """Return a ceiling by Eq. (8), or the peak itself without a scale; None: no peak is known."""
     if peak is None or scale is None:
         return peak
     ceiling = ceiling_bop_per_s(
@@ -239,7 +239,7 @@ def _designed(peak: float | None, scale: int | None) -> float | None:
 
 
 def _bits(ceiling: Ceiling) -> int | None:
-    """Return the width of the vectors that add; None: another ceiling, or scalar."""
+    """Return the width of the vectors that add, bits; None: another ceiling, or scalar."""
     kind, _, width = ceiling.name.partition(" ")
     return int(width.removesuffix("-bit")) if kind == "add" and width.endswith("-bit") else None
 

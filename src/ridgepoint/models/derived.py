@@ -1,7 +1,7 @@
-"""Machines that follow from others: several nodes, another link, one direction, the slowest.
+"""Machines derived from others: several nodes, another link, one direction, the slowest.
 
-To bound a demand, `ridgepoint.core.rates.Rates` changes what a machine gives. What is drawn, kept
-or shown by its name has ceilings of its own: these functions make it, and change no machine.
+To bound a demand, `ridgepoint.core.rates.Rates` changes a machine's capacities. A machine that is
+drawn, kept or shown by its name has ceilings of its own: these functions return a new one.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from ridgepoint.core.resources import RESOURCES, Direction
 
 
 def nodes_together(machine: Machine, nodes: int) -> Machine:
-    """Return a machine of several like nodes: so many times the cores and every ceiling.
+    """Return several like nodes as one machine, with the sum of their cores and rates.
 
     Parameters
     ----------
     machine : Machine
         One node.
     nodes : int
-        > 0.
+        Number of nodes, > 0.
 
     Notes
     -----
-    Of the network's ceilings the fastest stays, for all cores: a link carries no more for more
-    cores behind it.
+    Of the network's ceilings only the fastest stays, for all cores: a link is no faster for
+    more cores behind it.
     """
     if nodes < 1:
         raise ValueError(f"nodes must be > 0, got {nodes!r}")
@@ -72,7 +72,7 @@ def with_network(machine: Machine, bytes_per_s: float) -> Machine:
     ----------
     machine : Machine
     bytes_per_s : float
-        What a node's link carries each way; > 0.
+        Bandwidth of a node's link in each direction; > 0.
     """
     given = Ceiling(
         resource="network",
@@ -95,7 +95,7 @@ def machine_along(machine: Machine, work: str, direction: Direction | None) -> M
     work : str
         The work whose peak is kept: ``fp64``, ...
     direction : {"read", "write"} or None
-        Bytes at DRAM that the intensity is over; None: both together. How fast they move is the
+        Direction of the bytes at DRAM in the intensity; None: both together. Their rate is the
         machine's ``dram``.
     """
     moved = RESOURCES["dram" if direction is None else f"dram_{direction}"]
@@ -106,20 +106,20 @@ def machine_along(machine: Machine, work: str, direction: Direction | None) -> M
             kept[ceiling.key] = ceiling
         elif rate is not None:
             along = replace(ceiling, resource="dram", rate=rate, read_share=None, write_share=None)
-            # A pattern may have been measured, and published of one direction too.
+            # A pattern may have been measured, and also published for one direction.
             kept.setdefault(along.key, along)
     return replace(machine, ceilings=tuple(kept.values()))
 
 
 def slowest_machine(machines: dict[str, Machine], name: str) -> tuple[Machine, tuple[str, ...]]:
-    """Return the machine that bounds nodes which work in step, and the hosts whose ceilings it has.
+    """Return the machine that bounds nodes working in step, and the hosts with its ceilings.
 
     Parameters
     ----------
     machines : dict of str to Machine
-        By host.
+        Machines by host name.
     name : str
-        Of the result.
+        Name of the result.
     """
     chosen: dict[str, str] = {}
     for resource in RESOURCES:
@@ -134,7 +134,7 @@ def slowest_machine(machines: dict[str, Machine], name: str) -> tuple[Machine, t
         if rates:
             chosen[resource] = min(rates, key=lambda host: rates[host])
     hosts = tuple(dict.fromkeys(chosen.values())) or tuple(machines)[:1]
-    # Most resources slowest: its description stands for all.
+    # The host that is slowest for most resources: its description stands for all.
     counted = list(chosen.values())
     base = machines[max(hosts, key=counted.count)]
     ceilings = tuple(

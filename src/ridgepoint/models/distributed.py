@@ -1,4 +1,4 @@
-"""What bounds a distributed program: its nodes on the Ridgeline, and where its ranks' time goes."""
+"""Limits of a distributed program: its nodes on the Ridgeline, and its ranks' time."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ network or waiting; its rate is not known. ``ranks``: their work, which no ceili
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Division:
-    """Where the time of the slowest rank goes; the three add up to it.
+    """Division of the slowest rank's time; the three parts add up to it.
 
     Parameters
     ----------
     outside_s : float
-        Outside MPI, the mean over ranks: what it would take if all ranks had as much to do.
+        Mean time outside MPI over ranks: the time outside if all ranks had equal work.
     imbalance_s : float
-        By how much the rank that is outside MPI longest exceeds that mean.
+        Excess over that mean of the rank that is outside MPI longest.
     inside_s : float
-        What is left: the time inside MPI of a rank that nobody has to wait for.
+        The rest: the time inside MPI of a rank for which no other rank waits.
     """
 
     outside_s: float
@@ -47,19 +47,19 @@ class Division:
 
     @property
     def runtime_s(self) -> float:
-        """All of it."""
+        """Sum of the three parts."""
         return self.outside_s + self.imbalance_s + self.inside_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeBound:
-    """The least time that a node needs for what its ranks asked of it.
+    """The least time of a node for the demand of its ranks.
 
     Parameters
     ----------
     host : str
     bound : Bound or None
-        If all nodes were like it. None: the machine has no ceiling for anything of it.
+        Bound if all nodes were like it. None: the machine has no ceiling for its demand.
     """
 
     host: str
@@ -68,17 +68,17 @@ class NodeBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What bounds a distributed program, as far as the numbers say.
+    """The limit of a distributed program, as far as the numbers show it.
 
     Parameters
     ----------
     limit : Limit or None
-        None: they do not say.
+        The limit; None: the numbers do not show it.
     division : Division or None
         None: not timed, or MPI was not profiled.
     nodes : tuple of NodeBound
     network_s : float or None
-        What the network needs at least for the bytes of the node that moved most; None: not known.
+        Least time of the network for the bytes of the node that moved most; None: not known.
     """
 
     limit: Limit | None
@@ -88,14 +88,14 @@ class Verdict:
 
 
 def machine_for(measurement: Measurement, machine: Machine) -> Machine:
-    """Return what bounds a measurement: a machine, or as many of them as it had nodes."""
+    """Return the machine that bounds a measurement: one node, or all its nodes together."""
     if measurement.distributed is None:
         return machine
     return nodes_together(machine, len(measurement.distributed.nodes))
 
 
 def division(whole: Distributed) -> Division | None:
-    """Return where the time goes; None: it is not known."""
+    """Return the division of the slowest rank's time; None: it is not known."""
     outside = [rank.outside_mpi_s for rank in whole.ranks]
     known = [seconds for seconds in outside if seconds is not None]
     runtimes = [rank.runtime_s.median for rank in whole.ranks if rank.runtime_s is not None]
@@ -108,20 +108,20 @@ def division(whole: Distributed) -> Division | None:
 
 
 def judge(measurement: Measurement, machine: Machine, *, metric: Metric = "flop") -> Verdict:
-    """Return what bounds a distributed program.
+    """Return the limit of a distributed program.
 
     Parameters
     ----------
     measurement : Measurement
-        Of several ranks.
+        Measurement of several ranks.
     machine : Machine
-        All its nodes together (`nodes_together`).
+        All its nodes as one machine (`nodes_together`).
     metric : {"flop", "bop"}
 
     Raises
     ------
     ValueError
-        If it is of one program on one machine.
+        If the measurement is of one program on one machine.
     """
     whole = _of_ranks(measurement)
     nodes = tuple(_bounded(measurement, machine, metric))
@@ -157,7 +157,7 @@ def _limit(
 
 
 def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
-    """Return what bounds the ranks where most of the time is outside MPI."""
+    """Return the limit of ranks that spend most of the time outside MPI."""
     times: dict[str, float] = {}
     for node in nodes:
         for path, seconds in ({} if node.bound is None else node.bound.times_s).items():
@@ -172,14 +172,14 @@ def _limit_outside(split: Division, nodes: tuple[NodeBound, ...]) -> Limit:
 def why_no_ridgeline(
     measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
 ) -> str | None:
-    """Return why a distributed program has no place on the Ridgeline; None: it has.
+    """Return why a distributed program cannot be placed on the Ridgeline; None: it can.
 
     Parameters
     ----------
     measurement : Measurement
-        Of several ranks.
+        Measurement of several ranks.
     machine : Machine
-        All its nodes together (`nodes_together`).
+        All its nodes as one machine (`nodes_together`).
     metric : {"flop", "bop"}
     """
     needed = _needed(measurement, metric)
@@ -205,16 +205,16 @@ def nodes_on_ridgeline(
     Parameters
     ----------
     measurement : Measurement
-        Of several ranks.
+        Measurement of several ranks.
     machine : Machine
-        All its nodes together (`nodes_together`): the plane's intensities are the same, and the
-        amounts of each node are those that all would have if they were like it.
+        All its nodes as one machine (`nodes_together`): the plane's intensities are the same, and
+        each node's amounts are multiplied as if all nodes were like it.
     metric : {"flop", "bop"}
 
     Raises
     ------
     ValueError
-        If it has no place there (`why_no_ridgeline`).
+        If it cannot be placed there (`why_no_ridgeline`).
     """
     reason = why_no_ridgeline(measurement, machine, metric=metric)
     if reason is not None:
@@ -240,7 +240,7 @@ def nodes_on_ridgeline(
 
 
 def _needed(measurement: Measurement, metric: Metric) -> set[str]:
-    """Return the resources that all nodes together ask for, and of which each one's is known."""
+    """Return the resources that the nodes together ask for, with a known amount on every node."""
     demands = [_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes]
     names = {name for demand in demands for name in demand.amounts}
     if any("network" not in demand.amounts for demand in demands):
@@ -262,7 +262,7 @@ def _of_ranks(measurement: Measurement) -> Distributed:
 
 
 def _cores(measurement: Measurement, machine: Machine) -> float:
-    """Return the cores of all nodes together that were kept busy."""
+    """Return the number of busy cores of all nodes together."""
     if measurement.timed is None:
         ranks = len(_of_ranks(measurement).ranks)
         return float(min(ranks, machine.cores))
@@ -278,7 +278,7 @@ def _bounded(measurement: Measurement, machine: Machine, metric: Metric) -> Iter
 
 
 def _demand(measurement: Measurement, node: RankNode, metric: Metric) -> Demand:
-    """Return what the ranks of a node asked of it, as far as it is known."""
+    """Return the known demand of a node's ranks."""
     whole = _of_ranks(measurement)
     ranks = whole.on(node)
     counts = [rank.counts for rank in ranks if rank.counts is not None]

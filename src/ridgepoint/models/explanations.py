@@ -1,8 +1,8 @@
-"""What a program's time may be, in seconds each: what was seen, what is needed, what may wait.
+"""Explanations of a program's time in seconds: observed, least and most possible times.
 
-A roof says how long something takes at least. Where none comes near the time, other numbers say
-what may: time in the kernel and time spent waiting are measured; divisions need their unit; misses
-and additions that wait for each other take their number times a latency, at most.
+A roof gives the least time of something. Where none comes near the runtime, other numbers may
+explain it: time in the kernel and time spent waiting are measured; divisions need their unit;
+serial misses and dependent additions take at most their number times a latency.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ KERNEL, WAITING, START, DIVIDE, MISSES, WALKS, CHAINED = (
 Sense = Literal["took", "least", "most"]
 """Seconds that were seen; that are needed at the full rate; that are possible at most."""
 
-# Of the whole time, misses or additions that wait for each other explain it if they take this much:
-# what they take together with noise, and with a clock that is not the one of the ceilings.
+# Serial misses or dependent additions explain the whole time if they take this share of it:
+# the range covers noise, and a clock that differs from the ceilings' clock.
 _ONE_BY_ONE = (0.5, 1.6)
 # A core that waits for memory retires less than one instruction per cycle, one that waits for
 # arithmetic less than three.
@@ -46,17 +46,18 @@ _DIVIDES = ("div", "sqrt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Something that takes time.
+    """One cause that takes time.
 
     Parameters
     ----------
     code : str
         `KERNEL`, `WAITING`, `START`, `DIVIDE`, `MISSES`, `WALKS`, `CHAINED`; or a path of a bound.
     seconds : float
-        Of the runtime.
+        Part of the runtime, in seconds.
     share : float
-        The same over the runtime.
+        Part of the runtime, as a share.
     sense : {"took", "least", "most"}
+        Whether the time was observed, is a lower limit, or an upper limit.
     """
 
     code: str
@@ -67,21 +68,21 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """What explains a program's time.
+    """Explanations of a program's time.
 
     Parameters
     ----------
     runtime_s : float
     outside_s : float
-        Of these, time in the kernel, time spent waiting and, where samples tell it, time before
-        the main part began: no roof is about them.
+        Part of the runtime for which no roof holds: time in the kernel, time spent waiting and,
+        where samples show it, time before the main part began.
     cause : Explanation or None
-        What holds it back: it explains `NEAR` of the rest, or more. None: nothing that is known.
+        The main cause: it explains `NEAR` of the rest, or more. None: no known cause does.
     parts : tuple of Explanation
-        All that explains a share worth a line; largest first.
+        All explanations with a share that deserves a line; largest first.
     per_cycle : float or None
-        Instructions in each cycle of a core that the program kept busy outside of the kernel; None:
-        the clock is not known.
+        Instructions per cycle of a core that the program kept busy outside the kernel; None: the
+        clock is not known.
     """
 
     runtime_s: float
@@ -92,19 +93,19 @@ class Explained:
 
     @property
     def inside_s(self) -> float:
-        """The time that roofs are about."""
+        """The time to which roofs apply, in seconds."""
         return self.runtime_s - self.outside_s
 
     @property
     def outside(self) -> tuple[Explanation, ...]:
-        """The parts that no roof is about; empty: together they are not worth a sentence."""
+        """The parts to which no roof applies; empty: together they are too small to mention."""
         if self.outside_s < SAID_OUTSIDE * self.runtime_s:
             return ()
         return tuple(part for part in self.parts if part.code in {START, KERNEL, WAITING})
 
 
 def explain(subject: Subject) -> Explained | None:
-    """Return what explains the time of a program or a part of it; None: it was not timed.
+    """Return the explanation of the time of a program or a part; None: it was not timed.
 
     Parameters
     ----------
@@ -112,9 +113,10 @@ def explain(subject: Subject) -> Explained | None:
 
     Notes
     -----
-    What needs the most time at its full rate is the cause, if that is half of the time or more: a
-    bound is what is certain. Else a latency may be, which overestimates: it is believed if it comes
-    near the time and the core ends as few instructions per cycle as one that waits.
+    The cause is the path that needs the most time at its full rate, if that is half of the time
+    or more: a bound is certain. Otherwise a latency may be the cause. Latencies overestimate, so
+    one is believed if it comes near the time and the core retires as few instructions per cycle
+    as a waiting core does.
     """
     runtime_s = subject.runtime_s
     if not runtime_s or subject.placement.bound is None:
@@ -140,7 +142,7 @@ def explain(subject: Subject) -> Explained | None:
     parts = [
         part
         for part in (*outside, *roofs, *latencies)
-        # Latencies that overlap for certain say nothing.
+        # Latencies that certainly overlap explain nothing.
         if part.share >= NAMED and (part.sense != "most" or part.seconds <= most)
     ]
     return Explained(
@@ -153,25 +155,25 @@ def explain(subject: Subject) -> Explained | None:
 
 
 def _outside(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
-    """Yield the time before its main part, the time in the kernel, and the time spent waiting."""
+    """Yield the time before the main part, the time in the kernel, and the time spent waiting."""
     timed = subject.measurement.timed
     assert timed is not None
     busy = timed.cores_busy
     start_s = min(started_s(subject) or 0.0, runtime_s)
     if start_s:
         yield _seen(START, start_s, runtime_s)
-    # Nobody knows when the rest was: a part of it was before, too.
+    # When the rest occurred is unknown: a part of it was before the main part, too.
     after = 1 - start_s / runtime_s
     system_s = 0.0 if timed.system_s is None else timed.system_s.median
     if system_s:
-        # Spread over the cores that were busy meanwhile, as the rest of the CPU time is.
+        # Divided by the cores that were busy meanwhile, as the rest of the CPU time is.
         yield _seen(KERNEL, after * min(system_s / max(busy, 1.0), runtime_s), runtime_s)
     if busy < 1 - SNAP_CORES:
         yield _seen(WAITING, after * (1 - busy) * runtime_s, runtime_s)
 
 
 def started_s(subject: Subject) -> float | None:
-    """Return when the first of the functions began that take most of the time; None: not known."""
+    """Return when the first of the functions with most of the time began [s]; None: not known."""
     sampled = subject.measurement.sampled
     if sampled is None or not sampled.functions:
         return None
@@ -191,16 +193,16 @@ def _seen(code: str, seconds: float, runtime_s: float) -> Explanation:
 
 
 def _roofs(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
-    """Yield what each path needs: memory levels, the instructions' own pipes, their issue."""
+    """Yield the times of the paths: memory levels, the instructions' own pipes, their issue."""
     placement = subject.placement
     assert placement.bound is not None
     needs = {path: float(time) for path, time in placement.bound.times_s.items()}
     if placement.mix is not None and placement.mix.bound is not None:
         constraints = dict(placement.mix.bound.constraints_s)
         needs[DIVIDE] = constraints.pop(DIVIDER, 0.0)
-        # What is left of a mix that only divides is nothing.
+        # After removing the divisions, a mix that only divides needs no time.
         needs[COMPUTE] = max(constraints.values(), default=0.0)
-    # Where libraries choose others in a native run, the instructions were not those.
+    # Libraries may choose other code in a native run: then the instructions were different.
     is_same_code = not subject.doubted("avx2-path")
     if is_same_code and placement.issue.time_s is not None:
         needs[ISSUE] = placement.issue.time_s
@@ -210,7 +212,7 @@ def _roofs(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
 
 
 def _latencies(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
-    """Yield misses, their page walks, and additions, as if each waited for the one before."""
+    """Yield misses, their page walks, and additions, as if each waited for the previous one."""
     misses = waiting_s(subject) if "dram" in subject.memory_s else None
     chain = chain_s(subject.counts, subject.machine, subject.placement.cores)
     for code, seconds in ((MISSES, misses), (WALKS, walks_s(subject)), (CHAINED, chain)):
@@ -219,7 +221,7 @@ def _latencies(subject: Subject, runtime_s: float) -> Iterator[Explanation]:
 
 
 def chain_s(counts: Counts, machine: Machine, cores: float) -> float | None:
-    """Return the seconds that additions take if each waits for the one before; None: not known.
+    """Return the time of additions that each wait for the previous one [s]; None: not known.
 
     Parameters
     ----------
@@ -229,8 +231,8 @@ def chain_s(counts: Counts, machine: Machine, cores: float) -> float | None:
 
     Notes
     -----
-    Of additions and multiply-adds alone: what is summed, a product for instance, may be ready
-    before. Divisions and square roots take part too: what is added seldom waits for nothing.
+    Counts additions and multiply-adds alone: an operand, a product for instance, may be ready
+    before. Divisions and square roots count too: their results are usually waited for.
     """
     total = 0.0
     for kind in counts.flop:
@@ -244,16 +246,16 @@ def chain_s(counts: Counts, machine: Machine, cores: float) -> float | None:
 
 
 def _latency_s(machine: Machine, kind: FlopCount) -> float | None:
-    """Return the time of one operation that the next waits for; None: not known."""
+    """Return the time of one operation in a dependent chain [s]; None: not known."""
     name = f"{kind.operation} {CHAIN}"
     own = (c for c in machine.ceilings if (c.resource, c.name) == (kind.precision, name))
     return next((c.operation_s for c in own if c.operation_s is not None), None)
 
 
 def walks_s(subject: Subject) -> float | None:
-    """Return what misses at main memory take longer on small pages than on huge ones.
+    """Return the extra time of main-memory misses on small pages over huge ones [s].
 
-    As if each needed its page looked up, and waited for it. None: one of both is not known.
+    Assumes that each miss needs a page walk and waits for it. None: a latency is not known.
     """
     dram, line_bytes = subject.traffic("dram"), line_bytes_of(subject)
     chases = {
@@ -276,7 +278,7 @@ def _per_cycle(subject: Subject, inside_s: float) -> float | None:
 
 
 def _waits(subject: Subject, code: str, per_cycle: float | None) -> bool:
-    """Return whether so few instructions end per cycle as of a core that waits for this."""
+    """Return whether as few instructions retire per cycle as in a core that waits for this."""
     if per_cycle is None:
         return False
     counts = subject.counts
@@ -287,7 +289,7 @@ def _waits(subject: Subject, code: str, per_cycle: float | None) -> bool:
 
 
 def hot_function(subject: Subject) -> tuple[str, float] | None:
-    """Return the function that is worth a place of its own, and its share of the instructions.
+    """Return the function that deserves its own placement, and its share of the instructions.
 
     None where no function with a name does half of all, or one does everything.
     """

@@ -1,9 +1,8 @@
 """The least time of a program's own mix: its flop by the instructions that did them.
 
-A machine's roof is the most that any mix of instructions reaches, multiply-adds beside additions
-in vectors of the widest kind for instance. A program executes a mix of its own, and what bounds
-that follows from the pipes that its instructions need. The model of a core, and nothing more of
-it, is:
+A machine's roof is the most that any mix of instructions reaches, for instance multiply-adds with
+additions in vectors of the widest kind. A program executes a mix of its own, and its bound follows
+from the pipes that its instructions need. The model of a core contains only these assumptions:
 
 1. An instruction starts on one of the pipes that can execute it and keeps that pipe busy for one
    slot. Within a width, multiplications and multiply-adds can start on the same pipes M, additions
@@ -36,8 +35,8 @@ width, where that is known, or of its precision:
 
     best         T >= sum of  W / (most flop/s that any mix of the width reaches)
 
-The last is never below the machine's own roof, so that the bound of a mix never lies above it. For
-multiply-adds of one width the bound is their ceiling, and so it is for additions, products,
+The last term is never below the machine's own roof, so the bound of a mix never lies above it.
+For multiply-adds of one width the bound is their ceiling, and so it is for additions, products,
 divisions and roots.
 
 Assumption 1 holds for the cores whose pipes are published: Intel's since Haswell (multiply-adds and
@@ -98,7 +97,7 @@ _TILES = "amx"
 """The ceiling of products of tiles, whose registers are wider than any vector."""
 _WIDEST_VECTOR = 512
 
-# What reaches this share of a limit is at it: medians differ by a few per cent.
+# This share of a limit or more counts as reaching it: medians differ by a few per cent.
 _AT = 0.95
 _LEAST_NAMED = 0.01
 """Of the flop: below it what is not known of a kind changes no time."""
@@ -112,11 +111,11 @@ class MixBound:
     ----------
     constraints_s : mapping of str to float
         Seconds that each set of pipes needs: ``multiplies``, ``additions``, ``pipes`` (both
-        together), ``divider``; and ``best``, which knows no operations.
+        together), ``divider``; and ``best``, which ignores the kinds of operations.
     shares : mapping of str to mapping of Kind to float
-        For each of them, the share of these seconds that each kind takes.
+        For each constraint, the share of its seconds that each kind takes.
     unknown : tuple of str
-        What was not known, and therefore left out of all but ``best``.
+        Quantities that were not known, and were therefore left out of all but ``best``.
     """
 
     constraints_s: Mapping[str, float]
@@ -125,17 +124,17 @@ class MixBound:
 
     @property
     def time_s(self) -> float:
-        """The lower bound of the time."""
+        """The lower bound of the time, in seconds."""
         return max(self.constraints_s.values())
 
     @property
     def binding(self) -> str:
-        """The constraint that asks for the most time; of equals the first."""
+        """The constraint with the most time; of equal ones the first."""
         return max(self.constraints_s, key=lambda name: self.constraints_s[name])
 
 
 def mix_of(counts: Counts) -> Mix:
-    """Return the flop by kind: every one that was counted."""
+    """Return the counted flop of every kind."""
     mix: dict[Kind, float] = {}
     for flop_count in counts.flop:
         operation = flop_count.operation
@@ -153,7 +152,7 @@ def mix_bound(mix: Mix, machine: Machine, *, cores: float | None = None) -> MixB
     Parameters
     ----------
     mix : Mix
-        Flop by kind.
+        Flop by kind of instruction.
     machine : Machine
     cores : float or None
         Cores kept busy; None: all.
@@ -226,7 +225,7 @@ def _note(unknown: dict[str, float], what: str, flop: float) -> None:
 def rates_of(
     machine: Machine, precision: str, width_bits: int, *, cores: float | None
 ) -> dict[str, float]:
-    """Return the rates of the ceilings of one width, flop/s, by operation."""
+    """Return the rates of the ceilings of one precision and width, flop/s, by operation."""
     width = f" {width_bits}-bit" if width_bits else " scalar"
     named: dict[str, list[str]] = {}
     for ceiling in machine.ceilings:
@@ -245,16 +244,16 @@ def rates_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rates:
-    """What one width of one precision reaches, flop/s.
+    """Rates of one width of one precision, flop/s.
 
     Parameters
     ----------
     name : str
         Precision and width, for readers.
     by : mapping of str to float
-        By operation; empty: none of this width is known.
+        Rates by operation; empty: none of this width is known.
     most : float
-        Of the precision, by any width and mix.
+        Highest rate of the precision, with any width and mix.
     """
 
     name: str
@@ -274,7 +273,7 @@ class _Rates:
         )
 
     def serving(self, operation: str | None) -> Iterator[tuple[str, float]]:
-        """Yield each constraint that an operation counts for, with the rate in flop/s there."""
+        """Yield each constraint to which an operation contributes, with its flop/s there."""
         yield BEST, self.by["dot"] if operation == "dot" and "dot" in self.by else self._best
         if operation in _ALONE and operation in self.by:
             yield _ALONE[operation], self.by[operation]
@@ -284,7 +283,7 @@ class _Rates:
             yield PIPES, self._pipes * _PER_OPERATION.get(operation, 1.0)
 
     def gap(self, operation: str | None) -> str | None:
-        """Return what is not known of an operation's time, or None."""
+        """Return what is unknown about an operation's time, or None."""
         if not self.by:
             return f"the machine has no {self.name} ceilings by operation"
         if operation in {None, SINGLE}:
@@ -295,11 +294,11 @@ class _Rates:
 
     @property
     def _best(self) -> float:
-        """The most flop/s of any mix of this width."""
+        """The highest rate of any mix of this width, flop/s."""
         multiplied, pipes = self._multiplied, self._pipes
         if multiplied is None or pipes is None:
             return self.most
-        # Multiply-adds on every pipe that does them, and additions on the others.
+        # Multiply-adds on every pipe that supports them, and additions on the others.
         per_multiply = 2.0 if "fma" in self.by else 1.0
         beside = min(self.by["add"], pipes - multiplied)
         return min(max(per_multiply * multiplied + beside, *self.by.values()), self.most)
@@ -314,7 +313,7 @@ class _Rates:
 
     @property
     def _pipes(self) -> float | None:
-        """Additions and multiplications per second, together; None: not known."""
+        """Additions and multiplications together, per second; None: not known."""
         add, multiplied = self.by.get("add"), self._multiplied
         if add is None or multiplied is None:
             return None
@@ -325,7 +324,7 @@ class _Rates:
                 together = self.by[name] / flop_per_operation
                 if together < _AT * limit:
                     most = min(most, together)
-        # A mix does as many operations as it must have for its flop, whatever its ratio was.
+        # The number of operations for the flop of a mix is fixed, whatever the ratio was.
         reached = {name: flop for name, _, flop in _TOGETHER}
         least = [self.by[name] / flop for name, flop in reached.items() if name in self.by]
         return max(most, add, multiplied, *least)

@@ -1,8 +1,8 @@
-"""What bounds a program by what it executes: the roof of its own mix, and the rate of issue.
+"""Limits from a program's own instructions: the roof of its mix, and the rate of issue.
 
-The roofs of a machine are what the best instructions reach on it. These are what the program's own
-instructions can reach: its flop by the pipes that they need (`ridgepoint.models.mix`), and all of
-its instructions by how many of the easiest kind a core starts.
+The roofs of a machine are the rates of its best instructions. The roofs in this module are those of
+the program's own instructions: its flop by the pipes that they need (`ridgepoint.models.mix`), and
+all instructions by the number of the simplest kind that a core starts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ISSUE = "issue"
 
 COMPUTE = "compute"
 
-# The meter showed libraries another CPU than the native run does: the instructions may differ.
+# Under the meter, libraries saw another CPU than in the native run: instructions may differ.
 _OTHER_PATH = "avx2-path"
 
 
@@ -33,15 +33,15 @@ class MixPlace:
     Parameters
     ----------
     mix : Mix
-        Its flop by kind.
+        Its flop by kind of instruction.
     bound : MixBound or None
-        Of its flop alone; None: not known, and `unknown` says why.
+        Bound of its flop alone; None: not known, and `unknown` says why.
     whole : Bound or None
-        Of its flop with its own mix, and of its traffic.
+        Bound of its flop with its own mix, and of its traffic.
     efficiency : float or None
         The least time over the runtime's median; None: it was not timed.
     unknown : tuple of str
-        What is not known of the mix; the bound holds without it.
+        Unknown quantities of the mix; the bound holds without them.
     """
 
     mix: Mix
@@ -52,12 +52,12 @@ class MixPlace:
 
     @property
     def time_s(self) -> float | None:
-        """The least time with its own mix: of its flop, or of its traffic if that takes longer."""
+        """The least time with its own mix [s]: of its flop, or of its traffic if that is longer."""
         return None if self.whole is None else float(self.whole.time_s)
 
     @property
     def limiter(self) -> str | None:
-        """``compute``, or the memory level that takes so long."""
+        """``compute``, or the memory level that takes longest."""
         return None if self.whole is None else str(self.whole.limiter)
 
     @property
@@ -74,11 +74,11 @@ class IssuePlace:
     ----------
     instructions : int
     per_cycle : float or None
-        Instructions in each cycle of a busy core; None: not timed, or the clock is not known.
+        Instructions per cycle of a busy core; None: not timed, or the clock is not known.
     most_per_cycle : float or None
-        The most that a core was measured to start; None: not measured.
+        Highest measured instructions per cycle of a core; None: not measured.
     time_s : float or None
-        The least time for so many instructions; None: the machine has no such ceiling.
+        The least time for its instructions; None: the machine has no such ceiling.
     efficiency : float or None
         That time over the runtime's median.
     """
@@ -100,9 +100,9 @@ def place_mix(
     measurement : Measurement
     machine : Machine
     limit : Bound or None
-        By the machine's roofs; its times of memory hold here too.
+        Bound by the machine's roofs; its memory times hold here too.
     cores : float
-        Whose roofs apply.
+        Number of cores whose roofs apply.
 
     Returns
     -------
@@ -139,17 +139,18 @@ def place_issue(measurement: Measurement, machine: Machine, *, cores: float) -> 
     measurement : Measurement
     machine : Machine
     cores : float
-        Whose roofs apply.
+        Number of cores whose roofs apply.
 
     Notes
     -----
-    The clock is that of the machine's measurement; a program may have run at another one, by a
-    few per cent as a rule. CPU time holds the kernel's too, in which nothing is counted.
+    The clock is that of the machine's measurement; the program may have run at another one, which
+    usually differs by a few per cent. CPU time includes the kernel's, whose instructions are not
+    counted.
     """
     counts, timed = measurement.counted.counts, measurement.timed
     clock_hz = machine.host.frequency_hz
     per_cycle = None
-    # Only where it was timed on this machine, its clock is the machine's.
+    # The machine's clock only applies if the program was timed on this machine.
     is_here = measurement.context.cpu == machine.host.cpu
     if timed is not None and timed.runtime_s.median and timed.cores_busy and clock_hz and is_here:
         busy_s = timed.runtime_s.median * timed.cores_busy
@@ -177,7 +178,7 @@ def _efficiency(least: Bound, measurement: Measurement) -> float | None:
 
 
 def is_explained(mix: MixPlace | None, issue: IssuePlace) -> bool:
-    """Return whether what a program executes explains its time."""
+    """Return whether a program's own instructions explain its time."""
     reached = (None if mix is None else mix.efficiency, issue.efficiency)
     return any(share is not None and share >= NEAR for share in reached)
 

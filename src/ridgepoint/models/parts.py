@@ -1,4 +1,4 @@
-"""A region or a function as a measurement of its own, to be placed as a program is."""
+"""A region or a function as its own measurement, so that it can be placed as a program is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def part_alone(
     Parameters
     ----------
     measurement : Measurement
-        Of the whole program.
+        Measurement of the whole program.
     part : RegionCounts or FunctionCounts
     kind : {"region", "function"}
     timed : Timed or None
@@ -61,15 +61,15 @@ def region_alone(measurement: Measurement, region: RegionCounts) -> Measurement:
     Parameters
     ----------
     measurement : Measurement
-        Of the whole program.
+        Measurement of the whole program.
     region : RegionCounts
         One of its regions.
 
     Returns
     -------
     Measurement
-        What the region did, and its time: wall-clock time in which a thread was inside, and time
-        inside summed over threads. Not timed where the former is unknown.
+        Counts of the region, and its time: wall-clock time in which a thread was inside, and time
+        inside summed over threads. Not timed if the wall-clock time is unknown.
     """
     timed = next((part for part in measurement.timed_regions if part.name == region.name), None)
     return part_alone(
@@ -87,7 +87,7 @@ def region_alone(measurement: Measurement, region: RegionCounts) -> Measurement:
 def timed_functions(
     measurement: Measurement,
 ) -> Iterator[tuple[FunctionCounts | None, TimedFunction]]:
-    """Yield the functions that were timed, longest first; None: one that was not counted."""
+    """Yield the timed functions, longest first; counts are None for functions not counted."""
     if measurement.sampled is None:
         return
     counted = {(part.object, part.name): part for part in measurement.counted.functions}
@@ -103,7 +103,7 @@ def function_alone(
     Parameters
     ----------
     measurement : Measurement
-        Of the whole program.
+        Measurement of the whole program.
     function : FunctionCounts
         One of its functions.
     timed : TimedFunction
@@ -112,8 +112,8 @@ def function_alone(
     Returns
     -------
     Measurement
-        What the function did itself, its part of the program's runtime, and its CPU time. Not
-        timed where the former is not known to `CERTAIN`.
+        Counts of the function itself, its part of the program's runtime, and its CPU time. Not
+        timed if its runtime is not known to `CERTAIN`.
     """
     own = Timed(runtime_s=timed.runtime_s, cpu_s=Estimate([timed.cpu_s]))
     is_certain = timed.relative_error <= CERTAIN

@@ -1,4 +1,4 @@
-"""A program's place under a machine's roofs: what bounds it, and by how much."""
+"""A program's place under a machine's roofs: its limit, and how near it is."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class Placement(Presentable):
     cores : float
         Cores whose roofs apply: those that the program kept busy, or as asked.
     metric : {"flop", "bop"}
-        What its work is counted in: flop or BOP.
+        Unit of its work: flop or BOP.
     bound : Bound or None
         None: the machine has no ceiling for anything that the program asked for.
     mix : MixPlace or None
-        Its place under the roof of its own mix; None: it does no flop, or they are not its metric.
+        Its place under the roof of its own mix; None: it does no flop, or `metric` is BOP.
     issue : IssuePlace
         Its place under the rate at which cores start instructions.
     ends : tuple of Placement
-        With the least and with the most that the program may get of the caches, where that varies
-        with the machine's neighbours and was simulated.
+        Placements with the smallest and the largest caches that the program may get, where these
+        vary with the machine's neighbours and were simulated.
     cautions : tuple of Caution
-        The measurement's, those of the placement, and one for every region and every function
-        that stands above its own roof.
+        Cautions of the measurement and of the placement, and one for every region and function
+        above its own roof.
     """
 
     measurement: Measurement
@@ -95,13 +95,13 @@ class Placement(Presentable):
 
     @cached_property
     def performance_per_s(self) -> Estimate | None:
-        """W / T, flop/s or BOP/s; None: not timed, no such work, or it is not known."""
+        """W / T, flop/s or BOP/s; None: not timed, no such work, or the work is not known."""
         work, runtime = self.work, self.runtime_s
         return runtime.map(lambda seconds: work / seconds) if runtime and work else None
 
     @property
     def attainable_per_s(self) -> float | None:
-        """W over the bound's time, flop/s or BOP/s; None: there is no such work, or no bound."""
+        """W over the bound's time, flop/s or BOP/s; None: no such work, or no bound."""
         if self.bound is None or not self.bound.time_s or not self.work:
             return None
         return float(self.bound.attainable)
@@ -115,12 +115,12 @@ class Placement(Presentable):
 
     @property
     def efficiency_at_ends(self) -> tuple[float, float] | None:
-        """The least and the most with each share of the caches; None: hardly different."""
+        """The lowest and highest efficiency over the `ends`; None: they hardly differ."""
         return _range(self.efficiency, [end.efficiency for end in self.ends])
 
     @property
     def headline(self) -> str:
-        """What it says, in one line."""
+        """The result in one line."""
         of = f"of {quoted(self.measurement.command[0])}: "
         if self.bound is None:
             return f"{of}no ceiling is known for any resource that it uses"
@@ -144,7 +144,7 @@ class Placement(Presentable):
     def is_above_roof(self) -> bool:
         """Whether it is faster than its roof allows, beyond the noise of its runtime.
 
-        The time of a function comes from samples: by the long end of its interval.
+        For a function, whose time comes from samples, the long end of its interval counts.
         """
         if self.efficiency is None or self.runtime_s is None:
             return False
@@ -154,17 +154,17 @@ class Placement(Presentable):
 
     @property
     def intensity_flop_per_byte(self) -> float | None:
-        """The intensity, if work is counted in flop."""
+        """The intensity, if `metric` is flop."""
         return self.intensity if self.metric == "flop" else None
 
     @property
     def performance_flop_per_s(self) -> Estimate | None:
-        """The performance, if work is counted in flop."""
+        """The performance, if `metric` is flop."""
         return self.performance_per_s if self.metric == "flop" else None
 
     @property
     def attainable_flop_per_s(self) -> float | None:
-        """What is attainable, if work is counted in flop."""
+        """The attainable performance, if `metric` is flop."""
         return self.attainable_per_s if self.metric == "flop" else None
 
 
@@ -187,9 +187,9 @@ def cores_that_apply(cores_busy: float, machine_cores: int) -> float:
     Returns
     -------
     float
-        At least 1 (a program that waits is not excused by waiting), at most the machine's;
-        whole numbers where the difference is noise. Fractions are exact: capacity is concave
-        in the cores, so the average bounds the average.
+        At least 1 (waiting does not lower a program's roof), at most the machine's; whole numbers
+        where the difference is noise. Fractions are exact: capacity is concave in the cores, so
+        the average bounds the average.
     """
     nearest = round(cores_busy)
     cores = float(nearest) if abs(cores_busy - nearest) <= SNAP_CORES else cores_busy
@@ -204,14 +204,14 @@ def place_with(
     metric: Metric = "flop",
     parts: Sequence[PlacedPart] = (),
 ) -> Placement:
-    """Bound a measured program by a machine; its regions and functions are placed already.
+    """Bound a measured program by a machine, given the placements of its regions and functions.
 
     Parameters
     ----------
     measurement, machine, cores, metric
         As for `ridgepoint.models.analysis.place`.
     parts : sequence of (str, Placement)
-        Regions and functions whose time is known, of which cautions tell that are above a roof.
+        Regions and functions with known time; a caution reports those above a roof.
     """
     asked = measurement.asked
     if cores is None and asked is not None and asked.cores is not None:
@@ -263,9 +263,9 @@ def _cautions(placement: Placement, parts: Sequence[PlacedPart]) -> Iterator[Cau
 
 
 def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
-    """Return the measurement with the traffic on the least and on the most of the caches.
+    """Return the measurement with the traffic on the smallest and on the largest caches.
 
-    Empty where it does not vary, or was not simulated.
+    Empty if the caches do not vary, or were not simulated.
     """
     counted = measurement.counted
     return tuple(
@@ -277,7 +277,7 @@ def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
 
 
 def traffic_at_ends(measurement: Measurement, level: str) -> tuple[float, float] | None:
-    """Return the least and the most bytes at a level with each share of the caches.
+    """Return the least and the most bytes at a level over the possible caches.
 
     None: they hardly differ, or are not known.
     """
@@ -287,7 +287,7 @@ def traffic_at_ends(measurement: Measurement, level: str) -> tuple[float, float]
 
 
 def _range(own: float | None, others: Sequence[float | None]) -> tuple[float, float] | None:
-    """Return the least and the most of an amount; None: alike, one is not known, or no others."""
+    """Return the range of an amount; None: hardly different, one is unknown, or no others."""
     known = [amount for amount in (own, *others) if amount is not None]
     if not others or len(known) <= len(others) or max(known) <= min(known) * (1 + _ALIKE):
         return None
@@ -295,7 +295,7 @@ def _range(own: float | None, others: Sequence[float | None]) -> tuple[float, fl
 
 
 def _if_it_matters(placement: Placement, limit: Bound, efficiency: float) -> Iterator[Caution]:
-    """Yield a caution if another share of the caches would change the verdict."""
+    """Yield a caution if other caches within the range would change the verdict."""
     changed = [
         (end, other)
         for end, other in zip(placement.measurement.counted.ends, placement.ends, strict=True)

@@ -15,8 +15,8 @@ from ridgepoint.core.units import format_size, format_size_roughly
 from ridgepoint.models.thresholds import ABOVE_ROOF, FAR_BELOW, SNAP_CORES
 from ridgepoint.models.work import work_total
 
-# A scalar operation without a ceiling takes as long as so many flop of the widest vectors: of
-# fp32 a 512-bit FMA on two ports does 64.
+# A scalar operation without a ceiling takes as long as this many flop of the widest vectors: in
+# fp32, a 512-bit FMA on two ports does 64.
 _WIDEST = 64
 _MEASURE_BOPS = (
     "measure the machine again with 'ridgepoint machine', or bound the program by a published "
@@ -28,7 +28,7 @@ _SAME_SIZE = 1.02
 
 
 def elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
-    """Return a caution if a runtime of one machine stands under the roofs of another."""
+    """Return a caution if a runtime from one machine is placed under the roofs of another."""
     ran_on = measurement.context.cpu
     if measurement.timed is None or ran_on == machine.host.cpu:
         return []
@@ -43,7 +43,7 @@ def elsewhere(measurement: Measurement, machine: Machine) -> list[Caution]:
 
 
 def other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
-    """Return a caution if traffic of one machine's caches is bounded by another's roofs."""
+    """Return a caution if traffic from one machine's caches is bounded by another's roofs."""
     caches = _data(measurement.counted.caches)
     if machine.caches and measurement.distributed is None:  # a rank has its share of them
         return _differing(caches, _data(machine.caches), machine)
@@ -62,7 +62,7 @@ def other_caches(measurement: Measurement, machine: Machine) -> list[Caution]:
 def _differing(
     simulated: Sequence[Cache], owned: Sequence[Cache], machine: Machine
 ) -> list[Caution]:
-    """Return a caution if traffic is that of caches of other sizes than the machine's."""
+    """Return a caution if the simulated caches differ in size from the machine's."""
     sizes = {cache.level: cache.size_bytes for cache in owned}
     others = [
         f"{format_size_roughly(cache.size_bytes)} of L{cache.level}, not "
@@ -89,7 +89,7 @@ def _data(caches: Sequence[Cache]) -> list[Cache]:
 
 
 def left_out(asked: Demand, limit: Bound | None, machine: Machine) -> list[Caution]:
-    """Return a caution for work, and for memory traffic, that the machine has no ceiling for."""
+    """Return a caution for work and memory traffic for which the machine has no ceiling."""
     missing = asked.amounts if limit is None else limit.left_out
     work = 0.0 if limit is None else float(limit.known.amount("compute"))
     return [
@@ -132,7 +132,7 @@ def bops_unknown(counts: Counts) -> list[Caution]:
 
 
 def above(name: str, efficiency: float, limit: Bound) -> Caution:
-    """Return the caution for what is faster than its roof allows."""
+    """Return the caution for a part that is faster than its roof allows."""
     return Caution(
         "above-roof",
         f"{name} is {efficiency:.2f} times as fast as its roof ({limit.binding}) allows",
@@ -149,9 +149,9 @@ def judge(
     *,
     explained: bool,
 ) -> list[Caution]:
-    """Return the cautions that a point's height asks for.
+    """Return the cautions that follow from a point's distance to the roof.
 
-    Explained: what the program executes takes its time, however far the machine's roofs are.
+    `explained`: the program's own instructions explain its time, however far the roofs are.
     """
     cautions = []
     if efficiency > ABOVE_ROOF:

@@ -1,7 +1,7 @@
-"""Whether the run that was counted can have done what the timed runs did.
+"""Whether the counted run can have done the same work as the timed runs.
 
-Both are runs of one program, but what counts shows it another CPU and takes many times as long: a
-program that chooses its code by the CPU, or works until a time is over, does other work then.
+Both are runs of one program, but the meter shows it another CPU and takes many times as long: a
+program that chooses its code by the CPU, or works until a time limit, then does other work.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def by_instructions_per_cycle(measurement: Measurement, machine: Machine) -> Ite
     ----------
     measurement : Measurement
     machine : Machine
-        On which it was timed; where it is another one, or its clock is not known, nothing can be
-        said.
+        Machine on which it was timed; if it is another one, or its clock is not known, there is no
+        caution.
     """
     timed, clock_hz = measurement.timed, machine.host.frequency_hz
     elsewhere = measurement.context.cpu != machine.host.cpu
@@ -62,7 +62,7 @@ def by_instructions_per_cycle(measurement: Measurement, machine: Machine) -> Ite
         return
     instructions = measurement.counted.counts.instructions
     waited_s = _memory_s(measurement.counted)
-    calls = measurement.protocol is not None  # each time is that of many
+    calls = measurement.protocol is not None  # each time is the mean over many calls
     cpu_s, in_user_s = timed.cpu_s.median, user_s(timed)
     least_s = instructions / (MOST_PER_CYCLE * clock_hz)
     most_s = instructions / (LEAST_PER_CYCLE * clock_hz) + (waited_s or 0.0)
@@ -90,12 +90,12 @@ def _doubt(instructions: int, cpu_s: float, clock_hz: float, limit: str, remedy:
 
 
 def by_slowdown(counted: Counted, counted_s: float, timed: Timed) -> Iterator[Caution]:
-    """Yield a caution if counting was so fast that it cannot have done the same work.
+    """Yield a caution if counting was too fast to have done the same work.
 
     Parameters
     ----------
     counted : Counted
-        With simulated traffic; where there is none, nothing can be said.
+        Counts with simulated traffic; without it, there is no caution.
     counted_s : float
         CPU time in user mode of the run under the meter.
     timed : Timed
@@ -104,7 +104,7 @@ def by_slowdown(counted: Counted, counted_s: float, timed: Timed) -> Iterator[Ca
     native_s, waited_s = user_s(timed), _memory_s(counted)
     if waited_s is None or native_s < _LEAST_USER_S:
         return
-    # Waiting for memory takes no longer under a meter.
+    # Memory stalls take no longer under a meter.
     if counted_s < LEAST_SLOWDOWN * (native_s - waited_s):
         yield Caution(
             _CODE,
@@ -116,17 +116,17 @@ def by_slowdown(counted: Counted, counted_s: float, timed: Timed) -> Iterator[Ca
 
 
 def is_doubted(measurement: Measurement) -> bool:
-    """Return whether it is known already that the counted run did other work."""
+    """Return whether a caution already says that the counted run did other work."""
     return any(caution.code == _CODE for caution in measurement.all_cautions)
 
 
 def user_s(timed: Timed) -> float:
-    """Return the CPU time in user mode, as far as it is known apart: no other is counted."""
+    """Return the user-mode CPU time, or all CPU time if system time is unknown [s]."""
     system_s = 0.0 if timed.system_s is None else timed.system_s.median
     return max(timed.cpu_s.median - system_s, 0.0)
 
 
 def _memory_s(counted: Counted) -> float | None:
-    """Return what its reads from beyond the first cache take at most; None: not simulated."""
+    """Return the upper limit of the time of reads beyond L1 [s]; None: not simulated."""
     beyond = [part.read_bytes for part in counted.traffic if part.level != "l1"]
     return max(beyond) / _LINE_BYTES * ANSWERED_S if beyond and counted.caches else None

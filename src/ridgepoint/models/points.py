@@ -1,4 +1,4 @@
-"""Where a measured program and its parts lie on the plane of a roofline."""
+"""Positions of a measured program and its parts on the plane of a roofline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ridgepoint.models.work import hardly_any, work_total
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A program over its traffic at one memory level.
+    """A program's position by its traffic at one memory level.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Point:
     performance : float
         Median, flop/s (or BOP/s).
     low, high : float
-        Quartiles of the performance; of a function, whose time comes from samples, the ends of
+        Quartiles of the performance; for a function, whose time comes from samples, the ends of
         its 95 % interval.
     """
 
@@ -36,15 +36,15 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartPoint:
-    """A part of a program: over its traffic at DRAM or, above its roof, at the level of that.
+    """A part's position by its traffic at DRAM or, above its roof, at the level of that roof.
 
     Parameters
     ----------
     point : Point
-        Of a part of unknown time: its intensity, and the performance that it cannot pass.
+        If the part's time is unknown: its intensity, and the performance that it cannot exceed.
     is_timed : bool
     roof : float or None
-        Of a part that is above its roof, what that allows, flop/s; None: it is not above it.
+        Performance that the roof allows, flop/s, if the part is above it; None: it is not.
     """
 
     point: Point
@@ -53,7 +53,7 @@ class PartPoint:
 
 
 def says_nothing(analysis: Analysis) -> bool:
-    """Return whether a roofline of what the work is counted in says nothing of a program."""
+    """Return whether a roofline of this metric tells nothing about a program."""
     return hardly_any(analysis.measurement.counted.counts, analysis.metric)
 
 
@@ -80,7 +80,7 @@ def points_of(analysis: Analysis) -> tuple[Point, ...]:
 
 
 def limit_of(analysis: Analysis) -> tuple[float, float] | None:
-    """Return a program's intensity at DRAM and what its limit allows; None: one is unknown."""
+    """Return a program's intensity at DRAM and its attainable performance; None: one is unknown."""
     placement = analysis.placement
     if placement is None or placement.bound is None or says_nothing(analysis):
         return None
@@ -90,7 +90,7 @@ def limit_of(analysis: Analysis) -> tuple[float, float] | None:
 
 
 def part_point(part: Analysis) -> PartPoint | None:
-    """Return where a part of a program lies; None: neither its time nor its limit is known."""
+    """Return the position of a program's part; None: neither its time nor its limit is known."""
     placement = part.placement
     points = {point.level: point for point in points_of(part)}
     level = _level_passed(part, points)
@@ -103,7 +103,7 @@ def part_point(part: Analysis) -> PartPoint | None:
         return PartPoint(point=point, is_timed=False)
     point, performance = points[level], placement.performance_per_s
     if performance is not None and performance.interval is not None:
-        # Of the time of a function there are no quartiles.
+        # The time of a function has no quartiles.
         point = replace(point, low=performance.interval[0], high=performance.interval[1])
     is_above = placement.is_above_roof
     return PartPoint(
@@ -112,7 +112,7 @@ def part_point(part: Analysis) -> PartPoint | None:
 
 
 def _level_passed(part: Analysis, levels: Container[str]) -> str:
-    """Return the level whose roof a part is above, if it has a point there; else DRAM."""
+    """Return the level whose roof a part exceeds, if it has a point there; else DRAM."""
     placement = part.placement
     if placement is None or placement.bound is None or not placement.is_above_roof:
         return "dram"

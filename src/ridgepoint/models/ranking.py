@@ -1,4 +1,4 @@
-"""Which cautions could change a verdict: these are told in full, the others in one line."""
+"""Which cautions could change a verdict: they are shown in full, the others in one line."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.thresholds import FAR_BELOW, LEAST_CHANGE, POOR_TIME
 
-# The 95 % interval of a ceiling reaches over what these are about.
+# The 95 % interval of a ceiling already covers the effects of these.
 _WITHIN_THE_INTERVAL = frozenset({"disturbed", "noisy", "unstable"})
-# A disturbance cannot have cost a ceiling more than the ceiling lacks of its theory.
+# A disturbance cannot have lowered a ceiling by more than its distance to the theoretical rate.
 _HELD_UP = frozenset({"shared-core"})
 
 
 def matters(caution: Caution, placement: Placement | None) -> bool:
-    """Return whether a caution could change what bounds a program, or how near it is.
+    """Return whether a caution could change a program's limit, or how near it is to the limit.
 
     Parameters
     ----------
     caution : Caution
     placement : Placement or None
-        Of the program; None: nothing bounds it.
+        Placement of the program; None: nothing bounds it.
 
     Returns
     -------
     bool
-        True where the caution does not say how far a number may be off.
+        True if the caution does not state how far a number may be off.
 
     Notes
     -----
-    The time of the path that a caution is about is changed by its effect, both ways. It matters
-    if the efficiency moves by `LEAST_CHANGE` of the roof, or if another path has the longest time
-    then; the latter not where the program is so far below every roof that none explains its time.
-    A runtime that may be off by a quarter always matters.
+    The time of the path that a caution concerns is changed by its effect, both up and down. It
+    matters if the efficiency then changes by `LEAST_CHANGE` of the roof, or if another path then
+    has the longest time; the latter does not count if the program is so far below every roof that
+    none explains its time. A runtime that may be off by a quarter always matters.
     """
     effect = caution.effect
     if effect is None or (caution.on == "time" and effect >= POOR_TIME):
@@ -50,7 +50,7 @@ def matters(caution: Caution, placement: Placement | None) -> bool:
             path: time * factor if caution.on in {None, path} else time
             for path, time in before.items()
         }
-        # A runtime that is longer comes to the same as paths that are shorter.
+        # A longer runtime is equivalent to shorter paths.
         moved = factor if caution.on == "time" else max(after.values()) / bound_s
         if efficiency is not None and abs(moved - 1) * efficiency >= LEAST_CHANGE:
             return True
@@ -61,7 +61,7 @@ def matters(caution: Caution, placement: Placement | None) -> bool:
 
 
 def cautions_that_matter(machine: Machine) -> dict[tuple[str, str, int, str | None], set[Caution]]:
-    """Return the cautions of ceilings that could change a verdict, by the ceiling's key.
+    """Return the ceilings' cautions that could change a verdict, by the ceiling's key.
 
     Parameters
     ----------
@@ -70,10 +70,10 @@ def cautions_that_matter(machine: Machine) -> dict[tuple[str, str, int, str | No
     Returns
     -------
     dict
-        Of ceilings that bound programs: the fastest for a resource, or a direction of it, at a
-        number of threads. A caution of theirs matters unless their 95 % interval, or what theory
-        says, keeps them within `LEAST_CHANGE` of their median. Ceilings that could not be
-        measured keep all of theirs.
+        Cautions of ceilings that bound programs: the fastest for a resource, or a direction of
+        it, at a number of threads. They matter unless the 95 % interval or the theoretical rate
+        keeps the ceiling within `LEAST_CHANGE` of its median. For ceilings that could not be
+        measured, all cautions matter.
     """
     binding = _binding(machine)
     doubts = {}
@@ -95,7 +95,7 @@ def _binding(machine: Machine) -> set[tuple[str, str, int, str | None]]:
 
 
 def _is_large(caution: Caution, ceiling: Ceiling) -> bool:
-    """Return whether a ceiling may be off by so much that it matters, or by nobody knows what."""
+    """Return whether a caution's effect on a ceiling is large enough to matter, or unknown."""
     effect, rate = caution.effect, ceiling.rate
     assert rate is not None
     if effect is None and caution.code in _WITHIN_THE_INTERVAL:

@@ -30,7 +30,7 @@ class Roof:
     resource : str
         ``fp64``, ... for a horizontal roof; ``dram``, ``l1_read``, ... for a diagonal one.
     rate : float
-        flop/s (or BOP/s), or byte/s.
+        Height or slope: flop/s (or BOP/s), or byte/s.
     """
 
     resource: str
@@ -38,7 +38,7 @@ class Roof:
 
     @property
     def is_compute(self) -> bool:
-        """Whether it bounds performance alike at every intensity."""
+        """Whether it bounds performance equally at every intensity."""
         return RESOURCES[self.resource].path == "compute"
 
 
@@ -52,7 +52,7 @@ class Roofline(Presentable):
     work : str
         ``fp64``, ``fp32``, ..., or ``bop``.
     cores : float or None
-        Cores kept busy; None: all.
+        Number of busy cores; None: all.
     direction : {"read", "write"} or None
         None: intensity is W / (Q_r + Q_w). ``read``: W / Q_r against the read bandwidth;
         ``write``: W / Q_w against the write bandwidth.
@@ -76,7 +76,7 @@ class Roofline(Presentable):
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """Description in one line."""
         roofs = [RESOURCES[roof.resource].shown_rate(roof.rate) for roof in self.roofs]
         return f"of {quoted(self.machine.name)}: {', '.join(roofs)}"
 
@@ -118,7 +118,7 @@ class Roofline(Presentable):
         Parameters
         ----------
         intensity : array_like, shape (...,)
-            flop/byte of that level, in this roofline's direction; > 0, infinite: nothing moves.
+            flop/byte of that level, in this roofline's direction; > 0; infinite: no bytes.
         level : str
 
         Returns
@@ -142,7 +142,7 @@ class DCRoofline:
     ceiling : str or None
         Name of a ceiling of `work` to stand for the peak, such as ``ILP``; None: the best.
     cores : float or None
-        That are used; None: all.
+        Number of busy cores; None: all.
 
     Raises
     ------
@@ -177,7 +177,7 @@ class DCRoofline:
 
     @property
     def rates(self) -> Rates:
-        """What bounds."""
+        """The rates that bound."""
         patterns = {} if self.ceiling is None else {self.work: (self.ceiling,)}
         return Rates(machine=self.machine, cores=self.cores, patterns=patterns)
 
@@ -188,7 +188,7 @@ class DCRoofline:
 
     @property
     def ridge(self) -> float:
-        """The intensity from which on calculation is the bottleneck, BOP/byte."""
+        """The intensity above which calculation is the bottleneck, BOP/byte."""
         return float(ridge(self.rates, self.work))
 
     def attainable(self, intensity: npt.ArrayLike) -> Amount:
@@ -196,7 +196,7 @@ class DCRoofline:
         return bound(_demand(self.work, "dram", intensity), self.rates).attainable
 
     def bottleneck(self, intensity: npt.ArrayLike) -> Bottleneck | npt.NDArray[np.str_]:
-        """Return what bounds programs of these intensities, BOP/byte; calculation of equals."""
+        """Return what bounds programs of these intensities, BOP/byte; calculation in a tie."""
         limiter = bound(_demand(self.work, "dram", intensity), self.rates).limiter
         if isinstance(limiter, str):
             return _BOTTLENECKS[limiter]
@@ -213,14 +213,14 @@ class DCRoofline:
         Returns
         -------
         float or ndarray
-            byte/s: what a machine of unknown bandwidth must stay below for memory access to be
-            the bottleneck.
+            byte/s: upper limit of the bandwidth of a machine on which memory access is the
+            bottleneck.
         """
         return plain(self.peak / positive("intensity", intensity))
 
 
 def _demand(work: str, resource: str, intensity: npt.ArrayLike) -> Demand:
-    """Return what asks for work and bytes at an intensity: for no bytes where it is infinite."""
+    """Return a demand with this intensity; it has no bytes where the intensity is infinite."""
     per_byte = np.asarray(intensity, dtype=np.float64)
     if not (per_byte > 0).all():
         raise ValueError(f"intensity must be > 0, got {intensity!r}")

@@ -1,4 +1,4 @@
-"""Which roofs of a machine a picture of it shows, and where they meet."""
+"""The roofs of a machine that a picture shows, and their ridge points."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ridgepoint.models.placement import Placement
 
 Role = Literal["outer", "own", "lower", "beside"]
 
-# Two ceilings nearer than this are one line to the eye.
+# Two ceilings closer than this factor look like one line.
 _APART = 1.3
 _MOST_LOWER = 3
 _MOST_OWN = 3
-# Two bounds nearer than this are the same, but for noise.
+# Two bounds closer than this factor are equal up to noise.
 _SAME = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRoof:
-    """A roof of a machine with some of its cores busy.
+    """A roof of a machine with a number of busy cores.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class ShownRoof:
     rate : float
         flop/s or byte/s.
     cores : float
-        Cores that it is the roof of.
+        Number of cores that the roof is for.
     ridge : float
-        Intensity in flop/byte at which it meets the other roofs of so many cores: where a peak
-        begins (0 without a bandwidth) and a bandwidth ends (infinite without a peak).
+        Intensity in flop/byte at which it meets the other roofs of this number of cores: where a
+        peak begins (0 without a bandwidth) and a bandwidth ends (infinite without a peak).
     pattern : str
-        Name of the ceiling that it is; empty of a program's own mix.
+        Name of its ceiling; empty for a program's own mix.
     program : int or None
-        Of a program's own mix: which of the programs it is.
+        Number of the program whose own mix it is; None: a roof of the machine.
     """
 
     resource: str
@@ -59,13 +59,13 @@ class ShownRoof:
 
     @property
     def is_peak(self) -> bool:
-        """Whether it bounds performance alike at every intensity."""
+        """Whether it bounds performance equally at every intensity."""
         return RESOURCES[self.resource].path == COMPUTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RidgePoint:
-    """Where a bandwidth meets a peak.
+    """The point where a bandwidth meets a peak.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def known_precisions(machine: Machine) -> list[str]:
 
 
 def ceilings_of_any_work(machine: Machine, resource: str) -> list[Ceiling]:
-    """Return the ceilings of a resource that bound more than divisions and chains."""
+    """Return the ceilings of a resource that bound more than divisions and dependent chains."""
     return [ceiling for ceiling in _rated(machine, resource) if not ceiling.bounds_some_work_alone]
 
 
@@ -106,11 +106,11 @@ def shown_roofs(
     ----------
     machine : Machine
     precisions : sequence of str
-        Whose peaks are shown; known to the machine.
+        Precisions whose peaks are shown; known to the machine.
     cores : float
         Cores of the outer roofs.
     beside : sequence of float
-        Core counts whose peaks and DRAM bandwidth are shown beside them.
+        Core counts whose peaks and DRAM bandwidth are shown beside the outer ones.
     """
     levels = known_levels(machine)
     counts = np.array([cores, *beside])
@@ -145,14 +145,14 @@ def shown_roofs(
 def with_own_roofs(
     roofs: Sequence[ShownRoof], placements: Mapping[int, Placement]
 ) -> tuple[ShownRoof, ...]:
-    """Return roofs with those of programs' own mixes, where these are well below the machine's.
+    """Return roofs, with those of programs' own mixes that are well below the machine's.
 
     Parameters
     ----------
     roofs : sequence of ShownRoof
-        A lower ceiling next to one of the new roofs makes way for it.
+        Roofs of the machine. A lower ceiling near a new roof is removed.
     placements : mapping of int to Placement
-        Of programs, by their numbers.
+        Placements of programs, by the programs' numbers.
     """
     slopes = [roof.rate for roof in roofs if roof.role == "outer" and not roof.is_peak]
     own = []
@@ -232,7 +232,7 @@ def _rated(machine: Machine, resource: str) -> list[Ceiling]:
 
 
 def _pattern(machine: Machine, resource: str, cores: float) -> str:
-    """Return which pattern reached a roof, with the measured threads nearest to the cores."""
+    """Return the pattern that reached a roof, with the measured threads nearest to the cores."""
     threads = sorted({ceiling.threads for ceiling in _rated(machine, resource)})
     nearest = min(threads, key=lambda count: abs(count - cores))
     best = machine.best(resource, threads=nearest)
@@ -243,7 +243,7 @@ def _pattern(machine: Machine, resource: str, cores: float) -> str:
 def _lower_ceilings(
     machine: Machine, precision: str, cores: float, drawn: Sequence[float]
 ) -> list[tuple[str, float]]:
-    """Return patterns of a precision, well below its peak and apart from what is drawn."""
+    """Return patterns of a precision, well below its peak and apart from the roofs drawn."""
     rates = {
         name: float(machine.rate(precision, cores=cores, patterns=(name,)))
         for name in {ceiling.name for ceiling in ceilings_of_any_work(machine, precision)}
@@ -254,7 +254,7 @@ def _lower_ceilings(
         if rate < peak and all(_are_apart(rate, other) for other in kept):
             kept.append(rate)
             lower.append((name, rate))
-    # The lowest ceiling says what untuned code can hope for: it stays when others must go.
+    # The lowest ceiling shows what untuned code can reach: it stays when others must go.
     return lower if len(lower) <= _MOST_LOWER else [*lower[: _MOST_LOWER - 1], lower[-1]]
 
 

@@ -1,4 +1,4 @@
-"""The time in a function and in what it calls, from the time in each function itself."""
+"""The time in a function and its callees, from the time in each function itself."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from ridgepoint.core.counts import FunctionCounts
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.timed import Sampled, Timed
 
-# What is called from elsewhere too has a part of its time elsewhere: which part is not known for
-# certain, unless it is next to none.
+# A function called from elsewhere too spends part of its time elsewhere: how much is not known
+# for certain, unless it is almost nothing.
 _ALL = 0.99
 
 
 def time_within(
     sampled: Sampled, selected: Sequence[FunctionCounts], every: Sequence[FunctionCounts]
 ) -> Timed | None:
-    """Return how long a program was in a function and in what it calls.
+    """Return the time that a program spent in a function and its callees.
 
     Parameters
     ----------
     sampled : Sampled
-        Of the whole program.
+        Samples of the whole program.
     selected : sequence of FunctionCounts
-        What was executed within.
+        Functions executed within it, with the counts of that part.
     every : sequence of FunctionCounts
-        What was executed in all.
+        Functions executed in the whole program, with all counts.
 
     Returns
     -------
     Timed or None
-        User time; None: no sample was within.
+        User time; None: no sample was within it.
 
     Notes
     -----
-    Each function's time is divided as its instructions are: of `memcpy`, a third of whose
-    instructions were executed within, it is a third. The interval takes all or none of it.
+    Each function's time is divided in proportion to its instructions: if a third of `memcpy`'s
+    instructions were executed within, so is a third of its time. The interval covers all or none.
     """
     totals = {(function.object, function.name): function.counts.instructions for function in every}
     within = {

@@ -1,4 +1,4 @@
-"""What a measurement comes to in one line: how long it took, what bounds it, how near it is."""
+"""A measurement summarised in one line: its time, its limit, and how near it is."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ridgepoint.models.work import Metric
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A measured program in a list of such.
+    """A measured program as a row of a list.
 
     Parameters
     ----------
     runtime_s : float or None
         Median; None: it was only counted.
     metric : {"flop", "bop"}
-        What its work is counted in.
+        Unit of its work.
     work_by_resource : dict of str to float
-        Of its demand, the work that is bounded.
+        Bounded work of its demand.
     binding : str or None
-        What bounds it, as in `ridgepoint.core.bound.Bound`; None: not known.
+        Its limit, as in `ridgepoint.core.bound.Bound`; None: not known.
     efficiency : float or None
         The bound's time over the runtime.
     selected : str or None
         The region or function that was counted alone.
     options : tuple of str
-        What was asked for when it was measured.
+        Options given when it was measured.
     """
 
     runtime_s: float | None
@@ -44,13 +44,13 @@ class Summary:
 
 
 def summary_of(measurement: Measurement | Timing, machine: Machine | None) -> Summary:
-    """Return what a measurement comes to.
+    """Return the summary of a measurement.
 
     Parameters
     ----------
     measurement : Measurement or Timing
     machine : Machine or None
-        One node of what it ran on; None: nothing bounds it.
+        One node of the machine on which it ran; None: nothing bounds it.
     """
     if isinstance(measurement, Timing):
         return Summary(runtime_s=measurement.timed.runtime_s.median, work_by_resource={})

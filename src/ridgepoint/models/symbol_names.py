@@ -1,4 +1,4 @@
-"""Which symbols a name stands for: a function, and the copies of it that compilers make."""
+"""Symbols that a name stands for: a function, and the copies of it that compilers make."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 import warnings
 from functools import cache
 
-# What GCC and LLVM put behind the name of a function of which they make another: a copy for some
-# arguments, a part, the seldom half, the body of a parallel region; as in `native/pattern.c`.
+# Suffixes that GCC and LLVM add when they make another function: a copy for some arguments, a
+# part, the rarely executed half, the body of a parallel region; as in `native/pattern.c`.
 _MADE = re.compile(
     r"(?<=.)\.(?:(?:constprop|isra|part|lto_priv|llvm|clone|_omp_fn|_omp_cpyfn|specialized)\.[0-9]"
     r"|(?:cold|localalias|omp_outlined|omp_outlined_debug__)(?:\.|$)).*",
@@ -19,7 +19,7 @@ _PARALLEL = re.compile(r"\.(_omp_fn|omp_outlined)\b")
 
 
 def original_name(symbol: str) -> str:
-    """Return the name of the function that a compiler made a symbol from; else the symbol itself.
+    """Return the name of the function from which a compiler made a symbol, or the symbol itself.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def original_name(symbol: str) -> str:
 
 
 def is_cold_part(symbol: str) -> bool:
-    """Return whether a symbol is the seldom half of a function, which nobody calls."""
+    """Return whether a symbol is the rarely executed half of a function, which nothing calls."""
     return _COLD.search(symbol) is not None
 
 
@@ -46,16 +46,16 @@ def is_parallel_body(symbol: str) -> bool:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     with warnings.catch_warnings():
-        # Of what may come to mean a set of sets.
+        # On syntax that may come to mean a set of sets.
         warnings.simplefilter("ignore", FutureWarning)
         return re.compile(pattern, re.DOTALL)
 
 
 def why_no_pattern(pattern: str) -> str | None:
-    r"""Return why a text is no name or expression that the engine knows, or None.
+    r"""Return why a text is not a name or expression that the engine accepts, or None.
 
-    It knows literal characters, ``.``, ``[...]``, ``(...)``, ``|``, ``*``, ``+``, ``?`` and ``\``
-    before what is no letter or digit.
+    It accepts literal characters, ``.``, ``[...]``, ``(...)``, ``|``, ``*``, ``+``, ``?``, and
+    ``\`` before a character that is not a letter or digit.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def selects(pattern: str, symbol: str) -> bool:
     Parameters
     ----------
     pattern : str
-        As of ``--function``.
+        Pattern as given to ``--function``.
     symbol : str
-        As it reads in C++.
+        Symbol, demangled as C++ writes it.
     """
     names = {symbol, original_name(symbol)}
     if pattern in names:

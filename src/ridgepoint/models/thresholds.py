@@ -1,7 +1,7 @@
 """The shares and factors on which verdicts, cautions and advice turn, each with its reason.
 
-A reader who asks why a sentence stands here and not there finds the number in this module. What
-only one function needs, because of how that function works, stays beside it.
+A reader who asks why a sentence is given in one case and not in another finds the number here.
+Numbers that only one function needs, because of how it works, are beside it.
 """
 
 # --- a program and its roofs ----------------------------------------------------------------------

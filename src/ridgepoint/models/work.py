@@ -1,4 +1,4 @@
-"""What a program's work is counted in: floating-point or basic operations, never both."""
+"""The unit of a program's work: floating-point or basic operations, never both."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Metric = Literal["flop", "bop"]
 
 WORK_UNITS: Mapping[Metric, str] = {"flop": "flop", "bop": "BOP"}
 
-# Start-up code does a few flop of every kind; below this share a precision is not "used".
+# Start-up code does a few flop of every kind; below this share a precision is unused.
 _USED_SHARE = 0.01
 
 BopSource = Literal["refined", "eq3"]
 """How basic operations were counted: from what every instruction does, or by Eq. (3)."""
 
 # A loop that computes does one floating-point operation in ten basic ones, indices and conditions
-# included. Of a program that does one in twenty, they are not what takes the time.
+# included. In a program that does one in twenty, they do not determine the time.
 _SIDE_MATTER = 0.05
 
-# Of all instructions. Start-up, formatting and hashing do a few flop in any program; a loop
+# Share of all instructions. Start-up, formatting and hashing do a few flop in any program; a loop
 # that computes does one in ten instructions.
 _HARDLY_ANY = 1e-4
 
 
 def bop_source(counts: Counts) -> BopSource | None:
-    """Return how basic operations are counted best; None: they are not known.
+    """Return which count of basic operations is best; None: none is known.
 
-    Eq. (3) says nothing where it is negative, as of code that mostly calls and returns.
+    Eq. (3) is meaningless where it is negative, as for code that mostly calls and returns.
     """
     if counts.basic_operations is not None:
         return "refined"
@@ -43,13 +43,13 @@ def bop_source(counts: Counts) -> BopSource | None:
 
 
 def flop_share(counts: Counts) -> float | None:
-    """Return the flop over all basic operations; None: these are not known, or there are none."""
+    """Return the flop over all basic operations; None: these are unknown, or there are none."""
     total = work_total(counts, "bop")
     return counts.work_flop / total if total else None
 
 
 def yardstick(counts: Counts, *, knows_bop: bool) -> Metric:
-    """Return what a program's work is to be counted in, by what it does.
+    """Return the unit in which to count a program's work, by its operations.
 
     Parameters
     ----------
@@ -60,20 +60,20 @@ def yardstick(counts: Counts, *, knows_bop: bool) -> Metric:
     Returns
     -------
     {"flop", "bop"}
-        BOP where less than a twentieth of its basic operations are flop.
+        "bop" if less than a twentieth of its basic operations are flop.
     """
     share = flop_share(counts)
     return "bop" if knows_bop and share is not None and share < _SIDE_MATTER else "flop"
 
 
 def yardstick_on(machine: Machine | None, measurement: Measurement) -> Metric:
-    """Return what a program's work is to be counted in on a machine; None: it is not known yet."""
+    """Return the unit in which to count a program's work on a machine; None: not yet known."""
     knows_bop = machine is not None and machine.knows("bop")
     return yardstick(measurement.counted.counts, knows_bop=knows_bop)
 
 
 def work_by_resource(counts: Counts, metric: Metric) -> dict[str, int]:
-    """Return the work by resource, those alone that occur; empty for BOP: or they are not known."""
+    """Return the non-zero work by resource; empty if the BOP are unknown."""
     if metric == "flop":
         return counts.work
     work = work_total(counts, metric)
@@ -81,7 +81,7 @@ def work_by_resource(counts: Counts, metric: Metric) -> dict[str, int]:
 
 
 def work_total(counts: Counts, metric: Metric) -> int | None:
-    """Return the work in all; None: it is not known."""
+    """Return the total work; None: it is not known."""
     if metric == "flop":
         return counts.work_flop
     source = bop_source(counts)
@@ -91,13 +91,13 @@ def work_total(counts: Counts, metric: Metric) -> int | None:
 
 
 def hardly_any(counts: Counts, metric: Metric = "flop") -> bool:
-    """Return whether the work is so little, none or unknown that a roofline says nothing of it."""
+    """Return whether the work is too little, or unknown, for a roofline to be meaningful."""
     work = work_total(counts, metric)
     return not work or work < _HARDLY_ANY * counts.instructions
 
 
 def demand_of(measurement: Measurement, metric: Metric) -> Demand:
-    """Return what is known of what a program asked for, its work in one metric."""
+    """Return the known demand of a program, its work in one metric."""
     asked = measurement.demand
     if metric == "flop":
         return asked

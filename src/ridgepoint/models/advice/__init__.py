@@ -1,4 +1,4 @@
-"""What to do next: plain advice drawn from a program's place and mix, each with its evidence."""
+"""What to do next: advice with evidence, from a program's place under the roofs and its mix."""
 
 from __future__ import annotations
 
@@ -44,28 +44,29 @@ def advice(whole: Subject, parts: Iterable[AdvisedPart] = ()) -> tuple[Advice, .
     ----------
     whole : Subject
     parts : iterable of (float, Subject, tuple of str)
-        Its regions and functions whose time is known, those of `LEAST_PART` of it and more.
+        Share of the runtime, the part, and the names of the parts that may contain it, for each
+        timed region and function with a share of `LEAST_PART` or more.
 
     Returns
     -------
     tuple of Advice
-        What gains the whole program most first, at most `MOST_ADVICE`; empty where the numbers
-        support none. Last, `TRY_BOPS` where there is hardly any floating-point work.
+        Largest gain for the whole program first, at most `MOST_ADVICE`; empty where the numbers
+        support none. `TRY_BOPS` comes last where there is hardly any floating-point work.
 
     Notes
     -----
-    A gain is the runtime over the bound of the changed demand: at most, never a promise. Of a
-    region or function it is that one's; the order is by what that makes of the program (Amdahl).
-    Nothing is said where counts and time are not of the same, where a roof is passed, and of a
-    program that waits.
+    A gain is the runtime over the bound of the changed demand: an upper limit, never a promise.
+    The gain of a region or function refers to that part; the order is by the resulting gain of
+    the program (Amdahl). There is no advice where counts and time are of different code, where
+    a roof is passed, or where the program waits.
     """
     name = whole.name
     gains = [(step.gain or 1.0, name, step) for step in _of(whole)]
     for share, part, inside in parts:
         steps = list(_of(part))
         codes = {step.code for step in steps}
-        # What holds in a part is said of the part, not of all that it is in too; and its own time
-        # says more of it than that of the whole.
+        # Advice that holds for a part is given for the part, not for everything around it; and a
+        # part's own time tells more about it than that of the whole.
         gains = [
             (gain, of, step)
             for gain, of, step in gains
@@ -78,7 +79,7 @@ def advice(whole: Subject, parts: Iterable[AdvisedPart] = ()) -> tuple[Advice, .
 
 
 def whole_subject(measurement: Measurement, placement: Placement, machine: Machine) -> Subject:
-    """Return a program as what advice is about."""
+    """Return a program as a subject for advice."""
     name = PurePath(measurement.command[0]).name
     return Subject(name=name, measurement=measurement, placement=placement, machine=machine)
 
@@ -97,12 +98,12 @@ def _of(subject: Subject) -> Iterator[Advice]:
     in_flop = subject.placement.metric == "flop"
     on_work = on_instructions(subject) if in_flop else ()
     for step in (*on_memory(subject), *on_work, *on_threads(subject)):
-        # Where no other roof is known none limits the gain: how much it is cannot be said.
+        # Without another known roof nothing limits the gain: its size is unknown.
         yield step if step.gain is None or isfinite(step.gain) else replace(step, gain=None)
 
 
 def _on_metric(whole: Subject) -> Iterator[Advice]:
-    """Yield that work in flop says nothing of a program, where there is another way to count it."""
+    """Yield the advice to count another kind of work where flop tell nothing about a program."""
     counts = whole.counts
     if whole.placement.metric != "flop" or not hardly_any(counts) or bop_source(counts) is None:
         return
@@ -121,5 +122,5 @@ def _is_about(step: Advice, name: str) -> bool:
 
 
 def _of_the_whole(share: float, gain: float | None) -> float:
-    """Return what a part's gain makes of the whole (Amdahl's law)."""
+    """Return the gain of the whole that follows from a part's gain (Amdahl's law)."""
     return 1.0 if gain is None else 1.0 / (1.0 - share + share / gain)

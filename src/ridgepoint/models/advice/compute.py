@@ -1,4 +1,4 @@
-"""Advice on instructions: scalar or narrow ones, no FMA, too many around them, waiting ones."""
+"""Advice on instructions: scalar, narrow, unfused, dividing, dependent, or mostly overhead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ridgepoint.models.thresholds import COMPUTES, EXPLAINS, FAR_BELOW, LEAST_GA
 # A stencil loads and stores five times for four flop, a sparse product three times for two; code
 # compiled without optimisation, which keeps every variable in memory, eight times for each.
 _MOST_ACCESSES = 4.0
-# A kernel whose every third instruction or more computes does little else.
+# At least this share of instructions computes: the kernel does little else.
 _MOSTLY_COMPUTES = 0.25
 # Operations that multiply and add.
 _FUSED = frozenset(("fma", "dot"))
@@ -34,8 +34,8 @@ _BUSY_CORE = 3.0
 
 
 def on_instructions(subject: Subject) -> Iterator[Advice]:
-    """Yield what the instructions themselves ask for."""
-    # Without its traffic memory might hold it back as well.
+    """Yield advice on the instructions themselves."""
+    # Without known traffic, memory might limit the program as well.
     if not subject.counts.work_flop or "dram" not in subject.memory_s:
         return
     yield from _overhead(subject)
@@ -50,7 +50,7 @@ def on_instructions(subject: Subject) -> Iterator[Advice]:
 
 
 def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
-    """Yield that flop are scalar where vectors would lift the roof that is nearest."""
+    """Yield advice to vectorise scalar flop where that would lift the nearest roof."""
     about, counts = _worker(subject)
     instructions = _computing(counts)
     if instructions is None or instructions < COMPUTES * counts.instructions:
@@ -74,12 +74,12 @@ def _scalar(subject: Subject, mix: Mix) -> Iterator[Advice]:
 
 
 def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
-    """Yield that vectors are narrower than the machine's where arithmetic is what is short."""
+    """Yield advice to use wider vectors where arithmetic is the bottleneck."""
 
     def is_narrow(width: int, widest: int) -> bool:
         return 0 < width < widest
 
-    # Wider vectors and FMA speed up nothing but the arithmetic: it must be what is short.
+    # Wider vectors and FMA only speed up arithmetic: it must be the bottleneck.
     if subject.share(subject.mix_s) < NEAR:
         return
     wide = widened(mix, subject.machine, is_narrow)
@@ -103,7 +103,7 @@ def _narrow(subject: Subject, mix: Mix) -> Iterator[Advice]:
 
 
 def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
-    """Yield that hardly anything is fused where arithmetic is what is short."""
+    """Yield advice to fuse operations where few are fused and arithmetic is the bottleneck."""
     share = sum(part for (_, _, done), part in mix.items() if done in _FUSED) / sum(mix.values())
     if share > COMPUTES or subject.share(subject.mix_s) < NEAR:
         return
@@ -125,7 +125,7 @@ def _single(subject: Subject, mix: Mix) -> Iterator[Advice]:
 
 
 def _divisions(subject: Subject, mix: Mix) -> Iterator[Advice]:
-    """Yield that divisions and square roots take the time: they share one unit, and are slow."""
+    """Yield advice on divisions and square roots, which are slow and share one unit."""
     seconds = divider_s(mix, subject.machine, subject.placement.cores)
     if subject.share(seconds) < NEAR or seconds < subject.mix_s:
         return
@@ -155,7 +155,7 @@ def _divisions(subject: Subject, mix: Mix) -> Iterator[Advice]:
 
 
 def _overhead(subject: Subject) -> Iterator[Advice]:
-    """Yield that a function which computes does much else besides."""
+    """Yield advice for a computing function that executes many other instructions."""
     by_work = subject.hottest(lambda function: function.counts.work_flop)
     by_all = subject.hottest(lambda function: function.counts.instructions)
     if by_work is None or by_all is None or by_work[0] is not by_all[0]:
@@ -182,7 +182,7 @@ def _overhead(subject: Subject) -> Iterator[Advice]:
 
 
 def _dependent(subject: Subject) -> Iterator[Advice]:
-    """Yield that arithmetic waits for arithmetic: neither roofs nor misses explain the time."""
+    """Yield advice where arithmetic waits for arithmetic, and no roof or miss explains the time."""
     runtime_s, clock_hz = subject.runtime_s, subject.machine.host.frequency_hz
     about, counts = _worker(subject)
     computing, waiting = _computing(counts), waiting_s(subject)
@@ -217,15 +217,15 @@ def _dependent(subject: Subject) -> Iterator[Advice]:
 
 
 def _gain(subject: Subject, mix: Mix) -> float | None:
-    """Return the gain of another mix; None: too little."""
+    """Return the gain from another mix; None: too small to mention."""
     seconds = mix_time_s(mix, subject.machine, subject.placement.cores)
     return None if seconds is None else _limited(subject, seconds)
 
 
 def _limited(subject: Subject, mix_s: float) -> float | None:
-    """Return the gain of arithmetic that takes so long: at most what it takes less.
+    """Return the gain if arithmetic takes `mix_s` seconds, at most the ratio of the two times.
 
-    None where the bound hardly moves: what else it does takes as long.
+    None where the bound hardly moves, since another path takes as long.
     """
     after_s = subject.bound_s(subject.memory_s, mix_s)
     if not after_s or subject.own_s / after_s < LEAST_GAIN:
@@ -242,13 +242,13 @@ def _worker(subject: Subject) -> tuple[str, Counts]:
 
 
 def _computing(counts: Counts) -> int | None:
-    """Return the floating-point instructions; None: not known."""
+    """Return the number of floating-point instructions; None: not known."""
     parts = [kind.instructions for kind in counts.flop]
     return sum(part for part in parts if part is not None) if None not in parts else None
 
 
 def _how_to(goal: Goal, subject: Subject) -> str:
-    """Return how the function that does most of the work comes to better instructions."""
+    """Return how to get better instructions in the function that does most of the work."""
     hottest = subject.hottest(lambda function: function.counts.work_flop)
     functions = subject.measurement.counted.functions
     language = language_of(None if hottest is None else hottest[0], functions)
@@ -258,12 +258,12 @@ def _how_to(goal: Goal, subject: Subject) -> str:
 
 
 def _widest(subject: Subject, mix: Mix) -> int:
-    """Return the widest vector for the precision that most of the flop are of."""
+    """Return the widest vector for the precision of most flop, in bits."""
     most = max(PRECISIONS, key=lambda name: sum(f for (p, _, _), f in mix.items() if p == name))
     return widest_bits(subject.machine, most)
 
 
 def _rate(subject: Subject, mix: Mix) -> str:
-    """Return how fast a mix can be, in words."""
+    """Return the rate that a mix can reach, in words."""
     seconds = mix_time_s(mix, subject.machine, subject.placement.cores)
     return format_si(sum(mix.values()) / seconds, "flop/s", digits=3) if seconds else "no rate"

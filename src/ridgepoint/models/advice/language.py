@@ -1,4 +1,4 @@
-"""What code was written in, and so what to tell whom: flags of GCC say nothing to Go."""
+"""The language of a function, on which advice depends: flags of GCC do not help in Go."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ code; other code that came with the system or a package."""
 
 Goal = Literal["vectors", "wide vectors", "fused", "optimised"]
 
-# Of every program that Go compiles, and of no other.
+# In every program that Go compiles, and in no other.
 _GO = re.compile(r"^runtime\.(rt0_go|main|mstart|goexit|schedule|mallocgc)\b")
-# Its library's names, without those that C++ has as well.
+# Names of Rust's library, without those that occur in C++ as well.
 _RUST = re.compile(r"^(core::|alloc::|std::rt::|std::sys|__rust_|_R[A-Z]|<.* as .*>::)")
 _INTERPRETER = re.compile(r"^(lib)?(python3?|jvm|pypy|node|ruby|perl)[0-9.]*(\.so.*)?$")
-# Where systems and packages keep what nobody compiles again for a program's sake.
+# Where systems and packages install code that users do not recompile.
 _INSTALLED = ("/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/", "/usr/bin/", "/bin/", "/opt/")
 _PACKAGES = re.compile(r"/(site|dist)-packages/")
 
 
 def language_of(function: FunctionCounts | None, functions: Sequence[FunctionCounts]) -> Language:
-    """Return what a function was written in, by its file and the names beside it.
+    """Return the language of a function, by its file and the names beside it.
 
     Parameters
     ----------
     function : FunctionCounts or None
-        None: no function stands out; what most instructions are of counts.
+        None: no function stands out; the language of most instructions is returned.
     functions : sequence of FunctionCounts
-        All of the program.
+        All functions of the program.
     """
     if function is None:
         function = max(functions, key=lambda candidate: candidate.counts.instructions, default=None)
@@ -53,14 +53,14 @@ def language_of(function: FunctionCounts | None, functions: Sequence[FunctionCou
 
 
 def how_to(goal: Goal, language: Language, *, widest: int) -> str:
-    """Return how code of a language comes to better instructions.
+    """Return how to get better instructions from code in a language.
 
     Parameters
     ----------
     goal : str
     language : str
     widest : int
-        Width of the machine's vectors, bit.
+        Width of the machine's vectors, bits.
     """
     if language == "c":
         return _C[goal].format(widest=widest)

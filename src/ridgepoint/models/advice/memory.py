@@ -1,4 +1,4 @@
-"""Advice on memory: fewer bytes, whole lines, writes that cause reads, misses one by one."""
+"""Advice on memory: fewer bytes, whole lines, writes that cause reads, serial misses."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from ridgepoint.core.units import format_si, format_size
 from ridgepoint.models.advice.subject import Advice, Subject, moved, percent
 from ridgepoint.models.thresholds import EXPLAINS, FAR_BELOW, LEAST_GAIN
 
-# A line of which all is used is fetched once for its size in loads and stores. This factor above
-# it, half of each line is moved for nothing.
+# A line that is used completely is fetched once per its size in loads and stores. Above this
+# factor, half of each line is moved without use.
 _PART_OF_LINE = 2.0
-# A program that loads each byte from memory once, and no more, has loads of just its reads: lines
-# at the ends of arrays and what start-up does make a difference of less.
+# A program that loads each byte from memory exactly once has as many loads as reads: partial
+# lines at the ends of arrays and start-up code make less of a difference.
 _LOADS_ARE_READS = 1.05
-# Reads that only fetch what is then overwritten are at least a quarter of the traffic of any loop
-# that writes one array and reads two others.
+# Reads of data that is then overwritten are at least a quarter of the traffic of any loop that
+# writes one array and reads two others.
 _WRITES_MATTER = 0.2
-# What was written and is still in the caches at the end would be read from there, not memory: let
-# it be little of all.
+# Written data that is still in the caches at the end would be read from there, not from memory:
+# its part must be small.
 _BEYOND_CACHES = 4
-# Misses that overlap, as those of streams do, would take many times the runtime one by one; what
-# they take together with noise and the cost of translation is within a factor of two.
+# Overlapping misses, as in streams, would take many times the runtime one by one; serial misses
+# take the runtime within a factor of two, noise and the cost of translation included.
 _ONE_BY_ONE = (0.5, 2.0)
 # A core that does not wait retires one instruction per cycle or more.
 _WAITING_CORE = 0.5
 
 
 def on_memory(subject: Subject) -> Iterator[Advice]:
-    """Yield what the traffic asks for."""
-    # The first that holds says how: what comes after it would only add that it is so.
+    """Yield advice on the traffic."""
+    # The first that applies tells how: the others would only repeat that memory limits.
     yield from tuple(_one_by_one(subject)) or tuple(_part_lines(subject)) or _fewer_bytes(subject)
     yield from _write_allocate(subject)
 
 
 def waiting_s(subject: Subject) -> float | None:
-    """Return the seconds that all misses take if each waits for the one before.
+    """Return the time that all misses take if each waits for the one before, in seconds.
 
     None where traffic, line sizes or latencies are not known.
     """
@@ -61,7 +61,7 @@ def waiting_s(subject: Subject) -> float | None:
 
 
 def _fewer_bytes(subject: Subject) -> Iterator[Advice]:
-    """Yield what limits a program whose nearest roof is a memory level's, and where that is."""
+    """Yield the limit of a program whose nearest roof is a memory level's, and where it arises."""
     times = subject.memory_s
     level = max(times, key=lambda name: times[name], default=None)
     if level is None or times[level] < subject.mix_s or subject.share(times[level]) < EXPLAINS:
@@ -113,7 +113,7 @@ def _what(level: str) -> str:
 
 
 def _by_curve(subject: Subject, curve: MissCurve) -> tuple[str, str]:
-    """Return what a large cache would save, and what follows from it."""
+    """Return how much traffic a large cache would save, and what follows from it."""
     now = sum(_amount(subject, name) for name in _DRAM)
     least = sum(_least(subject, curve, name) for name in _DRAM)
     size = format_size(curve.capacities_bytes[-1])
@@ -129,13 +129,13 @@ def _by_curve(subject: Subject, curve: MissCurve) -> tuple[str, str]:
 
 
 def _least(subject: Subject, curve: MissCurve, name: str) -> float:
-    """Return the memory traffic with the largest cache of the curve, at most that of now."""
+    """Return the memory traffic with the curve's largest cache, bytes; at most the present one."""
     rows = curve.read_bytes if name == "dram_read" else curve.write_bytes
     return min(float(rows[-1]), _amount(subject, name))
 
 
 def _part_lines(subject: Subject) -> Iterator[Advice]:
-    """Yield that lines are fetched for a small part of them."""
+    """Yield advice where lines are fetched of which only a small part is used."""
     l1, l2 = subject.traffic("l1"), subject.traffic("l2")
     if l1 is None or l2 is None or l1.write_bytes is None:
         return
@@ -149,7 +149,7 @@ def _part_lines(subject: Subject) -> Iterator[Advice]:
     }
     far = {level: seconds for level, seconds in subject.memory_s.items() if level != "l1"}
     level = max(far, key=lambda name: far[name], default=None)
-    # Accesses that jump reach far less than the rate of a stream, which is the roof: a level
+    # Random accesses reach far less than the rate of a stream, which is the roof: a level
     # matters to them though it explains less of the time.
     if level is None or max(far[level], _waiting_within(subject)) < FAR_BELOW * _whole(subject):
         return
@@ -172,7 +172,7 @@ def _part_lines(subject: Subject) -> Iterator[Advice]:
 
 
 def _write_allocate(subject: Subject) -> Iterator[Advice]:
-    """Yield that lines are read only to be overwritten."""
+    """Yield advice where lines are read only to be overwritten."""
     dram, counts = subject.traffic("dram"), subject.counts
     if (
         dram is None
@@ -211,9 +211,9 @@ def _write_allocate(subject: Subject) -> Iterator[Advice]:
 
 
 def _overwritten(subject: Subject, function: FunctionCounts | None) -> tuple[float, float]:
-    """Return the bytes read only to be overwritten: those for certain, and those at most.
+    """Return the bytes read only to be overwritten: a lower and an upper limit.
 
-    Reads that loads cannot explain are for stores. Where loads are as many bytes as reads, each
+    Reads beyond the loaded bytes are for stores. Where loads are as many bytes as reads, each
     line read is loaded: none is for a store alone.
     """
     counts = subject.counts if function is None else function.counts
@@ -228,7 +228,7 @@ def _overwritten(subject: Subject, function: FunctionCounts | None) -> tuple[flo
 
 
 def _one_by_one(subject: Subject) -> Iterator[Advice]:
-    """Yield that misses wait for each other."""
+    """Yield advice where misses wait for each other."""
     waiting, runtime_s = waiting_s(subject), subject.runtime_s
     clock_hz, level = subject.machine.host.frequency_hz, _farthest(subject)
     if waiting is None or runtime_s is None or clock_hz is None or level is None:
@@ -263,14 +263,14 @@ def _one_by_one(subject: Subject) -> Iterator[Advice]:
 
 
 def _farthest(subject: Subject) -> str | None:
-    """Return the level whose misses would take the most time one by one."""
+    """Return the level whose misses would take longest one by one."""
     chase = {c.resource: c.latency_s for c in subject.machine.ceilings if c.latency_s}
     known = [level for level in LEVELS[1:] if level in chase and subject.traffic(level) is not None]
     return max(known, key=lambda level: _read(subject, level) * (chase[level] or 0), default=None)
 
 
 def _waiting_within(subject: Subject) -> float:
-    """Return the time of misses one by one if that may be what takes the time, else 0."""
+    """Return the time of serial misses if they may explain the runtime, else 0."""
     waiting = waiting_s(subject)
     return waiting if waiting is not None and waiting < _ONE_BY_ONE[1] * _whole(subject) else 0.0
 
@@ -280,7 +280,7 @@ def _whole(subject: Subject) -> float:
 
 
 def _mover(subject: Subject, level: str) -> tuple[str, FunctionCounts | None]:
-    """Return the name of the function that moves most at a level; of all if none stands out."""
+    """Return the function that moves most at a level, with its name; the program if none does."""
     hottest = subject.hottest(lambda function: moved(function.traffic, level))
     if hottest is None:
         return subject.name, None
@@ -288,7 +288,7 @@ def _mover(subject: Subject, level: str) -> tuple[str, FunctionCounts | None]:
 
 
 def _where(subject: Subject, level: str) -> str:
-    """Return how much a level takes, and which part of its bytes one function moves."""
+    """Return a level's share of the time, and the share of its bytes that one function moves."""
     hottest = subject.hottest(lambda function: moved(function.traffic, level))
     part = "" if hottest is None else f"{percent(hottest[1])} of the "
     moved_bytes = sum(_amount(subject, f"{level}_{way}") for way in ("read", "write"))
@@ -299,7 +299,7 @@ def _where(subject: Subject, level: str) -> str:
 
 
 def _reuse(subject: Subject, level: str) -> str:
-    """Return how often a byte that comes from a level is used before it goes."""
+    """Return how often a byte from a level is used before it is evicted."""
     used = sum(_amount(subject, f"l1_{way}") for way in ("read", "write"))
     there = sum(_amount(subject, f"{level}_{way}") for way in ("read", "write"))
     if level == "l1" or not used or not there:
@@ -308,7 +308,7 @@ def _reuse(subject: Subject, level: str) -> str:
 
 
 def _amount(subject: Subject, name: str) -> float:
-    """Return a part of the traffic, byte; 0 where it is not known."""
+    """Return one kind of memory traffic, bytes; 0 where it is not known."""
     resource = resource_named(name)
     part = subject.traffic(resource.path)
     if part is None:
@@ -326,6 +326,6 @@ def _read_of(function: FunctionCounts, level: str) -> float:
 
 
 def line_bytes_of(subject: Subject) -> int | None:
-    """Return the bytes of a cache line; None: neither was simulated nor is it known."""
+    """Return the bytes of a cache line; None: neither simulated nor known."""
     caches = subject.measurement.counted.caches or subject.machine.caches
     return max((cache.line_bytes for cache in caches if cache.kind != "instruction"), default=None)

@@ -1,4 +1,4 @@
-"""What a program's flop would take if other instructions did them."""
+"""The time that a program's flop would take with other instructions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _USED_SHARE = 0.01
 
 
 def used_mix(counts: Counts) -> Mix | None:
-    """Return the flop by kind, without what is hardly done; None: the meter cannot tell."""
+    """Return the flop by kind, without rare kinds; None: the meter cannot tell."""
     used = {
         kind: flop
         for kind, flop in mix_of(counts).items()
@@ -24,20 +24,20 @@ def used_mix(counts: Counts) -> Mix | None:
 
 
 def widest_bits(machine: Machine, precision: str) -> int:
-    """Return the widest vector with a ceiling of its own; 0: there is none but scalar ones."""
+    """Return the widest vector with a ceiling of its own, bits; 0: only scalar ones have."""
     widths = (0, 128, 256, 512)
     return max((w for w in widths if rates_of(machine, precision, w, cores=1.0)), default=0)
 
 
 def widened(mix: Mix, machine: Machine, change: Callable[[int, int], bool]) -> Mix:
-    """Return a mix with flop done by the widest vectors instead.
+    """Return a mix in which the widest vectors do some of the flop.
 
     Parameters
     ----------
     mix : Mix
     machine : Machine
     change : callable
-        Takes a width and the widest one, bit; says whether these flop change.
+        Takes a kind's width and the widest one, in bits; returns whether its flop change.
     """
     wide: dict[Kind, float] = {}
     for (precision, width, operation), flop in mix.items():
@@ -49,9 +49,9 @@ def widened(mix: Mix, machine: Machine, change: Callable[[int, int], bool]) -> M
 
 
 def fused(mix: Mix) -> Mix:
-    """Return a mix with every product fused with an addition of its width, as far as they go.
+    """Return a mix with as many products as possible fused with additions of their width.
 
-    Of single operations of which no more is known, all may be fused.
+    Single operations whose kind is unknown may all be fused.
     """
     paired = dict(mix)
     for precision, width, _ in mix:
@@ -69,7 +69,7 @@ def fused(mix: Mix) -> Mix:
 
 
 def mix_time_s(mix: Mix, machine: Machine, cores: float) -> float | None:
-    """Return the least time for flop done by these kinds of instruction.
+    """Return the least time for flop done by these kinds of instructions.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def mix_time_s(mix: Mix, machine: Machine, cores: float) -> float | None:
     Returns
     -------
     float or None
-        Seconds; None: the machine has no ceiling of one of these widths.
+        Seconds; None: the machine has no ceiling for one of these widths.
     """
     if not all(
         rates_of(machine, precision, width or 0, cores=cores) for precision, width, _ in mix
@@ -97,13 +97,13 @@ def is_known(mix: Mix, machine: Machine) -> bool:
 
 
 def divider_s(mix: Mix, machine: Machine, cores: float) -> float:
-    """Return the least seconds that the divider takes for a mix, as far as they are known."""
+    """Return the least seconds that the divider needs for a mix, as far as they are known."""
     bound = mix_bound(mix, machine, cores=cores)
     return 0.0 if bound is None else bound.constraints_s.get(DIVIDER, 0.0)
 
 
 def multiplied(mix: Mix) -> Mix:
-    """Return a mix with a product in place of every division and square root."""
+    """Return a mix with products in place of divisions and square roots."""
     changed: dict[Kind, float] = {}
     for (precision, width, operation), flop in mix.items():
         kind = (precision, width, "mul" if operation in {"div", "sqrt"} else operation)

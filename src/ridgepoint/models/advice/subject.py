@@ -1,4 +1,4 @@
-"""What advice is about: a program or a part of it, with its place under a machine's roofs."""
+"""The subject of advice: a program or a part of it, with its place under a machine's roofs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ridgepoint.models.thresholds import MOST_OF_IT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """One thing to do next, and what speaks for it.
+    """One action to take next, with its evidence.
 
     Parameters
     ----------
     code : str
         Short stable identifier, for example ``"fewer-bytes"``.
     about : str
-        The function, region or program that it is about.
+        The function, region or program concerned.
     seen : str
         The evidence, in numbers of this measurement.
     what : str
         What to do.
     gain : float or None
-        Times faster that what it is about becomes at most; None: cannot be said.
+        Upper limit of the speed-up of the subject of `about`; None: unknown.
     """
 
     code: str
@@ -45,15 +45,15 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A program or a region, placed.
+    """A program or a region with its placement.
 
     Parameters
     ----------
     name : str
     measurement : Measurement
-        Of it alone.
+        Measurement of it alone.
     placement : Placement
-        With a bound.
+        Its placement, which has a bound.
     machine : Machine
     """
 
@@ -64,12 +64,12 @@ class Subject:
 
     @property
     def counts(self) -> Counts:
-        """What it did."""
+        """Its counts."""
         return self.measurement.counted.counts
 
     @property
     def runtime_s(self) -> float | None:
-        """Median of its runtime; None: not known, or not of this machine."""
+        """Median runtime; None: not known, or not from this machine."""
         timed = self.measurement.timed
         if timed is None or self.doubted("other-machine"):
             return None
@@ -77,15 +77,15 @@ class Subject:
 
     @property
     def memory_s(self) -> dict[str, float]:
-        """Least seconds that each memory level takes."""
+        """Least time at each memory level, in seconds."""
         assert self.placement.bound is not None
         times = self.placement.bound.times_s
         return {level: float(times[level]) for level in LEVELS if level in times}
 
     @property
     def mix(self) -> Mix | None:
-        """Its flop by instruction; None: not known for sure."""
-        # What libraries choose under the meter and in a native run may differ.
+        """Its flop by kind of instruction; None: not known for certain."""
+        # Libraries may choose different code under the meter and in a native run.
         if self.placement.metric != "flop":
             return None
         if self.doubted("avx2-path") or self.doubted("undecoded"):
@@ -94,7 +94,7 @@ class Subject:
 
     @property
     def mix_s(self) -> float:
-        """Least seconds for its flop with the instructions that it uses, else with any."""
+        """Least seconds for its flop with its own instructions if known, else with any."""
         assert self.placement.bound is not None
         mix = self.mix
         own = None if mix is None else mix_time_s(mix, self.machine, self.placement.cores)
@@ -102,20 +102,20 @@ class Subject:
 
     @property
     def own_s(self) -> float:
-        """Least seconds for what it does the way it does it."""
+        """Least seconds for its traffic and its own mix of instructions."""
         return self.bound_s(self.memory_s)
 
     def share(self, seconds: float) -> float:
-        """Return a part of its runtime, or of its bound where that is all there is."""
+        """Return a time as a share of the runtime, or of the bound if it was not timed."""
         whole = self.runtime_s or self.own_s
         return seconds / whole if whole else 0.0
 
     def allowed(self, seconds: float) -> float:
-        """Return how many times faster it is if it takes so long, at least."""
+        """Return the least speed-up if it takes this many seconds."""
         return (self.runtime_s or self.own_s) / seconds if seconds else float("inf")
 
     def bound_s(self, memory_s: Mapping[str, float], mix_s: float | None = None) -> float:
-        """Return the bound of changed times, with its own instructions if those do not change."""
+        """Return the bound with changed memory times, and `mix_s` or its own mix, in seconds."""
         return float(combined((self.mix_s if mix_s is None else mix_s, *memory_s.values())))
 
     def memory_with(self, changes: Mapping[str, float]) -> dict[str, float]:
@@ -141,7 +141,7 @@ class Subject:
     def hottest(
         self, amount: Callable[[FunctionCounts], float | None]
     ) -> tuple[FunctionCounts, float] | None:
-        """Return the function that has most of something, and its share; None: none stands out."""
+        """Return the function with the largest amount, and its share; None: none stands out."""
         known = [(amount(function) or 0.0, function) for function in self._functions]
         total = sum(part for part, _ in known)
         if not total:
@@ -154,7 +154,7 @@ class Subject:
         function: FunctionCounts,
         amount: Callable[[Counts, tuple[Traffic, ...]], float | None],
     ) -> str:
-        """Return a function's name, with the line that has most of something if one stands out."""
+        """Return a function's name, and the line with the largest amount if one stands out."""
         total = amount(function.counts, function.traffic) or 0.0
         for line in function.lines:
             if total and (amount(line.counts, line.traffic) or 0.0) >= MOST_OF_IT * total:
@@ -167,7 +167,7 @@ class Subject:
 
 
 def moved(traffic: Iterable[Traffic], level: str) -> float | None:
-    """Return the bytes moved at a level, both ways as far as they are known."""
+    """Return the bytes moved at a level, in both directions as far as they are known."""
     part = traffic_at(traffic, level)
     return None if part is None else part.known_bytes
 

@@ -8,7 +8,7 @@ from ridgepoint.core.bound import bound
 from ridgepoint.models.advice.subject import Advice, Subject
 from ridgepoint.models.thresholds import LEAST_GAIN
 
-# CPU time over wall time of a program of which one thread works at a time, noise included.
+# CPU time over wall time if one thread works at a time, noise included.
 _ONE_BUSY = 1.05
 _ONE_WORKS = "only one thread works at a time: share its work with the others, or start no others"
 _UNEVEN = (
@@ -18,7 +18,7 @@ _UNEVEN = (
 
 
 def on_threads(subject: Subject) -> Iterator[Advice]:
-    """Yield that a program's threads are not all busy."""
+    """Yield advice if a program's threads are not all busy."""
     counted, timed = subject.measurement.counted, subject.measurement.timed
     # Processes may run one after the other: their threads do not add up.
     if counted.most_threads is None or counted.processes != 1 or subject.runtime_s is None:

@@ -1,1 +1,1 @@
-"""What caches keep: their capacity, and what programs reuse."""
+"""Caches: their capacity, and the reuse of data by programs."""

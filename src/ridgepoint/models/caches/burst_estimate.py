@@ -1,7 +1,7 @@
-"""What caches moved during a whole program, from bursts in which all of its accesses were seen.
+"""The traffic of caches over a whole program, from bursts in which all accesses were recorded.
 
-Between bursts nothing is seen. A burst meets lines of which nobody knows whether a cache still
-holds them: they are in the intervals, missed at one end and found at the other.
+Nothing is recorded between bursts. A burst accesses lines that a cache may or may not still hold:
+the intervals count them as misses at one end and as hits at the other.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 _ROUNDS = 1000  # of the bootstrap
-_FEWEST = 5  # bursts, of which fewer say nothing of how much they differ
+_FEWEST = 5  # bursts; fewer do not show how much they differ
 _QUANTILE = 1.96
-_SURE = 0.02  # of what a burst moved, may be unknown for it to be taken as known
+_SURE = 0.02  # share of a burst's traffic that may be unknown for it to count as known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A number, and two between which it is believed to lie.
+    """A number and the ends of its interval.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Moved:
-    """What crossed one side of one cache in a burst, in one direction.
+    """Traffic on one side of one cache in a burst, in one direction.
 
     Parameters
     ----------
     words : ndarray, shape (parts + 1,)
-        How far the burst was at the ends of its parts, from 0 on.
+        Words of the access record up to the ends of the burst's parts, from 0 on.
     lines : ndarray, shape (parts + 1,)
-        Lines up to there, if the cache was at the beginning as the burst before left it.
+        Lines moved up to there if the cache began in the state in which the last burst left it.
     too_many, too_few : ndarray, shape (parts + 1,)
-        Of these, those that may not have crossed it; and others that may have.
+        Lines counted in `lines` that may not have moved; further lines that may have moved.
     """
 
     words: Floats
@@ -60,10 +60,10 @@ class Moved:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """Lines per word: as they were seen, at least, at most.
+        """Lines per word: as recorded, lower limit, upper limit.
 
-        They are those of the later parts, from the first on after which next to nothing is
-        unknown; of the second half at least.
+        Taken from the later parts only, starting where almost nothing is unknown any more; at least
+        from the second half.
         """
         parts = len(self.words) - 1
         for begin in range(parts // 2 + 1):
@@ -86,23 +86,23 @@ def estimate(
     unseen: float = 0.0,
     seed: int = 0,
 ) -> Interval | None:
-    """Return what crossed during a whole program; None: there are too few bursts to tell.
+    """Return the traffic over a whole program; None: there are too few bursts to tell.
 
     Parameters
     ----------
     bursts : sequence of Moved
     weights : sequence of float
-        Of how much of the program each is a sample, in any unit; 0: nobody knows, as the others.
+        Part of the program that each burst samples, in any unit; 0: unknown, weighted like others.
     words : float
-        What the program did while nothing was seen, and in the bursts.
+        Length of the whole program in such words, between and within bursts.
     before : float
-        What crossed in a part that is not in `words`, and was seen completely.
+        Traffic of a part that is not in `words`, and was recorded completely.
     most : float
-        What is known to be the most that can cross in all.
+        Known upper limit of the total traffic.
     unseen : float
-        What may have crossed at least, for all that anybody knows, while nothing was seen.
+        Traffic that may have occurred while nothing was recorded: the high end is no less.
     seed : int
-        Of the bootstrap.
+        Seed of the bootstrap.
     """
     if words <= 0:
         return Interval(value=before, low=before, high=before)
@@ -119,10 +119,10 @@ def estimate(
 
 
 def _ends(rates: Floats, shares: Floats, seed: int) -> tuple[float, float]:
-    """Return ends of the mean rate: the least and the most of each burst, and how these differ.
+    """Return the ends of the mean rate, from the ends of each burst and their variation.
 
-    Bursts are drawn with replacement, which makes them differ too little; the interval is widened
-    for that, and as Student's is, since they are few.
+    Bursts are drawn with replacement, which underestimates their variation; the interval is widened
+    for that, and by Student's t, since they are few.
     """
     from scipy.special import stdtrit
 

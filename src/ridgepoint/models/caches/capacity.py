@@ -1,4 +1,4 @@
-"""Which caches a program gets: what was measured against what the system says."""
+"""The caches that a program gets: measured capacities compared with the system's description."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _ROUNDED_BITS = 6
 def caches_here(
     stated: Sequence[Cache], capacities: Iterable[Capacity]
 ) -> tuple[tuple[Cache, ...], tuple[Caution, ...]]:
-    """Return the caches that a program gets, and where they are not the stated ones.
+    """Return the caches that a program gets, with cautions where they differ from the stated ones.
 
     Parameters
     ----------
     stated : sequence of Cache
-        As the system describes them; empty: it does not.
+        Caches as the system describes them; empty: it describes none.
     capacities : iterable of Capacity
-        As measured; those of one core alone decide.
+        Measured capacities; only those of one core alone are used.
 
     Returns
     -------
     tuple of Cache
-        The stated ones; where the measured capacity is another by more than `DISAGREE`, a cache
-        of that size with the same ways and lines.
+        The stated caches; where the measured capacity differs by more than `DISAGREE`, a cache
+        of the measured size with the same ways and lines.
     tuple of Caution
     """
     alone = {capacity.level: capacity for capacity in capacities if capacity.threads == 1}
@@ -80,7 +80,7 @@ def caches_here(
 
 
 def told_of_caches(machine: Machine) -> Iterator[str]:
-    """Yield what the system says of each data cache of a machine, and what was measured."""
+    """Yield for each data cache of a machine its stated and its measured capacity, in words."""
     stated = {c.level: c for c in machine.stated_caches or () if c.kind != "instruction"}
     alone = {capacity.level: capacity for capacity in machine.capacities if capacity.threads == 1}
     for level in sorted({*stated, *alone}):
@@ -90,7 +90,7 @@ def told_of_caches(machine: Machine) -> Iterator[str]:
 
 
 def contradictions(given: Sequence[Cache], capacities: Iterable[Capacity]) -> tuple[Caution, ...]:
-    """Return where caches that a user gave are not those that were measured."""
+    """Return a caution for each cache that a user gave and measurement contradicts."""
     _, differing = caches_here(given, capacities)
     return tuple(
         Caution(
@@ -107,28 +107,28 @@ def contradictions(given: Sequence[Cache], capacities: Iterable[Capacity]) -> tu
 def are_given(
     caches: Sequence[Cache], stated: Sequence[Cache], capacities: Sequence[Capacity]
 ) -> bool:
-    """Return whether a machine's caches are a user's, and not what `caches_here` returns."""
+    """Return whether a user gave a machine's caches, so that `caches_here` did not return them."""
     return caches_here(stated, capacities)[0] != tuple(caches)
 
 
 def capacity_ends(
     caches: Sequence[Cache], stated: Sequence[Cache] | None, capacities: Sequence[Capacity]
 ) -> tuple[tuple[Cache, ...], tuple[Cache, ...]] | None:
-    """Return the least and the most that a program may get of its caches, if that varies.
+    """Return the smallest and the largest caches that a program may get, if they vary.
 
     Parameters
     ----------
     caches : sequence of Cache
-        Of a machine.
+        Caches of a machine.
     stated : sequence of Cache or None
-        As the system describes them; None: not known apart.
+        Caches as the system describes them; None: not known apart.
     capacities : sequence of Capacity
-        Of one core alone and of all together: their intervals count.
+        Capacities for one core alone and for all together, with their intervals.
 
     Returns
     -------
     tuple of two tuples of Cache, or None
-        None: all are as the system describes them, or as a user does, or vary by no more than
+        None: all caches are as the system or a user describes them, or vary by no more than
         `VARIES`.
     """
     if stated is None or not capacities or are_given(caches, stated, capacities):
@@ -150,21 +150,21 @@ def capacity_ends(
 
 
 def ends_of(machine: Machine) -> tuple[tuple[Cache, ...], ...]:
-    """Return the least and the most that a program may get of a machine's caches.
+    """Return the smallest and the largest caches that a program may get on a machine.
 
-    Empty if that does not vary; see `capacity_ends`.
+    Empty if they do not vary; see `capacity_ends`.
     """
     return capacity_ends(machine.caches, machine.stated_caches, machine.capacities) or ()
 
 
 def _is_alike(cache: Cache, measured: Capacity, inner_bytes: int) -> bool:
-    """Return whether a measured capacity is what a stated cache may hold."""
+    """Return whether a measured capacity agrees with a stated cache."""
     is_own = cache.level <= _OWN_LEVELS
     factor = DISAGREE_ALONE if is_own else DISAGREE
     largest = factor * (cache.size_bytes + inner_bytes)
     if measured.size_bytes is None:
         return measured.high_bytes <= largest
-    # A core's own cache is as large as it was found at best: whoever else ran there took the rest.
+    # A core's own cache is as large as its best measurement: others can only have taken part.
     most = measured.high_bytes if is_own else measured.size_bytes
     return cache.size_bytes / factor <= most and measured.size_bytes <= largest
 
@@ -179,7 +179,7 @@ def _of_difference(cache: Cache, measured: Capacity) -> Caution:
 
 
 def _of_variation(measured: Capacity) -> Iterator[Caution]:
-    """Yield a caution if a capacity was not the same all the time that it was measured."""
+    """Yield a caution if a capacity varied while it was measured."""
     if measured.high_bytes > DISAGREE * measured.low_bytes:
         yield Caution(
             "cache-varied",
@@ -225,10 +225,10 @@ def _unstated(level: int) -> Cache:
 
 
 def _resized(cache: Cache, size_bytes: int, *, beyond: int = 0) -> Cache:
-    """Return a cache of about this size with the same ways and lines: of whole sets.
+    """Return a cache of about this size with the same ways and lines, and a whole number of sets.
 
-    No more of it is known than a few per cent, so that a round number will do. It is larger than
-    what lies within it, `beyond`: no hierarchy can be simulated else.
+    Capacities are known to a few per cent, so rounding does no harm. The result is larger than the
+    caches within it, `beyond`: otherwise the hierarchy could not be simulated.
     """
     a_set = (cache.ways or _USUAL_WAYS) * cache.line_bytes
     step = max(1 << max(size_bytes.bit_length() - _ROUNDED_BITS, 0), a_set)

@@ -50,14 +50,14 @@ def expected_latency(
     ----------
     sizes_bytes : array_like, shape (n,)
     capacities_bytes : sequence of float
-        Cumulative, of each level, ascending.
+        Cumulative capacity of each level, ascending [byte].
     latencies_s : sequence of float
-        One more: of each level, and of memory [s].
+        One more value: latency of each level, then of memory [s].
 
     Returns
     -------
     ndarray, shape (n,)
-        [s].
+        Mean time per access [s].
 
     Examples
     --------
@@ -80,20 +80,20 @@ def fit_capacities(
     ----------
     curve : LatencyCurve
     stated : sequence of Cache
-        Data caches as the system describes them, from the core outwards: there are as many levels,
-        and the search begins there. Empty: unknown; there are as many as the curve shows.
+        Data caches as the system describes them, from the core outwards: they give the number of
+        levels and the start of the search. Empty: unknown; the curve decides on the levels.
     sharers : mapping of int to int
-        How many of the curve's threads share one cache of a level; one, where it is not named.
+        Number of the curve's threads that share one cache of a level; 1 for missing levels.
 
     Returns
     -------
     tuple of Capacity
-        From the core outwards, of the levels that can be told from the next.
+        Levels that differ from the next one, from the core outwards.
 
     Notes
     -----
-    The interval reaches over the fits of each round (without the extreme ones, if there are seven
-    rounds or more) and those that leave out every third size: what varied while it was measured,
+    The interval covers the fits of each round (without the extreme ones, if there are seven
+    rounds or more) and fits that leave out every third size: variation during the measurement,
     and how well the model describes the curve.
     """
     sizes = np.array(curve.sizes_bytes, dtype=np.float64)
@@ -126,20 +126,20 @@ def fit_capacities(
 def cumulative_of(
     capacities: Sequence[Capacity], curve: LatencyCurve
 ) -> tuple[list[float], list[float]]:
-    """Return knees of a curve in one thread's bytes, and the latencies that describe it best.
+    """Return a curve's knees in bytes of one thread, and the latencies that describe it best.
 
     Parameters
     ----------
     capacities : sequence of Capacity
-        That were found from it, of shared caches too: from the core outwards.
+        Capacities found from the curve, shared caches included, from the core outwards.
     curve : LatencyCurve
 
     Returns
     -------
     list of float
-        [byte]; empty, if there is none whose end was seen.
+        Knees [byte]; empty: the curve shows the end of no cache.
     list of float
-        One more, of memory [s].
+        Latency of each level, then of memory [s].
     """
     knees = [capacity.each_bytes for capacity in capacities if capacity.each_bytes is not None]
     if not knees:
@@ -153,19 +153,19 @@ def cumulative_of(
 def fitted_latency(
     curve: LatencyCurve, capacities: Sequence[Capacity], *, sizes_bytes: npt.ArrayLike
 ) -> Floats | None:
-    """Return the mean time per access that the capacities found from a curve give.
+    """Return the mean time per access that follows from the capacities found from a curve.
 
     Parameters
     ----------
     curve : LatencyCurve
     capacities : sequence of Capacity
-        Of a machine; those of one core alone describe the curve of one core, others the other.
+        Capacities of a machine; those with as many threads as the curve are used.
     sizes_bytes : array_like, shape (n,)
 
     Returns
     -------
     ndarray, shape (n,), or None
-        [s]; None: no level was told from the next.
+        Mean time per access [s]; None: no level differs from the next one.
     """
     own = [capacity for capacity in capacities if (capacity.threads > 1) == (curve.threads > 1)]
     knees, latencies = cumulative_of(own, curve)
@@ -175,17 +175,17 @@ def fitted_latency(
 
 
 def _shares(sizes: Floats, capacities: Floats) -> Floats:
-    """Return the share of accesses that each level answers, shape (sizes, levels + 1)."""
+    """Return the share of accesses that hit in each level, shape (sizes, levels + 1)."""
     edges = np.concatenate(([0.0], capacities, [np.inf]))
     held = np.minimum(sizes[:, None], edges[None, :])
     return np.asarray(np.diff(held, axis=1) / sizes[:, None])
 
 
 def _latencies(sizes: Floats, times: Floats, knees: Floats) -> Floats:
-    """Return the latencies of all levels that describe a curve best; they never fall."""
+    """Return the latencies of all levels that fit a curve best; they never fall."""
     from scipy.optimize import nnls
 
-    # Of increments, so that they ascend; relative residuals, so that small sets count as much.
+    # Increments, so that they ascend; relative residuals, so that small sets weigh as much.
     steps = np.cumsum(_shares(sizes, knees)[:, ::-1], axis=1)[:, ::-1] / times[:, None]
     increments, _ = nnls(steps, np.ones_like(times))
     return np.asarray(np.cumsum(increments))
@@ -197,10 +197,10 @@ def _residuals(sizes: Floats, times: Floats, knees: Floats) -> Floats:
 
 
 def _fitted(sizes: Floats, times: Floats, start: Sequence[float]) -> tuple[Floats, float]:
-    """Return the best capacities near a start, and how badly they describe the curve."""
+    """Return the best capacities near a start, and the misfit of the curve."""
     from scipy.optimize import least_squares
 
-    # A knee, then each one's ratio to the one before, less 1: they ascend whatever the search does.
+    # The first knee, then each ratio to the previous one less 1: this keeps them ascending.
     ratios = np.diff(np.log(start))
     first = np.concatenate(([np.log(start[0])], np.log(np.expm1(np.maximum(ratios, 0.05)))))
 
@@ -220,7 +220,7 @@ def _fitted(sizes: Floats, times: Floats, start: Sequence[float]) -> tuple[Float
 
 
 def _search(sizes: Floats, times: Floats, stated: Sequence[float]) -> Floats:
-    """Return the capacities that describe a curve best, from many starts."""
+    """Return the capacities that fit a curve best, from many starts."""
     grid = np.geomspace(sizes[0] * 1.5, sizes[-1] / 1.5, _STARTS)
     if stated:
         inner = stated[:-1]
@@ -231,7 +231,7 @@ def _search(sizes: Floats, times: Floats, stated: Sequence[float]) -> Floats:
     for n_levels in range(1, _MOST_LEVELS + 1):
         fits = (_fitted(sizes, times, start) for start in itertools.combinations(grid, n_levels))
         knees, cost = min(fits, key=lambda fit: fit[1])
-        # Bayes' criterion: a level more has two parameters more.
+        # Bayesian information criterion: one more level has two more parameters.
         badness = len(sizes) * np.log(max(cost, 1e-12)) + 2 * n_levels * np.log(len(sizes))
         latencies = _latencies(sizes, times, knees)
         shows = bool((latencies[1:] >= _SHOWS * latencies[:-1]).all())
@@ -243,7 +243,7 @@ def _search(sizes: Floats, times: Floats, stated: Sequence[float]) -> Floats:
 def _varied(
     sizes: Floats, rounds: Sequence[Sequence[float]], whole: Floats, knees: Floats
 ) -> list[Floats]:
-    """Return the fits of each round, and those without every third size."""
+    """Return the knees fitted to each round, and to the curve without every third size."""
     if not len(knees):
         return []
     by_round = [_fitted(sizes, np.array(times), list(knees))[0] for times in rounds]

@@ -11,23 +11,23 @@ from ridgepoint.core.miss_curve import MissCurve
 SMALLEST_BYTES = 1024
 """What fits in less is held by registers and a loop's own lines, not by any cache."""
 
-# A fall that takes less of the traffic changes no verdict.
+# Falls by a smaller share of the traffic change no verdict.
 _LEAST_SHARE = 0.25
-# Falls whose ends are nearer are one to the eye: half an octave.
+# Falls whose ends are closer than half an octave look like one.
 _APART = 2**0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingSet:
-    """Data that a program comes back to.
+    """Data that a program uses again.
 
     Parameters
     ----------
     size_bytes : int
         Smallest known size of a cache that holds it.
     saves_bytes : int
-        Memory traffic, as of `moved_bytes`, that such a cache saves over one in which hardly any of
-        it fits.
+        Memory traffic (see `moved_bytes`) that such a cache saves over one that holds hardly any
+        of it.
     """
 
     size_bytes: int
@@ -35,7 +35,7 @@ class WorkingSet:
 
 
 def written_bytes(curve: MissCurve) -> tuple[int, ...]:
-    """Return what is written back sooner or later, at each capacity.
+    """Return the bytes written back sooner or later, at each capacity.
 
     Lines still dirty at the end are part of it: a larger cache only keeps them longer, and a
     program that writes an array once would else have that array as its working set.
@@ -44,12 +44,12 @@ def written_bytes(curve: MissCurve) -> tuple[int, ...]:
 
 
 def moved_bytes(curve: MissCurve) -> tuple[int, ...]:
-    """Return what is read, and written back sooner or later, at each capacity."""
+    """Return the bytes read, and written back sooner or later, at each capacity."""
     return tuple(map(sum, zip(curve.read_bytes, written_bytes(curve), strict=True)))
 
 
 def moved_at(curve: MissCurve, size_bytes: int) -> int:
-    """Return what is moved with a cache of some size; see `MissCurve.traffic_at`."""
+    """Return the bytes moved with a cache of some size; see `MissCurve.traffic_at`."""
     return moved_bytes(curve)[bisect_right(curve.capacities_bytes, size_bytes) - 1]
 
 
@@ -63,7 +63,7 @@ def working_sets(curve: MissCurve) -> tuple[WorkingSet, ...]:
     Returns
     -------
     tuple of WorkingSet
-        Of `SMALLEST_BYTES` and more.
+        Working sets of at least `SMALLEST_BYTES`.
 
     Notes
     -----
@@ -101,7 +101,7 @@ def working_sets(curve: MissCurve) -> tuple[WorkingSet, ...]:
 
 
 def _falls(curve: MissCurve) -> list[tuple[int, int, int]]:
-    """Return the size at which every fall ends, and the traffic before and after it."""
+    """Return the size at the end of every fall, and the traffic before and after the fall."""
     rows = [
         row
         for row in zip(curve.capacities_bytes, moved_bytes(curve), strict=True)

@@ -20,25 +20,25 @@ class Stage:
     ----------
     name : str
     demand : Demand
-        Of one execution: compute of one metric, and ``dram`` (or its directions).
+        Demand of one execution: compute of one metric, and ``dram`` (or its directions).
     time_s : Estimate or None
         Measured runtime of one execution; None: not measured.
     efficiency : Estimate or None
-        In place of a time: the share of the roof that it reaches, in (0, 1] (its programming
-        efficiency). None, and no time: it is taken at its roof.
+        Achieved share of the roof, in (0, 1], given in place of a time (its programming
+        efficiency). None, and no time: the stage is assumed to reach its roof.
     repeat : float
-        Executions in a run of the pipeline, > 0.
+        Number of executions in a run of the pipeline, > 0.
     output_bytes : float or None
         Bytes that one execution hands to the next stage; None: not known.
     origin : str
-        Where its figures come from.
+        Source of its figures.
     measurement : Measurement or None
-        That it was taken from, for advice.
+        Measurement that the figures were taken from, for advice.
 
     Raises
     ------
     ValueError
-        If it asks for nothing, its demand has no place on a roofline of memory, or a figure is
+        If it asks for nothing, its demand cannot be placed on a memory roofline, or a figure is
         impossible.
     """
 
@@ -91,9 +91,9 @@ class Pipeline:
     ----------
     name : str
     stages : tuple of Stage
-        At least one, of different names; together they do some work.
+        At least one, with different names; together they do some work.
     host_time_s : Estimate or None
-        T_c of Eq. (11): host code that no stage holds; None: not known.
+        T_c of Eq. (11): host code outside all stages; None: not known.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What to do about each stage: the memo's six kinds of action, and what they gain the pipeline."""
+"""Actions for each stage: the memo's six kinds, with their gain for the pipeline."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class StageAdvice:
     what : str
         What to do.
     gain : float
-        Times as fast as now that the stage becomes at most.
+        Upper limit of the stage's speed-up.
     pipeline_gain : float
-        The same of the pipeline (Amdahl's law over its share of the time).
+        Resulting speed-up of the pipeline (Amdahl's law over the stage's share of the time).
     is_measured : bool
-        Whether what the stage executes was counted; else it follows from its place alone, and
-        which of several actions it is cannot be told.
+        Whether the stage's instructions were counted; otherwise the advice follows from its place
+        alone, which cannot distinguish between several actions.
     """
 
     stage: str
@@ -78,14 +78,14 @@ class StageAdvice:
 
 
 def pipeline_advice(assessment: Assessment) -> tuple[StageAdvice, ...]:
-    """Return what to do, what gains the pipeline most first; empty where nothing gains.
+    """Return actions, largest gain for the pipeline first; empty if nothing gains.
 
     Notes
     -----
-    Gains are at most: a stage that moves fewer bytes, or does more with them, is no faster than
-    its compute roof allows at the same programming efficiency; one that climbs is no faster than
-    its roof. Of a stage that was measured, what it executes tells the kinds of climbing apart;
-    else its place does, as far as it can.
+    Gains are upper limits: a stage that moves fewer bytes, or does more with them, is no faster
+    than its compute roof allows at the same programming efficiency; one that climbs is no faster
+    than its roof. The instructions of a measured stage distinguish the kinds of climbing;
+    otherwise its place does, as far as possible.
     """
     given = [advice for stage in assessment.stages for advice in _of_stage(assessment, stage)]
     given += _fusions(assessment)
@@ -141,7 +141,7 @@ def _of_stage(assessment: Assessment, figures: StageFigures) -> Iterator[StageAd
 
 
 def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:
-    """Yield what may lift a stage to its roof, as far as its place tells."""
+    """Yield actions that may lift a stage to its roof, as far as its place shows."""
     gain = 1 / figures.programming_efficiency
     reached = f"it reaches {100 * figures.programming_efficiency:.0f} % of its"
     if figures.limiter == "dram":
@@ -177,7 +177,7 @@ def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvi
 
 
 def _counted(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:
-    """Yield what the counts of a measured stage say."""
+    """Yield actions that follow from the counts of a measured stage."""
     measured = figures.stage.measurement
     if measured is None:
         return
@@ -197,9 +197,9 @@ def _counted(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdv
 
 
 def _fusions(assessment: Assessment) -> Iterator[StageAdvice]:
-    """Yield memory-bound stages that could do a neighbour's work on the bytes that they move.
+    """Yield fusions of memory-bound stages with a neighbour, whose work needs the same bytes.
 
-    More work for the sake of intensity gains nothing; work that is taken from a neighbour does.
+    Additional work only for intensity gains nothing; work taken from a neighbour does.
     """
     for index, figures in enumerate(assessment.stages):
         if figures.limiter != "dram":
@@ -236,10 +236,10 @@ def _fusions(assessment: Assessment) -> Iterator[StageAdvice]:
 
 
 def _overlapped(figures: StageFigures, other: StageFigures) -> float:
-    """Return the seconds that two stages save at most if they run as one.
+    """Return the upper limit of the seconds saved by running two stages as one.
 
-    Each path keeps the share of its roof that its stage reaches now; the bytes that would no
-    longer be handed on are not counted.
+    Each path keeps its stage's present share of the roof; the bytes that would no longer be
+    handed on are not counted.
     """
     both = (figures, other)
     compute_s = sum(stage.compute_s / stage.programming_efficiency for stage in both)

@@ -19,16 +19,16 @@ from ridgepoint.models.thresholds import ABOVE_ROOF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFigures:
-    """One stage, all executions together.
+    """Figures of one stage, all executions together.
 
     Parameters
     ----------
     stage : Stage
     bound : Bound
     time_s : float
-        T_i.
+        T_i, in seconds.
     weight, roof_weight : float
-        Shares of sum T_i (Eq. 6), and of the time at the roofs.
+        Shares of sum T_i (Eq. 6), and of the sum of times at the roofs.
     """
 
     stage: Stage
@@ -64,7 +64,7 @@ class StageFigures:
 
     @property
     def bound_s(self) -> float:
-        """The time at the roof: the larger of both."""
+        """The time at the roof: the larger of compute and memory time, in seconds."""
         return float(self.bound.time_s)
 
     @property
@@ -84,7 +84,7 @@ class StageFigures:
 
     @property
     def programming_efficiency(self) -> float:
-        """P_i / R_i; of a pure copy it alone says what is reached: it performs nothing."""
+        """P_i / R_i; for a pure copy, which does no work, the bound over the time."""
         return float(self.bound.efficiency(self.time_s))
 
     @property
@@ -95,18 +95,18 @@ class StageFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """A pipeline on a machine.
+    """Figures of a pipeline on a machine.
 
     Parameters
     ----------
     pipeline : Pipeline
     machine : Machine
     cores : float or None
-        Kept busy; None: all.
+        Number of busy cores; None: all.
     load_per_s : float or None
         CL of Eq. (10), flop/s.
     peak, bandwidth : float
-        pi, of the mix of precisions that the stages have, flop/s; beta, byte/s.
+        pi of the stages' mix of precisions, flop/s; beta, byte/s.
     stages : tuple of StageFigures
     composites : tuple of Composite
         By bytes (5), by time (7), capped (8), exact.
@@ -115,15 +115,15 @@ class Assessment:
     time_s : Estimate
         sum T_i.
     bound_s : float
-        Least time of the stages in series: the exact bound.
+        Least time of the stages in series: the exact bound, in seconds.
     mixed_s : float
-        Least time if all stages ran at once, each using what the others leave.
+        Least time if all stages ran at once, each using the resources that others leave.
     total_s : Estimate or None
         T_cip of Eq. (11), host time included; None: the host time is not known.
     devices : Estimate or None
-        N, not rounded; None: no load is given.
+        N, not rounded; None: no load was given.
     uncertain : tuple of str
-        What the intervals are of; empty: there are none.
+        Quantities whose uncertainty the intervals include; empty: there are no intervals.
     cautions : tuple of Caution
     """
 
@@ -156,7 +156,7 @@ class Assessment:
 
     @property
     def devices_if_they_wait(self) -> float | None:
-        """N if the devices wait while the host works; None: not known, or it does nothing."""
+        """N if the devices wait while the host works; None: not known, or no host time."""
         total, own = self.total_s, self.time_s.median
         if self.devices is None or total is None or total.median <= own:
             return None
@@ -164,13 +164,13 @@ class Assessment:
 
     @property
     def devices_for_the_stages(self) -> float | None:
-        """N for these stages alone, each second once; None: no load is given."""
+        """N for one run of the stages in each second; None: no load was given."""
         if self.devices is None or self.load_per_s is None:
             return None
         return self.devices.median * self.work / self.load_per_s
 
     def composite(self, rule: Rule) -> Composite:
-        """Return the composite by a rule."""
+        """Return the composite by one rule."""
         return next(composite for composite in self.composites if composite.rule == rule)
 
 
@@ -188,14 +188,14 @@ def assess(
     pipeline : Pipeline
     machine : Machine
     cores : float or None
-        Kept busy; None: all.
+        Number of busy cores; None: all.
     load_per_s : float or None
-        CL of Eq. (10), a rate in flop/s; None: no devices are counted.
+        CL of Eq. (10), a rate in flop/s; None: do not compute the number of devices.
 
     Raises
     ------
     UnknownCeiling
-        If the machine has no ceiling for what a stage asks for.
+        If the machine has no ceiling for a resource that a stage asks for.
     ValueError
         If the load is not finite and > 0.
 

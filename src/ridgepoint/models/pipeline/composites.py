@@ -12,7 +12,7 @@ from ridgepoint.models.pipeline import Pipeline
 from ridgepoint.models.pipeline.times import EQUATIONS, Rule, StageTimes, devices
 from ridgepoint.models.pipeline.uncertainty import Drawn
 
-# Below this the composites agree as far as anybody reads them.
+# Below this the composites agree as far as readers can see.
 _ALIKE = 0.005
 
 
@@ -24,24 +24,24 @@ class Composite:
     ----------
     rule : {"by bytes", "by time", "capped", "exact"}
     intensity : float or None
-        flop/byte; None: infinite. Of ``exact``: where the roof is at the performance of the
-        series.
+        flop/byte; None: infinite. For ``exact``: intensity at which the roof equals the performance
+        of the series.
     roofline_efficiency : Estimate
         RE, at most 1.
     is_clipped : bool
-        Whether the rule itself gives more than 1.
+        Whether the rule itself gives more than 1, before clipping.
     programming_efficiency : Estimate
-        That goes with it: CE / RE by Eq. (8), and for ``exact`` the bound over the time.
+        PE that goes with it: CE / RE by Eq. (8), and for ``exact`` the bound over the time.
     compute_efficiency : Estimate
-        Their product.
+        CE, the product of the two.
     devices : Estimate or None
-        N of Eq. (10), not rounded; None: no load is given.
+        N of Eq. (10), not rounded; None: no load was given.
     devices_at_roof : float or None
         N if every stage were at its roof (PE = 1).
     difference : float
         RE over the exact one, minus 1.
     why : str
-        Why it differs.
+        Why RE differs from the exact one.
     """
 
     rule: Rule
@@ -57,27 +57,27 @@ class Composite:
 
     @property
     def equation(self) -> str:
-        """How the memo calls it."""
+        """The memo's name of the rule."""
         return EQUATIONS[self.rule]
 
 
 def composites_of(
     pipeline: Pipeline, times: StageTimes, drawn: Drawn, load_per_s: float | None
 ) -> tuple[Composite, ...]:
-    """Return the composites of a pipeline, each with the devices that follow from it.
+    """Return the composites of a pipeline, each with its number of devices.
 
     Parameters
     ----------
     pipeline : Pipeline
     times : StageTimes
-        Of its stages.
+        Times of its stages.
     drawn : Drawn
-        The same, drawn many times.
+        The same times, drawn many times.
     load_per_s : float or None
-        CL of Eq. (10), a rate in flop/s; None: no devices are counted.
+        CL of Eq. (10), a rate in flop/s; None: do not compute the number of devices.
     """
-    # CE = RE x PE is an identity for Eq. (8) and for the exact bound, each with its own PE. What
-    # the other two would give, were the memo's PE multiplied with them, shows how N moves.
+    # CE = RE x PE is an identity for Eq. (8) and for the exact bound, each with its own PE. For
+    # the other two rules, multiplying with the memo's PE shows how N changes.
     own = {rule: _efficiencies(times, rule) for rule in EQUATIONS}
     many = {rule: _efficiencies(drawn.times, rule) for rule in EQUATIONS}
     exact = float(own["exact"][1])
@@ -112,7 +112,7 @@ def composites_of(
 
 
 def _efficiencies(times: StageTimes, rule: Rule) -> tuple[Amount, Amount, Amount]:
-    """Return intensity, roofline efficiency, and the programming efficiency that goes with it."""
+    """Return intensity, roofline efficiency, and the matching programming efficiency."""
     intensity, roofline = times.composite(rule)
     base = times.composite("exact" if rule == "exact" else "capped")[1]
     return intensity, roofline, np.asarray(times.compute_efficiency / base)
@@ -160,7 +160,7 @@ def _why(rule: Rule, difference: float, pipeline: Pipeline, times: StageTimes) -
 
 
 def finite(value: Amount) -> float | None:
-    """Return a number; None: it is infinite."""
+    """Return a number, or None if it is infinite."""
     number = float(np.asarray(value))
     return number if np.isfinite(number) else None
 

@@ -1,4 +1,4 @@
-"""Machines that differ: each stage where it runs best, with what it takes to move its data."""
+"""Different machines: each stage on the best one, with the time to move its data there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AssignedStage:
     machine : str
     time_s : float
     transfer_s : float
-        For its data to arrive from the machine of the stage before.
+        Time for its data to arrive from the machine of the previous stage.
     """
 
     name: str
@@ -36,15 +36,15 @@ class AssignedStage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Stages on machines.
+    """An assignment of stages to machines.
 
     Parameters
     ----------
     stages : tuple of AssignedStage
     time_s : float
-        Of all stages in series, transfers included.
+        Time of all stages in series, transfers included.
     alone_s : tuple of (str, float or None)
-        Each machine's name, and the time if it did everything; None: it cannot.
+        Each machine's name, and its time for all stages; None: it cannot run them all.
     has_transfers : bool
         Whether transfers were counted.
     """
@@ -56,7 +56,7 @@ class Assignment:
 
     @property
     def shares(self) -> tuple[tuple[str, float], ...]:
-        """Seconds of work of each machine that is used: in this proportion they are needed."""
+        """Working seconds of each machine that is used, in proportion to the number needed."""
         seconds: dict[str, float] = {}
         for stage in self.stages:
             seconds[stage.machine] = seconds.get(stage.machine, 0.0) + stage.time_s
@@ -70,27 +70,27 @@ def assign(
     cores: float | None = None,
     link_bytes_per_s: float | None = None,
 ) -> Assignment:
-    """Assign every stage to a machine so that the whole takes least time.
+    """Assign every stage to a machine so that the total time is least.
 
     Parameters
     ----------
     pipeline : Pipeline
     machines : sequence of Machine
-        At least one, of different names. Times that were measured are of the first, with as many
-        `cores`; elsewhere a stage reaches the same share of its roof.
+        At least one, with different names. Measured times refer to the first one with `cores` busy;
+        on the others a stage reaches the same share of its roof.
     cores : float or None
-        Of the first machine; None: all.
+        Number of busy cores of the first machine; None: all.
     link_bytes_per_s : float or None
-        What carries data between machines; None: transfers are not counted.
+        Bandwidth between machines; None: transfers are not counted.
 
     Raises
     ------
     ValueError
-        If no machine can run a stage, or it is not known what a stage hands on.
+        If no machine can run a stage, or `Stage.output_bytes` is needed but not known.
 
     Notes
     -----
-    A shortest path through stages and machines, and so the best of all ``machines ** stages``.
+    A shortest path through stages and machines: the best of all ``machines ** stages``.
     """
     if not machines or len({machine.name for machine in machines}) < len(machines):
         raise ValueError("machines must name at least one, each with a name of its own")
@@ -139,7 +139,7 @@ def _least(stage: Stage, machine: Machine, cores: float | None) -> float:
 
 
 def _transfers(pipeline: Pipeline, machines: int, link: float | None) -> list[float]:
-    """Return the seconds from each stage to the next, were they on different machines."""
+    """Return the transfer time from each stage to the next on another machine [s]."""
     between = pipeline.stages[:-1]
     if link is None or machines == 1:
         return [0.0 for _ in between]

@@ -30,29 +30,29 @@ class Share:
 
     @property
     def time_s(self) -> Estimate:
-        """T_j: host time included where it is known."""
+        """T_j: host time included if known."""
         return self.assessment.total_s or self.assessment.time_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """Pipelines in series that use all devices, each in its turn.
+    """Pipelines in series that take turns in using all devices.
 
     Parameters
     ----------
     shares : tuple of Share
         At least one; their weights add up to 1.
     period_s : float or None
-        The observation; None: not given.
+        Length of the observation, in seconds; None: not given.
     is_of_a_second : bool
-        Whether stages are what has to be done in each second of it; else in all of it.
+        Whether stages describe the work for each second of the period, or for all of it.
     legroom : tuple of float
         Shares of the period that pipelines may take, in (0, 1].
 
     Raises
     ------
     ValueError
-        If weights do not add up, or a figure is impossible.
+        If weights do not add up to 1, or a figure is impossible.
     """
 
     shares: tuple[Share, ...]
@@ -77,7 +77,7 @@ class Observation:
 
     @property
     def load_per_s(self) -> float | None:
-        """Weighted load, flop/s; None: a pipeline has none."""
+        """Weighted load, flop/s; None: one of the pipelines has none."""
         loads = [(share.weight, share.assessment.load_per_s) for share in self.shares]
         known = [weight * load for weight, load in loads if load is not None]
         return sum(known) if len(known) == len(loads) else None
@@ -93,12 +93,12 @@ class Observation:
 
     @property
     def most_devices(self) -> Estimate | None:
-        """Devices of the pipeline that needs most: what keeps up at every moment."""
+        """Devices for the most demanding pipeline, which keep up at every moment."""
         devices = self._each()
         return None if devices is None else max(devices, key=lambda estimate: estimate.median)
 
     def devices_to_fit(self, legroom: float) -> Estimate | None:
-        """Return the devices with which the stages end in a share of the period; None: unknown."""
+        """Return the devices needed to finish within a share of the period; None: unknown."""
         period = self.period_s or (1.0 if self.is_of_a_second else None)
         if period is None:
             return None
@@ -111,7 +111,7 @@ class Observation:
 
 
 def _sum(parts: list[tuple[float, Estimate]]) -> Estimate:
-    """Return a weighted sum; of independent parts, the ends of intervals add up in squares."""
+    """Return a weighted sum; for independent parts, interval half-widths add in quadrature."""
     point = math.fsum(weight * part.median for weight, part in parts)
     below = [weight * (part.median - part.low) for weight, part in parts if part.low is not None]
     above = [weight * (part.high - part.median) for weight, part in parts if part.high is not None]
@@ -121,11 +121,17 @@ def _sum(parts: list[tuple[float, Estimate]]) -> Estimate:
 
 
 def require_weights(weights: list[float]) -> None:
-    """Refuse weights that are no shares of one whole.
+    """Refuse weights that are not shares of one whole.
+
+    Parameters
+    ----------
+    weights : list of float
+        Each in (0, 1]; their sum is 1.
 
     Raises
     ------
     ValueError
+        If they are not.
     """
     for weight in weights:
         if not 0 < weight <= 1:
@@ -135,10 +141,10 @@ def require_weights(weights: list[float]) -> None:
 
 
 def with_legroom(devices: Estimate, legroom: float) -> Estimate:
-    """Return the devices that are needed if each is busy for so large a share of its time."""
+    """Return the devices needed if each may be busy for only this share of its time."""
     return devices.map(lambda number: number / legroom)
 
 
 def rounded_up(devices: float) -> int:
-    """Return whole devices; what rounding alone puts above a whole number does not count."""
+    """Return a whole number of devices, ignoring excess that is only rounding."""
     return math.ceil(devices * (1 - 1e-12))

@@ -1,4 +1,4 @@
-"""What gains a pipeline most: which stage, and which figure of the machine."""
+"""Sensitivity of a pipeline's time to each stage, and to each figure of the machine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STEP = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageGain:
-    """What an improvement of one stage gains the pipeline: times as fast as before.
+    """Speed-up of the pipeline from improving one stage.
 
     Parameters
     ----------
     name : str
     time, flop, moved_bytes : float
-        If it took a tenth less time, did a tenth less work, moved a tenth fewer bytes; of the
-        last two at the same programming efficiency.
+        Speed-up from a tenth less time, a tenth less work, or a tenth fewer bytes; the last two
+        at the same programming efficiency.
     """
 
     name: str
@@ -34,12 +34,12 @@ class StageGain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceGain:
-    """What a machine that is better by a tenth gains, every stage as well programmed as before.
+    """Speed-up from a machine that is better by a tenth, at the same programming efficiencies.
 
     Parameters
     ----------
     compute, bandwidth, both : float
-        Times as fast as before.
+        Speed-up from a higher peak, a higher bandwidth, or both.
     """
 
     compute: float
@@ -49,12 +49,12 @@ class DeviceGain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """What gains a pipeline most.
+    """Gains of a pipeline from improvements.
 
     Parameters
     ----------
     stages : tuple of StageGain
-        What gains most first.
+        Largest gain first.
     device : DeviceGain
     """
 
@@ -65,16 +65,16 @@ class Sensitivity:
 def sensitivity(
     pipeline: Pipeline, machine: Machine, *, cores: float | None = None, step: float = STEP
 ) -> Sensitivity:
-    """Return what an improvement by a share gains a pipeline.
+    """Return the gains of a pipeline from improvements by a share.
 
     Parameters
     ----------
     pipeline : Pipeline
-        Its host time counts as time that nothing here improves; unknown, it counts as none.
+        Its host time counts as time that no improvement reduces; if unknown, as zero.
     machine : Machine
     cores : float or None
     step : float
-        In (0, 1).
+        Relative improvement, in (0, 1).
     """
     if not 0 < step < 1:
         raise ValueError(f"step must be in (0, 1), got {step!r}")

@@ -1,4 +1,4 @@
-"""The times of a pipeline's stages on a machine, and what follows: composite intensities, devices.
+"""The times of a pipeline's stages on a machine, with composite intensities and devices.
 
 It divides nothing by a capacity itself: the least time of every stage is that of
 `ridgepoint.core.bound`, and the pipeline's is their series.
@@ -32,14 +32,14 @@ EQUATIONS: Mapping[Rule, str] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StageTimes:
-    """What every stage takes, and what it takes at least; arrays have the shape (stages, ...).
+    """Times and least times of every stage; arrays have the shape (stages, ...).
 
     Parameters
     ----------
     bounds : tuple of Bound
-        Of each stage, all executions together.
+        Bound of each stage, all executions together.
     time_s : ndarray
-        T_i: measured, or the bound over the efficiency.
+        T_i in seconds: measured, or the bound over the efficiency.
     bandwidth : ndarray or float
         beta of the machine, byte/s.
     """
@@ -80,7 +80,7 @@ class StageTimes:
 
     @property
     def limiters(self) -> tuple[str, ...]:
-        """``compute`` or ``dram``, by stage; of many variants, of the first."""
+        """``compute`` or ``dram``, by stage; with many variants, those of the first."""
         return tuple(str(np.ravel(least.limiter)[0]) for least in self.bounds)
 
     def _of_each(self, amount: Callable[[Bound], Amount]) -> Array:
@@ -104,7 +104,7 @@ class StageTimes:
 
     @property
     def peak(self) -> Array:
-        """Peak pi, flop/s; of several precisions that of their mix."""
+        """Peak pi, flop/s; with several precisions, that of their mix."""
         return np.asarray(self.whole.work / self._compute_s)
 
     @property
@@ -119,7 +119,7 @@ class StageTimes:
 
     @property
     def programming_efficiency(self) -> Array:
-        """PE_i: measured over attainable performance, which is bound over time."""
+        """PE_i: measured over attainable performance, equal to bound over time."""
         return np.asarray(self.bound_s / self.time_s)
 
     @property
@@ -129,7 +129,7 @@ class StageTimes:
 
     @property
     def _compute_s(self) -> Amount:
-        """Seconds of all computing at the peak: there is some work."""
+        """Time of all work at the peak, in seconds: there is some work."""
         return self.whole.times_s["compute"]
 
     def composite(self, rule: Rule) -> tuple[Array, Array]:
@@ -137,9 +137,9 @@ class StageTimes:
 
         Notes
         -----
-        ``by bytes`` is ``sum CL / sum ML``: of stages that were mixed so well that one computes
-        while another moves. ``by time`` is ``sum W_i OI_i``, which has no upper limit. ``capped``
-        is ``sum W_i min(OI_i, OI_r)``, and so ``RE = sum W_i R_i / pi`` with R_i the attainable
+        ``by bytes`` is ``sum CL / sum ML``: stages mixed so well that one computes while another
+        moves data. ``by time`` is ``sum W_i OI_i``, which has no upper limit. ``capped`` is
+        ``sum W_i min(OI_i, OI_r)``, and so ``RE = sum W_i R_i / pi`` with R_i the attainable
         performance: the roofs, averaged over the *measured* time. ``exact`` is
         ``sum CL / (pi sum t_i)`` with t_i the time at the roof: the roofs of stages in series.
         """
@@ -174,16 +174,16 @@ def stage_times(
     pipeline : Pipeline
     machine : Machine
     cores : float or None
-        Kept busy; None: all.
+        Number of busy cores; None: all.
     compute, bandwidth : float or ndarray, shape (...,)
-        How many times faster the machine computes, and moves bytes, than it is.
+        Factors by which the machine's peak and bandwidth are multiplied.
     times_s, efficiencies : mapping of str to float or ndarray, shape (...,)
-        By stage, in place of the medians.
+        Values by stage, in place of the medians.
 
     Raises
     ------
     UnknownCeiling
-        If the machine has no ceiling for what a stage asks for.
+        If the machine has no ceiling for a resource that a stage asks for.
     """
     measured, reached = times_s or {}, efficiencies or {}
     shape = np.broadcast_shapes(
@@ -202,7 +202,7 @@ def stage_times(
 def _time_of(
     stage: Stage, bound_s: Amount, times_s: Mapping[str, Amount], reached: Mapping[str, Amount]
 ) -> Amount:
-    """Return T_i of all executions."""
+    """Return T_i of all executions, in seconds."""
     if stage.name in times_s:
         return stage.repeat * times_s[stage.name]
     if stage.name in reached:
@@ -218,7 +218,7 @@ def devices(load_per_s: Amount, *, peak: Amount, compute_efficiency: Amount) -> 
     Parameters
     ----------
     load_per_s : float or ndarray
-        CL, a *rate* in flop/s: what has to be done while an observation goes on.
+        CL, a *rate* in flop/s: the work to be done per second of an observation.
     peak : float or ndarray
         CC of one device, flop/s.
     compute_efficiency : float or ndarray

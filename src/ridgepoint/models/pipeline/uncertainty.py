@@ -1,8 +1,8 @@
-"""What the uncertainty of times, efficiencies and ceilings makes of a pipeline's figures.
+"""Propagation of the uncertainty of times, efficiencies and ceilings into a pipeline's figures.
 
-Monte Carlo, seeded: every uncertain quantity is drawn from a lognormal whose median is its own and
-whose 95 % interval is its own, below and above; what follows is computed for every draw, and the
-middle 95 % of it are its interval.
+Monte Carlo, seeded: every uncertain quantity is drawn from a lognormal distribution with its
+median and its 95 % interval, below and above; the figures are computed for every draw, and the
+middle 95 % of them are their interval.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _ENDS = (2.5, 97.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """A pipeline, drawn many times.
+    """Many random draws of a pipeline.
 
     Parameters
     ----------
     times : StageTimes
-        Shape (stages, draws).
+        Times of the stages, shape (stages, draws).
     host_s : ndarray or float
         Host time; 0 where it is not known.
     uncertain : tuple of str
-        What was drawn; empty: nothing is known to be uncertain, and there is one draw.
+        Quantities that were drawn; empty: nothing is known to be uncertain, and there is one draw.
     certain : tuple of str
-        Stages whose figure is a single value, of unknown uncertainty.
+        Stages whose time or efficiency is a single value, of unknown uncertainty.
     """
 
     times: StageTimes
@@ -48,7 +48,7 @@ class Drawn:
     certain: tuple[str, ...]
 
     def interval(self, point: float, draws: npt.ArrayLike) -> Estimate:
-        """Return a figure with the interval of its draws, widened to hold it."""
+        """Return a figure with the interval of its draws, widened to include the figure."""
         if not self.uncertain:
             return Estimate([point])
         low, high = np.percentile(np.asarray(draws, dtype=np.float64), _ENDS)
@@ -56,7 +56,7 @@ class Drawn:
 
 
 def spread(estimate: Estimate) -> tuple[float, float] | None:
-    """Return the 95 % interval of an estimate; of two to five samples their ends; None: unknown."""
+    """Return an estimate's 95 % interval; for 2 to 5 samples their range; None: unknown."""
     if estimate.low is not None and estimate.high is not None:
         return estimate.low, estimate.high
     if estimate.n > 1:
@@ -85,8 +85,8 @@ def draw(
 
     Notes
     -----
-    Stages are independent of each other; a ceiling is the same for all of them. A time that was
-    measured does not depend on the ceilings, a time from an efficiency does.
+    Stages are independent of each other; a ceiling is the same for all of them. A measured time
+    does not depend on the ceilings; a time from an efficiency does.
     """
     random = np.random.default_rng(seed)
     times: dict[str, Array] = {}
@@ -136,7 +136,7 @@ def _median(estimate: Estimate | None) -> float:
 
 
 def _drawn(estimate: Estimate, random: np.random.Generator, draws: int) -> Array | None:
-    """Return draws of a positive quantity; None: nothing is known of its uncertainty."""
+    """Return draws of a positive quantity; None: its uncertainty is unknown."""
     ends = spread(estimate)
     if ends is None or not (0 < ends[0] < ends[1] < np.inf):
         return None

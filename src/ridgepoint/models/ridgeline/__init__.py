@@ -44,14 +44,14 @@ class RidgePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """Units of work on the plane, and what bounds them there; shape (...,) or single.
+    """Units of work on the plane, and their limits there; shape (...,) or single.
 
     Parameters
     ----------
     bound : Bound
-        Of one node; each path on the machine that is slowest at it.
+        Bound of one node; each path on the machine that is slowest at it.
     slowest : int or ndarray
-        Which of the machines bounds: the one whose own bound is the largest.
+        Index of the machine that bounds: the one whose own bound is the largest.
     """
 
     bound: Bound
@@ -80,17 +80,17 @@ class Placed:
 
     @property
     def time_s(self) -> Amount:
-        """Those times combined: the lower bound of the runtime."""
+        """The paths' times combined: the lower bound of the runtime, in seconds."""
         return self.bound.time_s
 
     @property
     def limiter(self) -> str | npt.NDArray[np.str_]:
-        """Which region's path needs most; of equals the first, compute first."""
+        """Region whose path needs most time; of equal ones the first, compute first."""
         return longest(self.times_s)
 
     @property
     def roofline_limiter(self) -> str | npt.NDArray[np.str_]:
-        """What the roofline says, which knows no network: ``compute`` or ``memory``."""
+        """The limiter by the roofline, which ignores the network: ``compute`` or ``memory``."""
         times = self.times_s
         return longest({"compute": times["compute"], "memory": times["memory"]})
 
@@ -120,19 +120,19 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ridgeline:
-    """The Ridgeline of a machine, or of nodes that differ: every one does the same work.
+    """The Ridgeline of a machine, or of different nodes that all do the same work.
 
     Parameters
     ----------
     machines : tuple of Machine
-        At least one. Of several the slowest bounds, point by point; what limits is the resource
+        At least one. With several, the slowest bounds, point by point; the limiter is the resource
         for which any of them needs the most time.
     work : str
         ``fp64``, ``fp32``, ..., or ``bop``.
     overlap : {"full", "none"} or float
         As in `ridgepoint.core.bound.bound`. The paper's is ``full``.
     cores : float or None
-        Cores of every node that are kept busy; None: all.
+        Number of busy cores of every node; None: all.
 
     References
     ----------
@@ -171,7 +171,7 @@ class Ridgeline:
         return RESOURCES[self.work].unit
 
     def rate(self, resource: str) -> float:
-        """Return the capacity of the machine that has least of a resource, per second.
+        """Return the lowest capacity of the machines for a resource, per second.
 
         Raises
         ------
@@ -182,12 +182,12 @@ class Ridgeline:
 
     @property
     def peak(self) -> float:
-        """Peak performance pi, flop/s or BOP/s, of the machine that has least."""
+        """Peak performance pi, flop/s or BOP/s, the lowest of the machines."""
         return self.rate(self.work)
 
     @property
     def ridge(self) -> RidgePoint:
-        """Where the regions meet."""
+        """The point where the regions meet."""
         memory, network = self.rate("dram"), self.rate("network")
         return RidgePoint(
             arithmetic_intensity=self.peak / memory,
@@ -202,7 +202,7 @@ class Ridgeline:
         memory_bytes: npt.ArrayLike,
         network_bytes: npt.ArrayLike,
     ) -> Placed:
-        """Return where units of work are on the plane, and what bounds them.
+        """Return the positions of units of work on the plane, with their bounds.
 
         Parameters
         ----------
@@ -220,18 +220,18 @@ class Ridgeline:
         return self.place_demand(Demand(amounts))
 
     def place_demand(self, demand: Demand) -> Placed:
-        """Return where a demand is on the plane; as `place`.
+        """Return the position of a demand on the plane; see `place`.
 
         Parameters
         ----------
         demand : Demand
-            Of compute (of one metric, in any precisions), ``dram`` (or its directions) and
-            ``network``; what it does not name is 0.
+            Compute (of one metric, in any precisions), ``dram`` (or its directions) and
+            ``network``; a resource that it does not name is 0.
 
         Raises
         ------
         ValueError
-            If it names another level of memory, too.
+            If it also names another memory level.
         """
         strange = [n for n in demand.amounts if RESOURCES[n].path not in REGIONS.values()]
         if strange:
@@ -266,7 +266,7 @@ class Ridgeline:
     def attainable_by_network(self, network_intensity: npt.ArrayLike) -> Amount:
         """Return the compute-network roofline: attainable flop/s over I_N, flop/byte.
 
-        Memory is taken as no limit; with one, see `attainable` at (I_N / I_A, I_A).
+        Memory is assumed not to limit; otherwise use `attainable` at (I_N / I_A, I_A).
         """
         i = np.asarray(network_intensity, dtype=np.float64)
         return self.place_demand(Demand({self.work: i, "network": 1.0})).performance
@@ -318,7 +318,7 @@ class Ridgeline:
 
 
 def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:
-    """Return the bytes that go with one byte of memory at a memory intensity."""
+    """Return the bytes of each resource per byte of memory at a memory intensity."""
     x = np.asarray(memory_intensity, dtype=np.float64)
     if not (x > 0).all():
         raise ValueError(f"memory_intensity must be > 0, got {memory_intensity!r}")

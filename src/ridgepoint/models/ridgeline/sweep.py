@@ -35,16 +35,16 @@ class Front:
     Parameters
     ----------
     designs : int
-        How many were tried.
+        Number of designs tried.
     nodes : ndarray of int, shape (n,)
-        Rising.
+        Number of nodes, rising.
     time_per_sample_s : ndarray, shape (n,)
-        Falling: the step's time over the samples of all nodes together.
+        Falling: the step's time over the samples of all nodes together, in seconds.
     step_s : ndarray, shape (n,)
     batch : ndarray of int, shape (n,)
-        As it was given: of each node, or of all together.
+        Batch size as it was given: per node, or for all nodes together.
     machine, step : ndarray of int, shape (n,)
-        Which of the machines, and of the steps.
+        Index of the machine, and of the step.
     limiter : ndarray of str, shape (n,)
         ``compute``, ``memory`` or ``network``.
     """
@@ -60,13 +60,13 @@ class Front:
 
     @property
     def speed_up(self) -> npt.NDArray[np.float64]:
-        """How many times as fast as the design with the fewest nodes, shape (n,)."""
+        """Speed-up over the design with the fewest nodes, shape (n,)."""
         times_s = self.time_per_sample_s
         return np.asarray(times_s[0] / times_s)
 
     @property
     def efficiency(self) -> npt.NDArray[np.float64]:
-        """The speed-up over the number of times as many nodes, shape (n,)."""
+        """The speed-up over the ratio of node numbers, shape (n,)."""
         return np.asarray(self.speed_up * self.nodes[0] / self.nodes)
 
 
@@ -74,7 +74,7 @@ class Front:
 class _Fleet:
     """The rates of several machines as an axis of the designs: capacities for `bound`.
 
-    A rate that all machines share is a single one: most machines of a sweep differ in one.
+    A rate that all machines share is stored once: most machines of a sweep differ in one rate.
     """
 
     rates: Mapping[str, npt.NDArray[np.float64]]
@@ -91,7 +91,7 @@ class _Fleet:
         return cls(rates=rates)
 
     def part(self, kinds: slice) -> _Fleet:
-        """Return some of the machines."""
+        """Return a slice of the machines."""
         return _Fleet(
             rates={name: r if len(r) == 1 else r[kinds] for name, r in self.rates.items()}
         )
@@ -116,38 +116,37 @@ def sweep(
     cores: float | None = None,
     block: int = BLOCK,
 ) -> Front:
-    """Try every machine with every step, number of nodes and batch; keep what is best.
+    """Try every machine with every step, number of nodes and batch; keep the best designs.
 
     Parameters
     ----------
     machines : sequence of Machine
-        Alternatives: every node of a design is of one kind.
+        Alternatives: all nodes of a design are of one kind.
     steps : sequence of TrainingStep
-        Alternatives, which differ in their all-reduce, say. All of one precision.
+        Alternatives, which may differ in their all-reduce; all of one precision.
     nodes : array_like of int, shape (n,)
-        Whole numbers > 0.
+        Numbers of nodes to try; whole numbers > 0.
     batch : array_like of int, shape (b,)
-        Samples of each node, or with `strong` of all together; whole numbers > 0.
+        Samples per node, or with `strong` of all nodes together; whole numbers > 0.
     strong : bool
         As in `ridgepoint.demands.training.TrainingStep.demand`.
     overlap, cores
         As in `ridgepoint.core.bound.bound`.
     block : int
-        Designs that are bounded in one call, about.
+        Approximate number of designs that are bounded in one call.
 
     Returns
     -------
     Front
-        Of ``len(machines) * len(steps) * n * b`` designs; of equally fast ones that with the
-        first machine, step and batch.
+        Front of ``len(machines) * len(steps) * n * b`` designs; of equally fast ones, the design
+        with the first machine, step and batch.
 
     Raises
     ------
     UnknownCeiling
         If a machine lacks a ceiling.
     ValueError
-        If there is nothing to try, a number is not whole and > 0, or steps have several
-        precisions.
+        If there is nothing to try, a number is not whole and > 0, or steps differ in precision.
 
     Examples
     --------
@@ -188,7 +187,7 @@ def sweep(
 
 
 def pareto(cost: npt.ArrayLike, time: npt.ArrayLike) -> Indices:
-    """Return which designs are on the Pareto front, cheapest first.
+    """Return the indices of designs on the Pareto front, cheapest first.
 
     Parameters
     ----------
@@ -198,7 +197,7 @@ def pareto(cost: npt.ArrayLike, time: npt.ArrayLike) -> Indices:
     Returns
     -------
     ndarray of int
-        Designs that are faster than every one of their cost or less; of equal ones the first.
+        Designs that are faster than all others of the same or lower cost; of equal ones the first.
 
     Examples
     --------
@@ -214,7 +213,7 @@ def pareto(cost: npt.ArrayLike, time: npt.ArrayLike) -> Indices:
 
 @dataclass(slots=True, kw_only=True)
 class _Best:
-    """The fastest design of each number of nodes so far."""
+    """The fastest design found so far for each number of nodes."""
 
     seconds: npt.NDArray[np.float64]
     machine: Indices
@@ -223,7 +222,7 @@ class _Best:
 
     @classmethod
     def of(cls, size: int) -> _Best:
-        """Return what is known before the first design."""
+        """Return the state before the first design."""
         none = np.zeros((3, size), dtype=np.intp)
         return cls(seconds=np.full(size, np.inf), machine=none[0], batch=none[1], step=none[2])
 
@@ -276,7 +275,7 @@ def _front(
     overlap: Overlap,
     cores: float | None,
 ) -> Front:
-    """Return the front of the fastest designs, and what bounds each."""
+    """Return the front of the fastest designs, with their limiters."""
     on = pareto(count, best.seconds)
     p, b = count[on], samples[best.batch[on]]
     limiter = np.empty(len(on), dtype="<U7")

@@ -22,9 +22,9 @@ class NearestRidge:
     Parameters
     ----------
     index : int
-        Which of the units it is.
+        Index of the unit of work.
     longest, second : str
-        Regions of the two resources, that which takes longest first.
+        Regions of the two resources, the one that takes longest first.
     ratio : float
         The longest time over the second: 1 is the ridge itself.
     """
@@ -94,9 +94,9 @@ def training_trajectories(
     ridgeline : Ridgeline
     step : TrainingStep
     batch : sequence of int
-        At least one. With one alone, there is one trajectory, over the nodes.
+        Batch sizes, at least one. With a single one there is one trajectory, over the nodes.
     nodes : sequence of int or None
-        None: the limit of many nodes.
+        Numbers of nodes; None: the limit of many nodes.
     strong : bool
         Whether the batch is divided over the nodes.
 
@@ -145,14 +145,14 @@ def point_trajectory(
     ----------
     ridgeline : Ridgeline
     points : mapping of str to (float, float, float)
-        By name: work, memory bytes and network bytes of a node.
+        By name: work [flop or BOP], memory bytes and network bytes of a node.
 
     Raises
     ------
     UnknownCeiling
         If a machine lacks a ceiling.
     ValueError
-        If there is no point, or an amount is none.
+        If there is no point, or an amount is negative or not finite.
     """
     if not points:
         raise ValueError("points must name at least one")

@@ -1,4 +1,4 @@
-"""Speed-up and efficiency over cores and nodes: the one equation, seen as what is gained by more.
+"""Speed-up and efficiency over cores and nodes: the one equation as a function of their number.
 
 The hierarchical model of Kredel, Kruse and Richling: cores of a node share its memory, nodes share
 or own their links.
@@ -27,13 +27,13 @@ _ALIKE = 0.999
 
 
 def nothing(nodes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return 0 byte: no node asks anything of another."""
+    """Return 0 bytes for each number of nodes: a problem without exchange."""
     return np.zeros_like(nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
-    """What a problem asks for, however many nodes solve it.
+    """Amounts that a problem asks for, however many nodes solve it.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class Problem:
     operations : array_like
         #op, in the unit of `work`; > 0. Arrays are many problems, and broadcast against nodes.
     dram_bytes : array_like
-        #b, moved between memory and caches in all.
+        #b, total bytes moved between memory and caches.
     exchanged_bytes : callable
-        #x: from a number of nodes, an array, to the bytes that they exchange in all.
+        #x: maps an array of numbers of nodes to the bytes that all of them exchange.
     work : str
-        The resource of which `operations` are: ``fp64``, ``fp32``, ``bop``, ...
+        The resource that `operations` counts: ``fp64``, ``fp32``, ``bop``, ...
 
     Raises
     ------
@@ -70,7 +70,7 @@ class Problem:
             raise ValueError(f"operations must be > 0, got {self.operations!r}")
 
     def demand(self, nodes: npt.ArrayLike) -> Demand:
-        """Return what so many nodes ask for in all; what nobody asks for is left out."""
+        """Return the total demand of this many nodes; resources without demand are left out."""
         count = np.asarray(nodes, dtype=np.float64)
         amounts = {
             self.work: self.operations,
@@ -83,13 +83,13 @@ class Problem:
 
     @property
     def on_one_node(self) -> Problem:
-        """The same problem where no node exchanges anything."""
+        """The same problem without exchange between nodes."""
         return replace(self, exchanged_bytes=nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scaled:
-    """What a problem can reach with some cores and nodes; all arrays have one shape, or none.
+    """The best performance of a problem on some cores and nodes; arrays share one shape.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ class Scaled:
     performance : float or ndarray
         l = #op / t, operations per second.
     speed_up : float or ndarray
-        S = l / l_c, over the rate at which one core computes.
+        S = l / l_c, the performance over the rate of one core.
     peak_efficiency : float or ndarray
-        l / (q p l_c): which share of what all cores could compute is used.
+        l / (q p l_c): the performance as a share of the peak of all cores.
     parallel_efficiency : float or ndarray
-        l / (q p l(1, 1)): the same against what one core alone reaches.
+        l / (q p l(1, 1)): the performance as a share of all cores at the rate of one core alone.
     """
 
     cores: Amount
@@ -117,28 +117,28 @@ class Scaled:
 
     @property
     def time_s(self) -> Amount:
-        """The least time."""
+        """The least time, in seconds."""
         return self.bound.time_s
 
     @property
     def relative_speed_up(self) -> Amount:
-        """How many times as fast as one core alone, l / l(1, 1)."""
+        """Speed-up over one core alone, l / l(1, 1)."""
         return self.parallel_efficiency * self.cores * self.nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scaling:
-    """A problem on more and more cores and nodes.
+    """A problem on increasing numbers of cores and nodes.
 
     Parameters
     ----------
     problem : Problem
     machine : Machine
-        One node.
+        Machine that describes one node.
     network : {"shared", "parallel"}
         Whether all nodes share one link, or each has its own.
     link_bytes_per_s : float or None
-        b_cl; None: the machine's own ceiling.
+        b_cl, byte/s; None: the machine's own ceiling.
     overlap : {"none", "full"} or float
         How computing, memory and network combine: as in `ridgepoint.core.bound.bound`. ``none``
         is Hockney's sum, a number k >= 1 lies between.
@@ -175,7 +175,7 @@ class Scaling:
     overlap: Overlap = "none"
 
     def at(self, *, cores: npt.ArrayLike, nodes: npt.ArrayLike) -> Scaled:
-        """Return what is reached at best.
+        """Return the best performance on some cores and nodes.
 
         Parameters
         ----------
@@ -185,9 +185,9 @@ class Scaling:
         Raises
         ------
         UnknownCeiling
-            If the machine lacks a ceiling for what the problem asks for.
+            If the machine lacks a ceiling for a resource that the problem asks for.
         ValueError
-            If a node has not so many cores, or a number is not finite and positive.
+            If `cores` exceeds a node's cores, or a number is not finite and positive.
         """
         least = self.bound_at(cores, nodes)
         performance, alone = least.attainable, self.bound_at(1, 1).attainable
@@ -218,23 +218,23 @@ class Scaling:
         return bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
 
     def performance_in(self, time_s: npt.ArrayLike) -> Amount:
-        """Return the operations per second of a run that takes so long."""
+        """Return the operations per second of a run with this runtime."""
         return plain(np.divide(self.problem.operations, time_s))
 
     def speed_up_in(self, time_s: npt.ArrayLike) -> Amount:
-        """Return the speed-up, over the rate of one core, of a run that takes so long."""
+        """Return the speed-up, over the rate of one core, of a run with this runtime."""
         return plain(self.performance_in(time_s) / self.core_rate)
 
     @property
     def core_rate(self) -> float:
-        """l_c, operations per second: what one core computes when it waits for nothing."""
+        """l_c, operations per second: the rate of one core that waits for nothing."""
         return float(self.machine.rate(self.problem.work, cores=1))
 
     @property
     def intensity(self) -> Amount | None:
         """The problem's operational intensity over the machine's; None: it has no memory traffic.
 
-        ``x = (#op / #b) / (l_c / b_m)``: so many cores use up the bandwidth of a node's memory.
+        ``x = (#op / #b) / (l_c / b_m)``: x cores use up the bandwidth of a node's memory.
         """
         if not np.all(np.asarray(self.problem.dram_bytes) > 0):
             return None
@@ -243,14 +243,14 @@ class Scaling:
 
     @property
     def memory_limit(self) -> Amount | None:
-        """Operations per second that the memory of one node can feed; None: as `intensity`."""
+        """Operations per second that the memory of one node can feed; None: no memory traffic."""
         return None if self.intensity is None else plain(self.intensity * self.core_rate)
 
     @property
     def cores_compute_alike(self) -> bool:
-        """Whether all cores of a node compute as fast as one alone, so that x is where they stop.
+        """Whether all cores of a node compute as fast as one alone, as the meaning of x assumes.
 
-        Of a measured machine they need not: busy cores share power.
+        Cores of a measured machine may not: busy cores share power.
         """
         together = float(self.machine.rate(self.problem.work))
         return together >= _ALIKE * self.core_rate * self.machine.cores

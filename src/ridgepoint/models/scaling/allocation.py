@@ -1,4 +1,4 @@
-"""How many cores and nodes to allocate: the best, and the most that are still used well."""
+"""How many cores and nodes to allocate: the fastest number, and the largest efficient one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ridgepoint.models.scaling import Scaled, Scaling
 Against = Literal["core", "peak"]
 """What efficiency is measured against: one core's attained performance, or the peak of all."""
 
-# Performances that differ by less are the same: what more nodes add beyond is rounding.
+# Relative differences of performance below this are rounding, also as a gain from more nodes.
 _SAME = 1e-9
-# What rounding alone makes of equals.
+# Rounding makes equal values differ by up to this.
 _ROUNDING = 1e-13
-# Integers that are looked at one by one, and in each step towards a far optimum.
+# Integers that are tried one by one, and in each step towards a far optimum.
 _STEP = 4096
 _FARTHEST = 2.0**30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """Some cores on each of some nodes, and what a problem reaches on them at best.
+    """Some cores on each of some nodes, and the best performance of a problem on them.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Allocation:
     limiter : str
         ``compute``, ``dram`` or ``network``.
     parts_s : mapping of str to float
-        Time of each of them alone.
+        Time of each limiter alone, in seconds.
     """
 
     nodes: int
@@ -50,25 +50,25 @@ class Allocation:
     parts_s: Mapping[str, float]
 
     def efficiency(self, against: Against) -> float:
-        """Return one of both efficiencies."""
+        """Return one of the two efficiencies."""
         return self.parallel_efficiency if against == "core" else self.peak_efficiency
 
     @property
     def relative_speed_up(self) -> float:
-        """How many times as fast as one core alone."""
+        """Speed-up over one core alone."""
         return self.parallel_efficiency * self.cores * self.nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimum:
-    """The number of nodes with the highest performance, wherever it lies.
+    """The number of nodes with the highest performance, without an upper limit.
 
     Parameters
     ----------
     nodes : float
-        As a real number.
+        Optimal number as a real number.
     best : Allocation
-        The better of the whole numbers beside it.
+        The better of the two whole numbers next to it.
     """
 
     nodes: float
@@ -94,14 +94,14 @@ def allocations(
 
 
 def best_allocation(scaling: Scaling, *, cores: Iterable[int], nodes: npt.ArrayLike) -> Allocation:
-    """Return the allocation with the highest performance; of equals, that of fewest cores.
+    """Return the allocation with the highest performance; of equal ones, the one with fewest cores.
 
     Parameters
     ----------
     scaling : Scaling
-        Of one problem.
+        Scaling of a single problem.
     cores, nodes : sequence of int
-        To choose from: cores of each node, and nodes.
+        Choices: cores of each node, and nodes.
 
     Raises
     ------
@@ -130,16 +130,16 @@ def largest_allocation(
     efficiency: float,
     against: Against = "core",
 ) -> Allocation | None:
-    """Return the allocation of most cores that keeps an efficiency; of equals, the fastest.
+    """Return the allocation of most cores with at least an efficiency; of equal ones, the fastest.
 
     Parameters
     ----------
     scaling : Scaling
-        Of one problem.
+        Scaling of a single problem.
     cores, nodes : sequence of int
-        To choose from: cores of each node, and nodes.
+        Choices: cores of each node, and nodes.
     efficiency : float
-        The least that is accepted, in (0, 1].
+        Lowest accepted efficiency, in (0, 1].
     against : {"core", "peak"}
 
     Returns
@@ -150,7 +150,7 @@ def largest_allocation(
     Raises
     ------
     ValueError
-        If `efficiency` is not in (0, 1], or a number not positive.
+        If `efficiency` is not in (0, 1], or a number is not positive.
     """
     if not 0 < efficiency <= 1:
         raise ValueError(f"efficiency must be in (0, 1], got {efficiency!r}")
@@ -159,7 +159,7 @@ def largest_allocation(
     for q in cores:
         scaled = scaling.at(cores=float(q), nodes=p)
         reached = scaled.parallel_efficiency if against == "core" else scaled.peak_efficiency
-        # One core alone keeps an efficiency of 1, whatever rounding says.
+        # One core alone always has an efficiency of 1, despite rounding.
         enough = np.flatnonzero(np.asarray(reached) >= efficiency * (1 - _SAME))
         if enough.size:
             most = enough[np.argmax(p[enough])]
@@ -172,19 +172,19 @@ def largest_allocation(
 
 
 def optimal_nodes(scaling: Scaling, *, cores: int) -> Optimum | None:
-    """Return the number of nodes with the highest performance, all numbers considered.
+    """Return the number of nodes with the highest performance, without an upper limit.
 
     Parameters
     ----------
     scaling : Scaling
-        Of one problem.
+        Scaling of a single problem.
     cores : int
-        Of each node.
+        Number of cores of each node.
 
     Returns
     -------
     Optimum or None
-        None: up to 2^30 nodes, more nodes are faster.
+        None: up to 2^30 nodes, more nodes are always faster.
 
     Notes
     -----

@@ -1,7 +1,7 @@
-"""Problems whose operations, memory traffic and exchange are known as formulas.
+"""Problems with known formulas for operations, memory traffic and exchange.
 
-Words are of 8 byte. Memory traffic is the least there is: each array moves once per pass over it,
-and a written line is not read before. Exchange is the sum over all nodes.
+Words have 8 bytes. Memory traffic is the minimum: each array moves once per pass over it, and a
+written line is not read before. Exchange is the sum over all nodes.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ def scalar_product(n: npt.ArrayLike) -> Problem:
 
 
 def matrix_product_1d(n: npt.ArrayLike) -> Problem:
-    """Return the product of two square matrices that are spread by rows.
+    """Return the product of two square matrices distributed by rows.
 
     Parameters
     ----------
     n : array_like
-        Rows and columns.
+        Number of rows and columns.
 
     Notes
     -----
-    2n^3 flop, 24 n^2 byte (three matrices, caches willing); every node needs the whole of the
-    second matrix, 8 n^2 (p - 1) byte.
+    2n^3 flop, 24 n^2 byte (three matrices, with ideal caches); every node needs all of the second
+    matrix, 8 n^2 (p - 1) byte.
     """
     size = _size(n)
     return Problem(
@@ -63,17 +63,17 @@ def matrix_product_1d(n: npt.ArrayLike) -> Problem:
 
 
 def matrix_product_2d(n: npt.ArrayLike) -> Problem:
-    """Return the product of two square matrices that are spread over a square of nodes (SUMMA).
+    """Return the product of two square matrices distributed over a square of nodes (SUMMA).
 
     Parameters
     ----------
     n : array_like
-        Rows and columns.
+        Number of rows and columns.
 
     Notes
     -----
     2n^3 flop, 24 n^2 byte; blocks of both factors go to the other nodes of their row or column,
-    16 n^2 (sqrt(p) - 1) byte. Where p is no square, the formula goes on between squares.
+    16 n^2 (sqrt(p) - 1) byte. If p is not a square, the formula interpolates between squares.
     """
     size = _size(n)
     return Problem(
@@ -90,13 +90,13 @@ def linpack(n: npt.ArrayLike) -> Problem:
     Parameters
     ----------
     n : array_like
-        Unknowns.
+        Number of unknowns.
 
     Notes
     -----
-    2/3 n^3 + 2n^2 flop, 8 n^2 byte; on P x Q nodes 8 n^2 (3P + Q)/2 byte are exchanged, which for
-    P = Q are 16 n^2 sqrt(p), and none by a node alone. One pass over the matrix is what a perfect
-    cache leaves of its memory traffic: real ones move more.
+    2/3 n^3 + 2n^2 flop, 8 n^2 byte; on P x Q nodes 8 n^2 (3P + Q)/2 byte are exchanged, which is
+    16 n^2 sqrt(p) for P = Q, and none by a node alone. One pass over the matrix is the memory
+    traffic with a perfect cache: real ones move more.
     """
     size = _size(n)
     return Problem(
@@ -108,17 +108,17 @@ def linpack(n: npt.ArrayLike) -> Problem:
 
 
 def fft(n: npt.ArrayLike) -> Problem:
-    """Return a complex Fourier transform of one dimension, with three transposes.
+    """Return a one-dimensional complex Fourier transform with three transposes.
 
     Parameters
     ----------
     n : array_like
-        Points, of 16 byte.
+        Number of points, of 16 bytes each.
 
     Notes
     -----
-    5n log2 n flop, by convention; two passes, 64n byte; three transposes of the data, of which a
-    node keeps its own part, 48n (p - 1)/p byte.
+    5n log2 n flop, by convention; two passes, 64n byte; three transposes of the data, except for
+    the part that each node keeps, 48n (p - 1)/p byte.
     """
     size = _size(n)
     return Problem(
@@ -141,9 +141,9 @@ def conjugate_gradient(n: npt.ArrayLike, *, iterations: float = 1) -> Problem:
     Notes
     -----
     Per iteration and unknown 19 flop (9 of the matrix, 4 of two scalar products, 6 of three vector
-    updates) and 152 byte (five coefficients, which are stored, and 14 passes over vectors). Per
-    iteration 32 n (sqrt(p) - 1) byte of halos, and 32 (p - 1) of the two sums, each added up in
-    one place and sent back. The talk does not have it: the counts are ours.
+    updates) and 152 byte (five stored coefficients, and 14 passes over vectors). Per
+    iteration 32 n (sqrt(p) - 1) byte of halos, and 32 (p - 1) of the two sums, each summed on
+    one node and sent back. The talk does not include this problem: the counts are ours.
     """
     size = _size(n)
     passes = 5 + 14
@@ -165,14 +165,14 @@ def conjugate_gradient(n: npt.ArrayLike, *, iterations: float = 1) -> Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseStudy:
-    """A case study by the name that a user types.
+    """A case study under the name that a user types.
 
     Parameters
     ----------
     make : callable
-        From a size to the problem.
+        Maps a size to the problem.
     size : str
-        What the size is, in words.
+        Meaning of the size, in words.
     """
 
     make: Callable[[npt.ArrayLike], Problem]

@@ -1,4 +1,4 @@
-"""Intervals of fitted values where the model has kinks, and slopes at the best point mislead."""
+"""Intervals of fitted values where the model has kinks and slopes at the optimum mislead."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import numpy as np
 from ridgepoint.core.amounts import Array
 from ridgepoint.models.scaling.fitting import Solution, relative_residuals
 
-# How finely an end is sought, relative to itself.
+# Relative tolerance of an interval's end.
 _FINE = 1e-3
 _FARTHEST = 1e9
 
 
 def profile_interval(solution: Solution, index: int, *, size: float) -> tuple[float, float]:
-    """Return the 95 % interval of one value by its profile.
+    """Return the 95 % interval of one value by profile likelihood.
 
     Parameters
     ----------
     solution : Solution
     index : int
-        Of the value.
+        Index of the value.
     size : float
-        Of runs that name none.
+        Problem size of runs that state none.
 
     Returns
     -------
     tuple of float
-        All values at which the others can be chosen so that the sum of squares grows by no more
-        than ``s^2 t^2``, with Student's t: 0 or infinity where there is no such end.
+        Ends of the range in which the other values can be chosen so that the sum of squares grows
+        by at most ``s^2 t^2``, with Student's t; 0 or infinity if there is no such end.
 
     Notes
     -----
-    By slopes, a resource that happens to limit one run would be determined by it exactly; here it
-    counts how badly the model does without it.
+    Slopes would determine a resource exactly if it happens to limit one run; the profile shows
+    how much worse the model is without it.
     """
     degrees = solution.degrees
     best = degrees * solution.relative_error**2
     allowed = best * (1 + solution.quantile**2 / degrees)
     unit = float(solution.scale[index])
-    # A value too small to be seen has nothing below.
+    # A value too small to be seen has no lower end.
     value = max(float(solution.values[index]), 1e-9 * unit)
     near = solution.values
 
@@ -66,7 +66,7 @@ def profile_interval(solution: Solution, index: int, *, size: float) -> tuple[fl
 
 
 def _end(squares: Callable[[float], float], inside: float, outside: float, allowed: float) -> float:
-    """Return where the sum of squares passes what is allowed."""
+    """Return where the sum of squares exceeds the allowed one."""
     while abs(outside / inside - 1) > _FINE:
         middle = math.sqrt(inside * outside)
         if squares(middle) <= allowed:
@@ -79,7 +79,7 @@ def _end(squares: Callable[[float], float], inside: float, outside: float, allow
 def _best_without(
     solution: Solution, index: int, value: float, start: Array, size: float
 ) -> tuple[float, Array]:
-    """Return the least sum of squares with one value held, and the values there."""
+    """Return the least sum of squares with one value fixed, and the other values there."""
     from scipy.optimize import least_squares
 
     residuals = relative_residuals(solution.times, solution.runs, size)

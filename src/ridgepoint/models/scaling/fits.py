@@ -34,28 +34,28 @@ _NAMES: Mapping[str, tuple[str, str, str]] = {
     "dram": ("memory bandwidth", "byte/s", "--memory"),
     "network": ("link bandwidth", "byte/s", "--link"),
 }
-# Of a run's time: less is not seen in it.
+# Share of a run's time below which a contribution is not seen.
 _UNSEEN = 1e-4
-# Columns of the normalised demands nearer to each other than this are one.
+# Columns of the normalised demands closer to each other than this count as equal.
 _ALIKE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fit:
-    """A model that was fitted.
+    """A model fitted to runs.
 
     Parameters
     ----------
     model : str
-        In words.
+        Description in words.
     parameters : tuple of Parameter
-        That were fitted; those that were given are not among them.
+        Fitted parameters, without the given ones.
     scaling : callable
-        From a problem's size to its scaling, by the fitted values.
+        Maps a problem's size to its scaling with the fitted values.
     solution : Solution
         Residuals, covariance, predictions with their interval.
     cautions : tuple of Caution
-        Why the model may not hold, or not say what it seems to.
+        Why the model may not hold, or may mislead.
     """
 
     model: str
@@ -80,7 +80,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Rates:
-    """What is known of the rates that are fitted, and how they make a scaling."""
+    """The known and the free rates of a fit, and the scaling that they give."""
 
     problem: Callable[[npt.ArrayLike], Problem]
     machine: Machine | None
@@ -91,7 +91,7 @@ class _Rates:
     overlap: Overlap
 
     def scaling(self, seconds: Array, size: npt.ArrayLike) -> Scaling:
-        """Return the scaling for seconds per operation or byte of what is free."""
+        """Return the scaling for given seconds per operation or byte of the free rates."""
         rates = dict(self.given)
         for path, value in zip(self.free, seconds, strict=True):
             rates[path] = 1 / max(float(value), 1e-300)
@@ -117,7 +117,7 @@ class _Rates:
         return np.asarray(least.time_s, dtype=np.float64) + np.zeros_like(cores)
 
     def amounts(self, runs: Sequence[Run], size: float) -> tuple[Array, Array]:
-        """Return seconds of each run at 1/s of what is free, by path, and of all that is given."""
+        """Return each run's seconds per unit of each free rate, and those of all given rates."""
         q, p, n = settings(runs, size)
         parts = self.scaling(np.ones(len(self.free)), n).bound_at(q, p).times_s
         columns = [np.asarray(parts.get(path, 0.0)) + np.zeros_like(q) for path in self.free]
@@ -144,31 +144,31 @@ def fit_rates(
     ----------
     runs : sequence of Run
     problem : callable
-        From sizes, an array, to the problem, such as
+        Maps an array of sizes to the problem, such as
         `ridgepoint.models.scaling.case_studies.matrix_product_1d`.
     size : float
-        Of runs that name none.
+        Problem size of runs that state none.
     core_rate, memory_bytes_per_s, link_bytes_per_s : float or None
-        l_c, b_m, b_cl: given; None: fitted, if the problem needs it.
+        l_c, b_m, b_cl as given; None: fitted, if the problem needs it.
     machine : Machine or None
-        A node whose ceilings are known; then the link alone is fitted.
+        A node whose ceilings are known; then only the link is fitted.
     cores : int or None
-        Of a node; None: the most that a run uses.
+        Number of cores of a node; None: the most that a run uses.
     network : {"shared", "parallel"}
     overlap : {"none", "full"} or float
 
     Raises
     ------
     CannotFit
-        If all is given, the machine has fewer cores than a run, or the runs are too few, or
+        If all rates are given, the machine has fewer cores than a run, or the runs are too few or
         cannot tell two rates apart.
 
     Notes
     -----
-    Fitted are seconds per operation and per byte, in which the model without overlap is linear.
-    Their intervals are turned over; with overlap they follow from the profile of the squares. A
-    rate of whose seconds the interval reaches 0 has no upper end: the runs say only how fast it
-    is at least.
+    The fit determines seconds per operation and per byte, in which the model without overlap is
+    linear. Their intervals are inverted; with overlap they follow from the profile of the squares.
+    If the interval of the seconds reaches 0, the rate has no upper end: the runs only give its
+    lower limit.
     """
     probe = problem(np.asarray([size]))
     given = {"compute": core_rate, "dram": memory_bytes_per_s, "network": link_bytes_per_s}
@@ -229,7 +229,7 @@ def _require_open(
 
 
 def _require_apart(columns: Array, free: Sequence[str]) -> None:
-    """Refuse runs in which a rate plays no part, or two always the same."""
+    """Refuse runs in which a rate plays no part, or two rates always play the same part."""
     for path, column in zip(free, columns.T, strict=True):
         name, _, option = _NAMES[path]
         if not column.any():
@@ -254,7 +254,7 @@ def _require_apart(columns: Array, free: Sequence[str]) -> None:
 
 
 def _starts(columns: Array, target: Array) -> list[Array]:
-    """Return where to begin: all shares alike, one alone, and the best without overlap."""
+    """Return start values: all shares equal, one alone, and the best without overlap."""
     from scipy.optimize import nnls
 
     k = columns.shape[1]
@@ -266,7 +266,7 @@ def _starts(columns: Array, target: Array) -> list[Array]:
 def _rates_of(
     solution: Solution, rates: _Rates, columns: Array, size: float
 ) -> tuple[Solution, tuple[Parameter, ...], tuple[Caution, ...]]:
-    """Return rates with their intervals, and the solution with a value for what has none."""
+    """Return rates with intervals, and the solution completed for rates without an interval."""
     values = solution.values.copy()
     parameters, cautions = [], []
     for index, path in enumerate(rates.free):
@@ -293,11 +293,11 @@ def _rates_of(
 def _rate(
     solution: Solution, index: int, column: Array, overlap: Overlap, size: float
 ) -> Parameter:
-    """Return one rate, from the seconds that were fitted, and its interval; not named yet."""
+    """Return one rate, without a name, from the fitted seconds, and its interval."""
     seconds, error = float(solution.values[index]), float(solution.standard_errors[index])
     predicted = np.asarray(solution.predicted_s)
     if not solution.moves[index]:
-        # It limits no run: it may be as slow as makes it limit one.
+        # It limits no run: it may be as slow as it can be without limiting one.
         used = column > 0
         low = float((column[used] / predicted[used]).max())
         return Parameter(name="", unit="", value=None, standard_error=None, low=low, high=None)

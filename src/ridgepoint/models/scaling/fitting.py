@@ -1,6 +1,6 @@
-"""Models fitted to measured runs by least squares, with their uncertainty, and whether they hold.
+"""Least-squares fits of models to measured runs, with uncertainty and tests of the model.
 
-Residuals are relative, t_model/t - 1, since timings err by a share of themselves.
+Residuals are relative, t_model/t - 1, since timing errors are proportional to the time.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ Times = Callable[[Array, Array, Array, Array], Array]
 
 _LIKELY = 0.975
 """Quantile of the upper end of a 95 % interval."""
-# A model is doubted if what is seen would come about once in a hundred times if it held.
+# A model is doubted if, were it true, the data would occur once in a hundred times.
 _DOUBT = 0.01
 _FEWEST_FOR_TREND = 6
 _SHUFFLES = 9999
-# Relative deviations below are rounding, and say nothing.
+# Smaller relative deviations are rounding errors.
 ROUNDING = 1e-6
 # The median of many normal samples scatters more than their mean.
 _MEDIAN_VARIANCE = math.pi / 2
 # Median of the magnitude of normal noise, over its standard deviation.
 _NORMAL_MEDIAN = 0.6745
-# Of Shamos' estimator against the standard deviation, for normal noise.
+# Efficiency of Shamos' estimator relative to the standard deviation, for normal noise.
 _EFFICIENCY = 0.86
 _MOST_PAIRED = 200
 
 
 class CannotFit(RidgepointError):
-    """Measured runs do not suffice for what is to be fitted to them."""
+    """The measured runs are too few or too similar for the fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """What a fit says of one parameter.
+    """A fitted parameter with its uncertainty.
 
     Parameters
     ----------
     name : str
     unit : str
-        Empty: none.
+        Unit of the value; empty: none.
     value : float or None
-        None: the runs only say between which ends it lies.
+        Fitted value; None: the runs only give the ends of its interval.
     standard_error : float or None
     low, high : float or None
-        Its 95 % interval; None: no such end.
+        95 % interval; None: no such end.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """Times by a fitted model: the best, and the ends of the 95 % interval of the mean; seconds."""
+    """Times by a fitted model: the best, and the ends of the mean's 95 % interval, in seconds."""
 
     time_s: Array
     low_s: Array
@@ -78,27 +78,27 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solution:
-    """Values at which a model is nearest to some runs.
+    """Values at which a model fits some runs best.
 
     Parameters
     ----------
     times : callable
-        The model.
+        The model: maps values, cores, nodes and sizes to seconds.
     values : ndarray, shape (k,)
     scale : ndarray, shape (k,)
-        Their typical sizes.
+        Typical magnitudes of the values.
     covariance : ndarray, shape (k, k)
-        Of the values; those of a value that moves nothing are 0.
+        Covariance of the values; 0 for a value that changes no time.
     moves : ndarray of bool, shape (k,)
         Whether a small change of a value changes any time.
     degrees : int
-        Of freedom: runs less values.
+        Degrees of freedom: number of runs minus number of values.
     runs : tuple of Run
     predicted_s : tuple of float
     relative_error : float
-        Of a single timing about the model, root mean square over the degrees of freedom.
+        Error of a single timing about the model, root mean square over the degrees of freedom.
     noise : float or None
-        Of a single timing about its run's median; None: no run was repeated.
+        Scatter of a single timing about its run's median; None: no run was repeated.
     """
 
     times: Times
@@ -114,12 +114,12 @@ class Solution:
 
     @property
     def residuals(self) -> Array:
-        """Model over measured, less 1; by run."""
+        """Model over measured time minus 1, by run."""
         return np.asarray(self.predicted_s) / _medians(self.runs) - 1
 
     @property
     def deviation(self) -> float:
-        """Of the runs' medians from the model, root mean square over the degrees of freedom."""
+        """Deviation of the runs' medians from the model, RMS over the degrees of freedom."""
         return math.sqrt(float((self.residuals**2).sum()) / self.degrees)
 
     @property
@@ -129,20 +129,20 @@ class Solution:
 
     @property
     def quantile(self) -> float:
-        """Standard errors from the middle to an end of a 95 % interval, by Student's t."""
+        """Half-width of a 95 % interval in standard errors, by Student's t."""
         from scipy.special import stdtrit
 
         return float(stdtrit(self.degrees, _LIKELY))
 
     @property
     def standard_errors(self) -> Array:
-        """Of the values."""
+        """Standard errors of the values."""
         return np.sqrt(np.diag(self.covariance))
 
     def predict(
         self, cores: npt.ArrayLike, nodes: npt.ArrayLike, sizes: npt.ArrayLike
     ) -> Prediction:
-        """Return times with their 95 % interval, which says nothing of whether the model holds."""
+        """Return times with their 95 % interval, which assumes that the model holds."""
         q, p, n = np.broadcast_arrays(
             *(np.asarray(a, dtype=np.float64) for a in (cores, nodes, sizes))
         )
@@ -167,25 +167,25 @@ def solve(
     scale: Array,
     upper: Array | None = None,
 ) -> Solution:
-    """Return the values, none negative, at which a model is nearest to some runs.
+    """Return the non-negative values at which a model fits some runs best.
 
     Parameters
     ----------
     times : callable
     runs : sequence of Run
     size : float
-        Of runs that name none.
+        Problem size of runs that state none.
     starts : sequence of ndarray
-        Values to begin from, over `scale`; the best end is taken.
+        Start values over `scale`; the best result is returned.
     scale : ndarray
-        Typical sizes of the values.
+        Typical magnitudes of the values.
     upper : ndarray or None
-        The largest that they may be, over `scale`.
+        Upper limits of the values, over `scale`; None: no limits.
 
     Raises
     ------
     CannotFit
-        If there are no more runs of different settings than values.
+        If runs with different settings are not more than the values.
     """
     from scipy.optimize import least_squares
 
@@ -222,7 +222,7 @@ def solve(
 
 
 def relative_residuals(times: Times, runs: Sequence[Run], size: float) -> Callable[[Array], Array]:
-    """Return what says, for values, by how much every run deviates, weighted by its repeats."""
+    """Return a function of the values: each run's deviation, weighted by its repeats."""
     q, p, n = settings(runs, size)
     measured, weights = _medians(runs), np.sqrt(_effective(runs))
 
@@ -234,12 +234,12 @@ def relative_residuals(times: Times, runs: Sequence[Run], size: float) -> Callab
 
 
 def require_enough(runs: Sequence[Run], parameters: int) -> None:
-    """Refuse runs that are too few for so many parameters and a doubt about them.
+    """Refuse runs that are too few to fit this many parameters and test the model.
 
     Raises
     ------
     CannotFit
-        If there are no more runs of different settings than parameters.
+        If runs with different settings are not more than the parameters.
     """
     different = len({(run.cores, run.nodes, run.size) for run in runs})
     if different <= parameters:
@@ -263,7 +263,7 @@ def settings(runs: Sequence[Run], size: float) -> tuple[Array, Array, Array]:
 
 
 def doubts(solution: Solution) -> tuple[Caution, ...]:
-    """Return why the model may not hold: beyond noise, or in a systematic way."""
+    """Return reasons why the model may not hold: deviations beyond noise, or systematic ones."""
     cautions = [_beyond_noise(solution), _trend(solution)]
     if solution.noise is None:
         cautions.append(
@@ -335,7 +335,7 @@ def _worst(solution: Solution) -> float:
 
 
 def _inverse(jacobian: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Return (J^T J)^-1, with 0 for a value that changes no time, and which values do."""
+    """Return (J^T J)^-1, with 0 for a value that changes no time, and whether each value does."""
     lengths = np.linalg.norm(jacobian, axis=0)
     moves = lengths > 1e-9 * max(float(lengths.max()), 1e-300)
     inverse = np.zeros((lengths.size, lengths.size))
@@ -351,16 +351,16 @@ def _medians(runs: Sequence[Run]) -> Array:
 
 
 def _effective(runs: Sequence[Run]) -> Array:
-    """Return how many single timings a run's median is worth."""
+    """Return the number of single timings that a run's median is worth."""
     return np.array(
         [run.time_s.n / (_MEDIAN_VARIANCE if run.time_s.n > 2 else 1.0) for run in runs]
     )
 
 
 def _noise(runs: Sequence[Run]) -> float | None:
-    """Return how repeats scatter, as a share of their median: by Shamos' estimator.
+    """Return the scatter of repeats as a share of their median, by Shamos' estimator.
 
-    Of all pairs of repeats the median distance: one repeat that something disturbed counts little.
+    It is the median distance of all pairs of repeats: a single disturbed repeat counts little.
     """
     distances = [
         abs(pair - other) / run.time_s.median
@@ -369,10 +369,10 @@ def _noise(runs: Sequence[Run]) -> float | None:
     ]
     if not distances:
         return None
-    # Repeats that are alike to the last digit were not measured finely enough to show noise.
+    # Identical repeats were not measured finely enough to show noise.
     return statistics.median(distances) / (math.sqrt(2) * _NORMAL_MEDIAN) or None
 
 
 def _some(samples: Sequence[float]) -> Sequence[float]:
-    """Return samples, or of many some throughout: their pairs grow with the square."""
+    """Return the samples, or an even selection of many: their pairs grow with the square."""
     return samples[:: math.ceil(len(samples) / _MOST_PAIRED)]

@@ -32,13 +32,13 @@ def fit_law(runs: Sequence[Run], law: Law) -> Fit:
     Parameters
     ----------
     runs : sequence of Run
-        Of one problem; processors are the cores of all nodes.
+        Runs of one problem; processors are the cores of all nodes.
     law : {"amdahl", "usl"}
 
     Raises
     ------
     CannotFit
-        If the runs are too few, or all on one number of processors.
+        If the runs are too few, or all use the same number of processors.
     """
     sizes = {run.size for run in runs}
     if len(sizes) > 1:

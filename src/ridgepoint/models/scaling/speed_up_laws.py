@@ -70,9 +70,9 @@ def usl(
     processors : array_like
         N, > 0.
     contention : array_like
-        sigma: share of the time that is spent one after the other, in [0, 1].
+        sigma: serialised share of the time, in [0, 1].
     coherence : array_like
-        kappa: time of each pair's agreement over that of the whole on one processor, >= 0.
+        kappa: time for each pair to agree, over the total time on one processor, >= 0.
 
     Notes
     -----
@@ -92,21 +92,21 @@ def usl(
 
 
 def usl_scaling(*, contention: float, coherence: float, alone_s: float = 1.0) -> Scaling:
-    """Return Gunther's law as the scaling model that it is: nodes are the processors.
+    """Return Gunther's law as a case of the scaling model: nodes are the processors.
 
     Parameters
     ----------
     contention, coherence : float
         As in `usl`; without coherence it is Amdahl's law.
     alone_s : float
-        Time of one processor.
+        Time on one processor, in seconds.
 
     Notes
     -----
-    Cores compute at 1 operation/s and share one link of 1 byte/s, so that what is exchanged is
-    the time that it takes: ``sigma (p - 1)/p + kappa (p - 1)`` of one processor's.
+    Cores compute at 1 operation/s and share one link of 1 byte/s, so the exchanged bytes equal
+    their time: ``sigma (p - 1)/p + kappa (p - 1)`` of one processor's.
     """
-    usl(1, contention=contention, coherence=coherence)  # refuses what is impossible
+    usl(1, contention=contention, coherence=coherence)  # refuses impossible values
     return Scaling(
         problem=Problem(
             name="universal scalability law" if coherence else "Amdahl's law",
@@ -118,7 +118,7 @@ def usl_scaling(*, contention: float, coherence: float, alone_s: float = 1.0) ->
 
 
 def serial_share(intensity: npt.ArrayLike) -> Amount:
-    """Return Amdahl's f of the cores of one node, from x; no overlap.
+    """Return Amdahl's f of the cores of one node, from x; without overlap.
 
     Parameters
     ----------
@@ -134,14 +134,14 @@ def serial_share(intensity: npt.ArrayLike) -> Amount:
 
 
 def needed_intensity(cores: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amount:
-    """Return the x from which on q cores of one node keep a parallel efficiency; no overlap.
+    """Return the least x at which q cores of one node keep a parallel efficiency; no overlap.
 
     Parameters
     ----------
     cores : array_like
-        q, > 1/efficiency: fewer keep it always.
+        q, > 1/efficiency: fewer cores always keep it.
     efficiency : array_like
-        Against one core, below 1.
+        Parallel efficiency against one core, below 1.
 
     Examples
     --------
@@ -155,14 +155,14 @@ def needed_intensity(cores: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amou
 
 
 def most_cores(intensity: npt.ArrayLike, *, efficiency: npt.ArrayLike) -> Amount:
-    """Return how many cores of one node keep a parallel efficiency; no overlap.
+    """Return the most cores of one node that keep a parallel efficiency; no overlap.
 
     Parameters
     ----------
     intensity : array_like
         x: `Scaling.intensity`.
     efficiency : array_like
-        Against one core, in (0, 1].
+        Parallel efficiency against one core, in (0, 1].
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One problem over cores and nodes: what is reached where, and how many are worth allocating."""
+"""One problem over cores and nodes: performance, and how many to allocate."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from ridgepoint.models.scaling.allocation import (
 )
 from ridgepoint.models.scaling.fits import Fit
 
-# More numbers than these are not listed one by one.
+# More numbers than this are not listed one by one.
 _MOST_LISTED = 12
-# Beyond the most processors of any run, times this, a fit is a guess.
+# Beyond this multiple of the most processors of any run, a fit is a guess.
 _FAR = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScalingStudy:
-    """What a problem reaches over cores and nodes.
+    """The performance of a problem over cores and nodes.
 
     Parameters
     ----------
     scaling : Scaling
     size : float or None
-        Of the problem; None: it has none.
+        Size of the problem; None: it has none.
     cores, nodes : sequence of int
-        Between which was chosen.
+        Numbers from which the best was chosen.
     points : tuple of Allocation
-        Of many numbers those that are powers of 2, and the ends.
+        Allocations of all numbers or, if there are many, of powers of 2 and the ends.
     best : Allocation
-        With the highest performance.
+        Allocation with the highest performance.
     optimum : Optimum or None
-        Over all numbers of nodes, with the best's cores; None: more are always faster.
+        Optimum over all numbers of nodes, with the cores of `best`; None: more are always faster.
     largest : Allocation or None
-        Of those that keep `efficiency`; None: none does, or none was asked for.
+        Largest allocation with at least `efficiency`; None: none has it, or none was asked for.
     efficiency : float or None
     against : {"core", "peak"}
     fit : Fit or None
-        Where the rates are fitted.
+        Fit of the rates; None: the rates were given.
     cautions : tuple of Caution
     """
 
@@ -65,7 +65,7 @@ class ScalingStudy:
 
     @property
     def chosen(self) -> Allocation | None:
-        """What to allocate: the largest that keeps the efficiency, or else the best."""
+        """The recommended allocation: the largest with enough efficiency, or else the best."""
         return self.best if self.efficiency is None else self.largest
 
 
@@ -79,22 +79,22 @@ def scaling_study(
     against: Against = "core",
     fit: Fit | None = None,
 ) -> ScalingStudy:
-    """Return what a problem reaches over cores and nodes.
+    """Return the performance of a problem over cores and nodes.
 
     Parameters
     ----------
     scaling : Scaling
-        Of one problem.
+        Scaling of a single problem.
     cores, nodes : sequence of int
         Cores of each node, and nodes, to choose from; ascending.
     size : float or None
-        Of the problem, to be shown.
+        Size of the problem, to be shown.
     efficiency : float or None
-        That the largest allocation is to keep, in (0, 1].
+        Lowest efficiency of the largest allocation, in (0, 1].
     against : {"core", "peak"}
-        What that efficiency is measured against.
+        Reference of that efficiency.
     fit : Fit or None
-        From which the scaling comes.
+        Fit from which the scaling comes.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def scaling_study(
         If a number is impossible.
     """
     best = best_allocation(scaling, cores=cores, nodes=nodes)
-    # A node alone needs no network, and may have none.
+    # A single node needs no network, and may have none.
     has_network = scaling.link_bytes_per_s is not None or scaling.machine.knows("network")
     return ScalingStudy(
         scaling=scaling,
@@ -127,7 +127,7 @@ def scaling_study(
 
 
 def listed(numbers: Sequence[int]) -> list[int]:
-    """Return numbers to list: of many the ends, and the powers of 2.
+    """Return numbers to list: all, or if there are many, the ends and the powers of 2.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What a picture is: frozen values in base units, which every renderer draws in its own way.
+"""The content of a picture: frozen values in base units, which every renderer draws in its way.
 
-A chart says what things are (a roof, a measured point and its interval, which work they belong
-to); how a thing of a kind looks is the theme's business.
+A chart says what things are (a roof, a measured point and its interval, the work they belong
+to); the theme decides how each kind of thing looks.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Axis:
     scale : {"log", "linear", "rows"}
         ``rows``: the ticks name rows of bars, at 0, -1, -2, ... from the top.
     is_slanted : bool
-        Whether its texts are slanted, since they are long.
+        Whether its tick texts are slanted, since they are long.
     """
 
     label: str
@@ -85,22 +85,22 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A text on the plane, put where there is room.
+    """A text on the plane, placed where there is room.
 
     Parameters
     ----------
     text : str
-        An area's may have several rows.
+        May have several rows in an area.
     short : str
-        Written where there is no room for the text; empty: nothing is.
+        Text used where there is no room for the full one; empty: none is.
     where : str or None
-        None: along a line, beside a mark, inside an area or a bar. A line's label may also
-        stand ``beside`` one of its places, the last one first.
+        Placement; None: along a line, beside a mark, inside an area or a bar. A line's label may
+        also stand ``beside`` one of its places, tried from the last one on.
     rank : int
-        What has a lower one chooses its place first; then lines, marks and areas in turn.
+        Labels of lower rank are placed first; then those of lines, marks and areas in turn.
     is_bold : bool
     is_optional : bool
-        Whether nothing is said where there is no room for it.
+        Whether it is left out where there is no room for it.
     """
 
     text: str = field(kw_only=False)
@@ -113,22 +113,22 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line through places of the plane.
+    """A line through points of the plane.
 
     Parameters
     ----------
     kind : str
     places : tuple of (float, float)
-        It may leave the frame.
+        Points of the line; it may leave the frame.
     ink : int or str or None
-        None: that of its kind.
+        Colour; None: that of its kind.
     low, high : tuple of float
         Ends of an interval of y at every place, drawn as a band; empty: none.
     shape : str or None
-        At every place; None: no shape.
+        Shape drawn at every place; None: no shape.
     label : Label or None
     name, summary : str
-        What it is, for a reader who asks; empty: nothing to say.
+        Description for a reader who asks, such as a tooltip; empty: none.
     """
 
     kind: LineKind
@@ -144,28 +144,28 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A point of the plane. Later ones lie on earlier ones.
+    """A point of the plane. Later marks are drawn over earlier ones.
 
     Parameters
     ----------
     at : tuple of float
-        Where it is drawn.
+        Position at which it is drawn.
     shape : str
     ink : int or str
     face : str
     x_interval, y_interval : tuple of float or None
-        None: it is not known, or there is none.
+        Interval along an axis; None: not known, or there is none.
     size : float
-        Its diameter; 1: that of the usual mark.
+        Its diameter in those of the usual mark; 1: the usual size.
     edge : str or None
-        It lies beyond this edge, at which it is drawn; None: it lies where it is drawn.
+        Edge of the frame beyond which it lies, and at which it is drawn; None: it lies inside.
     is_alarming : bool
-        Whether it cannot be where it is, such as above its roof.
+        Whether its position is impossible, such as above its roof.
     label : Label or None
     name, summary : str
-        What it is and where, for a reader who asks.
+        Description with its position, for a reader who asks.
     glyph : str
-        What stands for it where only letters can be drawn; empty: the letter of its shape.
+        Text used where only letters can be drawn; empty: the letter of its shape.
     """
 
     at: Place
@@ -190,9 +190,9 @@ class Area:
     Parameters
     ----------
     corners : tuple of (float, float)
-        Of a polygon whose sides are straight on the drawn axes, counterclockwise.
+        Corners of a polygon whose sides are straight on the drawn axes, counterclockwise.
     ink : int or str or None
-        None: it stays white.
+        Colour; None: white.
     label : Label or None
     name : str
     """
@@ -210,12 +210,12 @@ class Bar:
     Parameters
     ----------
     row : float
-        Where it is on the axis of rows.
+        Position on the axis of rows.
     begin, end : float
     ink : int or str
     face : str
     label : Label or None
-        Written in it if it fits, else nowhere.
+        Written in the bar if it fits, else left out.
     name, summary : str
     """
 
@@ -237,22 +237,22 @@ class Entry:
     ----------
     text : str
     ink : int or str or None
-        Of its sample; None: that of the kind of line, or plain ink.
+        Colour of its sample; None: that of the kind of line, or plain ink.
     line : str or None
-        A sample of this kind of line stands before the text.
+        Kind of the sample line before the text; None: no line.
     has_band : bool
-        Whether the line of the sample has an interval.
+        Whether the sample line has an interval band.
     shape : str or None
-        This shape stands before the text, on the line if there is one.
+        Shape before the text, on the sample line if there is one; None: no shape.
     face : str
     lead : str
-        Bold and in the ink before the text.
+        Bold, coloured text before the text.
     is_part : bool
-        Whether it belongs to the entry above: it is smaller, and indented.
+        Whether it belongs to the entry above, so that it is smaller and indented.
     is_abreast : bool
-        Whether it shares a row with neighbours that do, as far as there is room.
+        Whether it shares a row with neighbouring entries of this kind, as far as there is room.
     glyph : str
-        What stands for the sample where only letters can be drawn.
+        Text in place of the sample where only letters can be drawn.
     """
 
     text: str
@@ -269,22 +269,22 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """One pair of axes with all that is drawn on it and said about it.
+    """One pair of axes with everything drawn on it and said about it.
 
     Parameters
     ----------
     title, subtitle : str
     x, y : Axis
     right : Axis or None
-        Other units of y, at the right.
+        Second axis of y in other units, at the right; None: none.
     areas, lines, marks, bars : tuple
     key : tuple of Entry
     notes : tuple of str
-        What a reader must know and the chart cannot show.
+        Facts that a reader must know and the chart cannot show.
     drawing_notes : tuple of str
-        What sizes, colours and intervals mean; left out where only letters can be drawn.
+        Meanings of sizes, colours and intervals; left out where only letters can be drawn.
     height : float
-        Of the axes, over their width.
+        Height of the axes, over their width.
     """
 
     title: str
@@ -309,13 +309,13 @@ class Page:
     Parameters
     ----------
     charts : tuple of Chart
-        From the top left, row by row.
+        Charts from the top left, row by row.
     columns : int
-        Where there is room for as many.
+        Number of columns, where there is room for as many.
     title, subtitle : str
-        Of all of them; empty: each has its own.
+        Title and subtitle of all charts together; empty: each chart has its own.
     key : tuple of Entry
-        Shared by all of them.
+        Key shared by all charts.
     notes : tuple of str
     """
 

@@ -1,4 +1,4 @@
-"""What each picture shows, as a chart or as a page of charts, and how they are drawn.
+"""The content of each picture, as a chart or as a page of charts, and functions to draw them.
 
 >>> from ridgepoint import analyse, charts, load
 >>> placed = load("triad")  # doctest: +SKIP
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from ridgepoint.core.lazily import offered
 
 _HOMES = {
-    # What a picture is.
+    # The content of a picture.
     "Chart": "show.chart",
     "Page": "show.chart",
-    # What each shows.
+    # Functions for each picture.
     "dc_page": "show.charts.dc_roofline",
     "latency_chart": "show.charts.latency",
     "miss_curve_chart": "show.charts.miss_curve",
@@ -28,10 +28,10 @@ _HOMES = {
     "roofline_chart": "show.charts.roofline",
     "scaling_chart": "show.charts.scaling",
     "scaling_charts": "show.charts.scaling",
-    # What datacenter workloads are drawn of.
+    # Points of datacenter workloads.
     "WorkloadPoint": "suites.datacenter.points",
     "published_points": "suites.datacenter.points",
-    # How they are drawn.
+    # Functions to draw them.
     "draw": "show.draw_mpl",
     "save": "show.draw_mpl",
     "text": "show.draw_text:render",

@@ -30,7 +30,7 @@ _CALLED = {
     # Eq. (8), by the paper's names.
     "SIMD": "with SIMD",
     "ILP": "with ILP, no SIMD",
-    # Measured: what is left without one or the other.
+    # Measured: the rate without one or the other.
     "mixed scalar": "no SIMD",
     "fma scalar": "no SIMD",
     **{f"dependent {bits}-bit": "no ILP" for bits in (512, 256, 128)},
@@ -43,7 +43,7 @@ _CALLED = {
 _TITLES = {"bop": "DC-Roofline: basic operations", "fp64": "Roofline: floating point"}
 # Beyond the outermost point, ridge or ceiling, so that labels have room.
 _MARGIN = 2.0
-# Of the ridge point: so far to its left and right the roofs are seen at least, for their labels.
+# Multiples of the ridge point to its left and right that are always shown, for the roofs' labels.
 _LEFT, _RIGHT = 0.1, 8.0
 _SIZE = 0.9
 _RANK_OF_NAMES = 20
@@ -61,7 +61,7 @@ class _Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Panel:
-    """A chart, and what the key and the notes of the page say of it."""
+    """A chart with its part of the page's key and notes."""
 
     chart: Chart
     summaries: dict[str, str]
@@ -77,26 +77,26 @@ def dc_page(
     cores: float | None = None,
     notes: Sequence[str] = (),
 ) -> Page:
-    """Return the DC-Roofline of some workloads, and the roofline in flop beside it.
+    """Return the DC-Roofline of workloads, with the roofline in flop beside it.
 
     Parameters
     ----------
     machine : Machine
-        With ceilings of ``bop``, ``fp64`` and ``dram``.
+        Machine with ceilings of ``bop``, ``fp64`` and ``dram``.
     points : sequence of WorkloadPoint
     flop_points : sequence of WorkloadPoint or None
-        Of the second chart, where traffic was taken otherwise; None: the same.
+        Points of the second chart, where traffic was taken otherwise; None: the same.
     cores : float or None
-        That the workloads keep busy; None: all.
+        Number of busy cores; None: all.
     notes : sequence of str
-        What a reader must know and the planes cannot show.
+        Facts that a reader must know and the planes cannot show.
 
     Raises
     ------
     UnknownCeiling
         If the machine lacks one of these ceilings.
     ValueError
-        If a form of a workload is there twice.
+        If a form of a workload occurs twice.
     """
     panels = [
         _panel(machine, own, work, cores)
@@ -121,7 +121,7 @@ def dc_page(
 def _notes(
     machine: Machine, points: Sequence[WorkloadPoint], panels: Sequence[_Panel]
 ) -> Iterator[str]:
-    """Yield what faces, bars and roofs mean, and which points have no place of their own."""
+    """Yield what faces, bars and roofs mean, and which points are drawn away from their place."""
     if any(point.form == "optimised" for point in points):
         yield "hollow: original, filled: optimised"
     ridges = ", ".join(
@@ -199,7 +199,7 @@ def _panel(
 
 
 def _roofs(machine: Machine, roofline: DCRoofline, cores: float) -> list[ShownRoof]:
-    """Return peak and bandwidth, then the lower ceilings of both, by what they are called."""
+    """Return peak and bandwidth, then the lower ceilings of both, with their names here."""
     work, peak = roofline.work, roofline.peak
     slope = float(machine.rate("dram", cores=cores))
     outer = {(work, "peak"): peak, ("dram", _bandwidth_name(machine)): slope}
@@ -223,7 +223,7 @@ def _roofs(machine: Machine, roofline: DCRoofline, cores: float) -> list[ShownRo
 
 
 def _named(line: Line, roof: ShownRoof) -> Line:
-    """Return a roof's line with what it is called here."""
+    """Return a roof's line with its name in this chart."""
     rate = format_si(roof.rate, RESOURCES[roof.resource].rate_unit, digits=3)
     text = f"{'' if roof.is_peak else 'DRAM '}{roof.pattern} {rate}"
     assert line.label is not None
@@ -249,7 +249,7 @@ def _marks(placed: Sequence[_Placed], index: int, right: float) -> list[Mark]:
 
 
 def _change(marks: Sequence[Mark]) -> Line:
-    """Return what leads from the original to the optimised, with the workload's name."""
+    """Return a line from the original form to the optimised ones, with the workload's name."""
     name, places = marks[0].name, tuple(mark.at for mark in marks)
     label = Label(name, where="beside", rank=_RANK_OF_NAMES, is_bold=True)
     return Line(kind="change", places=places, ink=marks[0].ink, label=label, name=name)
@@ -269,7 +269,7 @@ def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, flo
 
 
 def _measured_names(machine: Machine) -> list[str]:
-    """Return which measured ceilings the lower roofs are; published ones are called as they are."""
+    """Return the patterns behind measured lower roofs; published ones keep their names."""
     if machine.source is not None:
         return []
     known = {(c.resource, c.name) for c in machine.ceilings if c.rate is not None}
@@ -282,7 +282,7 @@ def _measured_names(machine: Machine) -> list[str]:
 
 
 def _bandwidth_name(machine: Machine) -> str:
-    """Return what the outer bandwidth is called: where one without is drawn, with prefetching."""
+    """Return the outer bandwidth's name: "prefetching" if one without is drawn."""
     without = any(
         c.resource == "dram" and _CALLED.get(c.name) == "no prefetching" for c in machine.ceilings
     )
@@ -305,7 +305,7 @@ def _frame(
 
 
 def _summary(placed: Sequence[_Placed], roofline: DCRoofline) -> str:
-    """Return performance, share of what is attainable and bottleneck of a workload's forms."""
+    """Return performance, share of attainable performance and bottleneck of a workload's forms."""
     if not placed:
         return "none"
     unit = RESOURCES[roofline.work].unit
@@ -319,7 +319,7 @@ def _summary(placed: Sequence[_Placed], roofline: DCRoofline) -> str:
 
 
 def _steps(texts: Sequence[str]) -> str:
-    """Return texts with arrows between them; a unit that all share stands last alone."""
+    """Return texts with arrows between them; a unit that all share is written only once, last."""
     different = list(dict.fromkeys(texts))
     units = {text.partition(" ")[2] for text in different}
     if len(units) == 1 and all(text[0].isdigit() for text in different):

@@ -13,14 +13,14 @@ from ridgepoint.suites.imaging.gridder import Floats
 from ridgepoint.suites.imaging.stages import Scene
 
 _ARCMIN = math.degrees(1) * 60
-_SPREADS = 4.0  # of the residual, to either side of zero
+_SPREADS = 4.0  # spreads of the residual, to either side of zero
 _FROM_EDGE = 0.06
 _OUTLINE = 60
 _SOURCE_INK, _SOURCE_SIZE = 5, 2.0
 
 
 def sky_images(scene: Scene, imaged: Imaged) -> Images:
-    """Return the images of a scene: what was seen, what was found in it, and what is left."""
+    """Return the images of a scene: observed sky, model found in it, residual, restored image."""
     geometry, plan = scene.geometry, scene.plan
     pixel_arcmin = geometry.cell * _ARCMIN
     half_arcmin = geometry.size / 2 * pixel_arcmin
@@ -68,7 +68,7 @@ def _image(
     marks: tuple[Mark, ...] = (),
     beam: tuple[Place, ...] = (),
 ) -> Image:
-    """Return an image whose colours follow the logarithm of what is above the noise."""
+    """Return an image whose colours are logarithmic above the noise."""
     linear = -limits[0] if linear is None else linear
     ticks = ((0.0, "0"), *decade_ticks((linear, limits[1]), plain_number))
     return Image(
@@ -93,7 +93,7 @@ def _sources(scene: Scene) -> tuple[Mark, ...]:
 
 
 def _key(sources: tuple[Mark, ...]) -> tuple[Entry, ...]:
-    """Return which kinds of sources are marked."""
+    """Return the key of the kinds of sources that are marked."""
     kinds = {source.shape: source.name for source in sources}
     return tuple(
         Entry(

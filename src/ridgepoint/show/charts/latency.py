@@ -36,7 +36,7 @@ def latency_chart(machine: Machine) -> Chart:
     Raises
     ------
     RidgepointError
-        If it was not measured.
+        If the machine's latency was not measured.
     """
     require_latency(machine)
     curves = machine.latency_curves
@@ -96,7 +96,7 @@ def _measured(ink: int, curve: LatencyCurve) -> Line:
 
 
 def _fit(ink: int, curve: LatencyCurve, machine: Machine) -> Line | None:
-    """Return what the fitted capacities say; None: no level was told from another."""
+    """Return the latency by the fitted capacities; None: no level differs from another."""
     sizes = np.geomspace(curve.sizes_bytes[0], curve.sizes_bytes[-1], _POINTS)
     fitted = fitted_latency(curve, machine.capacities, sizes_bytes=sizes)
     if fitted is None:
@@ -106,7 +106,7 @@ def _fit(ink: int, curve: LatencyCurve, machine: Machine) -> Line | None:
 
 
 def _intervals(machine: Machine, y_limits: Interval) -> Iterator[Area]:
-    """Yield the interval of each capacity that was measured on one core, from edge to edge."""
+    """Yield the interval of each capacity measured on one core, from edge to edge."""
     low, high = y_limits
     for cache, stated, capacities in latency_rows(machine):
         alone = next((capacity for capacity in capacities if capacity.threads == 1), None)
@@ -121,7 +121,7 @@ def _intervals(machine: Machine, y_limits: Interval) -> Iterator[Area]:
 
 
 def _levels(machine: Machine, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
-    """Yield each cache's size that counts, and what the system says where that differs."""
+    """Yield the size of each cache in use, and the system's description where that differs."""
     for cache, stated, _ in latency_rows(machine):
         named = [(cache.size_bytes, cache_name(cache, stated))]
         if stated is not None and stated.size_bytes != cache.size_bytes:

@@ -23,7 +23,7 @@ from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Label, Line, Mar
 from ridgepoint.show.words import measured_name, partial_note, percent
 
 _MOST_NAMED = 4
-# Above the curve stand the names of the caches.
+# Room for the caches' names above the curve.
 _HEADROOM = 1.6
 _HEIGHT = 0.55
 
@@ -34,14 +34,14 @@ def miss_curve_chart(measurement: Measurement, machine: Machine) -> Chart:
     Parameters
     ----------
     measurement : Measurement
-        With a miss curve.
+        Measurement with a miss curve.
     machine : Machine
-        Whose caches are marked where the meter simulated none.
+        Machine whose caches are marked if the meter simulated none.
 
     Returns
     -------
     Chart
-        Staircases of what is read and written together, and of what is written alone (lines still
+        Staircases of bytes read and written together, and of bytes written alone (lines still
         dirty at the end included), which ends where nothing more is written.
     """
     curve = measurement.counted.miss_curve
@@ -87,8 +87,8 @@ def _sizes(curve: MissCurve, caches: Sequence[Cache]) -> Interval:
     """Return the limits of the axis of sizes, powers of two."""
     smallest = min((curve.capacities_bytes[0], *(cache.size_bytes for cache in caches)))
     left = 1 << (max(smallest, SMALLEST_BYTES).bit_length() - 1)
-    # Twice the last cache is what a sentence below speaks of; and where the last working set fits
-    # some of what follows is to be seen.
+    # A sentence below refers to twice the last cache; and where the last working set fits, the
+    # curve beyond should be visible.
     largest = max(
         2 * left,
         curve.capacities_bytes[-1],
@@ -107,7 +107,7 @@ def _cache_line(cache: Cache, y_limits: Interval) -> Line:
 
 
 def _set_mark(curve: MissCurve, working_set: WorkingSet) -> Mark:
-    """Return where a working set begins to fit."""
+    """Return a mark at the size from which a working set fits."""
     size = format_size(working_set.size_bytes)
     return Mark(
         at=(float(working_set.size_bytes), float(moved_at(curve, working_set.size_bytes))),
@@ -125,12 +125,12 @@ def _key(*, has_sets: bool) -> Iterator[Entry]:
 
 
 def curve_sentences(measurement: Measurement, machine: Machine | None) -> tuple[str, ...]:
-    """Return what a measurement's miss curve says, without full stops.
+    """Return what a measurement's miss curve shows, in sentences without full stops.
 
     Parameters
     ----------
     measurement : Measurement
-        With a miss curve.
+        Measurement with a miss curve.
     machine : Machine or None
         As for `miss_curve_chart`.
     """
@@ -146,7 +146,7 @@ def _sets_sentence(curve: MissCurve) -> str:
         return (
             "no working set stands out: as the cache grows, the traffic falls slowly or not at all"
         )
-    # The rest is named on the plane; those that save most are worth a sentence.
+    # The rest is named on the plane; the sets that save most deserve a sentence.
     most = sorted(sets, key=attrgetter("saves_bytes"), reverse=True)[:_MOST_NAMED]
     first, *others = sorted(most, key=attrgetter("size_bytes"))
     parts = [
@@ -161,7 +161,7 @@ def _saved(working_set: WorkingSet) -> str:
 
 
 def _larger_sentence(curve: MissCurve, last: Cache) -> str:
-    """Return what a last cache of twice the size, and of half the size, would change."""
+    """Return the effect of a last cache of twice the size, and of half the size."""
     named = f"{_name(last)} ({format_size(last.size_bytes)})"
     if last.size_bytes // 2 < curve.capacities_bytes[0]:
         return f"nothing is known about caches half as large as {named}"
@@ -185,7 +185,7 @@ def _larger_sentence(curve: MissCurve, last: Cache) -> str:
 
 
 def _caches(measurement: Measurement, machine: Machine | None) -> list[Cache]:
-    """Return the data caches that were simulated, else those of the machine."""
+    """Return the simulated data caches, or else those of the machine."""
     caches: Sequence[Cache] = measurement.counted.caches
     if not caches and machine is not None:
         caches = machine.caches
@@ -208,14 +208,14 @@ def _subtitle(curve: MissCurve) -> str:
 
 
 def _ends(curve: MissCurve) -> tuple[float, ...]:
-    """Return up to which size each row holds."""
+    """Return the size up to which each row holds, in bytes."""
     return (*map(float, curve.capacities_bytes[1:]), math.inf)
 
 
 def _stairs(
     curve: MissCurve, amounts: Sequence[int], x_limits: Interval, *, floor: float
 ) -> tuple[Place, ...]:
-    """Return the corners of a staircase in the frame; nothing moved is below it."""
+    """Return the corners of a staircase in the frame; zero traffic is below it."""
     corners: list[Place] = []
     for start, end, amount in zip(curve.capacities_bytes, _ends(curve), amounts, strict=True):
         if end <= x_limits[0]:

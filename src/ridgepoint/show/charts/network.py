@@ -25,7 +25,7 @@ def network_page(cluster: MeasuredCluster) -> Page:
     Raises
     ------
     RidgepointError
-        If nothing was exchanged.
+        If no messages were exchanged.
     """
     if not cluster.network:
         raise RidgepointError(
@@ -33,7 +33,7 @@ def network_page(cluster: MeasuredCluster) -> Page:
             reason="there was only one rank, so no messages were exchanged",
             remedy="measure with two ranks or more: mpirun -n 2 ridgepoint machine",
         )
-    # Messages without bytes have no size to be drawn over.
+    # Messages without bytes have no place on the axis of sizes.
     exchanges = [exchange for exchange in cluster.network if exchange.size_bytes]
     places = dict.fromkeys(map(place_of, exchanges))
     sizes = [exchange.size_bytes for exchange in exchanges]

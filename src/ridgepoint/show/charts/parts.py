@@ -1,4 +1,4 @@
-"""Which regions and functions of a program a roofline shows, and what is said of them."""
+"""The regions and functions of a program that a roofline shows, with text about them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ShownPart:
         Its share of the time and its place in figures, for the key.
     place : PartPoint
     share : float or None
-        Of the program's runtime; None: one of the two is unknown.
+        Share of the program's runtime; None: one of the two times is unknown.
     """
 
     kind: Kind
@@ -46,18 +46,18 @@ class ShownPart:
 
     @property
     def label(self) -> str:
-        """Its name, short enough to stand beside its point."""
+        """Its name, shortened to stand beside its point."""
         return _cut(self.subject.name, _LONGEST_LABEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownParts:
-    """What a picture shows of the parts of one program.
+    """The parts of one program in a picture.
 
     Parameters
     ----------
     drawn : tuple of ShownPart
-        Those that took most time first, then those of unknown time.
+        Parts with most time first, then those of unknown time.
     notes : tuple of str
         Which parts have no point, and why.
     """
@@ -66,7 +66,7 @@ class ShownParts:
     notes: tuple[str, ...] = ()
 
     def __add__(self, others: ShownParts) -> ShownParts:
-        """Return both."""
+        """Return both together."""
         return ShownParts(drawn=self.drawn + others.drawn, notes=self.notes + others.notes)
 
 
@@ -76,9 +76,9 @@ def shown_parts(whole: Subject) -> ShownParts:
 
 
 def _regions(whole: Subject) -> ShownParts:
-    """Return the regions of a program; none of one of which a part was counted alone.
+    """Return the regions of a program, or none if a part of a region was counted alone.
 
-    The times of those within it are not known, and the point of the whole is that of the part.
+    The times of regions within it are not known, and the point of the whole is that of the part.
     """
     counted = whole.measurement.counted
     if counted.selected is not None:
@@ -115,7 +115,7 @@ def _functions(whole: Subject) -> ShownParts:
 
 
 def _subject(name: str, part: Analysis) -> Subject:
-    """Return a part of a program by a name that is safe to print, cut where it is long."""
+    """Return a part of a program under a name that is safe to print, shortened if it is long."""
     return Subject(name=_cut(name, _LONGEST_NAME), analysis=part)
 
 
@@ -124,8 +124,8 @@ def _cut(name: str, most: int) -> str:
 
 
 def _shown(kind: Kind, parts: Iterable[Subject], whole: Subject, *, most: int) -> ShownParts:
-    """Return the points of at most so many parts of a program."""
-    # Of a program without work the notes say so already.
+    """Return the points of at most `most` parts of a program."""
+    # The notes already say that a program has no work.
     has_no_work = says_nothing(whole.analysis)
     placed: list[ShownPart] = []
     missing = []

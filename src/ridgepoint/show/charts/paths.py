@@ -1,4 +1,4 @@
-"""Kernels of many sizes on the roofline plane as a chart: each a path from size to size."""
+"""Kernels of many sizes on the roofline plane: each is a path from size to size."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ridgepoint.suites.kernels.results import Result
 
 _RATIOS = {"total": "W/Q", "read": "W/Qr, reads only", "write": "W/Qw, writes only"}
 _UNITS = {"measured": "flop", "pseudo": "pseudo flop"}
-# A kernel in cache moves next to nothing: framed, it would squeeze all others into a corner.
+# A kernel in cache moves almost nothing: in the frame, it would push all others into a corner.
 _MOST_WIDER = 10.0
 _MOST_PLAIN = 9_999
 _SIZE = 0.85
@@ -58,27 +58,27 @@ def paths_chart(
     Parameters
     ----------
     machine : Machine
-        Whose DRAM bandwidth and fp64 peak are drawn, for as many cores as the results have
-        threads.
+        Machine whose DRAM bandwidth and fp64 peak are drawn, for as many cores as the results
+        have threads.
     results : sequence of Result
-        Each workload, number of threads and state of the caches is a path.
+        One path for each workload, number of threads and state of the caches.
     title : str
     direction : {"total", "read", "write"}
-        What the intensity is over; the bandwidth drawn is that of the same bytes.
+        Direction of the bytes in the intensity; the bandwidth drawn is that of the same bytes.
     work : {"measured", "pseudo"}
-        ``pseudo`` takes 5 n log2 n for the work of an FFT: performance is then proportional to
+        ``pseudo`` counts 5 n log2 n as the work of an FFT: performance is then proportional to
         1/runtime, and codes that do different work can be compared, but the roofs no longer
         bound it exactly.
     clock_hz : float or None
-        Core clock, for an axis in flop/cycle; None: without it.
+        Core clock, for an axis in flop/cycle; None: no such axis.
     notes : sequence of str
-        To stand before the chart's own.
+        Notes before the chart's own.
 
     Returns
     -------
     Chart
         Framed in whole decades by the machine, so that all charts of one direction are alike;
-        points outside widen the frame. One far to the right of it is drawn at the right edge.
+        points outside widen the frame. A point far to the right is drawn at the right edge.
     """
     seen = machine_of_direction(machine, direction)
     paths, missing = measured_paths(machine, results, direction=direction, work=work)
@@ -120,7 +120,7 @@ def paths_chart(
 def _roof_notes(
     paths: Sequence[Path], roofs: Sequence[ShownRoof], direction: Direction
 ) -> Iterator[str]:
-    """Yield what must be known of the roofs over the paths."""
+    """Yield notes on the roofs over the paths."""
     if any((path.best_share or 0) > ABOVE_ROOF for path in paths):
         yield "above 100 %: the simulated traffic, or the ceiling, is wrong"
     slopes = [roof for roof in roofs if not roof.is_peak]
@@ -137,28 +137,28 @@ def _entry(path: Path, index: int, unit: str) -> Entry:
 
 
 def shown_size(path: Path, n: int) -> str:
-    """Return one of its sizes in short; as a power of two where all of them are."""
+    """Return one of its sizes in short form; as a power of two if all of them are."""
     are_powers = all(point.n & (point.n - 1) == 0 for point in path.points)
     return _power_of_two(n) if are_powers else _short(n)
 
 
 def _span(path: Path, points: Sequence[PathPoint]) -> str:
-    """Return the sizes of some of its points, as the first and the last."""
+    """Return the range of sizes of some of its points, as the first and the last."""
     first, last = (shown_size(path, points[end].n) for end in (0, -1))
     return first if first == last else f"{first}–{last}"
 
 
 def path_summary(path: Path, unit: str) -> str:
-    """Return its sizes, its best performance and its best share of attainable, for the key."""
+    """Return a path's sizes, best performance and best share of attainable, for the key."""
     best = _rate(max(point.performance.median for point in path.points), unit)
     share = "" if path.best_share is None else f", {percent(path.best_share)}"
     return f"n = {_span(path, path.points)}, {best}{share}".replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _lines(path: Path, index: int, right: float) -> list[Line]:
-    """Return what joins a path's points, the last of it with its name.
+    """Return the lines that join a path's points, the last of them with its name.
 
-    Of a line to infinity only the direction is true: it is dotted.
+    Only the direction of a line to infinity is true, so it is dotted.
     """
     name = Label(path.name, where="beside", rank=_RANK_OF_NAMES, is_bold=True, is_optional=True)
     first = path.points[0]
@@ -168,7 +168,7 @@ def _lines(path: Path, index: int, right: float) -> list[Line]:
         if kind != pieces[-1][0]:
             pieces.append((kind, [before.at(right)]))
         pieces[-1][1].append(point.at(right))
-    # What is of one place joins nothing, but has a name if it is all that there is.
+    # A single point needs no line, but carries the name if it is all that there is.
     drawn = [piece for piece in pieces if len(piece[1]) > 1] or pieces
     lines = [
         Line(kind=kind, places=tuple(places), ink=index, name=path.name) for kind, places in drawn
@@ -223,7 +223,7 @@ def _frame(machine: Machine, points: Sequence[PathPoint]) -> tuple[Interval, Int
 
 
 def _key_note(work: Work) -> str:
-    """Return what the error bars, the numbers beside points and those of the key are."""
+    """Return the meaning of the error bars, and of the numbers at points and in the key."""
     share = ", best share of attainable" if work == "measured" else ""
     return (
         "bars: quartiles of performance (intensity: counted once); numbers: first and last n; "
@@ -232,7 +232,7 @@ def _key_note(work: Work) -> str:
 
 
 def _beyond(paths: Iterable[Path], direction: Direction, right: float) -> list[str]:
-    """Return which points stand at the right edge, and why."""
+    """Return the points that are drawn at the right edge, and why."""
     moved = {"total": "traffic", "read": "reads", "write": "writes"}[direction]
     spans: dict[str, list[str]] = {}
     for path in paths:
@@ -262,7 +262,7 @@ def _subtitle(machine: Machine, results: Iterable[Result], cores: Sequence[float
 
 
 def _cycle_axis(y_limits: Interval, clock_hz: float, unit: str) -> Axis:
-    """Return the axis of performance in flop/cycle: where whole powers of ten lie."""
+    """Return the axis of performance in flop/cycle, with ticks at whole powers of ten."""
     low, high = (limit / clock_hz for limit in y_limits)
     ticks = tuple(
         (value * clock_hz, text) for value, text in decade_ticks((low, high), plain_number)

@@ -1,4 +1,4 @@
-"""A pipeline's charts, from its assessment: the roofline, the time, the devices, what gains."""
+"""A pipeline's charts, from its assessment: the roofline, the time, the devices, the gains."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ROW_HEIGHT = 0.055
 def pipeline_charts(
     assessment: Assessment, gains: Sensitivity, advice: Sequence[StageAdvice]
 ) -> dict[str, Chart | Page]:
-    """Return every picture of a pipeline, by a name for its file."""
+    """Return every picture of a pipeline, with a name for its file as key."""
     pictures: dict[str, Chart | Page | None] = {
         "pipeline": pipeline_page(assessment),
         "roofline": roofline_chart(assessment),
@@ -55,12 +55,12 @@ def pipeline_charts(
 
 
 def pipeline_page(assessment: Assessment) -> Page:
-    """Return the roofline of a pipeline, and below it where its time goes."""
+    """Return the roofline of a pipeline, with its division of time below."""
     return Page(charts=(roofline_chart(assessment), time_chart(assessment)))
 
 
 def roofline_chart(assessment: Assessment) -> Chart:
-    """Return the roofline, with every stage's disc as large as its share of the time."""
+    """Return the roofline, with the area of every stage's disc as its share of the time."""
     unit, peak, ridge = assessment.pipeline.unit, assessment.peak, assessment.ridge
     composites = [
         (composite, (composite.intensity, composite.roofline_efficiency.median * peak))
@@ -122,7 +122,7 @@ def roofline_chart(assessment: Assessment) -> Chart:
 
 
 def _places(assessment: Assessment, right: float) -> Iterator[tuple[int, StageFigures, Place]]:
-    """Yield the stages that work, their number from 0, and where they are."""
+    """Yield the stages with work, their number from 0, and their places."""
     for number, stage in enumerate(assessment.stages):
         if stage.work:
             yield number, stage, (stage.intensity or right, stage.performance)
@@ -131,7 +131,7 @@ def _places(assessment: Assessment, right: float) -> Iterator[tuple[int, StageFi
 def _discs(
     assessment: Assessment, unit: str, x_limits: Interval, y_limits: Interval
 ) -> Iterator[Mark]:
-    """Yield the stages' discs; those on each other have one label, at the largest."""
+    """Yield the stages' discs; overlapping discs have one label, at the largest."""
     placed = list(_places(assessment, x_limits[1]))
 
     def far(first: Place, second: Place) -> float:
@@ -165,14 +165,14 @@ def _summary(stage: StageFigures, unit: str) -> str:
 
 
 def _composite(composite: Composite, at: Place) -> Mark:
-    """Return a composite at the height of the roof that its roofline efficiency stands for."""
+    """Return a composite, drawn on the roof at the height of its roofline efficiency."""
     equation = composite.equation
     name = equation.removeprefix("Eq. ")
     return Mark(at=at, shape="diamond", face="hollow", label=Label(text=name), name=equation)
 
 
 def time_chart(assessment: Assessment) -> Chart:
-    """Return where the time goes now, and at the roofs."""
+    """Return the division of the time, as it is and at the roofs."""
     host = assessment.pipeline.host_time_s
     host_s = host.median if host is not None else 0.0
     rows = (
@@ -227,7 +227,7 @@ def _pieces(
 
 
 def devices_chart(assessment: Assessment) -> Chart | None:
-    """Return the devices that each composite leads to; None: no load is given."""
+    """Return the number of devices by each composite; None: no load was given."""
     if assessment.load_per_s is None:
         return None
     bars: list[Bar] = []
@@ -266,7 +266,7 @@ def devices_chart(assessment: Assessment) -> Chart | None:
 
 
 def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
-    """Return what an improvement by a tenth gains: of each stage, and of the machine."""
+    """Return the gains from an improvement by a tenth: of each stage, and of the machine."""
     rows = [
         ("10 % more compute", sensitivity.device.compute),
         ("10 % more bandwidth", sensitivity.device.bandwidth),
@@ -279,7 +279,7 @@ def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
 
 
 def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:
-    """Return what each action gains the pipeline at most; None: nothing gains."""
+    """Return the upper limit of each action's gain for the pipeline; None: nothing gains."""
     rows = [
         (
             f"{printable(action.stage)}, {KINDS[action.kind].partition(': ')[2]}",
@@ -315,7 +315,7 @@ def _bars(
     marks: Sequence[Mark],
     notes: tuple[str, ...] = (),
 ) -> Chart:
-    """Return numbers as bars, one above the other, with the texts that stand at their ends."""
+    """Return numbers as bars, one above the other, with texts at their ends."""
     begin = min(bar.begin for bar in bars)
     end = max([bar.end for bar in bars] + [mark.at[0] for mark in marks])
     limits = (begin, end + 0.14 * ((end - begin) or 1.0))

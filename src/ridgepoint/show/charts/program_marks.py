@@ -16,7 +16,7 @@ SHAPES: dict[str, Shape] = {"dram": "circle", "l3": "diamond", "l2": "square", "
 """Of a point over the traffic of each level."""
 
 _SMALL = 0.8
-# Areas of discs, in those of a program's mark: of no share of the time, and what all of it adds.
+# Areas of discs over that of a program's mark: for no share of the time, and added for all.
 _SMALLEST = 0.36
 _GROWTH = 1.6
 _LETTER_RANK, _UNKNOWN_RANK, _PART_RANK = 0, 1, 2
@@ -32,9 +32,9 @@ class ProgramMarks:
         Its number, which is its colour.
     subject : Subject
     points : tuple of Point
-        From the core outwards; empty where there is nothing to draw, and a note says why.
+        Points from the core outwards; empty if nothing can be drawn, and a note says why.
     limit : tuple of float or None
-        Intensity at DRAM, and what bounds it there; None: not known.
+        Intensity at DRAM, and the attainable performance there; None: not known.
     parts : ShownParts
         Regions and functions.
     """
@@ -58,7 +58,7 @@ class ProgramMarks:
 
     @property
     def letter(self) -> str:
-        """What names it on the plane: A, B, ... Z, AA, AB, ..."""
+        """Its name on the plane: A, B, ... Z, AA, AB, ..."""
         name, number = "", self.index + 1
         while number:
             number, rest = divmod(number - 1, 26)
@@ -67,12 +67,12 @@ class ProgramMarks:
 
     @property
     def is_alone(self) -> bool:
-        """Whether only its limit is known, as its time is not."""
+        """Whether only its limit is known, because its time is not."""
         return not self.points and self.limit is not None
 
     @property
     def is_capped(self) -> bool:
-        """Whether what bounds it is marked over its point."""
+        """Whether its limit is marked above its point."""
         return bool(self.points) and self.limit is not None
 
     @property
@@ -85,7 +85,7 @@ class ProgramMarks:
         return [*x, *limit[:1]], [*y, *limit[1:]]
 
     def lines(self, x_limits: Interval, y_limits: Interval) -> Iterator[Line]:
-        """Yield what joins its points to each other, to its limit, and to the axis."""
+        """Yield the lines from its points to each other, to its limit, and to the axis."""
         if len(self.points) > 1:
             places = tuple(_place(point, x_limits) for point in self.points)
             yield Line(kind="path", places=places, ink=self.index)
@@ -102,7 +102,7 @@ class ProgramMarks:
                 yield Line(kind="above", places=((x, part.place.roof), (x, y)))
 
     def limit_marks(self, x_limits: Interval) -> Iterator[Mark]:
-        """Yield a cap at what bounds it, and at the roofs of the parts that are above theirs."""
+        """Yield a cap at its limit, and at the roofs of parts that are above theirs."""
         if self.limit is not None and self.is_capped:
             yield Mark(at=self.limit, shape="cap", ink=self.index, name=self.letter,
                        summary=f"attainable: {self.subject.limit}")  # fmt: skip
@@ -112,8 +112,8 @@ class ProgramMarks:
                 yield Mark(at=at, shape="cap", ink="alarm", name=f"roof of {part.label}")
 
     def part_marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
-        """Yield a disc for each part, as large as its share of the time."""
-        # From the top: lines from points to names then seldom cross.
+        """Yield a disc for each part, with its share of the time as area."""
+        # From the top: lines from points to names then rarely cross.
         heights = sorted(-part.place.point.performance for part in self.parts.drawn)
         for part in self.parts.drawn:
             point = part.place.point
@@ -133,7 +133,7 @@ class ProgramMarks:
             )
 
     def marks(self, x_limits: Interval, *, several: bool) -> Iterator[Mark]:
-        """Yield its points, or what bounds it where its time is unknown."""
+        """Yield its points, or its limit if its time is unknown."""
         letter = Label(text=self.letter, rank=_LETTER_RANK, is_bold=True) if several else None
         for point in self.points:
             is_dram = point.level == "dram"
@@ -187,5 +187,5 @@ class ProgramMarks:
 
 
 def _place(point: Point, x_limits: Interval) -> tuple[float, float]:
-    """Return where a point is drawn: at the right edge if it lies at infinity."""
+    """Return the place where a point is drawn: the right edge for one at infinity."""
     return min(point.intensity, x_limits[1]), point.performance

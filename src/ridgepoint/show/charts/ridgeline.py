@@ -50,7 +50,7 @@ def ridgeline_page(
     ----------
     ridgeline : Ridgeline
     trajectories : sequence of Trajectory
-        At least one; the times are those of the last.
+        At least one; the projected times are those of the last.
     notes : sequence of str
 
     Raises
@@ -82,7 +82,7 @@ def ridgeline_page(
 
 
 def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
-    """Return the projected time of every resource, and bands of what bounds."""
+    """Return the projected time of every resource, with bands that show the limiter."""
     at, ticks = positions(trajectory)
     placed = trajectory.placed
     times = {region: np.atleast_1d(placed.times_s[region]) for region in REGIONS}
@@ -117,9 +117,9 @@ def times_chart(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
 
 
 def positions(trajectory: Trajectory) -> tuple[list[float], Ticks]:
-    """Return where the units of work stand on an axis of their own, and the ticks.
+    """Return the positions of the units of work on their axis, and the ticks.
 
-    Numbers that grow stand where they are; anything else stands evenly.
+    Rising numbers are drawn at their values; anything else is evenly spaced.
     """
     is_of_names = trajectory.variable == "point"
     numbers = [] if is_of_names else [float(label) for label in trajectory.labels]
@@ -130,7 +130,7 @@ def positions(trajectory: Trajectory) -> tuple[list[float], Ticks]:
     for place, label in zip(at, trajectory.labels, strict=True):
         text = printable(label)
         text = text if len(text) <= _LONGEST_TICK else f"{text[: _LONGEST_TICK - 1]}…"
-        # Wide enough apart for their texts, which are slanted if they are names.
+        # Far enough apart for their texts, which are slanted if they are names.
         needed = 0.04 if is_of_names else 0.0195 * max(len(text), 2)
         if not ticks or math.log2(place / ticks[-1][0]) / span >= needed:
             ticks.append((place, text))
@@ -145,7 +145,7 @@ def time_line(
     *,
     is_joined: bool = True,
 ) -> Line:
-    """Return the time of a resource, or of all, over what the units of work stand at."""
+    """Return the time of a resource, or the total, over the positions of the units of work."""
     joined: LineKind = "total" if what == "total" else "curve"
     is_marked = len(at) <= _MOST_MARKED or not is_joined
     return Line(
@@ -158,7 +158,7 @@ def time_line(
 
 
 def line_entries(lines: Sequence[Line]) -> tuple[Entry, ...]:
-    """Return the key of lines that have names."""
+    """Return the key of the lines that have names."""
     return tuple(
         Entry(text=line.name, line=line.kind, ink=line.ink, shape=line.shape, is_abreast=True)
         for line in lines
@@ -173,7 +173,7 @@ def _bands(
     joined: bool,
     limits: Frame,
 ) -> tuple[Area, ...]:
-    """Return upright bands of what bounds, which change where the joined lines cross."""
+    """Return upright bands of the limiter, which change where the joined lines cross."""
     x_limits, y_limits = limits
     borders = [
         a * (b / a) ** (_crossing(times[now][i : i + 2], times[then][i : i + 2]) if joined else 0.5)
@@ -193,7 +193,7 @@ def _bands(
 def _crossing(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
     """Return how far from one place to the next two lines cross, on logarithmic axes.
 
-    The middle where they do not, or have no place there.
+    It is the middle if they do not cross, or have no finite place there.
     """
     if (first <= 0).any() or (second <= 0).any():
         return 0.5

@@ -74,7 +74,7 @@ def _intensities(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
 
 
 def _roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
-    """Return the roofline, which knows no network, with the trajectory on it."""
+    """Return the roofline, which ignores the network, with the trajectory on it."""
     return _roofline_over(
         ridgeline,
         trajectory,
@@ -89,7 +89,7 @@ def _roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
 
 
 def _network_roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
-    """Return the compute-network roofline, which knows no memory, with the trajectory below it."""
+    """Return the compute-network roofline, which ignores memory, with the trajectory below it."""
     placed = trajectory.placed
     rates = np.atleast_1d(placed.performance).tolist()
     return _roofline_over(
@@ -119,7 +119,7 @@ def _roofline_over(
     slope: Region,
     rates: Sequence[float] | None = None,
 ) -> Chart:
-    """Return a roofline with the trajectory at what it attains, or at given rates."""
+    """Return a roofline with the trajectory at its attainable rates, or at given ones."""
     seen = {index: x for index, x in enumerate(intensities) if 0 < x < math.inf}
     heights: Mapping[int, float] = {
         index: attained(x) if rates is None else rates[index] for index, x in seen.items()
@@ -159,7 +159,7 @@ def _roofline_over(
 
 
 def _computing_or_summing(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
-    """Return the time of a node's own work and that of what it exchanges."""
+    """Return the time of a node's own work and that of its exchange."""
     at, ticks = positions(trajectory)
     times = {region: np.atleast_1d(each) for region, each in trajectory.placed.times_s.items()}
     own = np.maximum(times["compute"], times["memory"])

@@ -94,7 +94,7 @@ def _plane(ridgeline: Ridgeline) -> tuple[Chart, Frame]:
 
 
 def _halves(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
-    """Return above and below I_A*, then left and right of I_M*."""
+    """Return the areas above and below I_A*, then left and right of I_M*."""
     up = math.log10(ridgeline.ridge.arithmetic_intensity)
     right = math.log10(ridgeline.ridge.memory_intensity)
     corners = frame_corners(limits)
@@ -107,7 +107,7 @@ def _halves(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
 
 
 def _quadrants(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
-    """Return what both rooflines say of each quadrant."""
+    """Return the quadrants, with the limits that both rooflines give in each."""
     (left, right), (bottom, top) = limits
     x, y = ridgeline.ridge.memory_intensity, ridgeline.ridge.arithmetic_intensity
     return (
@@ -154,7 +154,7 @@ def _equal_k(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
 
 
 def _roofline_beside(ridgeline: Ridgeline, y_limits: Interval) -> Chart:
-    """Return the roofline that stands on the plane's vertical axis, turned to share it."""
+    """Return the roofline, turned to share the plane's vertical axis."""
     y = np.array([y_limits[0], ridgeline.ridge.arithmetic_intensity, y_limits[1]])
     rates = ridgeline.attainable(math.inf, y)
     places = tuple(zip(np.atleast_1d(rates).tolist(), y.tolist(), strict=True))

@@ -29,15 +29,15 @@ def save_all(
     notes: Sequence[str],
     folder: Path,
 ) -> None:
-    """Write Figs. 1, 2a to 2e, 3, 4a to 4c, 6a and 6b, both in one, and one that it only describes.
+    """Write Figs. 1, 2a to 2e, 3, 4a to 4c, 6a, 6b and 6, and one that the paper only describes.
 
     Parameters
     ----------
     ridgeline : Ridgeline
     trajectories : sequence of Trajectory
-        The last is the case study of Fig. 4.
+        At least one; the last is the case study of Fig. 4.
     notes : sequence of str
-        Below Fig. 6.
+        Notes below Fig. 6.
     folder : Path
         Files are called ``1.svg``, ``2a.svg``, ..., and ``network.svg``: the compute-network
         roofline.
@@ -56,7 +56,7 @@ def save_all(
 
 
 def _larger(ridgeline: Ridgeline, trajectory: Trajectory) -> Trajectory:
-    """Return the part that Fig. 6 shows: batches from 256 on, if there are several."""
+    """Return the part shown in Fig. 6: batches from 256 on, if there are several."""
     if trajectory.variable != "batch" or trajectory.batch is None:
         return trajectory
     kept = [index for index, batch in enumerate(trajectory.batch) if batch >= _FIRST_BATCH]

@@ -1,4 +1,4 @@
-"""The Ridgeline's plane: regions, ridge, lines of one performance, and units of work on it."""
+"""The Ridgeline's plane: regions, ridge, lines of equal performance, and units of work on it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ridgeline_chart(
     for trajectory in trajectories:
         own = [_dot(trajectory, index, limits) for index in range(len(trajectory.labels))]
         named = _evenly(len(own), _MOST_DOTS)
-        # Of a trajectory the rest is its path; single points are all there, a few with names.
+        # Only single points are drawn in full, a few with names; a trajectory has its path.
         dots += [
             dot if index in named else replace(dot, label=None)
             for index, (dot, _) in enumerate(own)
@@ -90,7 +90,7 @@ def region_areas(ridgeline: Ridgeline, limits: Frame) -> tuple[Area, ...]:
 
 
 def region_corners(ridgeline: Ridgeline, limits: Frame) -> dict[Region, tuple[Place, ...]]:
-    """Return the three regions within limits; one that is not within them is left out."""
+    """Return the corners of the three regions within limits; a region outside is left out."""
     up = math.log10(ridgeline.ridge.arithmetic_intensity)
     right = math.log10(ridgeline.ridge.memory_intensity)
     corners = {
@@ -101,7 +101,7 @@ def region_corners(ridgeline: Ridgeline, limits: Frame) -> dict[Region, tuple[Pl
 
 
 def region_area(region: Region | None, corners: tuple[Place, ...], label: str = "") -> Area:
-    """Return where a resource bounds, in its colour; None: that is not decided."""
+    """Return the area in which a resource bounds, in its colour; None: not decided."""
     name = f"{region}-bound" if region else ""
     return Area(
         corners=corners, ink=region, label=Label(label, is_bold=True) if label else None, name=name
@@ -115,10 +115,10 @@ def frame_corners(limits: Frame) -> tuple[Place, ...]:
 
 
 def _bounds(up: float, right: float) -> dict[Region, tuple[Callable[[float, float], float], ...]]:
-    """Return where each resource needs most time, by logarithms of both intensities.
+    """Return where each resource needs most time, as inequalities of the intensities' logarithms.
 
     Compute needs more than memory above `up`, the network more than memory left of `right`, and
-    compute more than the network where the product of both intensities is beyond the ridge's.
+    compute more than the network where the product of both intensities exceeds the ridge's.
     """
     return {
         "compute": (lambda x, y: y - up, lambda x, y: x + y - right - up),
@@ -128,7 +128,7 @@ def _bounds(up: float, right: float) -> dict[Region, tuple[Callable[[float, floa
 
 
 def edges(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
-    """Return the ridge ``x y = k``, and where memory parts from compute and from the network."""
+    """Return the ridge ``x y = k``, and the borders of memory to compute and to the network."""
     ridge, ((left, right), (bottom, _)) = ridgeline.ridge, limits
     x, y = ridge.memory_intensity, ridge.arithmetic_intensity
     unit = ridgeline.unit
@@ -151,7 +151,7 @@ def edges(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
 
 
 def iso_lines(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
-    """Return lines of one performance each, at decades below the peak."""
+    """Return lines of equal performance, at decades below the peak."""
     (left, right), (bottom, _) = limits
     peak = ridgeline.peak
     lowest = float(ridgeline.attainable(left, bottom))
@@ -168,7 +168,7 @@ def iso_lines(ridgeline: Ridgeline, limits: Frame) -> tuple[Line, ...]:
 
 
 def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
-    """Return the limits: ridge point and points, in whole decades."""
+    """Return the limits, in whole decades, that hold the ridge point and all points."""
     ridge = ridgeline.ridge
     limits, placed = [], [trajectory.placed for trajectory in trajectories]
     for middle, own in (
@@ -185,7 +185,7 @@ def _frame(ridgeline: Ridgeline, trajectories: Sequence[Trajectory]) -> Frame:
 
 
 def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
-    """Return a unit of work on the plane, and why it is drawn at the edge; empty: it is not."""
+    """Return a unit of work as a mark, and why it is drawn at the edge; empty: it is not."""
     placed = trajectory.placed
     x = float(np.atleast_1d(placed.memory_intensity)[index])
     y = float(np.atleast_1d(placed.arithmetic_intensity)[index])
@@ -197,7 +197,7 @@ def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
     }  # fmt: skip
     why = [f"no {name}" for name, each in amounts.items() if not np.atleast_1d(each)[index]]
     (left, right), (bottom, top) = limits
-    # Nothing over nothing: without network bytes the network is no limit, which is to the right.
+    # 0 / 0: without network bytes the network is no limit, as at the far right.
     x = math.inf if math.isnan(x) else x
     y = math.inf if math.isnan(y) else y
     if not left <= x <= right:
@@ -213,7 +213,7 @@ def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
 
 
 def region_mark(region: Region, at: Place, label: str, *, edge: Edge | None = None) -> Mark:
-    """Return a unit of work with what bounds it as its colour and shape."""
+    """Return a unit of work whose colour and shape show its limiter."""
     return Mark(
         at=at,
         shape=theme.REGION_SHAPES[region],
@@ -226,7 +226,7 @@ def region_mark(region: Region, at: Place, label: str, *, edge: Edge | None = No
 
 
 def machines_line(ridgeline: Ridgeline) -> str:
-    """Return which machines these are, and what they give."""
+    """Return the machines' names and rates in one line."""
     rates = ", ".join(
         si_text(ridgeline.rate(resource), unit, digits=3)
         for resource, unit in (
@@ -238,14 +238,14 @@ def machines_line(ridgeline: Ridgeline) -> str:
 
 
 def _evenly(count: int, most: int) -> set[int]:
-    """Return so many places of a row at most, evenly in their logarithm, both ends among them."""
+    """Return at most `most` indices of a row, evenly in their logarithm, both ends included."""
     if count <= most:
         return set(range(count))
     return {round(place) - 1 for place in np.geomspace(1, count, most)}
 
 
 def _thinned(places: Sequence[Place]) -> tuple[Place, ...]:
-    """Return a line without the places that lie straight between their neighbours."""
+    """Return a line without points that lie straight between their neighbours."""
     logs = [(math.log10(x), math.log10(y)) for x, y in places]
     kept = [
         place

@@ -26,7 +26,7 @@ _MOST_TICKS = 4
 
 
 def surfaces(ridgeline: Ridgeline) -> dict[str, Surface]:
-    """Return Figs. 1 and 3, by name, with full overlap: their faces are flat then.
+    """Return Figs. 1 and 3, by name, with full overlap, so that their faces are flat.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _over_the_plane(ridgeline: Ridgeline) -> Surface:
     def height(i_m: float, i_a: float) -> float:
         return float(ridgeline.attainable(i_m, i_a))
 
-    # Through the network-bound region, each line has a knee where it meets the next one.
+    # Each line through the network-bound region has a knee where it meets the next region.
     x, y = ridge.memory_intensity * _BELOW_RIDGE, ridge.arithmetic_intensity * _BELOW_RIDGE
     (left, right), (bottom, top) = limits
     at_memory = [(x, value) for value in (bottom, ridge.arithmetic_intensity, top)]
@@ -109,7 +109,7 @@ def _surface(
     faces: dict[Region, tuple[Place, ...]],
     height: Callable[[float, float], float],
 ) -> Surface:
-    """Return a surface of these faces; heights come from the model."""
+    """Return a surface with these faces and the model's heights."""
     solid = tuple(
         Face(region=region, corners=tuple((x, y, height(x, y)) for x, y in corners))
         for region, corners in faces.items()

@@ -1,4 +1,4 @@
-"""The roofs of a machine as lines of a chart, and the frame that they ask for."""
+"""The roofs of a machine as lines of a chart, and the frame that they need."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def machine_frame(machine: Machine, *, metric: Metric = "flop") -> tuple[Interva
     ----------
     machine : Machine
     metric : {"flop", "bop"}
-        What work is counted in.
+        Unit of the work.
 
     Returns
     -------
     tuple
         Limits of intensity in flop/byte: a decade or more beyond the outermost ridge points of
-        fp64 and fp32, or of BOP, of one core and of all. Limits of performance in flop/s: from
-        where the lowest bandwidth enters at the left to above the highest peak.
+        fp64 and fp32, or of BOP, for one core and for all. Limits of performance in flop/s: from
+        the lowest bandwidth at the left edge to above the highest peak.
     """
     core_counts = np.array([1.0, machine.cores])
     framing = _FRAME_PRECISIONS if metric == "flop" else ("bop",)
@@ -96,9 +96,9 @@ def roof_lines(
     ----------
     roofs : iterable of ShownRoof
     x_limits, y_limits : tuple of float
-        Of intensity, flop/byte, and of performance, flop/s.
+        Limits of intensity, flop/byte, and of performance, flop/s.
     letters : mapping of int to str or None
-        Of the programs whose own mixes have roofs; None: there is one program, without a letter.
+        Letters of the programs whose own mixes have roofs; None: one program, without a letter.
     """
     lines = []
     for roof in roofs:
@@ -126,7 +126,7 @@ def roof_lines(
 
 
 def _names(roof: ShownRoof, letter: str) -> tuple[str, str]:
-    """Return what is written on a roof, and the same in one short word."""
+    """Return the text on a roof, and the same in one short word."""
     value = format_si(roof.rate, RESOURCES[roof.resource].rate_unit, digits=3)
     name, pattern = shown_name(roof.resource), shown_pattern(roof.pattern)
     of_letter = f" of {letter}" if letter else ""
@@ -139,7 +139,7 @@ def _names(roof: ShownRoof, letter: str) -> tuple[str, str]:
 
 
 def ridge_marks(points: Sequence[RidgePoint]) -> tuple[Mark, ...]:
-    """Return ridge points as marks, with the intensity of each unless there would be two rows."""
+    """Return ridge points as marks, with intensities unless these would need two rows."""
     several = len({point.work for point in points}) > 1
     return tuple(
         Mark(

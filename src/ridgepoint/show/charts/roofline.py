@@ -43,29 +43,29 @@ _MOST_BESIDE = 2
 def roofline_chart(
     machine: Machine, analyses: Sequence[Analysis] = (), *, metric: Metric = "flop"
 ) -> Chart:
-    """Return the roofline of a machine with the programs measured.
+    """Return the roofline of a machine with the measured programs.
 
     Parameters
     ----------
     machine : Machine
     analyses : sequence of Analysis
-        Of programs, on that machine. Empty: the machine alone, all cores, with the roofs of one
-        core beside them.
+        Analyses of programs on that machine. Empty: the machine alone, all cores, with the roofs of
+        one core beside them.
     metric : {"flop", "bop"}
-        What work is counted in on the plane of a machine alone; with programs it is theirs.
+        Unit of work for a machine alone; with programs, it is theirs.
 
     Returns
     -------
     Chart
-        Axes are framed by the machine in whole decades, so that every run on it lands on the
-        same plane; what lies outside widens them. Roofs are those of the cores that the
-        programs kept busy and, beside them, those of the whole machine. Peaks are of the
-        precisions that the programs use; fp64 if they use none; of BOP on a plane of those.
+        Axes are framed by the machine in whole decades, so that every run on it is drawn on the
+        same plane; points outside widen them. Roofs are those of the cores that the programs kept
+        busy and, beside them, those of the whole machine. Peaks are those of the precisions that
+        the programs use; fp64 if they use none; BOP if work is counted in BOP.
 
     Raises
     ------
     ValueError
-        If the work of some is counted in flop and that of others in BOP.
+        If the work of some programs is counted in flop and that of others in BOP.
     """
     metric = _metric(analyses, metric)
     programs = [
@@ -102,7 +102,7 @@ def roofline_chart(
 
 
 def _marks(programs: Sequence[ProgramMarks], x_limits: Interval) -> Iterator[Mark]:
-    """Yield all marks of programs, from the back to the front: over DRAM's traffic comes last."""
+    """Yield all marks of programs, from back to front: points over DRAM traffic come last."""
     several = len(programs) > 1
     points = [mark for program in programs for mark in program.marks(x_limits, several=several)]
     for program in programs:
@@ -114,7 +114,7 @@ def _marks(programs: Sequence[ProgramMarks], x_limits: Interval) -> Iterator[Mar
 
 
 def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:
-    """Return what the work of all programs is counted in."""
+    """Return the unit of work of all programs."""
     metrics = {analysis.metric for analysis in analyses} or {of_none}
     if len(metrics) > 1:
         raise ValueError(f"a figure is of one metric of work, got {sorted(metrics)}")
@@ -124,7 +124,7 @@ def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:
 def _roofs(
     machine: Machine, metric: Metric, programs: Sequence[ProgramMarks]
 ) -> tuple[tuple[ShownRoof, ...], float, list[str]]:
-    """Return the roofs to draw, the cores of the outer ones, and what is said of those missing."""
+    """Return the roofs to draw, the cores of the outer ones, and notes on missing ones."""
     notes: list[str] = []
     precisions = _precisions(machine, metric, programs, notes)
     pointed = [program for program in programs if program.points]
@@ -139,7 +139,7 @@ def _roofs(
 def _precisions(
     machine: Machine, metric: Metric, programs: Sequence[ProgramMarks], notes: list[str]
 ) -> list[str]:
-    """Return the precisions whose peaks are drawn: those used, the most used first; or BOP."""
+    """Return the precisions whose peaks are drawn, the most used first; or BOP."""
     share = {"bop": 1.0} if metric == "bop" else {}
     for program in programs:
         for subject in (program.subject, *(part.subject for part in program.parts.drawn)):
@@ -175,7 +175,7 @@ def _core_counts(
 def _frame(
     machine: Machine, metric: Metric, roofs: Sequence[ShownRoof], programs: Sequence[ProgramMarks]
 ) -> tuple[Interval, Interval]:
-    """Return the limits of both axes: the machine's, widened by what lies outside."""
+    """Return the limits of both axes: the machine's, widened by points outside."""
     x_limits, y_limits = machine_frame(machine, metric=metric)
     # Peaks of all cores, so that programs on fewer are on the same plane.
     peaks = [float(machine.rate(roof.resource)) for roof in roofs if roof.is_peak]
@@ -204,7 +204,7 @@ def _subtitle(machine: Machine, programs: Sequence[ProgramMarks], cores: float) 
 
 
 def _key(programs: Sequence[ProgramMarks], *, say_cores: bool) -> Iterator[Entry]:
-    """Yield which mark is over which traffic, the programs, and what their caps are."""
+    """Yield the key: marks for each level's traffic, the programs, and the meaning of caps."""
     levels = {point.level for program in programs for point in program.points}
     if levels == {"dram"}:
         yield Entry(text="intensity over the traffic of DRAM")
@@ -229,7 +229,7 @@ def _key(programs: Sequence[ProgramMarks], *, say_cores: bool) -> Iterator[Entry
 
 
 def _limits_text(capped: Sequence[ProgramMarks]) -> str:
-    """Return what bounds the programs with a mark over their point."""
+    """Return the limits of the programs with a mark above their point."""
     limits: dict[str, list[str]] = {}
     for program in capped:
         limits.setdefault(program.subject.limit, []).append(program.letter)
@@ -240,7 +240,7 @@ def _limits_text(capped: Sequence[ProgramMarks]) -> str:
 
 
 def _program_notes(programs: Sequence[ProgramMarks]) -> list[str]:
-    """Return what must be known of single programs, with their letters."""
+    """Return the notes on single programs, with their letters."""
     whose: dict[str, list[str]] = {}
     for program in programs:
         part = partial_note(program.subject.measurement)
@@ -255,7 +255,7 @@ def _program_notes(programs: Sequence[ProgramMarks]) -> list[str]:
 
 
 def _drawing_notes(programs: Sequence[ProgramMarks]) -> Iterator[str]:
-    """Yield what bars, discs and colours mean."""
+    """Yield the meaning of bars, discs and colours."""
     parts = [part for program in programs for part in program.parts.drawn]
     if any(program.points for program in programs):
         of_functions = any(part.kind == "function" for part in parts)

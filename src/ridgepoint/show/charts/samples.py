@@ -1,4 +1,4 @@
-"""A chart of a ceiling's samples, in the order in which they were taken."""
+"""Charts of a ceiling's samples, in the order in which they were taken."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEFT_OUT = Entry(text="left out", shape="cross", ink="alarm", glyph="x", is_abr
 
 
 def samples_page(ceilings: Iterable[tuple[Ceiling, Sequence[float]]]) -> Page:
-    """Return the samples of ceilings, each with all its rates, one chart below the other."""
+    """Return the samples of ceilings with all their rates, one chart below the other."""
     return Page(charts=tuple(samples_chart(ceiling, rates) for ceiling, rates in ceilings))
 
 
@@ -29,9 +29,9 @@ def samples_chart(ceiling: Ceiling, rates: Sequence[float]) -> Chart:
     Parameters
     ----------
     ceiling : Ceiling
-        With a rate.
+        A ceiling with a rate.
     rates : sequence of float
-        Of all samples, in the order in which they were taken.
+        Rates of all samples, in the order in which they were taken, in the ceiling's unit.
     """
     assert ceiling.rate is not None
     unit, theory = ceiling.unit.replace("byte", "B"), ceiling.theoretical
@@ -102,7 +102,7 @@ def _marks(rates: Sequence[float], kept: Sequence[bool], unit: str) -> Iterator[
 
 
 def _kept(ceiling: Ceiling, rates: Sequence[float]) -> list[bool]:
-    """Return of each sample whether it counts, rather than having been left out as disturbed."""
+    """Return for each sample whether it counts, or was left out as disturbed."""
     left_out = list(ceiling.disturbed)
     kept = []
     for rate in rates:
@@ -113,7 +113,7 @@ def _kept(ceiling: Ceiling, rates: Sequence[float]) -> list[bool]:
 
 
 def _limits(rates: Sequence[float]) -> Interval:
-    """Return the ends of the rates' axis: all that is drawn, and a margin."""
+    """Return the limits of the rates' axis: all rates drawn, with a margin."""
     low, high = min(rates), max(rates)
     margin = _MARGIN * (high - low) or _MARGIN * high
     return max(low - margin, 0.0), high + margin

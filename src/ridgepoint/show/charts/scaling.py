@@ -32,9 +32,9 @@ _EFFICIENCIES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Of which there are lines over cores and intensity."""
 _LEAST_CORES = 32
 """Up to which the slides' figures go at least."""
-# Of the highest curve: room above it.
+# Factor of the highest curve: room above it.
 _ABOVE = 1.6
-# Below the lowest limit or curve, so that it is not the axis, and that there always is a tick.
+# Factor below the lowest limit or curve, so that it is not the axis and there is always a tick.
 _BELOW = 0.6
 _HEIGHT = 0.62
 _SHARES: Interval = (0.0, 1.05)
@@ -44,13 +44,13 @@ _NETWORKS: dict[Network, str] = {"shared": "one shared link", "parallel": "a lin
 
 
 def scaling_charts(study: ScalingStudy, *, law: bool = False) -> dict[str, Chart]:
-    """Return every chart of a study, by a name for its file.
+    """Return every chart of a study, with a name for its file as key.
 
     Parameters
     ----------
     study : ScalingStudy
     law : bool
-        Whether it is a law of speed-up, which knows processors alone.
+        Whether it is a law of speed-up, which only depends on the number of processors.
     """
     charts: dict[str, Chart] = {}
     if not law and study.scaling.intensity is not None:
@@ -64,7 +64,7 @@ def scaling_charts(study: ScalingStudy, *, law: bool = False) -> dict[str, Chart
 
 
 def scaling_chart(study: ScalingStudy, *, law: bool = False) -> Chart:
-    """Return the chart that says most: over nodes, or over the cores of a single node."""
+    """Return the most informative chart: over nodes, or over the cores of a single node."""
     if study.nodes[-1] > 1:
         return speed_up_over_nodes(study, law=law)
     return performance_over_cores(study)
@@ -132,9 +132,9 @@ def efficiency_over_cores(study: ScalingStudy) -> Chart:
 
 
 def efficiency_over_intensity(study: ScalingStudy) -> Chart:
-    """Return lines of one parallel efficiency over cores and intensity.
+    """Return lines of equal parallel efficiency over cores and intensity.
 
-    Amdahl's law is along the cores at one x, Gustafson's along a line of one efficiency.
+    Amdahl's law runs along the cores at one x, Gustafson's along a line of equal efficiency.
     """
     most = max(study.scaling.machine.cores, _LEAST_CORES)
     own = float(study.scaling.intensity or 0.0)
@@ -194,7 +194,7 @@ def speed_up_over_nodes(study: ScalingStudy, *, law: bool = False) -> Chart:
 
 
 def efficiency_over_nodes(study: ScalingStudy, *, law: bool = False) -> Chart:
-    """Return both efficiencies over nodes; of a law the one that it knows."""
+    """Return both efficiencies over nodes; for a law, the one that it defines."""
     scaling, cores = study.scaling, _cores_drawn(study)
     nodes = np.geomspace(1, study.nodes[-1], _POINTS)
     scaled = scaling.at(cores=cores, nodes=nodes)
@@ -219,7 +219,7 @@ def efficiency_over_nodes(study: ScalingStudy, *, law: bool = False) -> Chart:
 
 
 def _subtitle(study: ScalingStudy, *, with_overlap: bool = True) -> str:
-    """Return what is studied; an equation stays on one line."""
+    """Return a description of the study; an equation stays on one line."""
     lines = heading(study, with_overlap=with_overlap)[1:]
     return "; ".join(lines).replace(" = ", "\u00a0=\u00a0")
 
@@ -233,7 +233,7 @@ def _line(
     ink: int | None = None,
     is_labelled: bool = False,
 ) -> Line:
-    """Return a line; limits and levels are labelled, curves stand in the key."""
+    """Return a line; limits and levels are labelled, curves are in the key."""
     is_labelled = is_labelled or kind in ("limit", "level")
     return Line(
         kind=kind,
@@ -245,7 +245,7 @@ def _line(
 
 
 def _level(kind: LineKind, name: str, x: npt.ArrayLike, height: float) -> Line:
-    """Return a level line from end to end."""
+    """Return a horizontal line from end to end."""
     return _line(kind, name, _ends(_floats(x)), (height, height))
 
 
@@ -258,7 +258,7 @@ def _key(
     study: ScalingStudy,
     over: Literal["cores", "nodes", "processors"] | None = None,
 ) -> tuple[Entry, ...]:
-    """Return what the curves are, and what was measured."""
+    """Return the key of the curves and of the measured runs."""
     entries = [
         Entry(
             text=f"{curve.name}, 95 % interval of the fit" if curve.low else curve.name,
@@ -290,7 +290,7 @@ def _with_band(study: ScalingStudy, cores: int, curve: Line) -> Line:
 
 
 def _cores_drawn(study: ScalingStudy) -> int:
-    """Return the cores of a node for which nodes are drawn: most runs', or the best's."""
+    """Return the cores per node for charts over nodes: those of most runs, or of the best."""
     if study.fit is None or study.scaling.machine.cores == 1:
         return study.best.cores
     counts = [run.cores for run in study.fit.solution.runs]
@@ -321,7 +321,7 @@ def _named_mark(name: str, at: tuple[float, float]) -> Mark:
 def _measured(
     study: ScalingStudy, over: Literal["cores", "nodes", "processors"]
 ) -> tuple[Mark, ...]:
-    """Return the runs that belong into a chart: those of one node, or of the cores drawn."""
+    """Return the runs that belong in a chart: those on one node, or with the cores drawn."""
     if study.fit is None:
         return ()
     cores, scaling = _cores_drawn(study), study.scaling

@@ -1,4 +1,4 @@
-"""What is said of a measured program in a picture: its name, its place, what is missing."""
+"""Text about a measured program in a picture: its name, its place, what is missing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Subject:
     ----------
     name : str
     analysis : Analysis
-        On the machine of the picture.
+        Its analysis on the machine of the picture.
     """
 
     name: str
@@ -37,19 +37,19 @@ class Subject:
 
     @property
     def measurement(self) -> Measurement:
-        """What was measured."""
+        """The program's measurement."""
         return self.analysis.measurement
 
     @property
     def placement(self) -> Placement:
-        """Its place on the machine."""
+        """The program's place on the machine."""
         placement = self.analysis.placement
         assert placement is not None  # a picture has a machine
         return placement
 
     @property
     def limit(self) -> str:
-        """What bounds it, in a few words; empty: it has no bound."""
+        """Its limit in a few words; empty: it has no bound."""
         placement = self.placement
         if placement.bound is None:
             return ""
@@ -58,7 +58,7 @@ class Subject:
 
 
 def summary_of(program: Subject, *, say_cores: bool) -> str:
-    """Return what is known of a program's place in one line."""
+    """Return a program's place in one line."""
     placement, parts = program.placement, []
     unit = WORK_UNITS[placement.metric]
     if not says_nothing(program.analysis):
@@ -82,7 +82,7 @@ def summary_of(program: Subject, *, say_cores: bool) -> str:
 
 
 def absences_of(program: Subject) -> list[str]:
-    """Return why points of a program are missing, or are not where they seem."""
+    """Return why points of a program are missing, or not at their true place."""
     counts, metric = program.measurement.counted.counts, program.placement.metric
     if says_nothing(program.analysis):
         little = hardly_any_text(counts, metric)

@@ -1,4 +1,4 @@
-"""The figures of the paper on rooflines of measured kernels, of this machine's results."""
+"""The figures of the paper on rooflines of measured kernels, with this machine's results."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def suite_figures(
     results : sequence of Result
     machine : Machine
     names : sequence of str or None
-        Of `ridgepoint.suites.kernels.figures.FIGURES`; None: all.
+        Names in `ridgepoint.suites.kernels.figures.FIGURES`; None: all.
     in_cycles : bool
         Add an axis in flop/cycle, where the core clock is known.
 
     Raises
     ------
     ValueError
-        If there is no figure of a name.
+        If no figure has one of the names.
     """
     charts = {}
     for figure, own in drawn_figures(results, names=names).items():

@@ -1,4 +1,4 @@
-"""What every suite is: cases that are measured one after the other, and what became of each.
+"""Base of all suites: cases that are measured one after the other, with their results.
 
 A case that cannot be measured stops no other: its reason is kept in place of its result.
 """
@@ -29,17 +29,17 @@ class Study(Presentable):
 
     @property
     def unmeasured(self) -> Mapping[str, str]:
-        """Why cases could not be measured, by what they are called."""
+        """Why cases could not be measured, by the cases' names."""
         raise NotImplementedError
 
     @property
     def n_cases(self) -> int:
-        """How many cases there were, measured or not."""
+        """Number of cases, measured or not."""
         return len(self.results)
 
     @property
     def headline(self) -> str:
-        """What it is, in one line."""
+        """Description in one line."""
         failed = len(self.unmeasured)
         return (
             f"on {self.where}: {amount(self.n_cases, 'case')}"
@@ -53,7 +53,7 @@ def attempt(
     *,
     stops: type[RidgepointError] | tuple[type[RidgepointError], ...] = (),
 ) -> Value | RidgepointError:
-    """Measure a case; return what that gives, or the error that says why it gives nothing.
+    """Measure a case; return the result, or the error that prevented it.
 
     Parameters
     ----------

@@ -24,10 +24,10 @@ _COMPILERS = ("g++", "clang++", "c++")
 _COMMON = ("-std=c++17", "-pthread", "-g1")  # names and lines, without the types
 _WHAT = "cannot build the datacenter workloads"
 _UNFINISHED = ".unfinished-"
-_ABANDONED_S = 3600  # no compiler takes that long
+_ABANDONED_S = 3600  # no compiler takes this long
 
-# What x86-64-v3 stands for, in the kernel's words: the most that Valgrind decodes, which has no
-# AVX-512, so that the program that is counted is the one that is timed.
+# Features of x86-64-v3 by the kernel's names: the most that Valgrind decodes, which lacks
+# AVX-512, so that the same program is counted and timed.
 _VERSION_3 = frozenset(("avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"))
 
 
@@ -39,28 +39,28 @@ def build(
     marked: bool = True,
     cache: Path | None = None,
 ) -> Path:
-    """Return the path of a compiled program, compiling it if it is not there.
+    """Return the path of a compiled program, compiling it first if necessary.
 
     Parameters
     ----------
     name : str
-        Of a workload, or ``"generate"``.
+        Name of a workload, or ``"generate"``.
     variant : str
-        Of `VARIANTS`.
+        Name in `VARIANTS`.
     compiler : str or None
-        Command of a C++17 compiler, with options if need be. None: what ``CXX`` names, or g++,
-        clang++ or c++, whichever comes first in this order.
+        Command of a C++17 compiler, with options if needed. None: the value of ``CXX``, or the
+        first of g++, clang++ and c++ that is installed.
     marked : bool
-        Mark the measured part as a region.
+        Whether to mark the measured part as a region.
     cache : Path or None
-        Folder to keep programs in. None: what ``RIDGEPOINT_CACHE`` names, or the user's cache.
+        Folder for compiled programs. None: ``RIDGEPOINT_CACHE``, or the user's cache folder.
 
     Raises
     ------
     ValueError
         If there is no such program or variant.
     CannotMeasure
-        If there is no compiler, it refuses, or there is nowhere to keep the program.
+        If there is no compiler, it fails, or the program cannot be kept anywhere.
     """
     if name not in WORKLOADS and name != "generate":
         raise ValueError(f"name must be one of {', '.join(WORKLOADS)}, generate; got {name!r}")
@@ -79,7 +79,7 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
     Raises
     ------
     CannotMeasure
-        If there is none, or not the one asked for.
+        If there is no compiler, or not the one asked for.
     """
     asked_for = compiler or os.environ.get("CXX")
     for candidate in (asked_for,) if asked_for else _COMPILERS:
@@ -101,19 +101,19 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
 
 
 def require_buildable() -> None:
-    """Check what every workload needs: a compiler, and a folder to keep programs in.
+    """Check the requirements of all workloads: a compiler, and a folder for programs.
 
     Raises
     ------
     CannotMeasure
-        If one of them is not there.
+        If one of them is missing.
     """
     compiler_command()
     _folder(None)
 
 
 def host_flags(system: System | None = None) -> tuple[str, ...]:
-    """Return the compiler's flags for the vectors of this CPU, as far as Valgrind has them."""
+    """Return the compiler's flags for this CPU's vectors, as far as Valgrind decodes them."""
     if platform.machine() == "aarch64":
         return ("-mcpu=native",)
     flags = (system or System()).flags
@@ -121,16 +121,16 @@ def host_flags(system: System | None = None) -> tuple[str, ...]:
 
 
 def compile_flags(name: str, *, variant: str = "baseline", marked: bool = True) -> tuple[str, ...]:
-    """Return the flags that a compiler needs for a program, for one that is not `build`.
+    """Return the flags for compiling a program by other means than `build`.
 
     Parameters
     ----------
     name : str
-        Of a workload, or ``"generate"``.
+        Name of a workload, or ``"generate"``.
     variant : str
-        Of `VARIANTS`.
+        Name in `VARIANTS`.
     marked : bool
-        Mark the measured part as a region.
+        Whether to mark the measured part as a region.
     """
     way = VARIANTS[variant]
     contracts = name in WORKLOADS and WORKLOADS[name].contracts
@@ -142,7 +142,7 @@ def compile_flags(name: str, *, variant: str = "baseline", marked: bool = True) 
 
 
 def _key(name: str, command: list[str]) -> str:
-    """Return what changes with everything that a program is made from."""
+    """Return a key that changes with everything that a program is made from."""
     digest = hashlib.sha256(shlex.join(command).encode())
     version = _run([command[0], "--version"])
     digest.update(version.output.encode())
@@ -154,7 +154,7 @@ def _key(name: str, command: list[str]) -> str:
 
 
 def _folder(cache: Path | None) -> Path:
-    """Return the folder of programs, made if it is not there."""
+    """Return the folder of programs, which is created if it is missing."""
     try:
         folder = cache_folder("datacenter", cache)
         folder.mkdir(parents=True, exist_ok=True)
@@ -179,7 +179,7 @@ def _nowhere(folder: Path | str, why: str) -> CannotMeasure:
 
 
 def _compile(name: str, command: list[str], program: Path) -> None:
-    """Compile beside its place and rename, so that what is there is whole."""
+    """Compile to a temporary file and rename it, so that existing programs are complete."""
     source = program_folder() / f"{name}.cpp"
     with _building(program) as folder:
         made = folder / program.name
@@ -197,9 +197,9 @@ def _compile(name: str, command: list[str], program: Path) -> None:
 
 @contextmanager
 def _building(program: Path) -> Iterator[Path]:
-    """Give a folder for what a compiler makes, which is gone afterwards.
+    """Provide a temporary folder for a compiler's output, which is removed afterwards.
 
-    One of a process that was killed stays, until a later process finds it.
+    The folder of a killed process stays until a later process finds it.
     """
     for path in program.parent.glob(f"{_UNFINISHED}*"):
         with suppress(OSError):
@@ -216,7 +216,7 @@ def _building(program: Path) -> Iterator[Path]:
 
 
 def _complaint(answer: Answer, program: str) -> str | None:
-    """Return the first thing that a compiler said was wrong; None: it says that nothing is."""
+    """Return the first error that a compiler reported; None: it reported none."""
     errors = [line.strip() for line in answer.complaints.splitlines() if "error" in line]
     if errors:
         return errors[0]

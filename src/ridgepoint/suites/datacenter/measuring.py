@@ -1,4 +1,4 @@
-"""Measure the datacenter workloads step by step: as they were, and optimised as the paper does."""
+"""Measure the datacenter workloads step by step: the originals, then optimised as in the paper."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _STEPS: tuple[tuple[Step, str, str], ...] = (
 def cases(
     names: Sequence[str] = (), *, threads: int = 1, full: bool = False
 ) -> tuple[DatacenterCase, ...]:
-    """Return the steps of the workloads.
+    """Return the cases of the workloads, one for each step.
 
     Parameters
     ----------
     names : sequence of str
-        Of `WORKLOADS`, each taken once; none: all.
+        Names in `WORKLOADS`, each used once; empty: all.
     threads : int
     full : bool
-        Each in its default size, and not in its quick one.
+        Whether to use the default sizes instead of the quick ones.
     """
     chosen = [WORKLOADS[name] for name in dict.fromkeys(names)] or list(WORKLOADS.values())
     return tuple(
@@ -66,26 +66,26 @@ def _steps(workload: Workload, *, threads: int, full: bool) -> Iterator[Datacent
 def run_datacenter(
     chosen: Sequence[DatacenterCase], *, report: Callable[[str], None] = lambda what: None
 ) -> tuple[DatacenterResult, ...]:
-    """Measure cases; one that cannot be measured stops no other.
+    """Measure cases; a case that fails does not stop the others.
 
     Parameters
     ----------
     chosen : sequence of DatacenterCase
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Notes
     -----
     Time, floating-point work and traffic are those of the measured part, with simulated caches
-    that are empty when it begins: data come from memory. Basic operations are counted from the
-    source: what doing the measured part twice does more than doing it once.
+    that are empty when it begins: data come from memory. Basic operations are counted in the
+    source: the difference between running the measured part twice and once.
     """
     sources: dict[tuple[str, str, str], BasicOperations | RidgepointError] = {}
     results = []
     for case in chosen:
         report(f"measuring {case}")
         measured = attempt(_measured, case)
-        # What the source defines does not depend on how far the compiler optimises it.
+        # Operations defined by the source do not depend on the compiler's optimisation.
         key = (case.workload, case.form, "native" if case.variant == "native" else "")
         if key not in sources:
             report(f"counting {case} from its source")
@@ -126,7 +126,7 @@ def _measured(case: DatacenterCase) -> Measurement:
 
 
 def _complaint(asked: Sequence[str]) -> str | None:
-    """Return what a program says that failed, once more; None: it says nothing."""
+    """Return the message of a failed program, from one more run; None: it has none."""
     answer = ask(asked)
     lines = answer.complaints.strip().splitlines()
     return lines[-1] if answer.status and lines else None
@@ -134,7 +134,7 @@ def _complaint(asked: Sequence[str]) -> str | None:
 
 def _from_source(case: DatacenterCase) -> BasicOperations:
     source = str(WORKLOADS[case.workload].source)
-    # The last level counts; what is counted depends on none.
+    # The last optimisation level wins; the counts depend on none.
     flags = [*compile_flags(case.workload, variant=case.variant, marked=False), "-O2"]
     with built([source], flags, say=lambda what: None, with_plain=False) as (counting, _):
         once, twice = (

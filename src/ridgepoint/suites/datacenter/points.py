@@ -1,4 +1,4 @@
-"""Datacenter workloads as points of a DC-Roofline: those measured here, and the paper's."""
+"""Datacenter workloads as points of a DC-Roofline: measured here, or from the paper."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Form = Literal["original", "optimised"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadPoint:
-    """What was measured of one form of a workload.
+    """The measurement of one form of a workload.
 
     Parameters
     ----------
     name : str
-        Of the workload; its forms share it.
+        Name of the workload; its forms share it.
     form : {"original", "optimised"}
     bop, flop : float
-        Work of one run, basic operations and floating-point ones.
+        Basic and floating-point operations of one run.
     dram_bytes : float
-        Moved between caches and memory, both ways.
+        Bytes moved between caches and memory, in both directions.
     runtime_s : Estimate
     """
 
@@ -38,7 +38,7 @@ class WorkloadPoint:
     runtime_s: Estimate
 
     def work(self, resource: str) -> float:
-        """Return the basic operations, or the flop of any other resource of computing."""
+        """Return the basic operations for ``bop``, or the flop for any other compute resource."""
         return self.bop if resource == "bop" else self.flop
 
     def intensity(self, resource: str) -> float:
@@ -51,12 +51,12 @@ class WorkloadPoint:
 
 
 def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoint, ...]:
-    """Return two points of each datacenter workload: as it was, and in its fastest form.
+    """Return two points of each datacenter workload: the original, and its fastest form.
 
     Parameters
     ----------
     results : sequence of DatacenterResult
-        Those that could not be measured, and those for comparison, are left out.
+        Results without a measurement, and those for comparison, are left out.
     """
     of_names: dict[str, dict[str, WorkloadPoint]] = {}
     for result in results:
@@ -71,10 +71,10 @@ def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoin
 
 
 def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, ...]]:
-    """Return the paper's workloads by its Table 3: for the panel in BOP, and for that in flop.
+    """Return the paper's workloads by its Table 3: for the panel in BOP, and for the one in flop.
 
-    The table gives rates and intensities: here each runs for a second. Traffic by BOPs and by
-    flop is not always the same there, so that each panel has its own.
+    The table gives rates and intensities, so here each workload runs for a second. Its traffic by
+    BOPs and by flop is not always the same, so each panel has its own points.
     """
     table = publication().table["3"]
     of_panels = []

@@ -1,4 +1,4 @@
-"""What the datacenter workloads are: their forms, sizes, data, and how they are compiled."""
+"""The datacenter workloads: their forms, sizes, data, and compilation."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ class Workload:
     Parameters
     ----------
     name : str
-        Of the program, and of its source without ``.cpp``.
+        Name of the program, and of its source without ``.cpp``.
     title : str
-        As the paper's tables print it.
+        Name as the paper's tables print it.
     summary : str
-        What it does, in one line.
+        Its task, in one line.
     forms : tuple of str
-        Ways in which it can do it; the first is that of the original source.
+        Implementations of the task; the first is that of the original source.
     size_unit : str
-        What ``size`` counts.
+        Unit of ``size``.
     default_size : int
-        Of a run of seconds at most, in that unit.
+        Size for a run of a few seconds at most.
     quick_size : int
-        Of a run that can be counted in seconds too, which takes up to 100 times as long.
+        Size for a run that can be counted in seconds too, which takes up to 100 times as long.
     data : str or None
         Kind of data that `generate` writes for it; None: it takes no input.
     result : str
-        The figure of its results that depends on the data alone, and on no order of threads.
+        Name of the result that depends on the data alone, not on the order of threads.
     checks : str
-        What ``check=True`` verifies.
+        Description of the check with ``check=True``.
     traditional : bool
-        Not of a datacenter: for comparison.
+        Whether it is not a datacenter workload, but for comparison.
     contracts : bool
-        Multiplications and additions may be fused. Elsewhere they may not, so that results and
-        counts are the same on every machine.
+        Whether multiplications and additions may be fused. Otherwise they may not, so that results
+        and counts are the same on every machine.
     """
 
     name: str
@@ -70,16 +70,16 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A way to compile.
+    """A way to compile a workload.
 
     Parameters
     ----------
     name : str
     flags : tuple of str
-        Of the compiler.
+        Flags of the compiler.
     summary : str
     host : bool
-        For the vectors of this CPU too, as far as Valgrind decodes them.
+        Whether to use this CPU's vectors too, as far as Valgrind decodes them.
     """
 
     name: str
@@ -229,7 +229,7 @@ def find(name: str) -> Workload:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If there is no workload of that name.
     """
     if name not in WORKLOADS:
         raise ValueError(f"name must be one of {', '.join(WORKLOADS)}, got {name!r}")
@@ -254,29 +254,29 @@ def arguments(
     results: str | PathLike[str] | None = None,
     options: tuple[str, ...] = (),
 ) -> list[str]:
-    """Return the arguments with which a workload's program does what is asked for.
+    """Return the command-line arguments of a workload's program.
 
     Parameters
     ----------
     name : str
-        Of `WORKLOADS`.
+        Name in `WORKLOADS`.
     form : str or None
         One of its forms; None: its original one.
     size : int or None
-        In its `Workload.size_unit`; None: its default. Of no meaning with ``input``.
+        Size in `Workload.size_unit`; None: the default. Ignored with ``input``.
     input : path or None
         File to read, as `generate` writes it. None: data made in memory from ``seed``.
     threads : int
     seed : int
         0 or more.
     repeat : int
-        How often the measured part is done, each with a line of results.
+        Number of runs of the measured part, each with a line of results.
     check : bool
-        Verify each result; the program fails if it is wrong.
+        Whether to verify each result; the program fails if one is wrong.
     results : path or None
-        File for the results in full. None: not written.
+        File for the complete results. None: not written.
     options : tuple of str
-        More of the program's own, for example ``("--pattern", "xyz")``.
+        Further options of the program, for example ``("--pattern", "xyz")``.
 
     Raises
     ------

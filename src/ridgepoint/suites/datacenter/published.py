@@ -1,4 +1,4 @@
-"""The DC-Roofline paper's tables, recomputed beside what it prints."""
+"""The DC-Roofline paper's tables, recomputed and compared with the printed numbers."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ridgepoint.published.tables import (
 )
 
 _NAMES = {"e5645": "E5645", "d510": "D510", "e5310": "E5310"}
-# Of Eq. (4), by which the peaks of Table 9 follow from the cores and clocks of Table 8.
+# BOPs per cycle in Eq. (4), which gives the peaks of Table 9 from cores and clocks of Table 8.
 _BOP_PER_CYCLE = {"E5645": 6.0, "D510": 2.0, "E5310": 6.0}
 
 
 def published_tables() -> tuple[RecomputedTable, ...]:
-    """Return the tables of the paper that numbers follow from, recomputed.
+    """Return the paper's tables from which numbers can be derived, recomputed.
 
     Notes
     -----
-    A printed number stands for all that round to it. What is recomputed from such numbers agrees
-    if the spans of both meet.
+    A printed number stands for the range of numbers that round to it. A recomputed range agrees
+    if it overlaps with the printed one.
     """
     paper = publication()
     makers: tuple[Callable[[Publication], RecomputedTable], ...] = (
@@ -42,7 +42,7 @@ def published_tables() -> tuple[RecomputedTable, ...]:
 
 
 def _e5645(work: str = "bop") -> DCRoofline:
-    """Return the machine of most tables, by one kind of work."""
+    """Return the machine of most tables, with one kind of work."""
     return DCRoofline(machine=load("e5645"), work=work)
 
 
@@ -51,7 +51,7 @@ def _given(text: str) -> Cell:
 
 
 def _against(text: str, span: Span, shown: Callable[[float], str]) -> Cell:
-    """Return what is printed beside what is recomputed."""
+    """Return the printed and the recomputed values."""
     return Cell(printed=text, recomputed=shown(span.value), agrees=printed(text).meets(span))
 
 
@@ -72,7 +72,7 @@ def _ratio(a: float, b: float) -> float:
 
 
 def _bounds(table: Table, roofline: DCRoofline, unit: str) -> list[tuple[str, tuple[Cell, ...]]]:
-    """Return bound and bottleneck of every workload, beside what is printed."""
+    """Return bound and bottleneck of every workload, printed and recomputed."""
     rows = []
     for name, oi in spans(table, "OI").items():
         word = table.cell(name, "bottleneck")

@@ -1,4 +1,4 @@
-"""Cases of the datacenter workloads, and what became of measuring them."""
+"""Cases of the datacenter workloads, with their results."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ software prefetches or by vectors."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatacenterCase:
-    """One datacenter workload, optimised so far.
+    """One datacenter workload after a step of optimisation.
 
     Parameters
     ----------
     workload : str
-        Of `ridgepoint.suites.datacenter.WORKLOADS`.
+        Name in `ridgepoint.suites.datacenter.WORKLOADS`.
     title : str
-        As the paper's tables print it.
+        Name as the paper's tables print it.
     is_traditional : bool
-        Not of a datacenter: for comparison.
+        Whether it is not a datacenter workload, but for comparison.
     step : {"original", "ILP", "prefetch", "SIMD"}
     variant, form : str
-        How it is compiled, and in which way it does its work.
+        Compiler variant, and implementation of the task.
     size : int
     size_unit : str
-        What `size` counts.
+        Unit of `size`.
     threads : int
     """
 
@@ -55,17 +55,17 @@ class DatacenterCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatacenterResult:
-    """What became of such a case.
+    """The result of a case.
 
     Parameters
     ----------
     case : DatacenterCase
     measurement : Measurement or None
-        Of its measured part alone; None: it could not be measured.
+        Measurement of its measured part alone; None: it could not be measured.
     source : BasicOperations or None
-        What its source defines; None: it could not be counted.
+        Operations that its source defines; None: they could not be counted.
     failures : tuple of str
-        Why not.
+        Reasons for missing values.
     """
 
     case: DatacenterCase
@@ -75,7 +75,7 @@ class DatacenterResult:
 
     @property
     def basic_operations(self) -> int | None:
-        """Its BOPs: of its source, or else of its instructions; None: unknown."""
+        """Its BOPs, from the source or else from the instructions; None: unknown."""
         if self.source is not None:
             return self.source.total
         measured = self.measurement
@@ -87,7 +87,7 @@ class DatacenterResult:
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DatacenterStudy(Study):
-    """The results of the datacenter workloads, and the machine that they were found on.
+    """The results of the datacenter workloads, with the machine on which they were measured.
 
     Parameters
     ----------

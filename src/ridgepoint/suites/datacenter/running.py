@@ -1,4 +1,4 @@
-"""Commands that run the workloads, and the files they read."""
+"""Commands that run the workloads, and their input files."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ridgepoint.suites.datacenter.programs import arguments
 
 
 def command(name: str, *, variant: str = "baseline", **options: Any) -> list[str]:
-    """Return the command that runs a workload, compiled if need be.
+    """Return the command that runs a workload, compiling the program first if necessary.
 
     Parameters
     ----------
     name : str
-        Of `WORKLOADS`.
+        Name in `WORKLOADS`.
     variant : str
-        Of `VARIANTS`.
+        Name in `VARIANTS`.
     **options
-        As `arguments` takes them: form, size, input, threads, seed, repeat, check, results.
+        Options of `arguments`: form, size, input, threads, seed, repeat, check, results.
 
     Raises
     ------
@@ -43,20 +43,20 @@ def generate(
     Parameters
     ----------
     kind : str
-        ``text`` or ``reviews`` (size in bytes), ``integers`` (how many), ``points``,
-        ``documents``, or ``graph`` (vertices, rounded up to a power of two).
+        ``text`` or ``reviews`` (size in bytes), ``integers`` (number), ``points``,
+        ``documents``, or ``graph`` (number of vertices, rounded up to a power of two).
     output : path
-        File to write; one that exists is replaced.
+        File to write; an existing one is replaced.
     size : int
     seed : int
         0 or more. Equal seeds give equal files, on every machine.
     binary : bool
-        Integers as 8 bytes each, and not as text.
+        Whether to write integers as 8 bytes each instead of text.
 
     Raises
     ------
     CannotMeasure
-        If the disk does not hold it, or another argument is refused.
+        If the disk is full, or another argument is refused.
     """
     program = build("generate", variant="optimised")
     asked = [str(program), kind, "--size", str(size), "--seed", str(seed)]

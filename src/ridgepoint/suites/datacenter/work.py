@@ -1,4 +1,4 @@
-"""What a datacenter workload did, however that was counted, and how fast."""
+"""Work and performance of a datacenter workload, however they were counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResul
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCase:
-    """A case that was measured, and what follows; None where something is not known.
+    """A measured case with derived values; None for an unknown value.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class MeasuredCase:
     measurement : Measurement
     source : BasicOperations or None
     bop : int or None
-        As the source defines them where they could be counted, else of the instructions.
+        BOPs that the source defines, or else those of the instructions.
     """
 
     case: DatacenterCase
@@ -36,35 +36,35 @@ class MeasuredCase:
 
     @property
     def runtime_s(self) -> float | None:
-        """The median."""
+        """Median runtime, in seconds."""
         timed = self.measurement.timed
         return None if timed is None else timed.runtime_s.median
 
     @property
     def dram_bytes(self) -> int | None:
-        """Bytes between caches and memory, both ways."""
+        """Bytes between caches and memory, in both directions."""
         traffic = self.measurement.traffic_at("dram")
         return None if traffic is None else traffic.total_bytes
 
     @property
     def bytes_per_s(self) -> float | None:
-        """The memory bandwidth."""
+        """The memory bandwidth, byte/s."""
         return over(self.dram_bytes, self.runtime_s)
 
     @property
     def instructions_per_s(self) -> float | None:
-        """Of all its threads together."""
+        """Instructions per second of all threads together."""
         return over(self.measurement.counted.counts.instructions, self.runtime_s)
 
     @property
     def refined_over_source(self) -> float | None:
-        """BOPs counted from instructions, over those that the source defines."""
+        """BOPs counted from instructions over those that the source defines."""
         refined = self.measurement.counted.counts.basic_operations
         return self._over_source(None if refined is None else refined.total)
 
     @property
     def eq3_over_source(self) -> float | None:
-        """BOPs by Eq. (3), over those that the source defines."""
+        """BOPs by Eq. (3) over those that the source defines."""
         return self._over_source(self.measurement.counted.counts.eq3_bop)
 
     def _over_source(self, bop: int | None) -> float | None:
@@ -83,7 +83,7 @@ class MeasuredCase:
         return over(self.work(metric), self.dram_bytes)
 
     def roofline(self, machine: Machine, metric: Metric) -> DCRoofline:
-        """Return the roofline of as many of a machine's cores as it has threads."""
+        """Return the roofline of a machine for as many cores as the case has threads."""
         cores = cores_that_apply(self.case.threads, machine.cores)
         return DCRoofline(machine=machine, work="fp64" if metric == "flop" else "bop", cores=cores)
 
@@ -111,7 +111,7 @@ class MeasuredCase:
 
 
 def measured_cases(results: Sequence[DatacenterResult]) -> list[MeasuredCase]:
-    """Return the cases that could be measured."""
+    """Return the cases that were measured."""
     return [
         MeasuredCase(
             case=result.case,
@@ -127,12 +127,12 @@ def measured_cases(results: Sequence[DatacenterResult]) -> list[MeasuredCase]:
 def mean(
     cases: Sequence[MeasuredCase], amount: Callable[[MeasuredCase], float | None]
 ) -> float | None:
-    """Return the mean of an amount over cases; None: it is not known of all."""
+    """Return the mean of an amount over cases; None: it is unknown for one of them."""
     amounts = [amount(case) for case in cases]
     known = [amount for amount in amounts if amount is not None]
     return sum(known) / len(known) if known and len(known) == len(amounts) else None
 
 
 def over(above: float | None, below: float | None) -> float | None:
-    """Return a quotient; None: a part of it is not known, or there is nothing to divide by."""
+    """Return a quotient; None: one value is unknown, or the divisor is 0."""
     return above / below if above is not None and below else None

@@ -1,4 +1,4 @@
-"""Programs that run on several nodes, whose results are checked: real ones, for measuring."""
+"""Programs for several nodes, with checked results: real programs to measure."""
 
 from ridgepoint.suites.distributed.catalogue import PROGRAMS, DistributedProgram, find
 from ridgepoint.suites.distributed.prediction import (

@@ -1,4 +1,4 @@
-"""What the distributed programs are, and how they are asked for."""
+"""The distributed programs, with their options."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class DistributedProgram:
     ----------
     name : str
     module : str
-        Which Python runs, under MPI.
+        Module that Python runs under MPI.
     summary : str
-        What it does, in one line.
+        Its task, in one line.
     size_option : str
         The option of the program that takes its size.
     size_unit : str
-        What the size counts.
+        Unit of the size.
     default_size : int
     checks : str
-        What ``--check`` verifies.
+        Description of the check with ``--check``.
     """
 
     name: str
@@ -86,7 +86,7 @@ def find(name: str) -> DistributedProgram:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If there is no program of that name.
     """
     if name not in PROGRAMS:
         raise ValueError(f"name must be one of {', '.join(PROGRAMS)}, got {name!r}")

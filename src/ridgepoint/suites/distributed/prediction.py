@@ -1,4 +1,4 @@
-"""What the models say of a distributed program, from what its ranks reach at best."""
+"""Predictions for a distributed program, from the measured ceilings of its ranks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _TOO_FAST = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRates:
-    """What one rank reaches, where all of them work at once. A rank is taken as a node.
+    """Rates of one rank while all of them work at once. A rank is treated as a node.
 
     Parameters
     ----------
     precision : str
     flop_per_s, memory_bytes_per_s : float
     link_bytes_per_s : float or None
-        That it sends while as much arrives; None: never measured, since there was one rank.
+        Sending rate while as much arrives; None: not measured, since there was one rank.
     """
 
     precision: str
@@ -46,17 +46,17 @@ class NodeRates:
 
 
 def rates_of(runs: Iterable[DistributedRun]) -> NodeRates:
-    """Return the medians of all samples that runs took.
+    """Return the medians of all ceiling samples of some runs.
 
     Parameters
     ----------
     runs : iterable of DistributedRun
-        With ceilings, of one precision; at least one.
+        Runs with ceilings, of one precision; at least one.
 
     Raises
     ------
     ValueError
-        If none has ceilings, or precisions differ.
+        If no run has ceilings, or precisions differ.
     """
     ceilings = [run.ceilings for run in runs if run.ceilings is not None]
     if len({ceiling.precision for ceiling in ceilings}) != 1:
@@ -74,26 +74,26 @@ def rates_of(runs: Iterable[DistributedRun]) -> NodeRates:
 
 @dataclass(frozen=True, slots=True)
 class StepBounds:
-    """The least times of a step, from the ceilings that the run measured itself.
+    """The least times of a step, from the run's own ceilings.
 
     Parameters
     ----------
     sequential : Bound
-        Compute, memory and network one after the other, as in the programs.
+        Bound with compute, memory and network one after the other, as in the programs.
     overlapped : Bound
-        All of them at once: no program can be faster.
+        Bound with all of them at once: no program can be faster.
     """
 
     sequential: Bound
     overlapped: Bound
 
     def is_exceeded_by(self, run: DistributedRun) -> bool:
-        """Return whether a run is clearly faster than it can be."""
+        """Return whether a run is clearly faster than its bound."""
         return run.step_s.median <= _TOO_FAST * float(self.overlapped.time_s)
 
 
 def own_bounds(run: DistributedRun) -> StepBounds | None:
-    """Return what a run's own ceilings allow; None: it measured none, or not all that it needs."""
+    """Return the bounds from a run's own ceilings; None: one that it needs was not measured."""
     if run.ceilings is None:
         return None
     rates = rates_of([run])
@@ -109,18 +109,18 @@ def predicted(
     Parameters
     ----------
     run : DistributedRun
-        Of which the counts are taken, not the times.
+        Its counts are used, not its times.
     rates : NodeRates
     overlap : {"none", "full"} or float
-        As `ridgepoint.core.bound.bound` takes it. The programs compute, then communicate: none
-        is the prediction, and full what no program can be faster than.
+        As in `ridgepoint.core.bound.bound`. The programs compute, then communicate: ``none`` is
+        the prediction, and ``full`` is a limit that no program exceeds.
     network : {"parallel", "shared"}
-        With one link for all, that link's rate is given.
+        With one link for all, the rate is that of this link.
 
     Returns
     -------
     Bound or None
-        None: what is exchanged is not known, or over a network that was not measured.
+        None: the exchange is unknown, or crosses a network that was not measured.
     """
     exchanged = run.exchanged_bytes
     if exchanged is None or (exchanged > 0 and rates.link_bytes_per_s is None):

@@ -1,4 +1,4 @@
-"""What a distributed program tells of itself, and what follows from it."""
+"""The output of a distributed program, and values derived from it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ridgepoint.suites.study import Study
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the result is right.
+    """The check of a result.
 
     Parameters
     ----------
     what : str
-        What was compared with what.
+        The values that were compared.
     error : float or None
-        None: not a number.
+        Error of the result; None: not a number.
     tolerance : float
     passed : bool
     """
@@ -34,18 +34,18 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ranks reached at best, all at once: each sample is that of the slowest.
+    """The best rates of ranks that all work at once; each sample is that of the slowest rank.
 
     Parameters
     ----------
     precision : str
-        Of the matrix product.
+        Precision of the matrix product.
     flop_per_s : tuple of float
-        Of one rank, in a large product of BLAS.
+        Rate of one rank in a large BLAS product.
     memory_bytes_per_s : tuple of float
-        That one rank reads.
+        Rate at which one rank reads memory.
     link_bytes_per_s : tuple of float
-        That one rank sends to the next while as much arrives; empty with one rank.
+        Rate at which one rank sends to the next while as much arrives; empty with one rank.
     """
 
     precision: str
@@ -62,21 +62,21 @@ class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
     program : str
     ranks : int
     hosts : tuple of str
-        Of each rank.
+        Host of each rank.
     threads : int
-        Of BLAS, on each rank.
+        Number of BLAS threads on each rank.
     sizes : mapping
-        By which the program's options call them.
+        Sizes, by the names of the program's options.
     steps_s : tuple of float
         Seconds of each step, on the slowest rank.
     parts_s : mapping of str to tuple of float
-        ``compute``, ``network``, ...: of each step.
+        Seconds of each step in each part: ``compute``, ``network``, ...
     work : mapping of str to int
-        Operations of one step by precision, of all ranks.
+        Operations of one step by precision, over all ranks.
     dram_bytes : int
-        What one step moves between memory and caches at least, of all ranks.
+        Lower limit of the bytes between memory and caches in one step, over all ranks.
     exchanged_bytes : int or None
-        What one step exchanges, of all ranks; None: the MPI library decides.
+        Bytes exchanged in one step, over all ranks; None: the MPI library decides.
     check : Check or None
         None: not asked for.
     ceilings : Ceilings or None
@@ -98,11 +98,11 @@ class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def step_s(self) -> Estimate:
-        """Seconds of one step."""
+        """Time of one step, in seconds."""
         return Estimate(self.steps_s)
 
     def part_s(self, name: str) -> Estimate:
-        """Return the seconds that a part of one step takes."""
+        """Return the time that a part of one step takes, in seconds."""
         return Estimate(self.parts_s[name])
 
 
@@ -110,7 +110,7 @@ class DistributedRun(msgspec.Struct, frozen=True, kw_only=True):
     "distributed", remedy="give a file written by 'ridgepoint suite distributed -o FILE.json'"
 )
 class DistributedStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Runs of programs on ranks that were started alike.
+    """Runs of programs on the same number of ranks.
 
     Parameters
     ----------
@@ -135,17 +135,17 @@ class DistributedStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_de
 
     @property
     def n_cases(self) -> int:
-        """How many programs there were."""
+        """Number of programs."""
         return len(self.results) + len(self.failures)
 
 
 def decoded(line: bytes | str) -> DistributedRun:
-    """Return a run from the line that its program printed.
+    """Return the run described by the line that its program printed.
 
     Raises
     ------
     InvalidDocument
-        If it is no such line.
+        If the line does not describe a run.
     """
     try:
         return msgspec.json.decode(line, type=DistributedRun)

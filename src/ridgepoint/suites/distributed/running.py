@@ -33,18 +33,18 @@ _SHARING_NAP_S = "1e-4"
 def command(
     name: str, *, size: int | None = None, threads: int = 1, options: Sequence[str] = ()
 ) -> list[str]:
-    """Return what each rank executes for a program; it goes behind ``mpirun -n P``.
+    """Return the command that each rank executes for a program, to follow ``mpirun -n P``.
 
     Parameters
     ----------
     name : str
-        Of `PROGRAMS`.
+        Name in `PROGRAMS`.
     size : int or None
-        In the program's unit; None: its default.
+        Size in the program's unit; None: its default.
     threads : int
-        Of BLAS, on each rank.
+        Number of BLAS threads on each rank.
     options : sequence of str
-        More of the program's own, for example ``("--check",)``.
+        Further options of the program, for example ``("--check",)``.
 
     Raises
     ------
@@ -66,24 +66,24 @@ def run_programs(
     launcher: str | None = None,
     report: Callable[[str], None] = lambda what: None,
 ) -> DistributedStudy:
-    """Run programs under MPI, with their checks and ceilings; one that fails stops no other.
+    """Run programs under MPI with checks and ceilings; one that fails does not stop the others.
 
     Parameters
     ----------
     names : sequence of str
-        Of `PROGRAMS`; of none, all.
+        Names in `PROGRAMS`; empty: all.
     ranks : int
     size, threads, launcher
         As for `run_program`.
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Raises
     ------
     ValueError
         If there is no such program, or `ranks` is not > 0.
     CannotStart
-        If there is no launcher, or no mpi4py.
+        If there is no launcher, or mpi4py is missing.
     """
 
     def run(name: str) -> DistributedRun:
@@ -115,34 +115,34 @@ def run_program(
     launcher: str | None = None,
     limit_s: float = LIMIT_S,
 ) -> DistributedRun:
-    """Run a program under MPI; return what it found.
+    """Run a program under MPI and return its result.
 
     Parameters
     ----------
     name : str
-        Of `PROGRAMS`.
+        Name in `PROGRAMS`.
     ranks : int
     size, threads, options
         As for `command`.
     launcher : str or None
         A command in which ``{ranks}`` is replaced; None: mpirun.
     limit_s : float
-        After which all of it is ended.
+        Time limit after which all processes are ended, in seconds.
 
     Raises
     ------
     ValueError
         If there is no such program, or `ranks` is not > 0.
     CannotStart
-        If there is no launcher, or no mpi4py.
+        If there is no launcher, or mpi4py is missing.
     ProgramFailed
         If a rank fails, or the result is wrong.
     CannotMeasure
-        If it takes too long.
+        If it exceeds the time limit.
 
     Notes
     -----
-    Ranks that share CPUs wait with pauses, since those that wait would slow those that compute.
+    Ranks that share CPUs wait with pauses, since waiting ranks would slow computing ones.
     """
     _require_mpi4py()
     started = find_launcher(ranks, text=launcher)
@@ -171,7 +171,7 @@ def run_program(
 
 
 def _run(whole: Sequence[str], limit_s: float, name: str) -> Answer:
-    """Run the launcher; asked to end, it ends its ranks on other hosts, too."""
+    """Run the launcher; when asked to end, it ends its ranks on other hosts, too."""
     try:
         return ask(
             whole, limit_s=limit_s, grace_s=_GRACE_S, environment=clean_environment(os.environ)
@@ -191,7 +191,7 @@ def _run(whole: Sequence[str], limit_s: float, name: str) -> Answer:
 
 
 def _reason(errors: str) -> str:
-    """Return what a program said last before the launcher began to say that it ended."""
+    """Return a program's last output before the launcher began to report its end."""
     lines = [line for line in errors.splitlines() if not _NOISE.match(line)]
     before = [line.strip() for line in _before_rule(lines) if line.strip()]
     complaints = before or [
@@ -203,7 +203,7 @@ def _reason(errors: str) -> str:
 
 
 def _before_rule(lines: Sequence[str]) -> list[str]:
-    """Return the lines before the first that is all dashes: launchers frame what they say."""
+    """Return the lines before the first line of dashes: launchers frame their messages so."""
     rules = (at for at, line in enumerate(lines) if line.startswith("-----"))
     return list(lines[: next(rules, len(lines))])
 

@@ -1,4 +1,4 @@
-"""The few things that make code run on NumPy, CuPy and others: arrays bring their functions."""
+"""Helpers for code that runs on NumPy, CuPy and others: arrays bring their functions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ up to 14 at least."""
 
 
 def namespace(*arrays: Array) -> Any:
-    """Return the functions of the library that arrays are of.
+    """Return the array library of some arrays.
 
     Raises
     ------
     TypeError
-        If they are of several libraries, or of one without the array API.
+        If they belong to several libraries, or to one without the array API.
     """
     libraries = {id(library): library for library in map(_namespace, arrays)}
     if len(libraries) != 1:
@@ -41,18 +41,18 @@ def _namespace(array: Array) -> Any:
 
 
 def to_host(array: Array) -> npt.NDArray[np.float64]:
-    """Return a copy of an array for NumPy, wherever its memory is."""
+    """Return a NumPy copy of an array, wherever its memory is."""
     return np.array(on_host(array), dtype=np.float64)
 
 
 def on_host(array: Array) -> npt.NDArray[Any]:
-    """Return an array for NumPy, itself if it is one."""
+    """Return an array as a NumPy array, without a copy if it is one."""
     values = array.get() if hasattr(array, "get") else array  # CuPy copies only when told to
     return np.asarray(values)
 
 
 def peak_of(image: Array) -> tuple[int, int]:
-    """Return the place of the largest pixel."""
+    """Return the indices of the largest pixel."""
     xp = namespace(image)
     row, column = divmod(int(xp.argmax(xp.reshape(image, (-1,)))), image.shape[1])
     return row, column
@@ -61,13 +61,13 @@ def peak_of(image: Array) -> tuple[int, int]:
 def overlap(
     at: tuple[int, int], *, size: int, patch: int
 ) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-    """Return where an image and a patch meet whose middle lies on a pixel of the image.
+    """Return the overlap of an image and a patch centred on a pixel of the image.
 
     Parameters
     ----------
     at : tuple of int
     size, patch : int
-        Pixels along a side of the image and of the patch; the patch's middle is at ``patch // 2``.
+        Pixels along a side of the image and of the patch; the patch's centre is at ``patch // 2``.
 
     Returns
     -------
@@ -84,19 +84,19 @@ def overlap(
 
 
 def middle(image: Array, patch: int) -> Array:
-    """Return the middle of an image, so large."""
+    """Return the central part of an image, of this size."""
     first = image.shape[0] // 2 - patch // 2
     return image[first : first + patch, first : first + patch]
 
 
 def spectrum(kernel: Array) -> Array:
-    """Return the transform of a kernel whose middle is that of the image."""
+    """Return the transform of a kernel whose centre is that of the image."""
     xp = namespace(kernel)
     return xp.fft.rfftn(xp.fft.ifftshift(kernel), axes=(0, 1))
 
 
 def convolved(image: Array, kernel_spectrum: Array) -> Array:
-    """Return an image convolved with a kernel of a known `spectrum`, around the edges."""
+    """Return an image convolved with a kernel of known `spectrum`, wrapping around the edges."""
     xp = namespace(image)
     return xp.fft.irfftn(
         xp.fft.rfftn(image, axes=(0, 1)) * kernel_spectrum, s=image.shape, axes=(0, 1)

@@ -1,4 +1,4 @@
-"""Deconvolution by Hogbom's CLEAN, and what its relatives share: limits, stops, divergence."""
+"""Deconvolution by Hogbom's CLEAN, with the limits and stops that its relatives share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ridgepoint.suites.imaging.failures import Diverged
 
 
 class Stop(Enum):
-    """Why a deconvolution ended."""
+    """Reason for which a deconvolution ended."""
 
     THRESHOLD = "threshold"
     ITERATIONS = "iterations"
@@ -23,18 +23,18 @@ _GROWN = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Minor:
-    """How minor cycles run.
+    """Parameters of minor cycles.
 
     Parameters
     ----------
     gain : float
-        Share of a peak that is taken away; > 0 and <= 1.
+        Share of a peak that is subtracted; > 0 and <= 1.
     iterations : int
-        At most so many.
+        Maximum number of minor cycles.
     threshold_jy : float
-        Stop where no peak is higher, Jy/beam.
+        Stop when no peak is higher, Jy/beam.
     patch : int or None
-        Pixels along a side of what is subtracted of the point-spread function; None: all of it.
+        Side of the subtracted part of the point-spread function, pixels; None: all of it.
     """
 
     gain: float = 0.1
@@ -60,16 +60,16 @@ class Minor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """What a deconvolution found.
+    """Result of a deconvolution.
 
     Parameters
     ----------
     models : tuple of array
-        For each Taylor term, Jy/pixel; one of Hogbom's.
+        One image per Taylor term, Jy/pixel; Hogbom's CLEAN has one.
     residuals : tuple of array
-        What is left of the dirty images, as far as the patch reaches.
+        Dirty images after subtraction, as far as the patch reaches.
     iterations : int
-        Minor cycles that were made.
+        Number of minor cycles.
     stop : Stop
         Why it ended.
     """
@@ -87,12 +87,12 @@ class Watchdog:
         self._least = math.inf
 
     def see(self, peak: float, iteration: int) -> None:
-        """Take note of the peak before an iteration.
+        """Record the peak before an iteration.
 
         Raises
         ------
         Diverged
-            If it is not finite, or twice what one before it was.
+            If it is not finite, or twice an earlier one.
         """
         if not math.isfinite(peak) or peak > _GROWN * self._least:
             raise Diverged(
@@ -105,7 +105,7 @@ class Watchdog:
 
 
 def require_peak(psf: Array, *, what: str = "psf") -> None:
-    """Refuse a point-spread function that has not its peak of 1 in the middle.
+    """Refuse a point-spread function without its peak of 1 in the centre.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def require_peak(psf: Array, *, what: str = "psf") -> None:
 
 
 def hogbom(dirty: Array, psf: Array, minor: Minor) -> Cleaned:
-    """Deconvolve by taking away point after point, each where the residual is largest.
+    """Deconvolve by subtracting point after point, each where the residual is largest.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def hogbom(dirty: Array, psf: Array, minor: Minor) -> Cleaned:
     Raises
     ------
     ValueError
-        If the shapes differ, or the point-spread function is none.
+        If the shapes differ, or `psf` is not a point-spread function.
     Diverged
 
     References

@@ -30,20 +30,20 @@ Transfer = Callable[[Array], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How an observation is imaged.
+    """Plan for imaging an observation.
 
     Parameters
     ----------
     algorithm : {"hogbom", "msmfs"}
-        By points, or in scale and frequency.
+        Deconvolve by points, or in scale and frequency.
     minor : Minor
-        Of each major cycle.
+        Parameters of each major cycle's minor cycles.
     major : int
-        Major cycles, >= 0. As in the reference library the loop is entered with 2 at least.
+        Number of major cycles, >= 0. As in the reference library the loop needs at least 2.
     scales : tuple of float
-        Of MSMFS: diameters, pixel; the first is 0.
+        MSMFS only: diameters, pixels; the first is 0.
     terms : int
-        Of MSMFS: Taylor terms.
+        MSMFS only: number of Taylor terms.
     """
 
     algorithm: Algorithm = "msmfs"
@@ -60,13 +60,13 @@ class Plan:
 
     @property
     def images(self) -> int:
-        """Taylor terms that are imaged."""
+        """Number of Taylor terms that are imaged."""
         return self.terms if self.algorithm == "msmfs" else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imaged:
-    """What an observation shows.
+    """Images made from an observation.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ class Imaged:
     models : tuple of ndarray
         For each Taylor term, Jy/pixel.
     residual, restored : ndarray
-        Of the term 0, Jy/beam.
+        Images of Taylor term 0, Jy/beam.
     beam : Beam
     executions : Mapping of str to int
-        How often ``invert``, ``predict`` and ``deconvolve`` ran.
+        Number of executions of ``invert``, ``predict`` and ``deconvolve``.
     minor_cycles : int
-        Of all major cycles.
+        Number of minor cycles in all major cycles.
     """
 
     psf: Floats
@@ -94,7 +94,7 @@ class Imaged:
 
 
 class Imager:
-    """Images and predicts the Taylor terms of one observation, and counts how often.
+    """Images and predicts the Taylor terms of one observation, and counts the executions.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Imager:
     weights : ndarray of float64, shape (rows, channels)
     terms : int
     gridder : Gridder or None
-        For this observation and geometry, whose arrays all others are; None: that of ducc0.
+        Gridder for this observation and geometry, which sets the array library; None: ducc0's.
     """
 
     def __init__(
@@ -142,12 +142,12 @@ class Imager:
         return visibilities
 
     def responses(self, orders: int) -> list[Array]:
-        """Return the point-spread functions of so many orders: the first is 1 in the middle."""
+        """Return point-spread functions up to an order: the first is 1 in the centre."""
         ones = self.gridder.array(np.ones(self.observation.shape, dtype=np.complex128))
         images = self.invert(ones, orders=orders)
         at = self.geometry.size // 2
         height = float(images[0][at, at])
-        return [image / height for image in images]  # 1, but for what gridding rounds
+        return [image / height for image in images]  # 1, up to the rounding of gridding
 
     def _taylor(self, order: int) -> Array:
         return self.gridder.array(self.observation.taylor(order))
@@ -164,7 +164,7 @@ def image(
     transfer: Transfer | None = None,
     report: Callable[[str], None] = lambda what: None,
 ) -> Imaged:
-    """Image an observation: invert, deconvolve, predict, subtract, again and again; restore.
+    """Image an observation: invert, deconvolve, predict and subtract repeatedly; then restore.
 
     Parameters
     ----------
@@ -176,11 +176,11 @@ def image(
     weights : ndarray of float64 or None
         None: uniform ones.
     gridder : Gridder or None
-        For this observation and geometry; None: that of ducc0.
+        Gridder for this observation and geometry; None: ducc0's.
     transfer : callable or None
-        Copies an image to where deconvolution runs; None: that is where the gridder works.
+        Copies an image to where deconvolution runs; None: it runs where the gridder works.
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Raises
     ------
@@ -194,8 +194,8 @@ def image(
     Notes
     -----
     The structure is that of the reference library's continuum imaging: the point-spread function;
-    residual and deconvolution; that again in every major cycle, if there are two at least; the last
-    residual. See `ridgepoint.demands.formulas.major_cycles`.
+    residual and deconvolution; both again in every major cycle, if there are at least two; the
+    last residual. See `ridgepoint.demands.formulas.major_cycles`.
     """
     if visibilities.shape != observation.shape:
         raise ValueError(f"visibilities must be {observation.shape}, got {visibilities.shape}")

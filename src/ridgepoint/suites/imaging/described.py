@@ -21,7 +21,7 @@ _LOAD = "415.10557 Tflop/s"
 
 
 def executions(plan: Plan, size: int) -> Mapping[str, int]:
-    """Return how often each measured stage runs in the whole pipeline of images of a size.
+    """Return the executions of each measured stage in the whole pipeline for an image size.
 
     An inversion or a prediction is one image for each Taylor term; the point-spread function has
     nearly twice as many.
@@ -37,7 +37,7 @@ def executions(plan: Plan, size: int) -> Mapping[str, int]:
 
 
 def handed_on(scene: Scene, used: Gridding) -> Mapping[str, float]:
-    """Return what one execution of each measured stage gives to the next one, bytes.
+    """Return the bytes that one execution of each measured stage hands to the next one.
 
     Grids of all w-planes to the transforms, from them an image; models once in a deconvolution;
     visibilities.
@@ -69,13 +69,13 @@ def described(
     machine : str
         A machine's file, beside this one, or the name of a published machine.
     on_device : Gridding or None
-        How a GPU gridded, where nothing counts: work and bytes are those of the formulas then.
+        How a GPU gridded; nothing is counted there, so work and bytes are those of the formulas.
         None: ducc0 gridded, and both were counted.
 
     Raises
     ------
     CannotImage
-        If a stage is missing, or what it takes or does is not known.
+        If a stage is missing, or its time or work is not known.
     """
     states = {result.state for result in results}
     state = "cold" if "cold" in states else "warm"
@@ -128,7 +128,7 @@ def _stage(name: str, result: StageResult | None, repeat: int, output: float) ->
             "transforms",
             "choose a larger size, cold caches, or a quieter machine",
         )
-    # Where a cache holds all of it, nothing need reach DRAM.
+    # If a cache holds all its data, no bytes need reach DRAM.
     kind = [] if result.moved_bytes else ['kind = "compute"']
     return [
         f"[stages.{'deconvolve' if name == 'msmfs' else name}]  # {result.summary}",

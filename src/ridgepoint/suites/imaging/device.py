@@ -1,6 +1,6 @@
 """The pipeline on a GPU: its stages by CuPy and cufinufft, timed by the device's own clock.
 
-What they do is not counted: work is that of the formulas, and traffic is unknown.
+Their work is not counted: it is that of the formulas, and traffic is unknown.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _LEAST_REPETITIONS = 3
 _SAMPLE_S = 0.02
 _MOST_CALLS = 1000
 _FP64_BYTES = 8
-# Of MSMFS 27 images that it is given, copies of 6 and 8 more; of two gridders two plans each, with
-# a grid of 4 times the pixels in complex numbers and as much for its FFT, and their screens.
+# Images held: 27 given to MSMFS, copies of 6 and 8 more; for each of two gridders two plans, with
+# a complex grid of 4 times the pixels and as much for its FFT, and their screens.
 _IMAGES_HELD = 27 + 6 + 8 + 4 * 16 + 24
 _BYTES_PER_VISIBILITY = 200
 
@@ -42,7 +42,7 @@ def gridder_on(device: Arrays, scene: Scene) -> NufftGridder:
     Raises
     ------
     CannotImage
-        If its memory does not hold the images.
+        If the GPU's memory does not hold the images.
     CannotMeasure
         If the device refuses.
     """
@@ -63,7 +63,7 @@ def image_on(
     *,
     report: Callable[[str], None] = lambda what: None,
 ) -> Imaged:
-    """Image a scene with all data on a GPU; what is found comes back to the host.
+    """Image a scene with all data on a GPU; the results are copied to the host.
 
     Raises
     ------
@@ -130,24 +130,24 @@ def time_stages(
     limit_s: float = 5.0,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[StageResult, ...]:
-    """Time stages on a GPU; one that cannot be timed stops no other.
+    """Time stages on a GPU; a stage that fails does not stop the others.
 
     Parameters
     ----------
     stages : sequence of Stage
-        By `stages_on`.
+        Stages made by `stages_on`.
     device : Arrays
     repetitions : int
-        Samples of each runtime, each of as many calls as fill 20 ms.
+        Samples of each runtime, each of enough calls to fill 20 ms.
     limit_s : float
-        What the samples of one may take, of which there are three at least.
+        Time limit for the samples of one stage, in seconds; there are at least three samples.
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Returns
     -------
     tuple of StageResult
-        Warm, without work and traffic; gridding is told from transforms as on a CPU.
+        Warm results, without work and traffic; gridding is separated from transforms as on a CPU.
     """
 
     def timed(stage: Stage) -> Estimate:
@@ -175,7 +175,7 @@ def _timed(stage: Stage, device: Arrays, repetitions: int, limit_s: float) -> Es
     device.elapsed_s(call, 1)  # kernels are compiled, and plans made, when they first run
     once_s = device.elapsed_s(call, 1)
     calls = min(max(1, round(_SAMPLE_S / max(once_s, _SAMPLE_S / _MOST_CALLS))), _MOST_CALLS)
-    # Before each sample one call more goes, which is not timed.
+    # Before each sample there is one more call, which is not timed.
     fit = int(limit_s / max((calls + 1) * once_s, 1e-9))
     number = max(min(repetitions, fit), _LEAST_REPETITIONS)
     return Estimate([device.elapsed_s(call, calls) / calls for _ in range(number)])

@@ -1,4 +1,4 @@
-"""What can go wrong in imaging."""
+"""Errors of imaging."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _CAPTURING = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
-    """Of an image, and how exactly it is made.
+    """Geometry and accuracy of an image.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gridding:
-    """How the gridder does it, as it says itself.
+    """Parameters of the gridding, as the gridder reports them.
 
     Parameters
     ----------
     grid : int
         Points along a side of the oversampled grid.
     planes : int
-        w-planes, each of which is transformed.
+        Number of w-planes, each of which is transformed.
     support : int
         A visibility touches support x support points of support planes.
     """
@@ -154,9 +154,9 @@ def invert(
     observation : Observation
     geometry : Geometry
     verbosity : int
-        1: ducc0 says on standard output how it does it.
+        1: ducc0 reports its parameters on standard output.
     out : ndarray of float64, shape (size, size), or None
-        Takes the image; None: a new one.
+        Output array for the image; None: a new one.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def predict(
     observation : Observation
     geometry : Geometry
     out : ndarray of complex128, shape (rows, channels), or None
-        Takes the visibilities; None: a new one.
+        Output array for the visibilities; None: a new one.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def gridding(observation: Observation, geometry: Geometry) -> Gridding:
     Raises
     ------
     CannotImage
-        If it does not say.
+        If the gridder does not report its parameters.
     """
     few = observation.ends()
     with _CAPTURING, _stdout_in_file() as report:
@@ -235,20 +235,20 @@ def gridding(observation: Observation, geometry: Geometry) -> Gridding:
 def same_transforms(
     observation: Observation, geometry: Geometry, used: Gridding
 ) -> tuple[Observation, npt.NDArray[np.intp]]:
-    """Return few rows of an observation that need the same transforms, and which they are.
+    """Return a few rows of an observation that need the same transforms, and their indices.
 
     Parameters
     ----------
     observation : Observation
     geometry : Geometry
     used : Gridding
-        How the gridder images the observation.
+        Parameters of the gridding of the whole observation.
 
     Notes
     -----
-    In each w-plane ducc0 transforms those rows, or columns, of the grid alone that visibilities
-    touch. So the rows returned reach every w-plane at every u and at every v that is occupied, in
-    steps of half a tile, and have the same extremes of w.
+    In each w-plane ducc0 only transforms the rows, or columns, of the grid that visibilities
+    touch. So the returned rows reach every w-plane at every occupied u and v, in steps of
+    half a tile, and have the same extremes of w.
     """
     scale = observation.frequency_hz / SPEED_OF_LIGHT_M_PER_S
     uvw = observation.uvw_m * np.where(observation.uvw_m[:, 2:] < 0, -1, 1)  # w >= 0, as in ducc0
@@ -269,7 +269,7 @@ def same_transforms(
 
 @contextmanager
 def _stdout_in_file() -> Iterator[Any]:
-    """Send what C++ writes to standard output to a file meanwhile."""
+    """Redirect C++ writes to standard output to a file meanwhile."""
     kept = os.dup(_STDOUT)
     try:
         with tempfile.TemporaryFile() as file:
@@ -283,7 +283,7 @@ def _stdout_in_file() -> Iterator[Any]:
 
 
 def uniform_weights(observation: Observation, geometry: Geometry) -> Floats:
-    """Return weights that give every cell of the (u, v) plane the same, whoever is in it.
+    """Return weights that give every occupied cell of the (u, v) plane the same total weight.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def uniform_weights(observation: Observation, geometry: Geometry) -> Floats:
     Returns
     -------
     ndarray of float64, shape (rows, channels)
-        1 over the visibilities of a cell, counted with their conjugates.
+        1 over the number of visibilities in a cell, counted with their conjugates.
     """
     width = geometry.size * geometry.cell / SPEED_OF_LIGHT_M_PER_S
     scale = width * observation.frequency_hz

@@ -1,4 +1,4 @@
-"""Measure the stages of the imaging pipeline, warm and cold; say what their difference is."""
+"""Measure the stages of the imaging pipeline, warm and cold, and separate gridding."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from ridgepoint.suites.study import Study
 
 DIFFERENCES = {"grid": ("invert", "ifft"), "degrid": ("predict", "fft")}
 """Stages that no call does alone: what one call does more than another."""
-# Work is the same in each call; but what a call allocates may lie elsewhere from call to call, and
-# that is in the traffic of one alone. So several are counted where they are short.
+# Work is the same in each call; but memory that a call allocates may lie elsewhere in each, which
+# changes the traffic of a single call. So several calls of short stages are counted.
 _COUNTED_S = 0.1
-_SLOWER = 45  # times as long as by itself a call takes while it is counted
+_SLOWER = 45  # factor by which counting slows a call
 _LEAST_CALLS = 4
-_UNCOUNTED = 4  # calls that lead to those that are counted
+_UNCOUNTED = 4  # calls that precede the counted ones
 _START_S = 8.0
-_LONG_S = 600.0  # from here on stages are measured one by one, so that it is seen how far it is
+_LONG_S = 600.0  # from here on stages are measured one by one, to show the progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
-    """What one execution of a stage takes and does.
+    """Time and work of one execution of a stage.
 
     Parameters
     ----------
     name : str
     summary : str
     state : {"warm", "cold"}
-        Of the caches.
+        State of the caches.
     threads : int
     visibilities : int
-        0: none.
+        Number of visibilities; 0: none.
     gridded : int
-        Visibilities that were gridded to measure it.
+        Number of visibilities that were gridded to measure it.
     expected_flop : float
     expected_bytes : float or None
-        At DRAM; None: no formula.
+        Bytes at DRAM by formula; None: no formula.
     work_flop : float or None
-        Counted; None: it could not be measured.
+        Counted flop; None: it could not be measured.
     moved_bytes : float or None
-        At DRAM, read and written.
+        Bytes at DRAM, read and written; None: not measured.
     runtime_s : Estimate or None
     failure : str or None
         Why it could not be measured.
@@ -73,12 +73,12 @@ class StageResult:
 
     @property
     def work_ratio(self) -> float | None:
-        """Work counted over that of the formula; None: unknown."""
+        """Counted work over that of the formula; None: unknown."""
         return None if self.work_flop is None else self.work_flop / self.expected_flop
 
     @property
     def visibilities_per_s(self) -> float | None:
-        """Throughput; None: it has no visibilities, or no time."""
+        """Throughput, visibilities per second; None: no visibilities, or no time."""
         if self.runtime_s is None or not self.visibilities:
             return None
         return self.visibilities / self.runtime_s.median
@@ -93,7 +93,7 @@ class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     size : int
         Pixels along a side.
     rows, channels, visibilities : int
-        What was observed.
+        Size of the observation.
     results : tuple of StageResult
     device : str or None
         Name of the GPU, where nothing is counted; None: this host's CPUs.
@@ -108,7 +108,7 @@ class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaul
 
     @property
     def where(self) -> str:
-        """Name of the GPU, or what else it ran on."""
+        """Name of the GPU, or else of the host's CPUs."""
         return self.device or "this host's CPUs"
 
     @property
@@ -124,7 +124,7 @@ class ImagingStudy(Study, msgspec.Struct, frozen=True, kw_only=True, omit_defaul
 def study_of(
     scene: Scene, results: Sequence[StageResult], *, device: str | None = None
 ) -> ImagingStudy:
-    """Return the results of a scene's stages, with what the scene is.
+    """Return the results of a scene's stages, with a description of the scene.
 
     Parameters
     ----------
@@ -153,27 +153,27 @@ def measure_stages(
     limit_s: float = 5.0,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[StageResult, ...]:
-    """Measure stages; one that cannot be measured stops no other.
+    """Measure stages; a stage that fails does not stop the others.
 
     Parameters
     ----------
     stages : sequence of Stage
     states : sequence of {"warm", "cold"}
     threads : int
-        As the scene was made for.
+        Number of threads for which the scene was made.
     repetitions : int
         Samples of each runtime.
     limit_s : float
-        What the samples of one may take; of long calls more, so that there are a few.
+        Time limit for the samples of one stage, in seconds; long calls exceed it for a few samples.
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Returns
     -------
     tuple of StageResult
-        State by state; after the stages gridding and degridding, if what they follow from was
-        measured. Transforms are then without the gridding of the few visibilities that they were
-        measured with.
+        State by state; gridding and degridding follow the stages if their parts were measured.
+        Transforms are then without the gridding of the few visibilities that they were measured
+        with.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def measure_stages(
 
 
 def _subject(stage: Stage, state: State, threads: int) -> Subject:
-    """Return a stage with a copy of its data, which lives as long as it is measured."""
+    """Return a stage with a copy of its data, which exists only while it is measured."""
     return subject(
         stage.function, *stage.arguments, state=state, threads=threads,
         name=f"{stage.name}, {state}",
@@ -219,7 +219,7 @@ def _call_s(stage: Stage) -> float:
 
 
 def expected_s(calls_s: Sequence[float]) -> float:
-    """Return about how long measuring takes in one state, s, from what one call of each takes."""
+    """Return the approximate measuring time in one state, s, from the time of one call of each."""
     counted = (_UNCOUNTED * call_s + max(call_s, _COUNTED_S) for call_s in calls_s)
     return _START_S + _SLOWER * sum(counted)
 
@@ -259,7 +259,7 @@ def _result(
 
 
 def taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
-    """Return results with gridding told from transforms, where both calls were measured."""
+    """Return results with gridding separated from transforms, where both calls were measured."""
     by_name = {result.name: result for result in results}
     for name, (whole, part) in DIFFERENCES.items():
         if whole in by_name and part in by_name:
@@ -268,12 +268,12 @@ def taken_apart(results: Sequence[StageResult]) -> list[StageResult]:
 
 
 def split(name: str, whole: StageResult, part: StageResult) -> tuple[StageResult, StageResult]:
-    """Return what gridding takes and does, and what transforms do.
+    """Return the time and work of gridding, and of the transforms.
 
     Parameters
     ----------
     name : str
-        Of gridding.
+        Name of the gridding stage.
     whole, part : StageResult
         The same transforms with all visibilities, and with few, in the same state.
 
@@ -286,7 +286,7 @@ def split(name: str, whole: StageResult, part: StageResult) -> tuple[StageResult
     -----
     Each visibility takes the same, g, and the transforms F: ``whole = F + n g, part = F + k g``. So
     ``n g = (whole - part) / (1 - k/n)`` and ``F = part - k g``. The interval of a time reaches from
-    the least that the two intervals allow to the largest. If that may be zero, it is unknown.
+    the smallest to the largest value that the two intervals allow. If it includes 0, it is unknown.
     """
     share = part.gridded / whole.gridded if whole.gridded else 0.0
     grid = StageResult(
@@ -321,7 +321,7 @@ def _less(whole: float | None, part: float | None, share: float) -> float | None
 
 
 def _without(part: float | None, grid: float | None, share: float) -> float | None:
-    """Return the part without its share of gridding; where gridding is lost in it, as it is."""
+    """Return the part without its share of gridding; unchanged if gridding is lost in it."""
     return part if part is None or grid is None else max(part - share * grid, 0.0)
 
 
@@ -340,7 +340,7 @@ def _less_time(whole: Estimate | None, part: Estimate | None, share: float) -> E
 
 
 def _without_time(part: Estimate | None, grid: Estimate | None, share: float) -> Estimate | None:
-    """Return the samples less what the few visibilities take, as far as that is known."""
+    """Return the samples minus the time of the few visibilities, as far as that is known."""
     if part is None or grid is None or min(part.samples) <= share * grid.median:
         return part
     return Estimate([sample - share * grid.median for sample in part.samples])

@@ -1,4 +1,4 @@
-"""The reference suite: kernels whose work and compulsory traffic are known, by several codes.
+"""The reference suite: kernels of known work and compulsory traffic, in several codes.
 
 They are values with callables and measure nothing themselves.
 """
@@ -28,12 +28,12 @@ __all__ = [
 
 
 def all_workloads() -> tuple[Workload, ...]:
-    """Return those that can run here, family by family."""
+    """Return the workloads that can run here, family by family."""
     return tuple(workload for workload in _by_name().values() if workload.absence() is None)
 
 
 def missing() -> dict[str, tuple[str, str]]:
-    """Return those that cannot run here, by name: the reason, and what to do."""
+    """Return the workloads that cannot run here, by name, with the reason and the remedy."""
     absences = {name: workload.absence() for name, workload in _by_name().items()}
     return {name: absence for name, absence in absences.items() if absence is not None}
 
@@ -44,7 +44,7 @@ def find(name: str) -> Workload:
     Raises
     ------
     CannotMeasure
-        If there is none of that name, or if the library that it needs is missing.
+        If there is no workload of that name, or the library that it needs is missing.
     """
     what = f"cannot find the workload {name!r}"
     workload = _by_name().get(name)

@@ -1,4 +1,4 @@
-"""Which results the figures of the paper on rooflines of measured kernels are of."""
+"""The results behind each figure of the paper on rooflines of measured kernels."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Kernel = tuple[str, ...]
 implementation is every workload of its family, each a path."""
 
 _MOST_SIZES = 5
-# The largest n of a workload, or of its family, that a figure asks for: counting takes up to 100
-# times as long as running, and all of the figures are to take less than ten minutes.
+# The largest n that a figure uses of a workload or family: counting takes up to 100 times as
+# long as running, and all figures together should take less than ten minutes.
 _LARGEST = {
     "dgemm.naive": 600,
     "dgemm.blocked": 600,
@@ -41,14 +41,14 @@ class SuiteFigure:
     Parameters
     ----------
     name : str
-        As the paper numbers it.
+        Number of the figure in the paper.
     title : str
     kernels : tuple of tuple of str
     state : {"cold", "warm"}
     threads : {"one", "all", "both"}
         Which results are drawn; ``all`` are those of the most threads.
     direction : {"total", "read", "write"}
-        What the intensity is over.
+        Direction of the bytes in the intensity.
     work : {"measured", "pseudo"}
     """
 
@@ -70,7 +70,7 @@ _BLAS_AND_FFT: tuple[Kernel, ...] = (
     ("daxpy.blas", "daxpy.mkl"),
     ("dgemv.blas", "dgemv.mkl"),
     ("dgemm.blas", "dgemm.mkl"),
-    # Those first that can use several threads for one transform.
+    # Implementations that can use several threads for one transform come first.
     ("fft.mkl", "fft.fftw", "fft.ducc0", "fft.pocketfft", "fft.radix2"),
 )
 _FFT: tuple[Kernel, ...] = (("fft",),)
@@ -139,15 +139,15 @@ def suite_cases(
     Parameters
     ----------
     workloads : sequence of Workload
-        That may be measured.
+        Workloads that may be measured.
     threads : sequence of int
     names : sequence of str or None
-        Of `FIGURES`; None: all.
+        Names in `FIGURES`; None: all.
 
     Raises
     ------
     ValueError
-        If there is no figure of a name.
+        If no figure has one of the names.
     """
     by_name = {workload.name: workload for workload in workloads}
     wanted = (
@@ -164,18 +164,18 @@ def suite_cases(
 def drawn_figures(
     results: Sequence[Result], *, names: Sequence[str] | None = None
 ) -> dict[SuiteFigure, list[Result]]:
-    """Return the figures for which there are measurements, each with its results by kernel.
+    """Return the figures with measurements, each with its results by kernel.
 
     Parameters
     ----------
     results : sequence of Result
     names : sequence of str or None
-        Of `FIGURES`; None: all.
+        Names in `FIGURES`; None: all.
 
     Raises
     ------
     ValueError
-        If there is no figure of a name.
+        If no figure has one of the names.
     """
     found = {figure: _results_of(figure, results) for figure in _figures(names)}
     return {
@@ -217,9 +217,9 @@ def _figures(names: Sequence[str] | None) -> tuple[SuiteFigure, ...]:
 def _chosen(
     kernels: Iterable[Kernel], available: Iterable[str], *, preferred: Iterable[str] = ()
 ) -> list[str]:
-    """Return the workloads that stand for some kernels, of those that there are.
+    """Return the available workloads that represent some kernels.
 
-    One of the preferred stands for a kernel rather than an earlier one that is not.
+    A preferred workload represents a kernel rather than an earlier one that is not preferred.
     """
     there, better = list(dict.fromkeys(available)), set(preferred)
     chosen = []
@@ -237,7 +237,7 @@ def _families(names: Iterable[str]) -> set[str]:
 
 
 def _sizes(workload: Workload) -> tuple[int, ...]:
-    """Return the sizes that a figure takes of a workload: at most so many, evenly of its series."""
+    """Return the sizes of a workload for a figure: at most `most`, evenly from its series."""
     largest = _LARGEST.get(workload.name, _LARGEST.get(workload.family))
     sizes = [n for n in workload.sizes if largest is None or n <= largest]
     if len(sizes) <= _MOST_SIZES:
@@ -247,7 +247,7 @@ def _sizes(workload: Workload) -> tuple[int, ...]:
 
 
 def _results_of(figure: SuiteFigure, results: Sequence[Result]) -> list[Result]:
-    """Return the results that a figure is of, kernel by kernel."""
+    """Return the results in a figure, kernel by kernel."""
     most = max((result.case.threads for result in results), default=1)
     own = [
         result

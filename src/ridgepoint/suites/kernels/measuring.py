@@ -19,7 +19,7 @@ _COUNTED_S = 0.005
 
 
 class WorkloadCall:
-    """The call of a workload, handed by name to the process that counts it.
+    """The call of a workload, passed by name to the process that counts it.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class WorkloadCall:
 
 
 class CompiledCall(WorkloadCall):
-    """The call of a workload that is ours: it brings a loop without Python between calls."""
+    """The call of a hand-written workload, with a loop that needs no Python between calls."""
 
     def loop(self, replicas: Sequence[Arrays]) -> Loop:
         """Return so many rounds of calls on replicas of the arrays."""
@@ -65,9 +65,9 @@ def cases(
     workloads : sequence of Workload
     states : sequence of {"warm", "cold"}
     threads : sequence of int
-        Numbers above 1 only of workloads that can use several.
+        Thread counts; above 1 only for workloads that can use several threads.
     full : bool
-        All sizes, which takes long, and not only the quick ones.
+        Whether to use all sizes, which takes long, instead of the quick ones.
     """
     return tuple(
         Case(workload=workload.name, n=n, state=state, threads=number)
@@ -88,7 +88,7 @@ def run_suite(
     limit_s: float = 3.0,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[Result, ...]:
-    """Measure all cases; one that cannot be measured stops no other.
+    """Measure all cases; a case that fails does not stop the others.
 
     Parameters
     ----------
@@ -96,13 +96,13 @@ def run_suite(
     repetitions : int
         Samples of each runtime.
     meter : {"native", "engine", "perf", "auto"} or None
-        What counts; see `ridgepoint.measure`.
+        The meter; see `ridgepoint.measure`.
     caches : sequence of Cache or None
-        To be simulated; None: this host's.
+        Caches to simulate; None: this host's.
     limit_s : float
-        What the samples of one case may take.
+        Time limit for the samples of one case, in seconds.
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def run_suite(
 
 
 def _subject(case: Case, data: dict[tuple[str, int], Packed]) -> Subject:
-    """Return what is measured; its data are `data`, or become so, since many cases share them."""
+    """Return the call to measure; `data` is filled with its data, which many cases share."""
     workload = find(case.workload)
     kind = CompiledCall if workload.is_handwritten else WorkloadCall
     call = kind(case.workload, case.n, case.threads)

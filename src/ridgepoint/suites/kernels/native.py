@@ -22,8 +22,8 @@ class NativeCall:
     Parameters
     ----------
     loop : callable
-        From ctypes, which gives up the interpreter's lock: of a table of addresses, a row for each
-        call; how many rows; and how many rounds.
+        ctypes function, which releases the interpreter's lock. It takes a table of addresses with
+        one row per call, the number of rows, and the number of rounds.
     """
 
     def __init__(self, loop: Callable[[object, int, int], None]) -> None:
@@ -34,9 +34,9 @@ class NativeCall:
         self.loop([arrays])(1)
 
     def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
-        """Return so many rounds of a call on each of several replicas of the arrays.
+        """Return rounds of calls, one on each of several replicas of the arrays.
 
-        Between calls there is no Python: small ones take their own time only.
+        No Python runs between calls, so that small calls are timed without overhead.
         """
         addresses = [array.ctypes.data for arrays in replicas for array in arrays]
         table = (ctypes.c_void_p * len(addresses))(*addresses)
@@ -49,17 +49,17 @@ class NativeCall:
 
 
 class SharedCall:
-    """Calls that threads share: each makes its own on a slice of the arrays.
+    """Calls by several threads, each on its own slice of the arrays.
 
     Parameters
     ----------
     parts : sequence of (NativeCall, slice)
-        A thread for each; no two write to the same line of a cache.
+        One for each thread; no two write to the same cache line.
 
     Notes
     -----
-    A loop starts its threads once. They do not wait for each other between calls, as parts of one
-    call need nothing from other parts of any.
+    A loop starts its threads once. They do not wait for each other between calls, since no part
+    needs results of another.
     """
 
     def __init__(self, parts: Sequence[tuple[NativeCall, slice]]) -> None:
@@ -70,7 +70,7 @@ class SharedCall:
         self.loop([arrays])(1)
 
     def loop(self, replicas: Sequence[Arrays]) -> Callable[[int], None]:
-        """Return so many rounds of a call on each of several replicas of the arrays."""
+        """Return rounds of calls, one on each of several replicas of the arrays."""
         loops = [
             call.loop([tuple(array[part] for array in arrays) for arrays in replicas])
             for call, part in self._parts
@@ -88,14 +88,14 @@ class SharedCall:
 
 
 def slices(n: int, threads: int, *, multiple: int) -> list[slice]:
-    """Return as equal a slice of n elements for each thread as whole lines of a cache allow.
+    """Return a slice of n elements for each thread, as equal as whole cache lines allow.
 
     Parameters
     ----------
     n : int
     threads : int
     multiple : int
-        Elements of a line, with which every slice begins. Few elements are shared by fewer threads.
+        Elements per line, at which every slice begins. Few elements are shared by fewer threads.
     """
     length = -(-n // (threads * multiple)) * multiple
     return [slice(start, min(start + length, n)) for start in range(0, n, length)]
@@ -118,11 +118,11 @@ def native(
         name(i64 sizes ..., ptr pointers ..., double scalars ...)``.
     name : str
     sizes : sequence of int
-        In every call.
+        Sizes passed in every call.
     pointers : int
-        How many.
+        Number of pointers.
     scalars : sequence of float
-        In every call.
+        Scalars passed in every call.
     """
     compiler = _compiler()
     widths = Isa(
@@ -146,7 +146,7 @@ def native(
 
 
 def _loop_text(name: str, function: str, *, sizes: int, pointers: int, scalars: int) -> str:
-    """Return the source of the loop that calls a function. It is not inlined: no call is saved."""
+    """Return the source of a loop that calls a function without inlining, so no call is saved."""
     fixed = [f"i64 %n{i}" for i in range(sizes)], [f"double %s{i}" for i in range(scalars)]
     arguments = [*fixed[0], *(f"ptr %p{i}" for i in range(pointers)), *fixed[1]]
     loads = "".join(
@@ -180,7 +180,7 @@ end:
 
 @cache
 def _compiler() -> Compiler:
-    """Return the one that keeps the code of all workloads."""
+    """Return the object that keeps the code of all workloads."""
     from ridgepoint.kernels.jit import Compiler
 
     return Compiler()

@@ -29,9 +29,9 @@ class Operand:
         As NumPy writes it.
     order : {"C", "F"}
     scale : float
-        It holds uniform random numbers in [1, 2) times this; complex ones in both parts.
+        Factor of the uniform random numbers in [1, 2) that fill it; complex ones in both parts.
     fill : callable or None
-        Writes other numbers instead.
+        Writes other numbers instead; None: the random ones stay.
     """
 
     shape: tuple[int, ...]
@@ -42,7 +42,7 @@ class Operand:
 
     @property
     def nbytes(self) -> int:
-        """Its length, byte."""
+        """Its size, bytes."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 

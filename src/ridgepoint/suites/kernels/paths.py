@@ -24,9 +24,9 @@ Work = Literal["measured", "pseudo"]
 WORK = "fp64"
 """The work of the reference suite."""
 
-# Of two lower ceilings nearer than this only one is shown: paths need the room of their labels.
+# Of two lower ceilings closer than this only one is shown: paths need room for their labels.
 _APART = 1.9
-# Roofs of fewer cores that reach this much of those of all are the same line to the eye.
+# Roofs of fewer cores that reach this much of those of all look like the same line.
 _ALIKE = 1.1
 
 
@@ -52,7 +52,7 @@ class PathPoint:
         return self.intensity > right
 
     def at(self, right: float) -> tuple[float, float]:
-        """Return where it is drawn: at the right edge if it lies beyond."""
+        """Return the place where it is drawn: at the right edge if it lies beyond."""
         return min(self.intensity, right), self.performance.median
 
 
@@ -64,11 +64,11 @@ class Path:
     ----------
     name : str
     cores : float
-        That it keeps busy.
+        Number of cores that it keeps busy.
     points : tuple of PathPoint
         At least one, in the order of n.
     roofs : Roofline or None
-        None: they do not bound it, or are unknown.
+        Roofs that bound it; None: none does, or they are unknown.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Path:
 
     @property
     def best_share(self) -> float | None:
-        """Of attainable performance; None: that is not known."""
+        """Best share of attainable performance; None: not known."""
         if self.roofs is None:
             return None
         return max(
@@ -88,7 +88,7 @@ class Path:
 
 
 def machine_of_direction(machine: Machine, direction: Direction) -> Machine:
-    """Return a machine whose bandwidth is that of the bytes that the intensity is over."""
+    """Return a machine whose DRAM bandwidth is that of one direction."""
     return machine_along(machine, WORK, None if direction == "total" else direction)
 
 
@@ -99,13 +99,13 @@ def measured_paths(
     direction: Direction = "total",
     work: Work = "measured",
 ) -> tuple[tuple[Path, ...], list[str]]:
-    """Return the paths of results, and why results are missing in them."""
+    """Return the paths of results, and why results are missing from them."""
     seen = machine_of_direction(machine, direction)
     groups, missing = _placed(results, direction, work)
     paths = []
     for case, points in groups.items():
         cores = cores_that_apply(case.threads, machine.cores)
-        # What is not the work done is not bound by the roofs of work.
+        # Pseudo work is not the work done, so its roofs do not bound it.
         roofs = _roofline(seen, cores, direction) if work == "measured" else None
         name = _name(case, groups)
         paths.append(Path(name=name, cores=cores, points=tuple(points), roofs=roofs))
@@ -120,10 +120,10 @@ def roofs_along(
     Parameters
     ----------
     machine : Machine
-        By `machine_of_direction`.
+        Machine returned by `machine_of_direction`.
     direction : {"total", "read", "write"}
     cores : sequence of float
-        Cores of which there are points, ascending; roofs of fewer than the most stand beside.
+        Core counts of the points, ascending; roofs for fewer than the most are drawn beside.
     """
     most = cores[-1] if cores else 1.0
     roofs = shown_roofs(
@@ -141,9 +141,9 @@ def roofs_along(
 
 
 def _thinned(roofs: Sequence[ShownRoof]) -> list[ShownRoof]:
-    """Return roofs of DRAM and of the peak without those that are nearly another one.
+    """Return roofs of DRAM and of the peak without those that almost coincide with another one.
 
-    They would crowd the paths. Of the lower ceilings the lowest one stays.
+    They would crowd the paths. The lowest of the lower ceilings stays.
     """
     outer = [roof for roof in roofs if roof.role == "outer"]
     beside = [roof for roof in roofs if roof.role == "beside"]
@@ -215,7 +215,7 @@ def _bytes(traffic: Traffic, direction: Direction) -> int | None:
 
 
 def _name(case: Case, cases: Iterable[Case]) -> str:
-    """Return what a path is called: its workload, and what it does not share with the others."""
+    """Return a path's name: its workload, and whatever it does not share with the others."""
     parts = [case.workload]
     if len({other.threads for other in cases}) > 1:
         parts.append("1 thread" if case.threads == 1 else f"{case.threads} threads")

@@ -1,4 +1,4 @@
-"""Reference cases: what a call of known work must do, and what became of measuring it."""
+"""Reference cases: the known work of a call, and the results of measuring it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ridgepoint.suites.study import Study
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What one call must do and move; the bytes are compulsory.
+    """Work and traffic that one call must have; the bytes are compulsory.
 
     Parameters
     ----------
     work_flop : int or None
-        fp64, one FMA counted as 2 flop. Of hand-written workloads exactly what they execute, of
+        fp64, one FMA counted as 2 flop. For hand-written workloads exactly the executed flop, for
         libraries the textbook's count. None: no formula is known.
     read_bytes, write_bytes : int
-        At DRAM, where the caches are cold and hold all of the data. Arrays that are only
+        Bytes at DRAM if the caches are cold and hold all of the data. Arrays that are only
         written are read first (write-allocate): they count in both.
     pseudo_flop : float or None
-        5 n log2 n of an FFT of n points, by which codes of different work are compared; None:
-        the workload is no FFT.
+        5 n log2 n for an FFT of n points, by which codes of different work are compared; None:
+        the workload is not an FFT.
     """
 
     work_flop: int | None
@@ -38,7 +38,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One workload of one size, in one state of the caches, on so many cores.
+    """One workload of one size, in one state of the caches, on a number of cores.
 
     Parameters
     ----------
@@ -61,17 +61,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What became of a case.
+    """The result of a case.
 
     Parameters
     ----------
     case : Case
     expected : Expected
-        What one call must do and move.
+        Work and traffic that one call must have.
     measurement : Measurement or None
         None: it could not be measured.
     failure : str or None
-        Why not.
+        Why it could not be measured; None: it was measured.
     """
 
     case: Case
@@ -83,7 +83,7 @@ class Result:
 @document_kind("suite", remedy="give a file written by 'ridgepoint suite -o FILE.json'")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class KernelStudy(Study):
-    """The results of a suite, and the machine that they were found on.
+    """The results of a suite, with the machine on which they were measured.
 
     Parameters
     ----------

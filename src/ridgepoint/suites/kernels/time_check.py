@@ -1,9 +1,9 @@
-"""How well simulated traffic explains time here: streams and stencils of sizes across every knee.
+"""How well simulated traffic explains time here: streams and stencils on both sides of each knee.
 
-Without hardware counters nothing tells how many bytes a program moved; but it took a time. A loop
-that does little but move data takes as long as its traffic over the measured bandwidth of the level
-that holds it up: where the simulated traffic of such loops, bounded by this machine, explains their
-time on either side of every cache's capacity, it is near what is really moved.
+Without hardware counters nothing shows how many bytes a program moved, but its time is known. A
+loop that does little but move data takes as long as its traffic over the measured bandwidth of the
+limiting level: if the simulated traffic of such loops, bounded by this machine, explains their
+time on both sides of every cache's capacity, it is near the real traffic.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _LIMIT_S = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """One loop over data of one size: the time that its traffic asks for, and the time it took.
+    """One loop over data of one size: the time predicted from its traffic, and the measured time.
 
     Parameters
     ----------
     kernel : str
     size_bytes : int
-        Of its data.
+        Size of its data.
     runtime_s : Estimate
     predicted_s : float
         The largest of its times at each level, by simulated traffic over measured bandwidth.
     low_s, high_s : float
-        The same with the least and the most that a program may get of the caches.
+        The same with the smallest and the largest caches that a program may get.
     limiter : str
-        The level of that time, such as ``dram_read``.
+        The level with that time, such as ``dram_read``.
     """
 
     kernel: str
@@ -64,7 +64,7 @@ class Explained:
 
     @property
     def ratio(self) -> float:
-        """Predicted over measured time: 1 where traffic explains it, less where it does not."""
+        """Predicted over measured time: 1 if traffic explains it, less if it does not."""
         return self.predicted_s / self.runtime_s.median
 
 
@@ -75,22 +75,22 @@ def explain_times(
     sizes_of: Machine | None = None,
     report: Callable[[str], None] = lambda what: None,
 ) -> tuple[Explained, ...]:
-    """Measure loops of known kinds on one core, and set their traffic's time beside it.
+    """Measure loops of known kinds on one core, with the time predicted from their traffic.
 
     Parameters
     ----------
     machine : Machine
-        This one.
+        This machine.
     around : sequence of float
-        Sizes of the data, over each cache's capacity.
+        Sizes of the data, as multiples of each cache's capacity.
     sizes_of : Machine or None
-        Whose capacities these are; None: the machine's.
+        Machine with these capacities; None: `machine`.
     report : callable
 
     Returns
     -------
     tuple of Explained
-        By kernel, then size; without what could not be measured.
+        By kernel, then size; without loops that could not be measured.
 
     Raises
     ------

@@ -31,16 +31,16 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """How what was counted of one workload compares with what it must do.
+    """Measured counts of one workload compared with expected ones.
 
     Parameters
     ----------
     workload : str
     threads : int
     sizes : tuple of int
-        n of the cases that were compared, ascending.
+        n of the compared cases, ascending.
     ratios : dict of str to Ratio or None
-        By quantity: ``W``, ``Q_r``, ``Q_w``, ``Q``. None: nothing is expected, or is known of it.
+        By quantity: ``W``, ``Q_r``, ``Q_w``, ``Q``. None: no expected or no measured value.
     """
 
     workload: str
@@ -50,13 +50,13 @@ class Validation:
 
 
 def validate(results: Sequence[Result]) -> tuple[Validation, ...]:
-    """Compare what was counted with what must be done.
+    """Compare measured counts with expected ones.
 
     Parameters
     ----------
     results : sequence of Result
-        Those count that were measured with cold caches, and whose data the last-level cache
-        holds: only then is the compulsory traffic what is to be expected.
+        Only results with cold caches and data that the last-level cache holds are used: only
+        they should have just the compulsory traffic.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def validate(results: Sequence[Result]) -> tuple[Validation, ...]:
 
 
 def _fits(result: Result) -> bool:
-    """Whether it was measured, and the last-level cache holds its data."""
+    """Return whether it was measured, and the last-level cache holds its data."""
     if result.measurement is None or result.measurement.protocol is None:
         return False
     caches = [c for c in result.measurement.counted.caches if c.kind != "instruction"]
@@ -106,7 +106,7 @@ def _values(result: Result) -> dict[str, tuple[float | None, float | None]]:
 
 
 def _ratio(pairs: Sequence[tuple[float | None, float | None]]) -> Ratio | None:
-    """Return the ratio over several sizes; what is expected to be 0 has none."""
+    """Return the ratio over several sizes; None if the expected value is 0."""
     ratios = [
         measured / expected for measured, expected in pairs if measured is not None and expected
     ]

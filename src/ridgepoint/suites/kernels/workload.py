@@ -1,4 +1,4 @@
-"""What a workload of the reference suite is: its data, its code, and what one call must cost."""
+"""A workload of the reference suite: its data, its code, and the expected cost of one call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOLERANCE = 1e-9
 
 
 def _present() -> None:
-    """Return that nothing is missing."""
+    """Return None: nothing is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,28 +30,28 @@ class Workload:
     name : str
         ``family.implementation``.
     formula : str
-        What it computes.
+        The formula that it computes.
     sizes : tuple of int
         n of the full series, ascending.
     quick_sizes : tuple of int
-        Those of a run of a few minutes, in which each is counted under a simulator too.
+        n of a run of a few minutes, in which each size is also counted under a simulator.
     operands : callable
-        n to the arrays of one call.
+        Maps n to the arrays of one call.
     expect : callable
-        n to `Expected`.
+        Maps n to `Expected`.
     compile : callable
-        n and a number of threads to the `Call`.
+        Maps n and a number of threads to the `Call`.
     reference : callable
-        The arrays, before a call, to what the call must leave in the one of them that is its
-        result; by NumPy.
+        Maps the arrays before a call to the expected content of the result array after it, with
+        NumPy.
     result : int
-        Place of that array.
+        Index of the result array.
     parallel : bool
         Whether it can use several threads.
     is_handwritten : bool
         Whether its code is ours, compiled by LLVM, so that its work is known exactly.
     absence : callable
-        Returns why it cannot run here, and what to do; or None.
+        Returns why it cannot run here and what to do, or None.
     """
 
     name: str
@@ -69,16 +69,16 @@ class Workload:
 
     @property
     def family(self) -> str:
-        """What is computed: ``dgemm``."""
+        """Name of the computation, such as ``dgemm``."""
         return self.name.partition(".")[0]
 
     @property
     def implementation(self) -> str:
-        """By what: ``naive``."""
+        """Name of the implementation, such as ``naive``."""
         return self.name.partition(".")[2]
 
     def expected(self, n: int) -> Expected:
-        """Return what one call of size n must do and move."""
+        """Return the work and traffic that one call of size n must have."""
         return self.expect(n)
 
     def data_bytes(self, n: int) -> int:
@@ -95,19 +95,19 @@ class Workload:
         return allocate(self.operands(n), seed)
 
     def prepare(self, n: int, *, threads: int = 1) -> Call:
-        """Return what is to be measured: a callable of the arrays of `make`, ready to run.
+        """Return the callable to measure, ready to run on the arrays of `make`.
 
         Parameters
         ----------
         n : int
         threads : int
-            That it uses. Those of a BLAS are set for the whole process, until one is prepared
-            with another number.
+            Number of threads. Those of a BLAS are set for the whole process, until a call with
+            another number is prepared.
 
         Raises
         ------
         ValueError
-            If n is no size of it, or if it cannot use several threads.
+            If n is not one of its sizes, or if it cannot use several threads.
         CannotMeasure
             If a library that it needs is missing or refuses.
         """

@@ -1,1 +1,1 @@
-"""What is kept in files: the archive, and the files that users write."""
+"""Results and settings in files: the archive, and the files that users write."""

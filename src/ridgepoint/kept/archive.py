@@ -1,8 +1,8 @@
-"""What was kept: machines, clusters and measurements in one SQLite file.
+"""The archive: machines, clusters and measurements in one SQLite file.
 
-The file is made whole or not at all, every record is one transaction, and a record that was
-reported as kept survives the end of the process at any moment. A file that is not a sound
-archive of this version is refused and left as it is.
+The file is created completely or not at all, every record is one transaction, and a record that
+was reported as kept survives the end of the process at any moment. A file that is not a sound
+archive of this version is refused and left unchanged.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Facts = tuple[Kind, str, str | None, int | None]
 _MOST_DIGITS = 100
 """More are no number of a record, and int() refuses far longer numbers."""
 
-_PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins otherwise
+_PLAIN = b"{"  # the first byte of a JSON document; a compressed one begins with another
 
 
 ArchivePath = Path | str | None
@@ -59,21 +59,21 @@ def default_path() -> Path:
 class Archive:
     """One archive file; a context manager that closes it.
 
-    An archive that does not exist yet reads as empty and is made by the first record kept. One
-    that exists is checked at once, so that a refusal comes before any work is done.
+    An archive that does not exist yet reads as empty and is created by the first record. An
+    existing one is checked at once, so that a refusal comes before any work is done.
 
     Parameters
     ----------
     path : Path or str or None
-        None: `default_path`.
+        Path of the file; None: `default_path`.
     patience_s : float
-        How long to wait for another process that writes.
+        How long to wait for another process that writes, in seconds.
 
     Raises
     ------
     ArchiveRefused
         By every method, if the file is damaged, newer, not an archive, locked for longer than
-        `patience_s`, or not permitted. The file is then as it was.
+        `patience_s`, or not permitted. The file is then unchanged.
     """
 
     def __init__(self, path: ArchivePath = None, *, patience_s: float = 10.0) -> None:
@@ -96,7 +96,7 @@ class Archive:
         self._file.close()
 
     def require_writable(self) -> None:
-        """Refuse now what keeping something would refuse later, as far as that can be told.
+        """Refuse at once whatever would prevent keeping a record, as far as it can be known.
 
         Raises
         ------
@@ -128,19 +128,19 @@ class Archive:
     ) -> int:
         """Keep a measurement and return its id: once this returns, it is on the disk.
 
-        Functions that hardly did anything are kept as one remainder.
+        Functions that did very little are kept as one remainder.
 
         Parameters
         ----------
         measurement : Measurement or Timing
         machine_id : int or None
-            The kept machine, or cluster, that bounded it; None: none did.
+            The kept machine, or cluster, that bounded it; None: nothing bounded it.
         label, note : str or None
-            What to call it, and what to say about it.
+            Name of the record, and a remark about it; None: none.
         """
         name = legible(shlex.join(measurement.command))
         summary = None
-        # A damaged machine costs the summary and not the measurement.
+        # A damaged machine prevents the summary but not the measurement.
         with suppress(InvalidDocument):
             machine = None if machine_id is None else self.machine(machine_id)
             summary = msgspec.json.encode(summary_of(measurement, machine)).decode()
@@ -150,34 +150,34 @@ class Archive:
         return self._keep(facts, encode(measurement), label, note, summary)
 
     def set_label(self, id: int, label: str | None) -> None:
-        """Call a record by another name; None: by none."""
+        """Rename a record; None: remove its name."""
         self._say(id, "label", None if label is None else require_label(label))
 
     def set_note(self, id: int, note: str | None) -> None:
-        """Say something else about a record; None: nothing."""
+        """Replace the note of a record; None: remove it."""
         self._say(id, "note", None if note is None else legible(note))
 
     def delete(self, ids: Collection[int], *, with_measurements: bool = False) -> list[Record]:
-        """Delete records, all of them or none, and return what was said of them.
+        """Delete records, all of them or none, and return their descriptions.
 
-        Their numbers are not given again. The file is not smaller before `shrink`.
+        Their numbers are not used again. The file only becomes smaller with `shrink`.
 
         Parameters
         ----------
         ids : collection of int
         with_measurements : bool
-            Whether to delete the measurements that a machine among them bounded, too.
+            Whether to also delete the measurements that were bounded by a machine among them.
 
         Raises
         ------
         ArchiveRefused
-            If a record is not there, or bounded measurements that are to stay.
+            If a record is missing, or bounded measurements that are to stay.
         """
         chosen = set(ids)
         for id in chosen:
             self.record(id)
         with self._file.writing() as connection:
-            # Within the transaction, lest a measurement is kept meanwhile.
+            # Within the transaction, in case another process keeps a measurement meanwhile.
             every = [record_of(row) for row in connection.execute(LISTED[True]).fetchall()]
             bounded = {record.id for record in every if record.machine_id in chosen}
             if bounded - chosen and not with_measurements:
@@ -189,43 +189,43 @@ class Archive:
         return gone
 
     def shrink(self) -> None:
-        """Give the room of what was deleted back to the disk, which needs as much meanwhile."""
+        """Return the space of deleted records to the disk, which meanwhile needs as much again."""
         self._file.shrink()
 
     def records(self, kind: Kind | None = None) -> list[Record]:
-        """Return what is kept, oldest first; nothing if there is no archive yet."""
+        """Return all records, oldest first; none if there is no archive yet."""
         rows = self._listed("?1 IS NULL OR kind = ?1 ORDER BY record.id", kind)
         return [record_of(row) for row in rows]
 
     def record(self, id: int) -> Record:
-        """Return what the archive says of one record.
+        """Return the description of one record.
 
         Raises
         ------
         ArchiveRefused
             If there is no such record.
         """
-        # Beyond 64 bits SQLite has no number to compare with.
+        # SQLite cannot compare with numbers beyond 64 bits.
         rows = self._listed("record.id = ?", id) if 0 < id < 1 << 63 else []
         if not rows:
             raise self._nothing("record", id)
         return record_of(rows[0])
 
     def find(self, text: str, kinds: Sequence[Kind] = ()) -> Record | None:
-        """Return the record that a user means by a number or a name; None: none is called so.
+        """Return the record with a number or a name; None: no record has this name.
 
         Parameters
         ----------
         text : str
-            A number is always that of a record; of several records with one name the last is
-            meant.
+            A number is always that of a record; if several records have one name, the last is
+            returned.
         kinds : sequence of {"machine", "measurement", "cluster"}
-            Of which kind it must be, if it is named; none: any.
+            Accepted kinds of a record found by name; empty: any.
 
         Raises
         ------
         ArchiveRefused
-            If there is no record of this number.
+            If no record has this number.
         """
         if text.isdecimal():
             if len(text) > _MOST_DIGITS:
@@ -237,12 +237,12 @@ class Archive:
         )
 
     def require(self, text: str, kinds: Sequence[Kind] = ()) -> Record:
-        """Return the record that a user means by a number or a name, as `find`.
+        """Return the record with a number or a name, as `find` does, but never None.
 
         Raises
         ------
         ArchiveRefused
-            If there is none.
+            If there is no such record.
         """
         record = self.find(text, kinds)
         if record is not None:
@@ -258,7 +258,7 @@ class Archive:
         )
 
     def machine(self, id: int) -> Machine:
-        """Return a kept machine, or of a kept cluster its slowest node.
+        """Return a kept machine, or the slowest node of a kept cluster.
 
         Raises
         ------
@@ -319,7 +319,7 @@ class Archive:
         return decode(document, Measurement, origin=origin)
 
     def latest_machine(self, fingerprint: str) -> tuple[int, Machine] | None:
-        """Return the machine kept last under a fingerprint, with its id; None if there is none.
+        """Return the last machine kept with a fingerprint, and its id; None if there is none.
 
         Raises
         ------
@@ -379,7 +379,7 @@ class Archive:
         return decode(document, value, origin=origin)
 
     def _document(self, kind: Kind, id: int) -> tuple[bytes, str]:
-        """Return the document of a record, and where it stands, for messages."""
+        """Return the document of a record, and its location, for messages."""
         if self.record(id).kind != kind:
             raise self._nothing(kind, id)
         ((*facts, content, digest),) = self._file.rows(
@@ -428,5 +428,5 @@ class Archive:
 
 
 def _digest(facts: tuple[object, ...], document: bytes) -> bytes:
-    """Return what tells whether a record is as it was kept: SQLite has no checksums."""
+    """Return a checksum that shows whether a record is unchanged: SQLite has none."""
     return hashlib.sha256(repr(facts).encode() + document).digest()

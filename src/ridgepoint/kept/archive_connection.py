@@ -1,4 +1,4 @@
-"""The connection to an archive's file: made whole, checked when it is opened, brought up to date.
+"""The connection to an archive's file: created completely, checked on opening, brought up to date.
 
 Only this module imports sqlite3.
 """
@@ -35,15 +35,15 @@ class ArchiveConnection:
     Parameters
     ----------
     path : Path
-        Absolute.
+        Absolute path of the file.
     patience_s : float
-        How long to wait for another process that writes.
+        How long to wait for another process that writes, in seconds.
 
     Raises
     ------
     ArchiveRefused
         By every method, if the file is damaged, newer, not an archive, locked for longer than
-        `patience_s`, or not permitted. The file is then as it was.
+        `patience_s`, or not permitted. The file is then unchanged.
 
     Notes
     -----
@@ -67,7 +67,7 @@ class ArchiveConnection:
             self._connection = None
 
     def schema(self) -> int | None:
-        """Return the schema of the tables; None: there is no file yet."""
+        """Return the schema number of the tables; None: there is no file yet."""
         connection = self._opened()
         if connection is None:
             return None
@@ -75,7 +75,7 @@ class ArchiveConnection:
             return int(_ask(connection, "user_version"))
 
     def rows(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        """Return what a query finds; nothing if there is no file yet."""
+        """Return the rows that a query finds; none if there is no file yet."""
         connection = self._opened()
         if connection is None:
             return []
@@ -84,10 +84,10 @@ class ArchiveConnection:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the file in one transaction, made if it is not there, with the tables of `SCHEMA`.
+        """Provide the file in one transaction, created if missing, with the tables of `SCHEMA`.
 
-        Whatever ends it before its end, a signal or a power failure too, leaves the file as it
-        was: bringing old tables up to date is part of the transaction.
+        An early end of any kind, a signal or a power failure too, leaves the file unchanged:
+        bringing old tables up to date is part of the transaction.
         """
         if self._opened() is None:
             self._create()
@@ -108,7 +108,7 @@ class ArchiveConnection:
                 raise
 
     def shrink(self) -> None:
-        """Give the room of what was deleted back to the disk, which needs as much meanwhile."""
+        """Return the space of deleted records to the disk, which meanwhile needs as much again."""
         connection = self._opened()
         if connection is not None:
             with self._refusing():
@@ -120,7 +120,7 @@ class ArchiveConnection:
         return self._connection
 
     def _create(self) -> None:
-        """Make an archive without records, whole or not at all, unless another process has."""
+        """Create an archive without records, unless another process has created one."""
         folder = self._path.parent
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""The file of an archive: its tables, whether there is one, in plain words why it cannot be used.
+"""The file of an archive: its tables, its existence, and why it may be unusable, in plain words.
 
-Schema 2 keeps clusters too. Schema 3 keeps what is said about records (names, notes, what came of
-them) and compressed documents. An older archive is read as it is, and brought up to date, within
-the same transaction, when something is written to it.
+Schema 2 keeps clusters too. Schema 3 keeps descriptions of records (names, notes, results in
+short) and compressed documents. An older archive is read as it is, and brought up to date
+when something is written to it, within the same transaction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KINDS = f"{_TWO_KINDS}, 'cluster'"
 
 
 def _records(kinds: str) -> tuple[str, str]:
-    """Return the table of records of these kinds, and its index."""
+    """Return the definition of a table of records of these kinds, and of its index."""
     # typeof() in the checks: SQLite stores any type in any column, and a flipped byte changes it.
     return (
         f"""CREATE TABLE record (
@@ -38,8 +38,8 @@ def _records(kinds: str) -> tuple[str, str]:
     )
 
 
-# What is said of a record may change; the record may not. A row without a record is what is left
-# of one that was deleted: its number is not given again.
+# The description of a record may change; the record may not. A description without a record
+# belonged to a deleted one: its number is not used again.
 _ABOUT = """CREATE TABLE about (
     id INTEGER PRIMARY KEY,
     label TEXT CHECK (typeof(label) IN ('text', 'null')),
@@ -76,7 +76,7 @@ _LEAST_BYTES = 512  # SQLite's smallest page
 ELSEWHERE = "use another path with RIDGEPOINT_ARCHIVE"
 SET_ASIDE = f"restore a copy, move the file away to begin a new archive, or {ELSEWHERE}"
 
-# By the name of SQLite's result code, or its beginning: why, and what to do.
+# Reason and remedy by the name of SQLite's result code, or its beginning.
 _REFUSALS = {
     "SQLITE_BUSY": ("another process keeps it locked", "try again when that process has ended"),
     "SQLITE_FULL": ("the disk is full", f"make room, or {ELSEWHERE}"),
@@ -105,14 +105,14 @@ _REFUSALS = {
 
 
 def explain(name: str, text: str) -> tuple[str, str]:
-    """Return why SQLite failed and what to do.
+    """Return why SQLite failed, and what to do.
 
     Parameters
     ----------
     name : str
         SQLite's result code, for example ``SQLITE_IOERR_WRITE``.
     text : str
-        What SQLite says, for codes that are not known here: these come from damaged tables.
+        SQLite's message, for codes that are not known here: these come from damaged tables.
     """
     for beginning, explained in _REFUSALS.items():
         if name.startswith(beginning):
@@ -126,7 +126,7 @@ def refused(path: Path, reason: str, remedy: str) -> ArchiveRefused:
 
 
 def require_writable(path: Path) -> None:
-    """Refuse an archive that may not be written, or a folder that it cannot be made in.
+    """Refuse an archive that may not be written, or a folder in which none can be created.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def is_there(path: Path) -> bool:
     Raises
     ------
     ArchiveRefused
-        If it cannot be an archive, whatever it holds: a folder, a device, too short; or if the
-        path leads nowhere.
+        If it cannot be an archive, whatever its content: a folder, a device, or too short; or if
+        the path leads nowhere.
     """
     try:
         status = path.stat()

@@ -1,4 +1,4 @@
-"""What the archive says of something it keeps, and what it can be called."""
+"""Descriptions of the archive's records, and the names that they can have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST_LABEL = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What the archive says of something it keeps, without the thing itself.
+    """The archive's description of a record, without its content.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class Record:
     created : str
         When it was kept, ISO 8601, UTC.
     name : str
-        The machine's or the cluster's name, or the command as a shell takes it.
+        Name of the machine or the cluster, or the command as a shell takes it.
     machine_id : int or None
-        Of a measurement, the record of the machine that bounded it.
+        For a measurement, the record of the machine that bounded it; None: none did.
     label : str or None
-        What a user calls it.
+        Name that a user gave it; None: none.
     note : str or None
-        What a user has to say about it.
+        A user's remark about it; None: none.
     summary : Summary or None
-        Of a measurement, what came of it; None: an earlier version kept it.
+        For a measurement, its result in short; None: an earlier version kept it.
     """
 
     id: int
@@ -59,13 +59,13 @@ class Record:
 
 
 def require_label(label: str) -> str:
-    """Return a name for a record, if it can be one.
+    """Return a name for a record if it is valid.
 
     Raises
     ------
     RidgepointError
-        If it is empty or too long, or would be taken for something else wherever it is used: for
-        a number, an option or a file.
+        If it is empty or too long, or would be mistaken for something else where it is used: a
+        number, an option or a file.
     """
     reason = None
     if not label.strip() or label != label.strip():
@@ -92,7 +92,7 @@ def record_of(row: tuple[Any, ...]) -> Record:
     id, kind, created, name, machine_id, label, note, summary = row
     known = None
     if summary is not None:
-        with suppress(msgspec.DecodeError):  # a newer version's, or damaged: less is said of it
+        with suppress(msgspec.DecodeError):  # a newer version's, or damaged: no summary then
             known = msgspec.json.decode(summary, type=Summary)
     return Record(
         id=id,

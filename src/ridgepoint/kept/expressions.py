@@ -1,4 +1,4 @@
-"""Formulas that a user types, such as ``8*n^2*(p-1)``: arithmetic, and nothing else."""
+"""Formulas that a user types, such as ``8*n^2*(p-1)``: arithmetic only."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Expression:
         Numbers, variables, ``+ - * / ^`` (or ``**``), brackets, and sqrt, log, log2, ceil, floor,
         and min and max of two.
     variables : tuple of str
-        That it may hold.
+        Variables that it may contain.
 
     Raises
     ------
@@ -65,14 +65,14 @@ class Expression:
         _checked(_tree(self.text), self)
 
     def uses(self, variable: str) -> bool:
-        """Return whether a variable stands in it."""
+        """Return whether a variable occurs in it."""
         return any(
             isinstance(node, ast.Name) and node.id == variable
             for node in ast.walk(_tree(self.text))
         )
 
     def value(self, **values: npt.ArrayLike) -> Array:
-        """Return the value; arrays broadcast.
+        """Return the value of the formula; arrays broadcast.
 
         Raises
         ------
@@ -110,7 +110,7 @@ def _tree(text: str) -> ast.expr:
 
 
 def _checked(node: ast.AST, expression: Expression) -> None:
-    """Refuse whatever is not arithmetic."""
+    """Refuse everything that is not arithmetic."""
     names = (*expression.variables, *_FUNCTIONS)
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):

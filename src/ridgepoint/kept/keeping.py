@@ -1,4 +1,4 @@
-"""Keep results, and find them again."""
+"""Keep results in the archive, and find them again."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def keep(
     result : Machine, MeasuredCluster, Measurement or Placement
         A placement is kept as its measurement, with its machine.
     machine : Machine or None
-        That bounds a measurement; it is kept too, unless it is already. None: none does.
+        Machine that bounds a measurement; it is kept too, unless it already is. None: none does.
     label : str or None
         Name by which `load` and the command line find it.
     note : str or None
-        What to say about it in ``ridgepoint list``.
+        Remark to show in ``ridgepoint list``.
     archive : Path or str or None
-        None: the archive in use.
+        Path of the archive; None: the archive in use.
 
     Raises
     ------
     ArchiveRefused
         If the archive cannot be written.
     RidgepointError
-        If the label would be taken for something else: a number, a file, an option.
+        If the label would be mistaken for something else: a number, a file, an option.
     TypeError
-        If the result is of another kind.
+        If the result is of none of these kinds.
     ValueError
-        If a machine is given for a result that has none, or has another.
+        If a machine is given for a result that cannot have one, or has another.
     """
     if isinstance(result, Placement):
         placed = result
@@ -78,14 +78,14 @@ def keep(
 
 
 def kept_records(kind: Kind | None = None, *, archive: ArchivePath = None) -> list[Record]:
-    """Return what is kept, oldest first: numbers, names and times, without the results.
+    """Return descriptions of all records, oldest first, without the results.
 
     Parameters
     ----------
     kind : {"machine", "measurement", "cluster"} or None
-        None: every kind.
+        Kind of the records; None: every kind.
     archive : Path or str or None
-        None: the archive in use.
+        Path of the archive; None: the archive in use.
     """
     with Archive(archive) as opened:
         return opened.records(kind)
@@ -97,16 +97,16 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
     Parameters
     ----------
     id : int, str or None
-        As `keep` returned it, and `ridgepoint list` shows it; or the name that it was given: of
-        several with one name the last. None: what was kept last.
+        Number, as `keep` returned it and `ridgepoint list` shows it; or name: if several records
+        have it, the last one is returned. None: the last record.
     archive : Path or str or None
-        None: the archive in use.
+        Path of the archive; None: the archive in use.
 
     Returns
     -------
     Machine, MeasuredCluster, Measurement or Placement
-        A measurement that was kept with a machine comes back placed on it: a `Placement`, whose
-        `measurement` and `machine` are these, by the cores and the work that were asked for.
+        A measurement kept with a machine is returned as a `Placement` on it, with the cores and the
+        unit of work that were asked for; its `measurement` and `machine` are the kept ones.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def load(id: int | str | None = None, *, archive: ArchivePath = None) -> Kept:
 
 
 def keep_once(archive: Archive, machine: Machine) -> int:
-    """Return the id under which a machine is kept; keep it if it is not."""
+    """Return the id of a kept machine; keep it first if necessary."""
     for record in archive.records("machine"):
         if record.name == machine.name and archive.machine(record.id) == machine:
             return record.id

@@ -1,4 +1,4 @@
-"""Finds in the archive what a user means."""
+"""Find the records that a user names in the archive."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
 
 
 def last_record(archive: Archive, kind: str | None = None) -> Record:
-    """Return what was kept last, of one kind or of any.
+    """Return the last record, of one kind or of any.
 
     Raises
     ------
     ArchiveRefused
-        If nothing is kept.
+        If there is no such record.
     """
     records = [record for record in archive.records() if kind in (None, record.kind)]
     if not records:
@@ -36,12 +36,12 @@ def last_record(archive: Archive, kind: str | None = None) -> Record:
 
 
 def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Machine]:
-    """Return a kept measurement with the machine that bounded it, or all nodes together.
+    """Return a kept measurement with the machine, or all nodes together, that bounded it.
 
     Raises
     ------
     ArchiveRefused
-        If the record is no measurement, or was kept without a machine.
+        If the record is not a measurement, or was kept without a machine.
     """
     measurement = archive.measurement(record.id)
     if record.machine_id is None:
@@ -56,7 +56,7 @@ def kept_measurement(archive: Archive, record: Record) -> tuple[Measurement, Mac
 
 
 def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine] | None:
-    """Return the slowest node of the cluster that was measured last on all these hosts, and its id.
+    """Return the slowest node, and its id, of the last cluster measured on all these hosts.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine
     Returns
     -------
     tuple of int and Machine, or None
-        None: there is none.
+        None: no cluster was measured on them.
     """
     for record in reversed(archive.records("cluster")):
         cluster = archive.cluster(record.id)
@@ -76,7 +76,7 @@ def kept_cluster(archive: Archive, hosts: Collection[str]) -> tuple[int, Machine
 
 
 def kept(archive: Archive, text: str) -> Kept:
-    """Return what a user names: a record by number or name, a file, a published machine.
+    """Return the value that a user names: a record by number or name, a file, a published machine.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def kept(archive: Archive, text: str) -> Kept:
 
 
 def kept_record(archive: Archive, record: Record) -> Kept:
-    """Return what a record holds; a measurement with the machine that bounded it."""
+    """Return the content of a record; for a measurement with the machine that bounded it."""
     if record.kind == "machine":
         return archive.machine(record.id)
     if record.kind == "cluster":
@@ -107,9 +107,9 @@ def named_machine(archive: Archive, text: str) -> Machine:
     Raises
     ------
     RidgepointError
-        If it is not there, damaged, or no machine.
+        If it does not exist, is damaged, or is not a machine.
     """
-    # A name may be that of a measurement, too; where it is that alone, it is refused as one.
+    # A measurement may have this name too; a name of measurements alone is refused as such.
     record = _named(archive, text, MACHINES) or _named(archive, text)
     if record is not None:
         return archive.machine(record.id)
@@ -118,18 +118,18 @@ def named_machine(archive: Archive, text: str) -> Machine:
 
 
 def machine_of(text: str, archive_path: Path | None = None) -> Machine:
-    """Return the machine that a user names, from an archive if it is a number or a name there.
+    """Return the machine that a user names, from an archive if it is a number or a name in it.
 
     Parameters
     ----------
     text : str
     archive_path : Path or None
-        None: the archive in use.
+        Path of the archive; None: the archive in use.
 
     Raises
     ------
     RidgepointError
-        As `named_machine`.
+        As for `named_machine`.
     """
     if _is_path(text) or text.lower() in names():
         return open_machine(text)

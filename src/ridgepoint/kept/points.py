@@ -1,4 +1,4 @@
-"""Points of the Ridgeline in a file: what one node works, and moves in memory and network."""
+"""Points of the Ridgeline in a file: the work, memory and network bytes of one node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REMEDY = "give a table [NAME] with work, memory_bytes, network_bytes for each p
 
 
 class Point(Struct, forbid_unknown_fields=True):
-    """What one node does, each a number or a text such as ``1.5G``."""
+    """Amounts of one node, each a number or a text such as ``1.5G``."""
 
     work: Amount
     memory_bytes: Amount
@@ -21,12 +21,12 @@ class Point(Struct, forbid_unknown_fields=True):
 
 
 def read_points(path: Path) -> dict[str, tuple[float, float, float]]:
-    """Return work, memory bytes and network bytes of the points of a file, by name.
+    """Return the work, memory bytes and network bytes of the points in a file, by name.
 
     Raises
     ------
     InvalidDocument
-        If it holds none, or something else.
+        If it holds no points, or anything else.
     """
     file = open_table(path, what="the points", remedy=_REMEDY)
     points = file.take(dict[str, Point])

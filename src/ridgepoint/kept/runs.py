@@ -43,8 +43,8 @@ def read_runs(path: str | Path) -> tuple[Run, ...]:
     path : str or Path
         The first row names the columns: ``nodes`` (or ``p``), ``cores`` of each node (``q``),
         ``time_s`` (``t``) in seconds; ``size`` (``n``) where runs differ in it. Other columns are
-        ignored, so are empty rows and those that begin with ``#``. Rows alike in all but the time
-        are repeats of one run.
+        ignored, and so are empty rows and rows that begin with ``#``. Rows that differ only in the
+        time are repeats of one run.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _places(header: Sequence[str], path: str | Path, line: int) -> dict[str, int]:
-    """Return in which column each known name stands."""
+    """Return the column of each known name."""
     titles = [title.strip().lower() for title in header]
     places: dict[str, int] = {}
     for name, aliases in _COLUMNS.items():

@@ -40,25 +40,25 @@ _REMEDY = "name a TOML file; 'ridgepoint pipeline --example' prints one"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A pipeline with the machine it is bounded by.
+    """A pipeline with the machine that bounds it.
 
     Parameters
     ----------
     pipeline : Pipeline
     machine : Machine
     others : tuple of Machine
-        To assign stages to, beside that one.
+        Further machines to which stages can be assigned.
     cores : float or None
     load_per_s : float or None
-        CL of Eq. (10), flop/s.
+        CL of Eq. (10), flop/s; None: not given.
     link_bytes_per_s : float or None
-        Between machines.
+        Bandwidth between machines; None: not given.
     product : Product or None
-        Whose published loads the stages have.
+        Product with the published loads of the stages; None: none.
     is_of_a_second : bool
-        Whether the stages are those of one second: published loads.
+        Whether the stages describe the work of one second, as published loads do.
     weight : float or None
-        Of an observation; None: it stands alone.
+        Weight in an observation; None: the pipeline is not part of one.
     cautions : tuple of Caution
     """
 
@@ -74,7 +74,7 @@ class Case:
     cautions: tuple[Caution, ...] = ()
 
     def assess(self) -> Assessment:
-        """Return all its figures."""
+        """Return all figures of the pipeline."""
         assessment = assess(
             self.pipeline, self.machine, cores=self.cores, load_per_s=self.load_per_s
         )
@@ -99,7 +99,7 @@ class Cases:
     legroom: tuple[float, ...] = LEGROOM
 
     def observation(self, assessments: tuple[Assessment, ...]) -> Observation | None:
-        """Return the pipelines with their weights; None: there is but one."""
+        """Return the pipelines with their weights; None: there is only one."""
         if not self.is_observation:
             return None
         shares = zip(assessments, self.cases, strict=True)
@@ -125,7 +125,7 @@ def example_pipeline(name: str = "imaging") -> str:
     Raises
     ------
     RidgepointError
-        If there is none of this name.
+        If there is no example of this name.
     """
     if name not in examples():
         raise RidgepointError(
@@ -145,14 +145,14 @@ def read_pipeline(
     ----------
     path : str or Path
     archive : Archive or None
-        Where measurements are taken from; None: the usual one.
+        Source of measurements; None: the usual one.
     machine : Machine or None
-        In place of the one that the file names.
+        Machine to use in place of the one that the file names.
 
     Raises
     ------
     InvalidDocument
-        If the file is not as it should be; the message has file, line and key.
+        If the file is invalid; the message has file, line and key.
     RidgepointError
         If a machine or the archive cannot be read.
     """
@@ -162,15 +162,15 @@ def read_pipeline(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """What files that name each other are read with.
+    """State for reading files that name each other.
 
     Parameters
     ----------
     archive : Archive
     machine : Machine or None
-        In place of those that files name.
+        Machine to use in place of those that files name.
     within : tuple of Path
-        Files that led here.
+        Files that led to this one.
     """
 
     archive: Archive
@@ -209,7 +209,7 @@ def _read(path: Path, reader: _Reader) -> Cases:
 
 
 def _weighted(table: Table, head: Table, name: str, reader: _Reader) -> Case:
-    """Return a pipeline of an observation: from a file of its own, or as it stands there."""
+    """Return a pipeline of an observation: from a file of its own, or from this one."""
     if "file" not in table:
         own = table.over(head, SHARED)
         keys = own.take(MemberKeys)
@@ -222,7 +222,7 @@ def _weighted(table: Table, head: Table, name: str, reader: _Reader) -> Case:
     try:
         cases = _read(target, reader)
     except InvalidDocument as error:
-        if isinstance(error.__cause__, OSError):  # the file itself, not what stands in it
+        if isinstance(error.__cause__, OSError):  # about the file itself, not its content
             raise table.wrong("file", f"{member.file!r}: {error.reason}", error.remedy) from error
         raise
     if cases.is_observation:
@@ -233,7 +233,7 @@ def _weighted(table: Table, head: Table, name: str, reader: _Reader) -> Case:
 
 
 def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
-    """Return a pipeline, with what the head of the file says of all."""
+    """Return a pipeline, including the settings at the head of the file."""
     around = Around(
         precision=keys.precision,
         cycles=None if keys.major_cycles is None else major_cycles(keys.major_cycles),
@@ -271,7 +271,7 @@ def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
 
 
 def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tuple[Caution, ...]:
-    """Return the doubt that stages were timed on another machine than the one that bounds them."""
+    """Return a caution if stages were timed on another machine than the one that bounds them."""
     strange = [
         entry.stage.name
         for entry in read
@@ -291,7 +291,7 @@ def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tup
 
 
 def _numbers(keys: PipelineKeys, read: list[Read], reader: _Reader) -> tuple[Caution, ...]:
-    """Return the doubt that records are named by numbers, which other archives give to others."""
+    """Return a caution if records are named by numbers, which mean others in other archives."""
     named = [keys.machine if reader.machine is None else None, *keys.machines]
     machines = [f"machine {name}" for name in named if str(name).isdecimal()]
     records = [*machines, *(stage.stage.origin for stage in read if stage.is_by_number)]
@@ -332,7 +332,7 @@ def _pipeline(table: Table, keys: PipelineKeys, name: str, read: list[Read]) -> 
 
 
 def _load(keys: PipelineKeys, around: Around, *, is_of_a_second: bool) -> float | None:
-    """Return the load: as given, or the whole of the product whose loads the stages have."""
+    """Return the load: as given, or that of the product if all its stages are there."""
     if keys.load is None and is_of_a_second and around.product is not None:
         return around.product.total_flop_per_s
     return plain(keys.load)

@@ -1,4 +1,4 @@
-"""What a pipeline's file may hold: its keys, and what each of them may be."""
+"""The keys of a pipeline's file, with their permitted values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Fraction(float):
 
 
 class Precision(Word):
-    """What the work is: a resource that computes."""
+    """The kind of work: a compute resource."""
 
     __slots__ = ()
     known = tuple(name for name, resource in RESOURCES.items() if resource.path == "compute")
@@ -75,7 +75,7 @@ class Spread(Estimate):
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """Return the estimate that stands in a file.
+        """Return the estimate that a file states.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class Figures(Struct, forbid_unknown_fields=True):
 
 
 class _Shared(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What stands at the head of a file, for one pipeline or for all of an observation."""
+    """Settings at the head of a file, for one pipeline or for all of an observation."""
 
     name: _Name | None = None
     machine: int | _Name | Figures | None = None
@@ -150,7 +150,7 @@ class PipelineKeys(_Shared, kw_only=True):
 
 
 class MemberKeys(PipelineKeys, kw_only=True):
-    """A pipeline of an observation, as it stands there."""
+    """A pipeline of an observation, within the observation's file."""
 
     weight: _Share
 
@@ -171,13 +171,13 @@ class ObservationKeys(_Shared, kw_only=True):
 
 
 class Like(Struct):
-    """The stage that a stage is like, whatever else it says."""
+    """The name of the stage that a stage resembles, whatever other keys there are."""
 
     like: _Name | None = None
 
 
 class StageKeys(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A stage, but for the sizes of its formula."""
+    """A stage, without the sizes of its formula."""
 
     work: Work | None = None
     bytes: Bytes | None = None
@@ -197,18 +197,18 @@ class StageKeys(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def sizes_of(formula: object) -> Mapping[str, inspect.Parameter]:
-    """Return the sizes that a formula takes, by name; of what is no formula none."""
+    """Return the sizes that a formula takes, by name; none if it is not a formula."""
     known = isinstance(formula, str) and formula in FORMULAS
     return inspect.signature(FORMULAS[str(formula)]).parameters if known else {}
 
 
 def stage_keys(table: Table) -> StageKeys:
-    """Return a stage, which has the sizes of its formula besides.
+    """Return a stage, with the sizes of its formula.
 
     Raises
     ------
     InvalidDocument
-        If something else stands there.
+        If it has any other key.
     """
     sizes = [
         (name, (_Name if parameter.annotation == "str" else _Number) | None, None)

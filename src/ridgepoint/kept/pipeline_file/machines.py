@@ -1,4 +1,4 @@
-"""Machines that a pipeline's file names: of the library, of a file, of the archive, by figures."""
+"""Machines named in a pipeline's file: published, from a file, from the archive, by figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def machine_of(table: Table, keys: PipelineKeys, read: Sequence[Read], archive: 
     Raises
     ------
     InvalidDocument
-        If there is none, with file, line and key.
+        If no machine is known; the message has file, line and key.
     """
     if isinstance(keys.machine, Figures):
         return _ideal(keys.machine, keys.precision)
@@ -45,7 +45,7 @@ def machines_beside(
 ) -> tuple[Machine, ...]:
     """Return the other machines to which stages may be assigned."""
     named = [_named(table, "machines", name, archive) for name in keys.machines]
-    # The first may be another than the file's, and one of these.
+    # The first machine may differ from the file's, and be one of these.
     others = [machine for machine in named if machine.name != first.name]
     if len({machine.name for machine in others}) < len(others):
         raise table.wrong("machines", "two machines have one name", "name each once")
@@ -64,7 +64,7 @@ def _named(table: Table, key: str, name: int | str, archive: Archive) -> Machine
 
 
 def _ideal(figures: Figures, precision: str) -> Machine:
-    """Return a machine that has but the figures that are given."""
+    """Return a machine with only the given figures."""
     made = ideal_machine(
         core_rate=float(figures.compute),
         cores=1,

@@ -27,16 +27,16 @@ _SOURCES = ("work", "formula", "sdp", "measurement")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What stages share.
+    """Settings that stages share.
 
     Parameters
     ----------
     precision : str
-        Of figures and formulas: ``fp32``, ..., or ``bop``.
+        Kind of work in figures and formulas: ``fp32``, ..., or ``bop``.
     cycles : MajorCycles or None
-        How often parts run; None: no number of major cycles is given.
+        How often parts run; None: no number of major cycles was given.
     product : Product or None
-        Whose published loads stages may take; None: none is named.
+        Product whose published loads stages may use; None: none was named.
     archive : Archive
     """
 
@@ -48,17 +48,17 @@ class Around:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """A stage that was read.
+    """A stage with its origin.
 
     Parameters
     ----------
     stage : Stage
     is_of_a_second : bool
-        Whether its work is a published load: what has to be done in a second.
+        Whether its work is a published load: the work to be done in each second.
     machine_id : int or None
-        In the archive: the machine that its measurement was bounded by.
+        Id in the archive of the machine that bounded its measurement; None: none did.
     is_by_number : bool
-        Whether its measurement is named by its number in the archive.
+        Whether its measurement was named by its number in the archive.
     cautions : tuple of Caution
     """
 
@@ -75,7 +75,7 @@ def stages_of(table: Table, around: Around) -> list[Read]:
     Raises
     ------
     InvalidDocument
-        If one is not as it should be; the message has file, line and key.
+        If a stage is invalid; the message has file, line and key.
     ArchiveRefused
         If the archive cannot be read.
     """
@@ -86,7 +86,7 @@ def stages_of(table: Table, around: Around) -> list[Read]:
 
 
 def _alike(name: str, named: Mapping[str, Table]) -> Table:
-    """Return a stage's table, with what it has from the stages that it is like."""
+    """Return a stage's table, completed from the stages that it resembles."""
     whole, seen = named[name], [name]
     table = whole
     while (other := table.take(Like).like) is not None:
@@ -102,7 +102,7 @@ def _alike(name: str, named: Mapping[str, Table]) -> Table:
 
 
 def _replaced(table: Table, other: Table) -> set[str]:
-    """Return the keys of another stage in whose place a stage has something of its own."""
+    """Return the keys of another stage that a stage replaces with its own."""
     replaced = {"like"}
     # A source of its own takes the place of the other's; so does a time or an efficiency.
     sources = [key for key in _SOURCES if key in table]
@@ -152,7 +152,7 @@ def _made(
     origin: str,
     measurement: Measurement | None = None,
 ) -> Stage:
-    """Return a stage of a demand, with its time and repeats."""
+    """Return a stage with this demand, its time and its repeats."""
     _require_impure(table, keys, demand)
     if keys.time is not None and keys.efficiency is not None:
         raise table.wrong("efficiency", "it has a time, too", "give one of the two")
@@ -172,7 +172,7 @@ def _made(
 
 
 def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
-    """Refuse a pure copy and a pure loop, unless they are said to be that."""
+    """Refuse a stage without work or without bytes, unless it is declared as such."""
     work, moved = (
         sum(float(v) for n, v in demand.amounts.items() if RESOURCES[n].path == path)
         for path in ("compute", "dram")
@@ -192,7 +192,7 @@ def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
 
 
 def _plain(table: Table, keys: StageKeys, precision: str) -> Demand:
-    """Return the demand of plain figures."""
+    """Return the demand given by plain figures."""
     assert keys.work is not None  # it is what says what the stage does
     if (keys.bytes is None) == (keys.intensity is None):
         raise table.wrong(
@@ -219,7 +219,7 @@ def _intensity(table: Table, keys: StageKeys) -> float:
 
 
 def _computed(table: Table, keys: StageKeys) -> Work:
-    """Return what its formula makes of the sizes of a stage."""
+    """Return the work that a stage's formula gives for its sizes."""
     formula = str(keys.formula)
     sizes = {}
     for name, parameter in sizes_of(formula).items():
@@ -252,7 +252,7 @@ def _by_formula(table: Table, keys: StageKeys, precision: str) -> Demand:
 
 
 def _published(table: Table, keys: StageKeys, around: Around, precision: str) -> Demand:
-    """Return the demand of a published load: of one second."""
+    """Return the demand of a published load for one second."""
     if around.product is None:
         raise table.wrong("sdp", "no product is named", 'name one, such as sdp = "low-dprepa"')
     work = around.product.stage_flop_per_s[str(keys.sdp)]
@@ -319,7 +319,7 @@ def _measured(name: str, table: Table, keys: StageKeys, around: Around) -> Read:
 
 
 def _part(table: Table, keys: StageKeys, whole: Measurement) -> Measurement:
-    """Return the region or function that a stage is, or the whole."""
+    """Return the region or function that is the stage, or the whole program."""
     if keys.region is not None and keys.function is not None:
         raise table.wrong("function", "it has a region, too", "give one of the two")
     if keys.region is not None:

@@ -1,1 +1,1 @@
-"""Measure what a program, a call or a region of one takes and does."""
+"""Measure the time, work and traffic of a program, a call or a region."""

@@ -1,4 +1,4 @@
-"""Where and how a measurement is made: this host and this process, now."""
+"""The circumstances of a measurement: this host and this process, now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TELLING_VARIABLES = (
 
 
 def context_here() -> Context:
-    """Return the circumstances of what is measured now."""
+    """Return the circumstances of a measurement made now."""
     system = System()
     return Context(
         started=datetime.now(UTC).isoformat(timespec="seconds"),

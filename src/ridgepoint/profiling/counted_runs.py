@@ -1,4 +1,4 @@
-"""Run what a meter wrapped: once as its user would, for as long as it may, and never longer."""
+"""Run commands wrapped by a meter: the first as the user would, all within the time limits."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _RANGE = re.compile(r"(\d+) to (\d+)")
 
 @dataclass(slots=True, kw_only=True)
 class CountedRuns:
-    """The runs of one program under a meter: what `ridgepoint.meters.Launch` asks for.
+    """The runs of one program under a meter, as `ridgepoint.meters.Launch` requires.
 
     Parameters
     ----------
     command : sequence of str
-        The program, as the user named it: a meter runs other commands around it.
+        The program as the user named it: a meter wraps it in other commands.
     stdin : StandardInput
     output : {"own", "stderr", "discard"}
-        Where the output of the first run goes; that of others goes nowhere.
+        Where the output of the first run goes; that of later runs is discarded.
     timeout_s : float or None
-        Limit of each single run.
+        Time limit of each single run.
     limit_s : float or None
-        Limit of all together, from the first one's start.
+        Time limit of all runs together, from the start of the first.
     native_s : float or None
-        What it takes natively; None: unknown.
+        Native runtime; None: unknown.
     runs : list of Run
-        Those that have ended.
+        Runs that have ended.
     """
 
     command: Sequence[str]
@@ -51,13 +51,13 @@ class CountedRuns:
         Raises
         ------
         TimedOut
-            If it takes longer than it may.
+            If it exceeds a time limit.
         """
         if self._began_s is None:
             self._began_s = time.monotonic()
         allowed_s, which = self.timeout_s, ("--timeout", self.timeout_s)
         if self.limit_s is not None:
-            # A limit that is used up already ends the run at once.
+            # If no time is left, the run is ended at once.
             left_s = max(self.limit_s - (time.monotonic() - self._began_s), 1e-3)
             if allowed_s is None or left_s < allowed_s:
                 allowed_s, which = left_s, ("--limit", self.limit_s)
@@ -74,7 +74,7 @@ class CountedRuns:
         return done
 
     def _took_too_long(self, option: str, limit_s: float | None) -> TimedOut:
-        """Return the error of a run that the limit of an option ended."""
+        """Return the error for a run that was ended by the limit of an option."""
         natively = "" if self.native_s is None else f" ({format_duration(self.native_s)} natively)"
         return TimedOut(
             f"cannot count {self.command[0]!r}",
@@ -87,14 +87,14 @@ class CountedRuns:
 
 
 def expected_time(native_s: float, slowdown: str) -> str:
-    """Return how long counting will take, in words.
+    """Return the expected duration of counting, in words.
 
     Parameters
     ----------
     native_s : float
-        Median of the native runs.
+        Median of the native runs, in seconds.
     slowdown : str
-        As `ridgepoint.meters.Meter.slowdown`: "2 to 200".
+        As in `ridgepoint.meters.Meter.slowdown`: "2 to 200".
 
     Examples
     --------

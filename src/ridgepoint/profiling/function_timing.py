@@ -1,4 +1,4 @@
-"""Time the part of a program that a function is, by native runs."""
+"""Time the part of a program that one function takes, by native runs."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _MOST_ADDED, _NOTICED = 0.10, 0.01
 
 
 def time_function(native: Native, selection: Selection) -> tuple[Timed, Timed]:
-    """Return how long native runs are in a function and in what it calls, and in all.
+    """Return the native time in a function and its callees, and in the whole program.
 
     Parameters
     ----------
     native : Native
-        Its output was shown before.
+        Native runs of the program, whose output was shown before.
     selection : Selection
-        Of a function.
+        Selection of a function.
 
     Raises
     ------
     MeterUnavailable
-        If breakpoints cannot tell.
+        If breakpoints cannot be used.
     """
     clock = FunctionClock(pattern=selection.name, all_threads=selection.all_threads)
 
@@ -85,11 +85,11 @@ def whole_of(runs: Sequence[Run]) -> Timed:
 
 
 def _cpu_of(sampled: Stay, stays: Sequence[Stay]) -> tuple[float, float]:
-    """Return CPU time and the kernel's part of it inside, of one run on average.
+    """Return the CPU time inside, and the kernel's part of it, of one run on average.
 
-    The sampled run tells which part of the CPU time is inside: neighbours change the wall-clock
-    time, not that. Of the kernel's time it is not known when it was: as much of it is taken to be
-    inside as of the rest.
+    The sampled run shows which part of the CPU time is inside: neighbours change the wall-clock
+    time, but not that part. When the kernel's time occurred is not known: its share inside is taken
+    to be that of the rest.
     """
     inside_s, run = sampled.user_s or 0.0, sampled.run
     user_s = max(run.cpu_s - run.system_s, inside_s)

@@ -1,4 +1,4 @@
-"""What native runs of a program tell before it is counted: its time, and that of its parts."""
+"""Results of a program's native runs before it is counted: its time, and that of its parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAMPLED = "function-sampled"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NativeTimes:
-    """The times of a program; None of them is known where there was no native run.
+    """The times of a program; all are unknown where there was no native run.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class NativeTimes:
         The whole program.
     regions : tuple of TimedRegion
     sampler : Sampler or None
-        Samples that say how long the program is in each function; None: none were taken.
+        Samples of the time in each function; None: none were taken.
     part : Timed or None
         The function that is counted alone; None: there is none, or its time is not known.
     cautions : tuple of Caution
@@ -42,16 +42,16 @@ class NativeTimes:
 
     @property
     def runtime_s(self) -> float | None:
-        """The median of the whole program; None: not timed."""
+        """Median runtime of the whole program; None: not timed."""
         return None if self.timed is None else self.timed.runtime_s.median
 
     @property
     def exit_status(self) -> int | None:
-        """That of the native runs; None: there was none."""
+        """Exit status of the native runs; None: there was none."""
         return None if self.timed is None else self.timed.exit_status
 
     def timing(self, command: Sequence[str], context: Context) -> Timing:
-        """Return all that is known if the program is never counted; it was timed."""
+        """Return the result for a program that was timed but is never counted."""
         assert self.timed is not None
         return Timing(
             command=tuple(command),
@@ -70,16 +70,16 @@ def native_times(native: Native, selection: Selection | None, *, functions: bool
     ----------
     native : Native
     selection : Selection or None
-        What is counted alone; None: all of the program is counted.
+        The part that is counted alone; None: the whole program is counted.
     functions : bool
-        Sample how long it is in each function.
+        Whether to sample the time in each function.
 
     Raises
     ------
     ProgramFailed
         If the program exits with a status other than 0, or a signal ends it.
     CannotMeasure
-        If a run takes too long.
+        If a run exceeds its time limit.
     """
     # The runs in which a function is timed are runs of the program too.
     once = replace(native, repeat=1) if is_function(selection) else native
@@ -101,7 +101,7 @@ def is_function(selection: Selection | None) -> bool:
 
 
 def with_time_in(selection: Selection, whole: Measurement, part: Timed | None) -> Measurement:
-    """Return a measurement whose runtime is that of the function that was counted alone."""
+    """Return a measurement with the runtime of the function that was counted alone."""
     doubts = whole.cautions
     if part is None and any(caution.code == _SAMPLED for caution in doubts):
         unknown = _time_unknown(
@@ -112,7 +112,7 @@ def with_time_in(selection: Selection, whole: Measurement, part: Timed | None) -
 
 
 def with_time_of(selection: Selection, whole: Measurement) -> Measurement:
-    """Return a measurement whose runtime is that of the part that was counted alone."""
+    """Return a measurement with the runtime of the part that was counted alone."""
     region = next(
         (
             timed_region
@@ -155,14 +155,14 @@ def _sampler(native: Native, timed: Timed) -> tuple[Sampler | None, tuple[Cautio
 def _time_in(
     selection: Selection, native: Native, timed: Timed
 ) -> tuple[Timed | None, Timed, Sampler | None, tuple[Caution, ...]]:
-    """Return the time in a function, and of the whole program where it was timed better.
+    """Return the time in a function, and that of the whole program where it was timed better.
 
-    Where it cannot be taken, samples that tell it less exactly, and why; or why not.
+    If it cannot be timed: less exact samples and the reason, or only the reason.
     """
     try:
         return *time_function(native, selection), None, ()
     except FunctionNotEntered as error:
-        # Samples would find nothing in it either.
+        # Samples would not find it either.
         return None, timed, None, (_time_unknown(selection, error.reason, error.remedy),)
     except MeterUnavailable as error:
         doubt = Caution(
@@ -176,7 +176,7 @@ def _time_in(
     except MeterUnavailable as error:
         remedy = f"{error.remedy}; or mark the same code as a region: --region"
         return None, timed, None, (_time_unknown(selection, error.reason, remedy),)
-    # Of the whole there was one run so far, which found cold files.
+    # The whole program was run only once so far, with cold files.
     return None, whole_of(sampler.runs), sampler, (doubt,)
 
 

@@ -60,37 +60,37 @@ def measure_program(
         Program and arguments. It is run several times, with the same input, in this directory and
         environment; its output is shown once.
     meter : Meter or None
-        None: the copying engine where it can, else Valgrind's. Where a meter does not work, what
-        may stand in for it counts (callgrind for Valgrind's engine), and a caution says so.
+        None: the copying engine where it works, else Valgrind's. If a meter does not work, a
+        substitute counts (callgrind for Valgrind's engine), and a caution says so.
     machine : Machine or None
-        That is to bound it: its caches are simulated, if they are known and `caches` is None,
-        and, by the engine, both ends of what a program gets of them where that varies.
+        Machine that bounds the program: its caches are simulated, if they are known and `caches` is
+        None, and, by the engine, both ends of a program's share of them where that varies.
     caches : sequence of Cache or None
-        Geometry for the meter to simulate; None: the machine's, or else this host's.
+        Caches for the meter to simulate; None: the machine's, or else this host's.
     repeat : int or None
-        Native runs that count; None: until the 95 % interval is within 2 % of the median (ten
-        runs at least), 30 runs or 30 s.
+        Number of native runs that count; None: until the 95 % interval is within 2 % of the median
+        (ten runs at least), 30 runs or 30 s.
     timeout_s : float or None
-        Limit of each single run.
+        Time limit of each single run.
     limit_s : float or None
-        Limit of counting altogether: a run that is not counted by then is ended, and what it
-        counted so far is thrown away.
+        Time limit of counting altogether: a run that has not ended by then is ended, and its counts
+        are discarded.
     counts_only : bool
-        Leave the native runs out; the runtime is unknown then.
+        Whether to omit the native runs; the runtime is unknown then.
     functions : bool
-        Find out how long it is in each function: by samples of a few more native runs. Under the
-        engine it is counted once more, without caches, to see whether its runs are alike.
+        Whether to measure the time in each function, by samples of a few more native runs. The
+        engine then counts a second time, without caches, to see whether runs are alike.
     ignore_status : bool
-        Measure a program that exits with a status other than 0 too.
+        Whether to also measure a program that exits with a status other than 0.
     output : {"own", "stderr", "discard"}
         Where the program's output goes in the one run that shows it.
     progress : callable or None
     when_timed : callable or None
-        Called with the times when the native runs are done: counting may take long after that,
-        and fail.
+        Called with the times when the native runs are done: counting may take much longer, and
+        fail.
     when_counting : callable or None
         Called with the meter before it counts; returns the meter, and the caches to simulate in
-        place of `caches`: where they depend on a machine, nobody measures it for a program that
+        place of `caches`. If these depend on a machine, it need not be measured for a program that
         fails.
 
     Returns
@@ -102,14 +102,14 @@ def measure_program(
     CannotStart
         If there is no such program.
     ValueError
-        If functions are to be timed where a part is counted alone, or nothing is timed.
+        If functions are to be timed where a part is counted alone, or there are no native runs.
     MeterUnavailable
         If the meter does not work here.
     ProgramFailed
         If the program exits with a status other than 0, or a signal ends it.
     CannotMeasure
-        If a run takes longer than `timeout_s`, counting takes longer than `limit_s`, or the meter
-        cannot count it.
+        If a run exceeds `timeout_s`, counting exceeds `limit_s`, or the meter cannot count the
+        program.
     """
     if functions and (counts_only or (meter is not None and meter.selection is not None)):
         raise ValueError("functions can be timed only in a whole program that is timed")
@@ -194,7 +194,7 @@ def measure_program(
 def _divided(
     times: NativeTimes, counted: Counted, meter: EngineMeter, recount: Callable[[Meter], Counted]
 ) -> NativeTimes:
-    """Return times with that of a function, from samples, by what was executed within it."""
+    """Return times with that of a function, derived from samples and the counts within it."""
     if times.timed is None or times.sampler is None:
         return times
     everything = replace(meter.without_traffic, function=None, all_threads=False)
@@ -204,24 +204,24 @@ def _divided(
 
 
 def _exit_status(launch: CountedRuns, times: NativeTimes) -> int:
-    """Return the status of the counted runs: of several, one that differs from the native runs."""
+    """Return the exit status of the counted runs; if several, one unlike the native runs'."""
     statuses = [run.exit_status for run in launch.runs] or [0]
     return next((status for status in statuses if status != times.exit_status), statuses[-1])
 
 
 def _engine(machine: Machine | None) -> Meter:
-    """Return the engine; it simulates both ends of what a program gets of a machine's caches."""
+    """Return the engine, set to simulate both ends of a program's share of a machine's caches."""
     ends = () if machine is None else ends_of(machine)
     return first_choice(cpus=len(usable_cpus()), ends=ends)
 
 
 def _working(meter: Meter) -> tuple[Meter, tuple[Caution, ...]]:
-    """Return the meter, or what may stand in for it where it does not work.
+    """Return the meter, or its substitute if it does not work.
 
     Raises
     ------
     MeterUnavailable
-        If neither works here.
+        If neither works on this host.
     """
     lack = meter.why_unavailable()
     if lack is None:
@@ -253,7 +253,7 @@ def _too_fast(
 
 
 def _how_long(meter: Meter, times: NativeTimes) -> str:
-    """Return how long counting will take, in words."""
+    """Return the expected duration of counting, in words."""
     if times.runtime_s is None:
         return f"{meter.slowdown} times as long as a native run"
     return expected_time(times.runtime_s, meter.slowdown)
@@ -276,12 +276,12 @@ def _counted_again(
 
 
 def work_cautions(first: Counted, second: Counted) -> tuple[Caution, ...]:
-    """Return a caution if two counted runs of a program did not do the same.
+    """Return a caution if two counted runs of a program did different work.
 
     Parameters
     ----------
     first, second : Counted
-        Instructions and work may differ by a hundredth: that is less than any time is known to.
+        Instructions and work may differ by a hundredth: no time is known more precisely.
     """
     differing = [
         f"{amount:.4g} and {other:.4g} {unit}"

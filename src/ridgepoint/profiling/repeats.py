@@ -1,4 +1,4 @@
-"""How often a program is run natively: until its time is known well, or has taken long enough."""
+"""Number of native runs: until the time is known well, or the runs have taken long enough."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def wants_another(samples: Sequence[float], *, elapsed_s: float, repeat: int | N
     samples : sequence of float
         Runtimes so far, s.
     elapsed_s : float
-        Time spent on native runs so far, the first one's included.
+        Time spent on native runs so far, including the first one, s.
     repeat : int or None
-        Runs asked for; None: as many as the interval needs.
+        Number of runs asked for; None: as many as the interval needs.
     """
     if repeat is not None:
         return len(samples) < repeat
@@ -51,22 +51,22 @@ def repeated(
     repeat: int | None,
     report: Progress,
 ) -> tuple[Result, list[Result]]:
-    """Run a program natively as often as is worth its time.
+    """Run a program natively as often as is worth the time.
 
     Parameters
     ----------
     once, again : callable
-        Run it for the first time, and once more.
+        Run it for the first time, and again.
     time_s : callable
-        What a run took of the time that is measured.
+        Returns the time to be measured of a run, in seconds.
     repeat : int or None
-        As for `wants_another`.
+        As in `wants_another`.
     report : callable
 
     Returns
     -------
     tuple
-        The first run, and those that count: since it finds cold files, the first one counts only
+        The first run, and the runs that count: since the first one finds cold files, it only counts
         where there is no time for others.
     """
     report("running the program", True)

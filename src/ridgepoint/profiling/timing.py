@@ -23,16 +23,16 @@ from ridgepoint.meters.sampling import Sampler
 from ridgepoint.profiling.repeats import MAX_RUNS, Progress, repeated
 from ridgepoint.regions import TIMES_VARIABLE
 
-_ENOUGH_SAMPLES = 5000  # of a function with a fiftieth of the time there are a hundred then
+_ENOUGH_SAMPLES = 5000  # a function with a fiftieth of the time then has a hundred
 _SAMPLING_BUDGET_S = 10.0
 _NOISY = 0.10
 _SHORT_S = 0.01
 _IN_KERNEL = 0.2
-_SHORT_ENTRY_S = 300e-6  # of which marks of Python take less than 1 %
+_SHORT_ENTRY_S = 300e-6  # the marks in Python take less than 1 % of it
 OTHERS = 0.10
 """Of the CPU time of those inside: less of other threads' is not worth a caution."""
 
-_CPU_CLOCK_S = 10e-6  # per entry: what reading the clock of CPU time may itself add
+_CPU_CLOCK_S = 10e-6  # per entry: time that reading the CPU-time clock may add
 _REPEATS = (
     "let it do the same work every time: remove the files that it leaves behind, or let it "
     "overwrite them"
@@ -41,7 +41,7 @@ _REPEATS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Native:
-    """How a program is run natively.
+    """Settings for native runs of a program.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ class Native:
         As `ridgepoint.host.run.resolve` returns it.
     stdin : StandardInput
     repeat : int or None
-        Runs that count; None: as many as the interval needs.
+        Number of runs that count; None: as many as the interval needs.
     timeout_s : float or None
-        Limit of each single run.
+        Time limit of each single run.
     ignore_status : bool
-        Whether a status other than 0 is no failure.
+        Whether a status other than 0 is accepted.
     output : {"own", "stderr", "discard"}
         Where the program's output goes in the one run that shows it.
     report : callable
@@ -68,14 +68,14 @@ class Native:
     report: Progress
 
     def once(self, output: Output) -> tuple[Run, dict[str, RegionTime]]:
-        """Run the program once, and return how long it was in the regions that it marks.
+        """Run the program once, and return the time in the regions that it marks.
 
         Raises
         ------
         ProgramFailed
             If it exits with a status other than 0 (and that is not ignored), or a signal ends it.
         TimedOut
-            If it takes too long.
+            If it exceeds the time limit.
         """
         with scratch_folder() as name:
             try:
@@ -94,14 +94,14 @@ class Native:
             return done, read_region_times(Path(name))
 
     def again(self) -> tuple[Run, dict[str, RegionTime]]:
-        """Run the program once more, after it has done well, without showing its output.
+        """Run the program again after a successful run, without showing its output.
 
         Raises
         ------
         ProgramFailed
-            If it fails now; the message says what is not as it was.
+            If it fails this time; the message says what has changed.
         TimedOut
-            If it takes too long.
+            If it exceeds the time limit.
         """
         try:
             return self.once("discard")
@@ -127,8 +127,8 @@ def time_program(
     ----------
     native : Native
     all_threads : bool
-        Whether what any thread does while one is in a region counts there: else a caution says
-        where other threads worked meanwhile.
+        Whether work of any thread counts while one is in a region; otherwise a caution says where
+        other threads worked meanwhile.
     """
     before = [System().activity()]
 
@@ -165,13 +165,13 @@ def time_program(
 
 
 def sample_program(native: Native, timed: Timed) -> Sampler:
-    """Return samples of where a program is, from native runs beside those that were timed.
+    """Return samples of a program's position, from native runs besides the timed ones.
 
     Parameters
     ----------
     native : Native
     timed : Timed
-        The runs that were timed: a program that is short is run until there are samples enough.
+        The timed runs: a short program is run until there are enough samples.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def _estimate(times_s: Sequence[float | None]) -> Estimate | None:
 
 
 def _other_threads_caution(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
-    """Doubt a region while which other threads worked: it holds what its own threads do."""
+    """Doubt a region during which other threads worked: it holds only its own threads' work."""
     others_s = _estimate([None if t.cpu_s is None else t.cpu_s - t.busy_s for t in times])
     if others_s is None:
         return ()
@@ -292,13 +292,13 @@ def require_success(command: Sequence[str], status: int, *, ignore_status: bool)
 
 
 def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]:
-    """Return what to doubt in the runtime of a program.
+    """Return cautions about the runtime of a program.
 
     Parameters
     ----------
     runtime : Estimate
     runs : sequence of Run
-        Those that it is of, and others whose status matters.
+        Runs behind the runtime, and others whose status matters.
     """
     cautions = []
     statuses = {run.exit_status for run in runs}
@@ -352,7 +352,7 @@ def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]
 
 
 def _kernel_caution(runs: Sequence[Run]) -> tuple[Caution, ...]:
-    """Doubt the counts of a program that lets the kernel work: no meter sees that from outside."""
+    """Doubt the counts of a program that makes the kernel work: no meter sees that from outside."""
     cpu_s, system_s = sum(r.cpu_s for r in runs), sum(r.system_s for r in runs)
     if cpu_s < _SHORT_S * len(runs) or system_s < _IN_KERNEL * cpu_s:
         return ()

@@ -1,8 +1,8 @@
 """Measure calls of a function: their time here, their work and traffic in a process of their own.
 
 The protocol is that of Ofenbeck et al., "Applying the Roofline Model", ISPASS 2014: a loop so long
-that the clock and the loop vanish in it, repeated for a median and quartiles; for cold caches the
-calls use replicas of the data in turn, more than the last-level cache holds.
+that the clock and the loop's overhead are negligible, repeated for a median and quartiles; for cold
+caches the calls use replicas of the data in turn, larger together than the last-level cache.
 """
 
 from __future__ import annotations
@@ -56,42 +56,42 @@ def measure(
     Parameters
     ----------
     function : callable
-        Of NumPy, PyTorch, Numba, ctypes, or plain Python. It is called many times, so it must do
-        the same every time; what it returns is thrown away. It must be possible to hand it to
-        another process: defined in a module or script, or by itself.
+        Function of NumPy, PyTorch, Numba, ctypes, or plain Python. It is called many times, so it
+        must do the same every time; its result is discarded. It must be possible to pass it to
+        another process: defined in a module or script, or self-contained.
     *arguments : object
         Its data as arrays (of NumPy, of libraries that follow the array API standard, tensors of
-        PyTorch), and whatever else can be pickled. Parameters of a PyTorch module are data too, if
-        the module is an argument or is what is called.
+        PyTorch), and any other values that can be pickled. Parameters of a PyTorch module are data
+        too, if the module is an argument or is the function itself.
     state : {"warm", "cold"}
-        Of the caches: the same data again and again, or a replica of them for each call, so many
-        that none is in a cache any more when its turn comes.
+        State of the caches: the same data every time, or a replica of them for each call, so many
+        that none is still in a cache when it is used again.
     name : str or None
-        As it is to be called in tables and figures; None: the function's own.
+        Name in tables and figures; None: the function's own.
     repetitions : int
-        Samples of the runtime.
+        Number of samples of the runtime.
     threads : int or None
-        That BLAS and OpenMP may use; None: as they choose.
+        Thread limit for BLAS and OpenMP; None: they choose.
     meter : {"native", "engine", "perf", "auto"} or PerfMeter or None
-        What counts: the copying engine, which runs AVX-512 and AMX too; Valgrind's; the CPU's own
-        counters, in this process, after kernels of known work have verified them; or these if
-        they tell all that a roofline needs. None: the copying engine, and Valgrind's what that
-        one refuses or does not cover.
+        The copying engine, which runs AVX-512 and AMX too; Valgrind's; the CPU's own counters, in
+        this process, after kernels of known work have verified them; or the counters if they give
+        all that a roofline needs. None: the copying engine, and Valgrind's for whatever the first
+        refuses or does not cover.
     machine : Machine or None
-        That is to bound it: its caches are simulated, if they are known and `caches` is None.
+        Machine that bounds the call: its caches are simulated if known and `caches` is None.
     caches : sequence of Cache or None
-        To be simulated; None: the machine's, or else this host's.
+        Caches to simulate; None: the machine's, or else this host's.
     memory_bytes : int or None
-        What replicas may take together; None: a quarter of what is available.
+        Memory limit of all replicas together; None: a quarter of the available memory.
     limit_s : float
-        What all samples together may take: fewer are taken if need be.
+        Time limit of all samples together: fewer are taken if necessary.
     timeout_s : float or None
-        Limit of the process that counts.
+        Time limit of the counting process.
 
     Returns
     -------
     Measurement
-        Of one call, on average. Its `protocol` tells how it was made.
+        Averages of one call; `protocol` tells how they were measured.
 
     Raises
     ------
@@ -106,14 +106,15 @@ def measure(
 
     Notes
     -----
-    One sample is the mean of so many calls that it takes 1e8 cycles at least. What the loop itself
-    takes is measured with an empty function, and stated, not subtracted. For cold caches
+    One sample is the mean of enough calls to take at least 1e8 cycles. The overhead of the loop
+    is measured with an empty function, and reported, not subtracted. For cold caches
     ``bytes of data * replicas >= size * associativity`` of the last-level cache, as far as the
     memory allows.
 
     Work and traffic are those of calls on copies of the same data in another process, warm, or in
-    caches that were emptied before and after: what several calls do more than one does, divided by
-    how many more they are. So what surrounds the calls, and what they do once only, drops out.
+    caches that were emptied before and after: the difference between several calls and one call,
+    divided by the difference in the number of calls. Work around the calls, and work that they do
+    only once, cancels.
 
     References
     ----------
@@ -152,18 +153,18 @@ def measure_all(
     Parameters
     ----------
     subjects : sequence of Subject
-        Those with the same threads are counted in one process, which saves its start; their
+        Calls with the same threads are counted in one process, which saves its start; their
         functions are not told apart then.
     counted_s : float
-        What the calls of one subject that are counted may take, natively: counting takes up to
-        100 times as long.
+        Native time limit of the counted calls of one subject: counting takes up to 100 times as
+        long.
     report : callable
-        Called with what begins now.
+        Called with a description of each step as it begins.
 
     Returns
     -------
     list of Measurement or RidgepointError
-        One for each subject; the error of one does not stop the others.
+        One for each subject; an error in one does not stop the others.
 
     Raises
     ------
@@ -244,7 +245,7 @@ def _count_here(
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """Let one measurement be made at a time: others would be in its times.
+    """Allow one measurement at a time: others would affect its times.
 
     Raises
     ------

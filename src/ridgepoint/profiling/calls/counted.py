@@ -1,4 +1,4 @@
-"""Count what calls do, in a process of its own: the same code, data and size."""
+"""Count the work of calls in a separate process, with the same code, data and size."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ EngineName = Literal["engine", "native"]
 MOST_CALLS = 1000
 _WHAT = "cannot count the calls"
 _BY_SIGNAL = 128
-_USUAL_CALLS = 16  # enough for what is not the same around all calls to vanish
-_SHORT_S = 1e-3  # or so many that they take this long, where that needs no replicas
-_SHARE_OF_CACHE = 4  # or so many that their data fill this part of the last-level cache
+_USUAL_CALLS = 16  # enough for differences in the work around calls to vanish
+_SHORT_S = 1e-3  # or enough calls to take this long, where that needs no replicas
+_SHARE_OF_CACHE = 4  # or enough calls for their data to fill this part of the last-level cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """Under which calls are counted.
+    """Conditions under which calls are counted.
 
     Parameters
     ----------
     caches : tuple of Cache
-        To be simulated.
+        Caches to simulate.
     threads : int or None
-        That libraries of linear algebra may use; None: as they choose.
+        Thread limit for linear-algebra libraries; None: they choose.
     timeout_s : float or None
     engine : {"native", "engine"} or None
-        Which engine counts; None: the copying engine, or the other one where that cannot.
+        The engine that counts; None: the copying engine, or the other one where that cannot.
     """
 
     caches: tuple[Cache, ...]
@@ -71,19 +71,19 @@ def calls_to_count(
     counted_s: float,
     conditions: Conditions,
 ) -> int:
-    """Return how many calls are counted: many of short ones, so that what surrounds them vanishes.
+    """Return the number of calls to count, large for short ones so that overhead vanishes.
 
     Parameters
     ----------
     call_s : float
-        What one takes natively.
+        Native time of one call, in seconds.
     data_bytes : int
-        Of one call.
+        Size of the data of one call.
     replicas : int
-        Of the data, made natively: there is memory for as many, and maybe not for more.
+        Number of replicas made natively: memory suffices for these, and perhaps not for more.
     cold : bool
     counted_s : float
-        What the counted calls may take, natively.
+        Native time limit of the counted calls, in seconds.
     conditions : Conditions
     """
     call_s = max(call_s, 1e-9)
@@ -98,12 +98,12 @@ def calls_to_count(
 def run_to_count(
     command: Sequence[str], *, timeout_s: float | None, environment: Mapping[str, str]
 ) -> Run:
-    """Run what a meter wrapped, without input and output.
+    """Run a command wrapped by a meter, without input and output.
 
     Raises
     ------
     TimedOut
-        If it takes too long.
+        If it exceeds the time limit.
     """
     stdin = no_standard_input()
     try:
@@ -121,13 +121,13 @@ def run_to_count(
 def count_calls(
     tasks: Sequence[Task], conditions: Conditions
 ) -> dict[str, Counted | CannotMeasure]:
-    """Return what one call of each task did on average, or why it could not be counted.
+    """Return the average work of one call of each task, or why it could not be counted.
 
     Parameters
     ----------
     tasks : sequence of Task
-        Of different names. They are counted in one process, one after the other, since starting
-        one takes long; functions are told where there is one task only.
+        With different names. They are counted in one process, one after the other, since starting
+        one takes long; functions are distinguished only with a single task.
     conditions : Conditions
 
     Raises
@@ -135,7 +135,7 @@ def count_calls(
     MeterUnavailable
         If the counting engine does not work here.
     CannotMeasure
-        If the process ends early, or takes too long.
+        If the process ends early, or exceeds the time limit.
     """
     meter = _meter(conditions)
     with scratch_folder() as name:
@@ -188,7 +188,7 @@ def _meter(conditions: Conditions) -> Meter:
 
 
 def _begin_anew(tasks: Sequence[Task], folder: Path) -> None:
-    """Forget how calls ended in the run before; no other is of use if all of them failed.
+    """Remove records of how calls ended in an earlier run; refuse to go on if all of them failed.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _begin_anew(tasks: Sequence[Task], folder: Path) -> None:
 
 
 def _failures(tasks: Sequence[Task], folder: Path) -> dict[str, CannotMeasure]:
-    """Return why tasks failed where they were counted."""
+    """Return why tasks failed in the counting process."""
     endings = {task.name: Ending.read(folder, task) for task in tasks}
     return {
         name: CannotMeasure(_WHAT, reason=ending.reason, remedy=ending.remedy or "")
@@ -247,7 +247,7 @@ def _of_one_call(
 
 
 def _varying(first: float, later: float) -> tuple[Caution, ...]:
-    """Doubt work that is not the same in the first call and in later ones."""
+    """Doubt work that differs between the first call and later ones."""
     if first == later:
         return ()
     return (

@@ -33,7 +33,7 @@ _ENGINES: dict[str | None, tuple[Callable[[], Meter], EngineName | None]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What counts calls.
+    """The meter that counts calls.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Choice:
     engine : {"native", "engine"} or None
         Which engine; None: the copying engine, or the other one where that cannot.
     cautions : tuple of Caution
-        What is to be said of the choice.
+        Cautions about the choice.
     """
 
     perf: PerfMeter | None = None
@@ -51,16 +51,16 @@ class Choice:
 
 
 def choose(meter: MeterName | PerfMeter | None) -> Choice:
-    """Return what counts, tried out; None: the copying engine, or Valgrind's where that cannot.
+    """Return the chosen meter, after a test; None: the copying engine, or else Valgrind's.
 
     Raises
     ------
     MeterUnavailable
-        If it does not work here.
+        If the meter does not work on this host.
     CannotMeasure
         If the counters cannot be verified.
     ValueError
-        If there is no such meter.
+        If there is no meter of this name.
     """
     if meter is None or (isinstance(meter, str) and meter in _ENGINES):
         make, engine = _ENGINES[meter]
@@ -102,12 +102,12 @@ def _require(meter: Meter) -> None:
 
 
 def count_here(call: Subject, native: Native, perf: PerfMeter) -> tuple[Counted, int]:
-    """Return what one call does on average, and of how many: made as those that were timed.
+    """Return the average work of one call, and the number of calls, made as the timed ones were.
 
     Raises
     ------
     MeterUnavailable
-        If the counters are gone, or taken.
+        If the counters are gone, or in use.
     CannotMeasure
         If work or instructions are not known; if the function raises.
     """

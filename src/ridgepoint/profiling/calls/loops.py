@@ -1,4 +1,4 @@
-"""The loops that make calls, how often they go round, and what they take."""
+"""The loops that make calls: their number of rounds, and their times."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _MARGIN = 1.1  # the next attempt shall be long enough
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """What calls took, one sample per repetition.
+    """Times of calls, one sample per repetition.
 
     Parameters
     ----------
     wall_s, cpu_s : tuple of float
-        Of one call: the mean of `calls`. CPU time is that of all threads of this process.
+        Times of one call: means over `calls`. CPU time is that of all threads of this process.
     calls : int
-        Of one sample; of some it may be one more.
+        Calls per sample; some samples may have one more.
     """
 
     wall_s: tuple[float, ...]
@@ -62,7 +62,7 @@ def loop_over(function: Function, replicas: Sequence[Arguments]) -> Loop:
 
 
 def empty_loop(function: Function, replicas: Sequence[Arguments]) -> Loop:
-    """Return what a loop costs itself: one of an empty function, or one that calls nothing."""
+    """Return the loop's own overhead: the time with an empty function, or without calls."""
     if callable(getattr(function, "loop", None)):
         loop = loop_over(function, replicas)
         return lambda rounds: loop(0)
@@ -82,19 +82,19 @@ def time_calls(
     threshold_s: float,
     limit_s: float,
 ) -> Times:
-    """Time calls on replicas in turn, again and again.
+    """Time calls on replicas in turn, repeatedly.
 
-    A sample is some rounds of them all; or, where calls take long, a part of them, the next one
-    each time: either way a replica comes up again after all the others only.
+    A sample is several rounds of all replicas or, where calls take long, a part of them, the next
+    part each time: either way a replica is used again only after all the others.
 
     Parameters
     ----------
     function : callable
     replicas : sequence of tuple
-        One, and its data are warm; or so many that the first one's are in no cache any more
-        after the last one's.
+        One replica: its data are warm; or so many that the first one's data are in no cache any
+        more after the last one's.
     call_s : float
-        What a call takes, as far as it is known.
+        Time of one call, as far as it is known, in seconds.
     repetitions, threshold_s, limit_s
         See `time_loop`.
     """
@@ -121,17 +121,17 @@ def time_calls(
 def time_loop(
     loop: Loop, *, replicas: int, repetitions: int, threshold_s: float, limit_s: float
 ) -> Times:
-    """Time a loop again and again.
+    """Time a loop repeatedly.
 
     Parameters
     ----------
     loop : callable
     replicas : int
-        That one round of it calls.
+        Number of replicas called in one round.
     repetitions : int
-        Samples; fewer, but three, if they would take longer than `limit_s`.
+        Number of samples; fewer, but at least three, if they would take longer than `limit_s`.
     threshold_s : float
-        What a sample takes at least.
+        Least duration of a sample, in seconds.
     limit_s : float
     """
     rounds, (wall_s, _) = 1, time_rounds(loop, 1)
@@ -157,7 +157,7 @@ def _times(samples: Sequence[tuple[float, float, int]]) -> Times:
 
 
 def time_rounds(loop: Loop, rounds: int) -> tuple[float, float]:
-    """Return wall-clock and CPU time of so many rounds, s."""
+    """Return wall-clock and CPU time of this many rounds, s."""
     with without_garbage_collection():
         cpu_ns, wall_ns = time.process_time_ns(), time.perf_counter_ns()
         loop(rounds)
@@ -168,7 +168,7 @@ def time_rounds(loop: Loop, rounds: int) -> tuple[float, float]:
 
 @contextlib.contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Let nothing collect garbage between calls."""
+    """Prevent garbage collection between calls."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

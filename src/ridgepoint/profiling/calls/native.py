@@ -25,7 +25,7 @@ from ridgepoint.profiling.calls.packing import Packed
 from ridgepoint.profiling.calls.replicas import plan
 from ridgepoint.profiling.calls.subject import Subject, limited_threads
 
-_MEMORY_SHARE = 4  # of what is available, what replicas may take
+_MEMORY_SHARE = 4  # one over the share of available memory that replicas may take
 _USUAL_HZ = 3e9  # where the clock is unknown: only the length of a sample depends on it
 _IDLE_SAMPLES = 3
 _WORDS = Words(
@@ -33,21 +33,21 @@ _WORDS = Words(
     around="calling it from Python takes",
     more="take at least 6 samples, and allow enough time for them: repetitions=, limit_s=",
 )
-_COPIES = 3  # of the data of warm calls: that to copy from, here and in the other process
+_COPIES = 3  # of the data of warm calls: the source of copies, here and in the other process
 _FAILURES = (Exception, SystemExit)  # all but the user's interrupt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Native:
-    """What was found natively.
+    """Results of native calls.
 
     Parameters
     ----------
     times : Times
     overhead_s : float
-        What calling an empty function takes in the same loop.
+        Time of one call of an empty function in the same loop.
     replicas : int
-        Of the data; 1 where the caches are warm.
+        Number of replicas of the data; 1 where the caches are warm.
     cautions : tuple of Caution
     """
 
@@ -76,16 +76,16 @@ def time_natively(
     ----------
     subject : Subject
     repetitions : int
-        Samples.
+        Number of samples.
     limit_s : float
-        What all of them together may take.
+        Time limit of all samples together, in seconds.
     memory_bytes : int or None
-        What replicas may take together; None: a quarter of what is available.
+        Memory limit of all replicas together; None: a quarter of the available memory.
 
     Raises
     ------
     CannotMeasure
-        If there are no replicas to be had, or the function raises, or takes too long.
+        If there is no memory for replicas, or the function raises, or exceeds the time limit.
     """
     system = System()
     replicas, cautions = 1, _data_cautions(subject.arguments)
@@ -164,7 +164,7 @@ def _require_memory(subject: Subject, available_bytes: int) -> None:
 
 
 def _try(subject: Subject, *, limit_s: float) -> float:
-    """Return what a second call takes, s: what only a first one does is not measured."""
+    """Return the time of a second call, s: work that only a first call does is not measured."""
     try:
         loop = loop_over(subject.function, [subject.arguments.unpack()])
         loop(1)

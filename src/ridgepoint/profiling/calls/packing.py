@@ -31,7 +31,7 @@ class Packed:
     Parameters
     ----------
     structure : bytes
-        All but the data of arrays.
+        Everything except the data of arrays.
     data : tuple of ndarray of uint8
         The data of each array.
     places : tuple of int
@@ -45,7 +45,7 @@ class Packed:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the data of arrays."""
+        """Size of the arrays' data, in bytes."""
         return sum(array.nbytes for array in self.data)
 
     @property
@@ -123,7 +123,7 @@ def pack_function(what: str, function: Function) -> bytes:
     Raises
     ------
     CannotMeasure
-        If there is no way.
+        If the function cannot be packed.
     """
     preparation = multiprocessing.spawn.get_preparation_data(_NAME)
     preparation.pop("authkey", None)  # secret, and of no use there

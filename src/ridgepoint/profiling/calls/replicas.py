@@ -1,4 +1,4 @@
-"""How many replicas of the data make every call find them in no cache."""
+"""The number of replicas of the data with which every call finds them in no cache."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MOST_REPLICAS = 1 << 17
 """Python objects for more take longer to make than the measurement."""
 
 _ASSUMED_WAYS = 16
-_LEAST_FILLS = 2  # of the last-level cache, where it drops what was used least recently
-_SURE_FILLS = 4  # where it drops anything, less than 2 % of the lines stay
+_LEAST_FILLS = 2  # fillings of the last-level cache that suffice if it is LRU
+_SURE_FILLS = 4  # fillings after which less than 2 % of the lines stay, if eviction is random
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Replicas to be made.
+    """A plan for replicas.
 
     Parameters
     ----------
@@ -40,21 +40,21 @@ def plan(
     memory_bytes: int,
     calls_affordable: float,
 ) -> Plan:
-    """Return how many replicas of the data are to be used in turn.
+    """Return the number of replicas to use in turn.
 
     Parameters
     ----------
     what : str
         "cannot measure ...", for messages.
     data_bytes : int
-        Of one replica.
+        Size of one replica.
     caches : sequence of Cache
-        Of this host.
+        Caches of this host.
     memory_bytes : int
-        What all replicas together may take.
+        Memory limit of all replicas together.
     calls_affordable : float
-        Calls for which there is time within one sample: no more replicas than that, but as many
-        as fill the last-level cache four times.
+        Number of calls that fit into the time of one sample: it limits the replicas, but not below
+        four fillings of the last-level cache.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Calls that are to be measured, as their user describes them."""
+"""Calls to measure, as their user describes them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ridgepoint.profiling.calls.packing import Function, Packed, pack, pack_func
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subject:
-    """A call to be measured.
+    """A call to measure.
 
     Parameters
     ----------
     name : str
-        As it is to be called in tables and figures.
+        Name in tables and figures.
     function : callable
     arguments : Packed
     handed_over : bytes
         The function, packed for the process that counts it.
     state : {"warm", "cold"}
-        Of the caches.
+        State of the caches.
     threads : int or None
-        That BLAS and OpenMP may use; None: as they choose.
+        Thread limit for BLAS and OpenMP; None: they choose.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Subject:
 
     @property
     def what(self) -> str:
-        """The beginning of messages."""
+        """The beginning of messages about this call."""
         return f"cannot measure {self.name!r}"
 
 
@@ -51,7 +51,7 @@ def subject(
     name: str | None = None,
     threads: int | None = None,
 ) -> Subject:
-    """Return the call ``function(*arguments)`` as something to be measured.
+    """Return the call ``function(*arguments)`` as a subject to measure.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def subject(
         If the function or an argument cannot be handed to the process that counts it; if a call
         of the function runs nothing, since it is a coroutine function or a generator function.
     TypeError
-        If the function is none.
+        If the function is not callable.
     ValueError
         If the state or the number of threads is impossible.
     """
@@ -84,7 +84,7 @@ def subject(
 
 
 def _require_whole(what: str, function: Function) -> None:
-    """Refuse a function of which a call runs nothing.
+    """Refuse a function whose call runs no code.
 
     Raises
     ------

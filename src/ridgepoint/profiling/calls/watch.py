@@ -35,19 +35,19 @@ MOST_SAMPLES = 1000
 """Of more entries the samples are means of several."""
 
 _IDLE_ENTRIES = 1000
-_WITH_CPU_TIME = 100  # so many first entries, and each so many-th
+_WITH_CPU_TIME = 100  # number of first entries with CPU time; later, one entry in this many
 _WORDS = Words(one="an entry", around="reading clocks takes", more="enter it at least 6 times")
 _now_ns = time.perf_counter_ns
 _RUN_ALONE = "run the script by itself"
 
 
 class Watch:
-    """A region that is measured: a context manager, entered as often as wanted.
+    """A measured region: a context manager that can be entered any number of times.
 
     Parameters
     ----------
     name : str
-        As of `ridgepoint.region`.
+        Name, as for `ridgepoint.region`.
     """
 
     def __init__(self, name: str) -> None:
@@ -90,14 +90,14 @@ class Watch:
     def result(
         self, *, caches: Sequence[Cache] | None = None, timeout_s: float | None = None
     ) -> Measurement:
-        """Return what one entry took and did, on average; the first time, count it.
+        """Return the average time and work of one entry; count them at the first call.
 
         Parameters
         ----------
         caches : sequence of Cache or None
-            To be simulated; None: this host's.
+            Caches to simulate; None: this host's.
         timeout_s : float or None
-            Limit of the run that counts.
+            Time limit of the counting run.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Watch:
 
 @dataclass(slots=True)
 class _Clock:
-    """Times in which at least one thread is inside, ns; CPU times of some of them."""
+    """Times with at least one thread inside, ns; CPU times for some of them."""
 
     inside: int = 0
     wall_ns: array[int] = field(default_factory=lambda: array("q"))
@@ -222,7 +222,7 @@ class _Clock:
                         self._until_cpu = _WITH_CPU_TIME - 1
 
     def timed(self) -> tuple[int, Timed, float]:
-        """Return the entries that a sample is the mean of, the samples, and an empty one's time."""
+        """Return the number of entries per sample, the samples, and the time of an empty entry."""
         group = -(-len(self.wall_ns) // MOST_SAMPLES)
         overhead_s = _empty_entry_s()
         runtime = _means(self.wall_ns, group)
@@ -235,9 +235,9 @@ class _Clock:
 
 
 def _means(times_ns: Sequence[int], group: int) -> Estimate:
-    """Return the estimate of the means of so many times in a row; of few left over there is none.
+    """Return the estimate from means of consecutive entries; a small rest is left out.
 
-    What a call takes may change slowly, so that neighbours belong together.
+    The time of entries may drift slowly, so neighbouring entries belong together.
     """
     whole = len(times_ns) // group * group
     return Estimate(sum(times_ns[i : i + group]) / group / 1e9 for i in range(0, whole, group))
@@ -257,7 +257,7 @@ def _command(what: str) -> tuple[str, ...]:
     Raises
     ------
     CannotMeasure
-        If there is none, or this process is counted itself.
+        If there is no such command, or this process is being counted itself.
     """
     if is_counted() or "vgpreload_core" in os.environ.get("LD_PRELOAD", ""):
         raise CannotMeasure(
@@ -309,29 +309,29 @@ _WATCHES: dict[str, Watch] = {}
 
 
 def measuring(name: str) -> Watch:
-    """Return what measures a region of this script: runtime, work and traffic of an entry.
+    """Return a watch that measures a region of this script: runtime, work and traffic of an entry.
 
     Parameters
     ----------
     name : str
-        As of `ridgepoint.region`: there is one region of a name, wherever it stands.
+        Name, as for `ridgepoint.region`: all regions with one name are the same region.
 
     Returns
     -------
     Watch
-        For ``with``, as often as wanted; then `Watch.result` returns the measurement.
+        To be used with ``with``, any number of times; then `Watch.result` returns the measurement.
 
     Raises
     ------
     ValueError, TypeError
-        If the name is none.
+        If the name is invalid.
 
     Notes
     -----
-    Every entry is timed in this process. To be counted, the script is run again from its
-    beginning by `Watch.result`, with the same arguments and without input, and ended there: it
-    should do the same again. Regions may be nested. What threads do while another one is inside
-    counts.
+    Every entry is timed in this process. For counting, `Watch.result` runs the script again from
+    its beginning, with the same arguments and without input, and ends it there: it should do
+    the same again. Regions may be nested. The work of threads that run while another one is
+    inside counts, too.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Measure a machine: run the kernels, keep every sample, say how sure each ceiling is."""
+"""Measure a machine: run the kernels, keep every sample, state the uncertainty of each ceiling."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def characterize(
     ----------
     progress : callable or None
     system : System or None
-        The host's description; None: this host's.
+        Description of the host; None: detect it.
     caches : sequence of Cache or None
-        To be taken for this host's, whatever is measured; None: as the host describes them, or,
-        where a program gets others, as measured.
+        Caches to assume for this host, whatever is measured; None: as the host describes them,
+        or as measured where a program gets others.
     quick : bool
-        Only the ceilings that bound most programs, in 5 s.
+        Whether to measure only the ceilings that bound most programs, in 5 s.
     only : collection of (str, str) or None
-        Resources and names of the ceilings that are wanted; None: all.
+        Resources and names of the ceilings to measure; None: all.
     survey : Survey or None
-        Of the caches, from before; None: they are measured.
+        Earlier survey of the caches; None: measure them.
 
     Returns
     -------
@@ -63,20 +63,20 @@ def characterize(
     CannotMeasure
         If no kernel can run at all.
     InvalidDocument
-        If the user's file of this microarchitecture's theory is not as it should be.
+        If the user's file of this microarchitecture's theory is invalid.
 
     Notes
     -----
     Each sample is one run of a kernel of about 1 ms on pinned threads that start together; the
-    rate is all threads' work over the time from the first start to the last end. The whole set is
-    gone through 25 times, one sample each, so that what drifts meanwhile shows in every interval.
-    Then the ceilings that are not settled (`samples.Judged.is_settled`) are measured again. All of
-    it ends when the budget does (`rounds.Effort`), whatever the machine: there are fewer samples
-    then, and ceilings that had none say so.
+    rate is all threads' work over the time from the first start to the last end. The whole set
+    is measured 25 times, one sample of each ceiling per round, so that any drift shows in every
+    interval. Then ceilings that are not settled (`samples.Judged.is_settled`) are measured again.
+    All of it ends with the budget (`rounds.Effort`) on any machine: ceilings then have fewer
+    samples, and those without any say so.
     """
     started = time.perf_counter()
     system = system or System()
-    # Before anything long begins: a user's file may be refused.
+    # Before any long step: a user's file may be refused.
     compiler = Compiler()
     identity = system.identity(called=compiler.microarchitecture)
     choices = theory_choices(identity, cpu=system.cpu)
@@ -140,20 +140,20 @@ def measured_again(
 ) -> Machine:
     """Return a machine with some of its ceilings measured a second time.
 
-    Of both measurements of a ceiling the faster counts: what disturbs slows down, and may have
-    lasted for as long as the first took.
+    The faster of the two measurements of a ceiling counts: disturbances slow down, and may have
+    lasted throughout the first one.
 
     Parameters
     ----------
     machine : Machine
-        This one, as `characterize` measured it.
+        This host's machine, as `characterize` measured it.
     only : collection of (str, str)
-        Resources and names.
+        Resources and names of the ceilings to measure again.
     progress : callable or None
 
     Notes
     -----
-    Its caches are not measured again: the ceilings are those of the same.
+    Caches are not measured again: the ceilings refer to the same ones.
     """
     known = surveyed(machine)
     again = {
@@ -171,7 +171,7 @@ def _median(ceiling: Ceiling) -> float:
 
 
 def _dram_shares(outcome: Outcome) -> list[float]:
-    """Return the shares of the buffers in main memory that are on huge pages, where known."""
+    """Return the share of each main-memory buffer that is on huge pages, where known."""
     shares = (
         outcome.pool.huge_share(trial.job, cpus=trial.task.place.cpus)
         for trial in outcome.trials
@@ -181,7 +181,7 @@ def _dram_shares(outcome: Outcome) -> list[float]:
 
 
 def reached(trials: Iterable[Trial]) -> dict[tuple[str, str], float]:
-    """Return what one core did in one cycle at best, by resource and name."""
+    """Return the best amount per cycle of one core, by resource and name."""
     best: dict[tuple[str, str], float] = {}
     for trial in trials:
         judged, task = trial.judged, trial.task
@@ -192,7 +192,7 @@ def reached(trials: Iterable[Trial]) -> dict[tuple[str, str], float]:
 
 
 def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
-    """Return a ceiling with what its samples say, and its theory."""
+    """Return a ceiling with the result of its samples, and its theory."""
     judged, task = trial.judged, trial.task
     ceiling = _ceiling(
         task,
@@ -213,7 +213,7 @@ def measured(trial: Trial, pool: Pool, theory: Theory | None) -> Ceiling:
 
 
 def _detail(trial: Trial, pool: Pool) -> str | None:
-    """Return what exactly ran, for memory levels."""
+    """Return a description of what ran, for memory levels."""
     task, width = trial.task, trial.kernel.claim.width_bits
     if task.shares is None:
         return None

@@ -1,4 +1,4 @@
-"""Memory for kernels: on huge pages where they are to be had, never zeros, never untouched."""
+"""Memory for kernels: on huge pages where available, never zeros, never untouched."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _PATTERN_BYTES = 1 << 20
 
 
 class Buffer:
-    """Memory that the thread which makes it has touched.
+    """Memory that was touched by the thread that made it.
 
     Parameters
     ----------
     at_least : int
-        Bytes.
+        Least size in bytes.
     seed : int
-        Of the random numbers in [1, 2) that it holds at first.
+        Seed of the random numbers in [1, 2) that it holds at first.
     small_pages : bool
-        Whether it lies on the smallest pages, and not on huge ones where they are to be had.
+        Whether to use the smallest pages even where huge ones are available.
 
     Raises
     ------
     OSError
-        If there is no such memory.
+        If the memory cannot be allocated.
     """
 
     def __init__(self, at_least: int, seed: int, *, small_pages: bool = False) -> None:
@@ -51,7 +51,7 @@ class Buffer:
             # A kernel without huge pages refuses: slower address translation, no more.
             with contextlib.suppress(OSError):
                 self._memory.madvise(mmap.MADV_NOHUGEPAGE if small_pages else mmap.MADV_HUGEPAGE)
-        # Never zeros: untouched or zero memory is faster than memory.
+        # Never zeros: access to untouched or zero memory may be faster than real memory.
         numbers = self._array(np.float64)
         pattern = 1.0 + np.random.default_rng(seed).random(_PATTERN_BYTES // numbers.itemsize)
         whole = len(numbers) // len(pattern) * len(pattern)
@@ -63,7 +63,7 @@ class Buffer:
         return np.frombuffer(self._memory, dtype=dtype, count=count, offset=self._skipped)
 
     def view(self, length: int) -> npt.NDArray[np.uint8]:
-        """Return the first bytes as an array that can be written."""
+        """Return the first bytes as a writable array."""
         return self._array(np.uint8)[:length]
 
     def place(self, operands: Sequence[float], precision: str, *, offset_bytes: int = 0) -> None:
@@ -76,7 +76,7 @@ class Buffer:
 
     @cached_property
     def huge_share(self) -> float | None:
-        """Return the share that lies on huge pages; None: the kernel does not tell."""
+        """Return the share on huge pages; None: the kernel does not report it."""
         try:
             lines = Path("/proc/self/smaps").read_text().splitlines()
         except OSError:

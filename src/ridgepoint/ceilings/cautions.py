@@ -32,7 +32,7 @@ def of_effort(*, quick: bool) -> Iterator[Caution]:
 
 
 def of_identity(identity: Identity) -> Iterator[Caution]:
-    """Yield a caution if it was inferred which CPU this is."""
+    """Yield a caution if the CPU's identity was inferred."""
     if identity.inferred:
         yield Caution(
             "inferred-cpu",
@@ -53,7 +53,7 @@ def of_pinning(*, pinned: bool) -> Iterator[Caution]:
 
 
 def of_clock(frequencies_hz: Sequence[float]) -> Iterator[Caution]:
-    """Yield a caution if the core clock, of each round, moved."""
+    """Yield a caution if the core clock changed between rounds."""
     if len(frequencies_hz) < _FEWEST_FOR_DECILES:
         return
     low, high = statistics.quantiles(frequencies_hz, n=10)[0::8]

@@ -1,4 +1,4 @@
-"""What a machine's computing ceilings are: kernels in registers, each of one resource and name."""
+"""A machine's compute ceilings: kernels in registers, each with a resource and a name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Computing = tuple[str, str, tuple[Kernel, ...]]
 
 
 def computing(isa: Isa) -> tuple[Computing, ...]:
-    """Return every ceiling that is reached in registers, of a CPU of this instruction set."""
+    """Return every ceiling that kernels in registers reach with this instruction set."""
     return (
         *_floats(isa),
         *_integers(isa),

@@ -1,7 +1,7 @@
 """The machine code around every job: it waits for a quiet core, and reads the clocks.
 
-A job's thread waits until nobody else uses its core, warms up, waits for all the other threads
-without the interpreter's lock and within one cache line's travel, and only then takes the time.
+A job's thread waits until its core is quiet, warms up, waits for all the other threads without
+the interpreter's lock and within one cache line's travel, and only then reads the time.
 
 Nobody else: a core may have a second hardware thread, on which a virtual machine's neighbour runs
 that no count of this one shows. It takes away issue slots. So a short run of integer additions as

@@ -1,4 +1,4 @@
-"""One ceiling, taken apart: what its kernel executes, its samples, why it is what it is."""
+"""One ceiling in detail: its kernel's instructions, its samples, and reasons for its value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALMOST = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A ceiling at one place, with what was executed and seen.
+    """A ceiling at one place, with its kernel and samples.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Explanation:
     loop : tuple of str
         Instructions of its innermost loop, disassembled.
     samples : tuple of Sample
-        All that were taken, in their order.
+        All samples taken, in their order.
     figure : Figure or None
-        What theory says of one core and cycle.
+        Theoretical value for one core and cycle; None: not known.
     remarks : tuple of str
-        Why the value is what it is, a sentence each.
+        Reasons for the value, one sentence each.
     """
 
     ceiling: Ceiling
@@ -66,8 +66,8 @@ def explain(
     Parameters
     ----------
     text : str
-        Resource and name, for example ``fp64 fma 512-bit`` or ``l1 copy``; in any case of
-        letters. The beginning is enough where it is one ceiling's alone.
+        Resource and name, for example ``fp64 fma 512-bit`` or ``l1 copy``, in upper or lower case.
+        The beginning suffices if it is unique.
     progress, system, caches
         As for `characterize`.
 
@@ -103,7 +103,7 @@ def explain(
 
 
 def named_task(text: str, tasks: Sequence[Task]) -> tuple[str, str]:
-    """Return resource and name of the ceiling that a user means.
+    """Return resource and name of the ceiling that a text denotes.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _explanation(contest: Contest, ceiling: Ceiling, theory: Theory | None) -> E
 
 
 def _about_candidates(contest: Contest) -> Iterator[str]:
-    """Yield which of several kernels this is."""
+    """Yield which of several candidate kernels was the fastest."""
     if contest.lost:
         best = contest.best
         medians = {trial.kernel: trial.judged.undisturbed.median for trial in contest.lost}
@@ -169,7 +169,7 @@ def _described(kernel: Kernel) -> str:
 
 
 def _about_data(task: Task, kernel: Kernel, ceiling: Ceiling) -> Iterator[str]:
-    """Yield where the data lies, and what moves for a byte that is counted."""
+    """Yield where the data are, and how many bytes move per byte that is counted."""
     if task.shares is None:
         touched = (
             f"one iteration of the loop loads {kernel.claim.load_bytes} bytes, all of them from L1"
@@ -215,7 +215,7 @@ def _about_cycles(
 def _about_theory(
     ceiling: Ceiling, kernel: Kernel, figure: Figure | None, theory: Theory | None
 ) -> Iterator[str]:
-    """Yield what theory says, and how far the measurement is from it."""
+    """Yield the theoretical value, and how far the measurement is from it."""
     if figure is None or ceiling.theoretical is None or ceiling.rate is None:
         of = "this CPU" if theory is None else theory.name
         yield f"no theoretical value of this ceiling is known for {of}"

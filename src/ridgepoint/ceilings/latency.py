@@ -1,4 +1,4 @@
-"""Takes latency over size: how long a random access takes, from half of L1 to past every cache."""
+"""Measure latency over size: the time of a random access, from half of L1 to past every cache."""
 
 from __future__ import annotations
 
@@ -55,13 +55,14 @@ def sizes_to_visit(
         Data caches by level, as the system describes them; empty: unknown.
     place : Place
     available_bytes : int or None
-        Memory that can be had; None: unknown.
+        Memory that is available; None: unknown.
     longest_bytes : int
-        Of one core alone. Several share it, but each has what it needs to see past its own caches.
+        Longest set of one core alone. Several cores share it, but each gets enough to see past
+        its own caches.
 
     Notes
     -----
-    From half of L1 to twice what the system says of the last cache, 256 MiB at least, as far as
+    From half of L1 to twice the stated size of the last cache, at least 256 MiB, as far as
     `longest_bytes` and a quarter of the memory allow.
     """
     first = stated[1].size_bytes // 2 if 1 in stated else _FIRST_WITHOUT_L1
@@ -81,7 +82,7 @@ def sizes_to_visit(
 
 @dataclass(slots=True, kw_only=True)
 class Sweep:
-    """A latency curve under way.
+    """A latency curve during its measurement.
 
     Parameters
     ----------
@@ -89,11 +90,11 @@ class Sweep:
     visit : Function
         `ridgepoint.kernels.latency.visit`.
     reader : Function
-        Reads a stream, which brings it into the caches.
+        Kernel that reads a stream, which brings it into the caches.
     place : Place
     sizes_bytes : tuple of int
     rounds_s : list of tuple of float
-        Time per access of each size, of every round so far [s].
+        Time per access of each size [s], one tuple for each round so far.
     """
 
     pool: Pool
@@ -105,7 +106,7 @@ class Sweep:
     _seeds: np.random.Generator = field(default_factory=np.random.default_rng)
 
     def take(self, *, goes_on: Callable[[], bool]) -> None:
-        """Go through all sizes once; leave the round out where it has to end before.
+        """Measure all sizes once; drop the round if time runs out.
 
         The first round of one core alone goes to its end: it takes little, and all sizes of data
         follow from it.
@@ -126,7 +127,7 @@ class Sweep:
 
     @property
     def curve(self) -> LatencyCurve | None:
-        """What was taken; None: nothing."""
+        """The measured curve; None: there is none."""
         if not self.rounds_s:
             return None
         return LatencyCurve(
@@ -148,7 +149,7 @@ class Sweep:
         self.pool.run(job, cpus=self.place.cpus)
 
     def _visited(self, size: int) -> float:
-        """Return the time per access of a set: the better of two that no one interrupted."""
+        """Return the time per access of a set: the better of two that were not interrupted."""
         repeats = (_ACCESSES if size > _NEAR_BYTES else _ACCESSES_NEAR) // UNROLL
         timings = [
             self.pool.run(self._job(size, repeats), cpus=self.place.cpus) for _ in range(_TAKEN)

@@ -1,4 +1,4 @@
-"""Where ceilings are measured: which CPUs of a host, one thread on each."""
+"""Places where ceilings are measured: sets of a host's CPUs, one thread on each."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Place:
     Parameters
     ----------
     part : str or None
-        Which part of the machine they are: a NUMA node, a kind of core; None: the machine.
+        The part of the machine that they are: a NUMA node, a kind of core; None: the machine.
     cpus : tuple of int
         One thread is pinned to each.
     cores : int
-        Physical cores that these CPUs are hardware threads of.
+        Number of physical cores whose hardware threads these CPUs are.
     siblings : int
-        Hardware threads that these cores have in all, busy or not.
+        Number of hardware threads of these cores, busy or not.
     memory_only : bool
-        Whether main memory alone is measured here.
+        Whether only main memory is measured here.
     instead : tuple of int
-        CPUs of which any would do as well as the one: whichever is quietest.
+        CPUs that may replace the single one: the quietest is used.
     """
 
     part: str | None = None
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def shares_cores(self) -> bool:
-        """Whether several of the threads run on one core."""
+        """Whether several of the threads share a core."""
         return len(self.cpus) > self.cores
 
     def sharers(self, cache: Cache) -> int:
@@ -55,13 +55,13 @@ def places(topology: Topology, *, limit: float | None) -> tuple[Place, ...]:
     ----------
     topology : Topology
     limit : float or None
-        CPUs' worth of time that may be used at once.
+        Limit of CPU time per wall-clock time, in CPUs; None: no limit.
 
     Notes
     -----
-    The last CPU comes first: interrupts prefer the first. Of several kinds of cores the fastest
-    is the one core; which of its CPUs, may be chosen later. Several nodes, or kinds, are each
-    measured by themselves besides.
+    The last CPU comes first: interrupts prefer the first. With several kinds of cores, the single
+    core is of the fastest kind; which of its CPUs may be chosen later. If there are several nodes
+    or kinds, each is also measured by itself.
     """
     usable = sum(len(core) for core in topology.cores)
     most = usable if limit is None else min(usable, max(1, int(limit)))

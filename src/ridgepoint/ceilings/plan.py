@@ -1,4 +1,4 @@
-"""Which kernels a machine is measured with, and how much data each level takes."""
+"""The kernels with which a machine is measured, and the size of the data for each level."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STREAMED_OVER_L2 = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One ceiling to be measured.
+    """One ceiling to measure.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ class Task:
     name : str
     place : Place
     candidates : tuple of Kernel
-        The same thing in several vector widths or ratios; the fastest counts.
+        The same work in several vector widths or ratios; the fastest candidate counts.
     extent_bytes : int
-        Of each thread's buffer.
+        Size of each thread's buffer.
     shares : tuple of float, or None
         Bytes read and written per byte counted, for memory levels.
     essential : bool
-        Whether a quick measurement has it, too.
+        Whether a quick measurement includes it.
     refusal : Caution or None
-        Why it cannot be measured; None: it can.
+        Why it cannot be measured; None: it can be.
     """
 
     resource: str
@@ -104,9 +104,9 @@ class Task:
         return kernel.work_per_repeat + kernel.streams * size
 
     def is_windowed(self, kernel: Kernel) -> bool:
-        """Return whether a sample streams over a part of the buffer, and the next over another.
+        """Return whether each sample streams over another part of the buffer.
 
-        In main memory: all of it would take as long as many samples.
+        This applies to main memory: the whole buffer would take as long as many samples.
         """
         return self.resource == "dram" and kernel.streams > 0
 
@@ -114,7 +114,7 @@ class Task:
 def buffer_bytes(
     level: str, caches: dict[int, Cache], place: Place, *, at_random: bool = False
 ) -> int:
-    """Return how much data each thread of a place works on to measure a level.
+    """Return the bytes that each thread of a place uses to measure a level.
 
     Parameters
     ----------
@@ -173,17 +173,16 @@ def plan(
         Data caches by level; empty: unknown, and main memory alone is measured.
     places : sequence of Place
     isa : Isa
-        Of the CPU.
+        Instruction set of the CPU.
     together : dict of int to Cache or None
-        The same, as they are when all cores are busy. None: they are no others.
+        Caches with all cores busy. None: no different.
     most : dict of int to Cache or None
-        The same, as large as they may be at times: main memory lies beyond them. None: they do
-        not vary.
+        Caches at their largest: main memory must lie beyond them. None: they do not vary.
     dram_bytes : int or None
-        What all threads together may use of main memory for one pattern; None: what they need.
+        Limit of main memory for all threads of one pattern; None: as much as they need.
     touched_bytes : int or None
-        What each of them can touch in time; None: what it needs. Where one of both is less than
-        twice the last caches, main memory cannot be measured.
+        Limit of memory that each thread can touch in time; None: as much as it needs. If one
+        limit is less than twice the last caches, main memory cannot be measured.
     """
     beyond = caches if most is None else most
     tasks = []

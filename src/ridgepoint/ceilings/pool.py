@@ -1,4 +1,4 @@
-"""Threads pinned to CPUs, that start a kernel together and time it with one clock."""
+"""Threads pinned to CPUs that start a kernel together and time it with one clock."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _LOOKS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How long a job took.
+    """Duration and circumstances of a job.
 
     Parameters
     ----------
     seconds : float
         From the first thread's start to the last one's end.
     waited : float
-        Largest share of its own time that a thread did not run.
+        Largest share of its own time for which a thread did not run.
     frequency_hz : float or None
         Core clock right after it, mean over the threads; None: not clear.
     issue : float
         Least share of an unshared core's issue slots that a thread found free, right before and
         after.
     migrated : bool
-        Whether a thread changed its CPU meanwhile.
+        Whether a thread changed its CPU during the job.
     """
 
     seconds: float
@@ -53,7 +53,7 @@ class Pool:
         CPUs to pin to, one thread each.
     compiler : Compiler
     kinds : sequence of sequence of int
-        CPUs of each kind of core; those of none of them are of one kind.
+        CPUs of each kind of core; CPUs in none of them form one kind.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Pool:
         return all(worker.is_pinned for worker in self._workers.values())
 
     def quietest(self, cpus: Sequence[int]) -> int:
-        """Return the CPU whose core others share least at present; the first of several.
+        """Return the CPU whose core is shared least at present; the first of several.
 
         Raises
         ------

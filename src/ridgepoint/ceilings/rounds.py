@@ -1,4 +1,4 @@
-"""Takes the samples of all ceilings within a budget: what matters most first, then all in turn."""
+"""Take the samples of all ceilings within a budget: the most important first, then all in turn."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _STEPS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How long a machine is measured.
+    """Extent of a machine's measurement.
 
     Parameters
     ----------
     rounds : int
-        Times that the whole set is gone through, one sample of each ceiling a time: a slow drift
-        then shows in every interval.
+        Number of passes through the whole set, with one sample of each ceiling per pass: a slow
+        drift then shows in every interval.
     first_rounds : int
-        Rounds of what bounds most programs, before anything else is prepared.
+        Rounds for ceilings that bound most programs, before anything else is prepared.
     curve_rounds : int
         Rounds of latency over size before the ceilings are measured; as many follow at the end.
     sample_s : float
         Time of one sample.
     budget_s : float
-        Nothing begins later than this after the start: no sample, no preparing of a ceiling.
+        Time after which nothing begins: no sample, and no preparation of a ceiling.
     """
 
     rounds: int
@@ -70,18 +70,18 @@ class Run:
     codes : Codes
     effort : Effort
     theory : Theory or None
-        Of this CPU: what reaches it need not be measured again.
+        Theory of this CPU: a ceiling that reaches it need not be measured again.
     report : callable
     clock : callable
-        By which the budget is kept.
+        Clock for the budget.
     started : float
-        When it began.
+        Time of the start, by `clock`.
     refused : list of (Task, Caution)
         Tasks without a rate, and why.
     contests : list of Contest
-        Of each of the others.
+        Contests of all other tasks.
     touched_bytes_per_s : float
-        How fast a core gets memory; 0 before `touch`.
+        Rate at which a core gets untouched memory; 0 before `touch`.
     """
 
     pool: Pool
@@ -96,7 +96,7 @@ class Run:
     touched_bytes_per_s: float = 0.0
 
     def has_time(self, share: float = 1.0) -> bool:
-        """Return whether a share of the budget is not over yet."""
+        """Return whether less than a share of the budget has passed."""
         return self.clock() - self.started < share * self.effort.budget_s
 
     def tell(self, what: str) -> None:
@@ -105,7 +105,7 @@ class Run:
         self.report(what, min(int(done * _STEPS), _STEPS), _STEPS)
 
     def touch(self, place: Place) -> None:
-        """Find how fast a core gets memory that it has not touched."""
+        """Measure how fast a core gets memory that it has not touched."""
         begin = self.clock()
         probe = Job(
             function=self.codes.function(READER),
@@ -169,7 +169,7 @@ class Run:
                 contest.take(self.pool)
 
     def _again(self) -> None:
-        """Take samples again of what is not settled, while there is time."""
+        """Take further samples of ceilings that are not settled, while there is time."""
         for _ in range(self.effort.rounds):
             for contest in self.contests:
                 if contest.best.samples and contest.best.judged.is_settled:

@@ -1,4 +1,4 @@
-"""Judges samples: which say what the machine can do, and which say what disturbed it.
+"""Judge samples: those that show what the machine can do, and those that were disturbed.
 
 A kernel that keeps one part of a core busy cannot run faster than that part; it can only be held
 up. So noise has one side: a sample that is clearly slower than what the same kernel has reached
@@ -67,9 +67,9 @@ class Sample:
     Parameters
     ----------
     rate : float
-        In the ceiling's unit.
+        Rate in the ceiling's unit.
     waited : float
-        Largest share of its wall time that one of the threads did not run: preempted.
+        Largest share of its wall time for which one of the threads did not run: preempted.
     migrated : bool
         Whether a thread changed its CPU.
     frequency_hz : float or None
@@ -86,32 +86,32 @@ class Sample:
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether its threads are known not to have run all the time, each on its CPU."""
+        """Whether a thread is known to have been preempted, or to have changed its CPU."""
         return self.waited > MOST_WAITED or self.migrated
 
     @property
     def was_shared(self) -> bool:
-        """Whether somebody else is known to have used the core of one of its threads."""
+        """Whether the core of one of its threads is known to have been shared."""
         return self.issue is not None and self.issue < SHARED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A ceiling's samples, told apart.
+    """A ceiling's samples, divided into undisturbed and disturbed ones.
 
     Parameters
     ----------
     undisturbed : Estimate
-        In the order in which they were taken.
+        Estimate from undisturbed samples, in the order in which they were taken.
     disturbed : tuple of float
-        Rates that were left out, in that order.
+        Rates that were left out, in the same order.
     interrupted, moved, shared : int
-        Of these, the ones that are known to have been preempted or to have changed their CPU,
-        those whose core clock had moved, and those whose core somebody else used.
+        Numbers of left-out samples that are known to have been preempted or to have changed their
+        CPU, that had a changed core clock, and whose core was shared.
     alone : int
-        Of those that were not left out, the ones on a core that nobody else used.
+        Number of undisturbed samples on a core that nobody else used.
     frequency_hz : float or None
-        Median core clock of those that were not left out.
+        Median core clock of the undisturbed samples.
     attained : float or None
         Share of theory at that clock; None: not known.
     """
@@ -127,20 +127,20 @@ class Judged:
 
     @property
     def is_settled(self) -> bool:
-        """Whether more samples would tell no more."""
+        """Whether more samples would not change the result."""
         spread = self.undisturbed.relative_spread
         enough = self.undisturbed.n >= ENOUGH and self.is_unharmed
         return enough and spread is not None and spread <= UNSTABLE
 
     @property
     def is_unharmed(self) -> bool:
-        """Whether it is known not to be what neighbours on the cores have left."""
+        """Whether it is known not to be lowered by neighbours on the cores."""
         enough_alone = self.alone >= min(ENOUGH_ALONE, self.undisturbed.n)
         return enough_alone or (self.attained is not None and self.attained >= CAPABLE)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What to doubt."""
+        """Cautions about the ceiling."""
         return (*self._of_disturbance(), *self._of_sharing(), *self._of_spread())
 
     def _of_disturbance(self) -> tuple[Caution, ...]:
@@ -187,14 +187,14 @@ class Judged:
 
 
 def judge(samples: Sequence[Sample], *, per_cycle: float | None = None) -> Judged:
-    """Tell undisturbed samples from disturbed ones.
+    """Divide samples into undisturbed and disturbed ones.
 
     Parameters
     ----------
     samples : sequence of Sample
         At least one.
     per_cycle : float or None
-        What theory says that all cores together do in a cycle; None: not known.
+        Theoretical amount that all cores together do per cycle; None: not known.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""One measurement of ceilings under way: what is measured, where, and its samples."""
+"""One measurement of ceilings: what is measured, where, and its samples."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ _ANY_CACHES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a session measured.
+    """The results of a session.
 
     Parameters
     ----------
     pool : Pool
-        Ended; it still tells of its buffers.
+        The ended pool, which still knows its buffers.
     contests : list of Contest
-        Of each task, with the samples of the best candidate.
+        One for each task, with the samples of the best candidate.
     refused : list of (Task, Caution)
         Tasks without a rate, and why.
     before, after : Activity
-        Of the host's CPUs.
+        Activity of the host's CPUs.
     survey : Survey
-        Of the host's caches.
+        Survey of the host's caches.
     """
 
     pool: Pool
@@ -101,14 +101,14 @@ class Outcome:
 
 
 def every_task(system: System, compiler: Compiler, caches: Sequence[Cache]) -> tuple[Task, ...]:
-    """Return every ceiling that this host can be asked for.
+    """Return every ceiling that can be measured on this host.
 
     Parameters
     ----------
     system : System
     compiler : Compiler
     caches : sequence of Cache
-        As the host describes them, or as the user does; empty: unknown.
+        Caches as the host or the user describes them; empty: unknown.
     """
     where = places(system.topology, limit=system.cpu_limit)
     return plan(data_caches(caches), where, isa=_isa(compiler))
@@ -139,17 +139,17 @@ def measure(
     system : System
     compiler : Compiler
     wanted : callable
-        Whether a ceiling is wanted.
+        Returns whether a ceiling is wanted.
     effort : Effort
     caches : sequence of Cache or None
-        As the user describes them; None: the host does.
+        Caches as the user describes them; None: as the host does.
     survey : Survey or None
-        Of the caches, from before; None: they are measured, if a ceiling of theirs is wanted.
+        Earlier survey of the caches; None: measure them if a ceiling of theirs is wanted.
     theory : Theory or None
-        Of this CPU: what reaches it need not be measured again.
+        Theory of this CPU: a ceiling that reaches it need not be measured again.
     report : callable or None
     clock : callable
-        By which the budget is kept.
+        Clock for the budget.
 
     Raises
     ------

@@ -1,8 +1,7 @@
-"""Finds which caches a program gets here, before their ceilings are measured, and once more after.
+"""Find the caches that a program gets here, before and after their ceilings are measured.
 
-What it finds decides how much data each level's kernels work on. A shared cache depends on
-neighbours, so that the curves are taken again at the end: how it varied meanwhile widens the
-intervals.
+The result decides on the size of the data for each level's kernels. A shared cache depends on
+neighbours, so the curves are measured again at the end: variation widens the intervals.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ class Survey:
     Parameters
     ----------
     caches : tuple of Cache
-        That a program gets.
+        Caches that a program gets.
     stated : tuple of Cache
-        As the system describes them.
+        Caches as the system describes them.
     capacities : tuple of Capacity
     curves : tuple of LatencyCurve
     cautions : tuple of Caution
@@ -65,13 +64,13 @@ class Survey:
 
     @property
     def ends(self) -> tuple[tuple[Cache, ...], tuple[Cache, ...]]:
-        """The least and the most that a program may get."""
+        """The smallest and the largest caches that a program may get."""
         varying = capacity_ends(self.caches, self.stated, self.capacities)
         return varying or (self.caches, self.caches)
 
 
 def surveyed(machine: Machine) -> Survey:
-    """Return what is known of the caches of a machine that was measured."""
+    """Return the survey that a measured machine contains."""
     return Survey(
         caches=machine.caches,
         stated=machine.caches if machine.stated_caches is None else machine.stated_caches,
@@ -82,7 +81,7 @@ def surveyed(machine: Machine) -> Survey:
 
 @dataclass(slots=True, kw_only=True)
 class Surveyor:
-    """A survey under way.
+    """A survey in progress.
 
     Parameters
     ----------
@@ -91,14 +90,14 @@ class Surveyor:
         As for `Sweep`.
     places : sequence of Place
     stated : tuple of Cache
-        As the system describes them.
+        Caches as the system describes them.
     given : tuple of Cache or None
-        As the user does; None: he does not.
+        Caches as the user describes them; None: the user did not.
     available_bytes : int or None
     longest_bytes : int
-        The longest working set of one core alone.
+        Longest working set of one core alone.
     goes_on : callable
-        Whether there is time left.
+        Returns whether there is time left.
     """
 
     pool: Pool
@@ -147,7 +146,7 @@ class Surveyor:
 
     @property
     def survey(self) -> Survey:
-        """What was found so far."""
+        """The results so far."""
         levels = data_caches(self.stated)
         curves = [(sweep, curve) for sweep in self._sweeps if (curve := sweep.curve) is not None]
         capacities = tuple(

@@ -1,4 +1,4 @@
-"""Find the machine that this host is: the one that is kept, or measure it and keep it."""
+"""Find this host's machine: the kept one, or measure it and keep it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def machine_here(
     again : bool
         Measure it even if one is kept.
     archive : Path or str or None
-        None: the archive in use.
+        Path of the archive; None: the archive in use.
     progress : callable or None
-        Told what is measured next, how many ceilings are done, and how many there are.
+        Called with the next ceiling, the number of ceilings done, and their total number.
 
     Notes
     -----
-    A kept machine is found for as long as nothing changes that its ceilings depend on: processor,
-    usable CPUs, memory, kernel, version of Ridgepoint. It is the one that ``ridgepoint run`` uses.
+    A kept machine is found as long as nothing changes on which its ceilings depend: processor,
+    usable CPUs, memory, kernel, version of Ridgepoint. ``ridgepoint run`` uses the same one.
     """
     with Archive(archive) as opened:
         if again:
@@ -80,12 +80,12 @@ def machine_of_this_host(
     archive : Archive
     progress : callable or None
     knowing : str or None
-        A resource without whose ceiling it is of no use: one that was kept by an earlier version
-        may lack it. None: any will do.
+        A resource for which a ceiling is required: the record of an earlier version may lack it.
+        None: any machine is accepted.
     quick : bool
         If it must be measured, measure only the ceilings that bound most programs.
     when_waiting : callable or None
-        Called if another process measures this host now: its machine will do.
+        Called if another process is measuring this host now: its machine is then used.
     """
     return kept_or_measured(
         archive,

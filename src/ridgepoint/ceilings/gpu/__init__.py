@@ -1,6 +1,6 @@
-"""Measures a GPU: bandwidth of its memory, peaks by precision, each with its samples.
+"""Measure a GPU: bandwidth of its memory, peaks by precision, each with its samples.
 
-What talks to the device is behind `ridgepoint.ceilings.gpu.device.Device`; only `cupy_device`
+Access to the device is behind `ridgepoint.ceilings.gpu.device.Device`; only `cupy_device`
 imports CuPy, when it is asked for a device.
 """
 
@@ -41,12 +41,12 @@ def open_device(index: int = 0) -> Device:
     Parameters
     ----------
     index : int
-        As CUDA counts the devices that this process may use.
+        Number of the device, as CUDA counts the devices that this process may use.
 
     Raises
     ------
     MeterUnavailable
-        If CuPy, the driver or the device is not there; the message tells which.
+        If CuPy, the driver or the device is missing; the message tells which.
     """
     from ridgepoint.ceilings.gpu.cupy_device import open_cupy_device
 
@@ -55,7 +55,7 @@ def open_device(index: int = 0) -> Device:
 
 @dataclass(slots=True, kw_only=True)
 class _Trial:
-    """One ceiling while it is measured.
+    """One ceiling during its measurement.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class _Trial:
     prepared : Prepared or None
         None: the device refused; `refusal` says why.
     repeats : int
-        For one sample.
+        Repetitions in one sample.
     """
 
     entry: Entry
@@ -96,19 +96,19 @@ def characterize_gpu(
     Parameters
     ----------
     device : Device
-        As `open_device` returns it.
+        Device, as `open_device` returns it.
     name : str
-        What the machine is to be called: the host's name with the device's number, say.
+        Name of the machine, for example the host's name with the device's number.
     progress : callable or None
     quick : bool
-        Fewer samples of each ceiling.
+        Whether to take fewer samples of each ceiling.
     only : collection of (str, str) or None
-        Resources and names of the ceilings that are wanted; None: all.
+        Resources and names of the ceilings to measure; None: all.
 
     Returns
     -------
     Machine
-        One "core" stands for the whole device, as in the published ones.
+        One "core" stands for the whole device, as in published machines of GPUs.
 
     Raises
     ------
@@ -117,9 +117,9 @@ def characterize_gpu(
 
     Notes
     -----
-    Each sample is as many launches as fill about 20 ms, timed by the device's events. All
-    ceilings are gone through 25 times, one sample each, so that what drifts meanwhile shows in
-    every interval. Before that each runs for half a second.
+    Each sample is enough launches to fill about 20 ms, timed by the device's events. All
+    ceilings are measured 25 times, one sample per round, so that any drift shows in every
+    interval. Before that each runs for half a second.
     """
     started = time.perf_counter()
     facts = device.facts
@@ -179,7 +179,7 @@ def measured_again(
     machine : Machine
         This device, as `characterize_gpu` measured it.
     only : collection of (str, str)
-        Resources and names.
+        Resources and names of the ceilings to measure again.
     device, progress
         As for `characterize_gpu`.
     """
@@ -196,7 +196,7 @@ def _median(ceiling: Ceiling) -> float:
 
 
 def gpu_fingerprint(facts: Facts, *, quick: bool = False) -> str:
-    """Return a digest of all that must not change for measured ceilings to stay valid."""
+    """Return a digest of all conditions for which measured ceilings are valid."""
     parts = [
         __version__,
         facts.name,
@@ -210,7 +210,7 @@ def gpu_fingerprint(facts: Facts, *, quick: bool = False) -> str:
 
 
 def _ready(entry: Entry, device: Device, sizes: Sizes) -> _Trial:
-    """Return a trial that is warm, whose result is right, and whose samples last long enough."""
+    """Return a warm trial with a correct result and samples that last long enough."""
     try:
         prepared = device.prepare(entry.task, sizes)
     except CannotMeasure as error:
@@ -229,7 +229,7 @@ def _ready(entry: Entry, device: Device, sizes: Sizes) -> _Trial:
 
 
 def _calibrated(prepared: Prepared) -> int:
-    """Return the repeats that fill a sample, and warm the device up with them."""
+    """Return the repetitions that fill a sample, and warm the device up with them."""
     repeats, warmed_s = 1, 0.0
     while warmed_s < _WARMING_S:
         took_s = prepared.time_s(repeats)
@@ -268,7 +268,7 @@ def _doubts(trial: _Trial, rate: Estimate | None) -> tuple[Caution, ...]:
 
 
 def _detail(entry: Entry, sizes: Sizes) -> str:
-    """Return what exactly ran."""
+    """Return a description of what ran."""
     match entry.task:
         case Stream():
             return f"128-bit, {format_size(sizes.buffer_bytes)} per buffer"

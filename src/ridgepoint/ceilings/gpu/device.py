@@ -1,4 +1,4 @@
-"""What is asked of a GPU: the small protocol behind which a library talks to it."""
+"""The small protocol behind which a library talks to a GPU."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ridgepoint.ceilings.gpu.kernels import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a device says of itself.
+    """A device's description of itself.
 
     Parameters
     ----------
     name : str
     identity : str
-        What tells it from others of its kind: the address on its bus.
+        Identifies it among others of its kind: the address on its bus.
     capability : tuple of int
         Compute capability: (9, 0) for Hopper.
     multiprocessors : int
     resident_threads : int
-        That one of them holds at once.
+        Threads that one multiprocessor holds at once.
     l2_bytes : int or None
     memory_bytes, free_bytes : int
     memory_hz : float or None
-        Clock of its memory.
+        Clock of its memory; None: unknown.
     bus_bits : int or None
-        Width of the path to its memory.
+        Width of the path to its memory; None: unknown.
     software : tuple of str
         Driver and libraries, with their versions.
     ecc : bool or None
@@ -53,24 +53,24 @@ class Facts:
 
     @property
     def generation(self) -> str:
-        """The compute capability as compilers call it."""
+        """The compute capability as compilers write it."""
         major, minor = self.capability
         return f"sm_{major}{minor}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much a device is given to do, so that everything fits into its memory.
+    """Sizes of a device's tasks, so that everything fits into its memory.
 
     Parameters
     ----------
     buffer_bytes : int
-        Of each of the two buffers of streams: many times what its caches hold.
+        Size of each of the two buffers of streams: many times its caches.
     passes : int
-        Of a stream through its buffer, by each of the blocks.
+        Passes of a stream through its buffer, by each of the blocks.
     blocks : int
     matrix : int
-        Rows and columns.
+        Number of rows and columns.
     """
 
     buffer_bytes: int
@@ -87,10 +87,10 @@ class Prepared(Protocol):
         """Bytes or flop of one repetition."""
 
     def time_s(self, repeats: int) -> float:
-        """Return how long so many repetitions took, by the device's own clock."""
+        """Return the time of this many repetitions by the device's own clock, in seconds."""
 
     def why_wrong(self) -> str | None:
-        """Return what is wrong with the result that is there now, or None."""
+        """Return what is wrong with the present result, or None."""
 
 
 class Device(Protocol):
@@ -98,22 +98,22 @@ class Device(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What it is."""
+        """Description of the device."""
 
     def prepare(self, task: Task, sizes: Sizes) -> Prepared:
-        """Return a task, ready.
+        """Return a task, ready to run.
 
         Raises
         ------
         CannotMeasure
-            If the device or its library cannot do it.
+            If the device or its library cannot run it.
         """
 
     def clock_hz(self) -> float | None:
-        """Return the clock of its multiprocessors right now; None: it does not tell."""
+        """Return the present clock of its multiprocessors, Hz; None: it is not reported."""
 
     def held_back_s(self) -> Mapping[str, float] | None:
-        """Return for how long, since some start, each reason held its clock back.
+        """Return how long each reason held its clock back since some start, in seconds.
 
-        None: it does not tell.
+        None: it is not reported.
         """

@@ -30,21 +30,21 @@ _WORST_CONDITION = 1e10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What depends on the point-spread functions alone, so that major cycles share it.
+    """Data that depend on the point-spread functions alone, shared by all major cycles.
 
     Parameters
     ----------
     scales : tuple of float
-        Diameters of the blobs, pixel; 0: a point.
+        Diameters of the blobs, pixels; 0: a point.
     terms : int
-        Taylor terms.
+        Number of Taylor terms.
     blobs : tuple of array
-        For each scale, shape (size, size), of sum 1.
+        One for each scale, shape (size, size), of sum 1.
     beams : dict
-        By two scales and a sum of two terms: the point-spread function, convolved with both blobs.
-        Whole images in the lower triangle alone, since it is symmetric.
+        Point-spread function convolved with two blobs, by two scales and a sum of two terms. Whole
+        images only in the lower triangle, since it is symmetric.
     inverses : tuple of ndarray, shape (terms, terms)
-        For each scale: of the middle of its beams, the Hessian of chi square.
+        One for each scale: inverse Hessian of chi square, from the centre of its beams.
     """
 
     scales: tuple[float, ...]
@@ -54,7 +54,7 @@ class Basis:
     inverses: tuple[npt.NDArray[np.float64], ...]
 
     def beam(self, scale: int, other: int, order: int) -> Array:
-        """Return the beam of two scales and the sum of two terms."""
+        """Return the beam of two scales and a sum of two terms."""
         return self.beams[max(scale, other), min(scale, other), order]
 
     def reach(self, scale: int) -> int:
@@ -72,13 +72,13 @@ class _Component:
 
 
 def blob(like: Array, diameter: float) -> Array:
-    """Return a round blob in the middle of an image: a tapered parabola of sum 1.
+    """Return a round blob in the centre of an image: a tapered parabola of sum 1.
 
     Parameters
     ----------
     like : array, shape (size, size)
     diameter : float
-        Pixel; below 2 it is a point.
+        Diameter, pixels; below 2 it is a point.
     """
     xp = namespace(like)
     size = int(like.shape[0])
@@ -90,7 +90,7 @@ def blob(like: Array, diameter: float) -> Array:
 
 
 def prepare(psfs: Sequence[Array], scales: Sequence[float]) -> Basis:
-    """Return what deconvolutions with these point-spread functions share.
+    """Return the data that deconvolutions with these point-spread functions share.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def prepare(psfs: Sequence[Array], scales: Sequence[float]) -> Basis:
         Of the orders 0 to 2 (terms - 1): weighted by ((f - f0) / f0)^order, all divided by the sum
         of the weights.
     scales : sequence of float
-        Diameters, pixel; the first is 0, a point.
+        Diameters, pixels; the first is 0, a point.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def msmfs(dirty: Sequence[Array], basis: Basis, minor: Minor) -> Cleaned:
     Parameters
     ----------
     dirty : sequence of array, shape (size, size)
-        For each Taylor term, as the point-spread functions of the basis; they are not changed.
+        One for each Taylor term, as for the point-spread functions of the basis; not changed.
     basis : Basis
     minor : Minor
         Its threshold is on the height of a point that would lessen chi square as much.

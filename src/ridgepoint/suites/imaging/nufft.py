@@ -33,7 +33,7 @@ class Transform(Protocol):
 
 
 class Library(Protocol):
-    """finufft, cufinufft, or what has their interface."""
+    """finufft, cufinufft, or a library with the same interface."""
 
     @property
     def Plan(self) -> Any:  # noqa: N802 - what the libraries call it
@@ -46,16 +46,16 @@ class NufftGridder:
     Parameters
     ----------
     observation : Observation
-        On the host.
+        Observation, with its arrays on the host.
     geometry : Geometry
         Its number of threads is not used.
     library : Library
         ``finufft`` for NumPy, ``cufinufft`` for CuPy.
     xp : module
-        The array library that visibilities and images are of.
+        Array library of visibilities and images.
     options : Mapping of str to object
-        Further ones of the library: ``{"nthreads": 1}`` of finufft, ``{"gpu_device_id": 0}`` of
-        cufinufft.
+        Further options of the library: ``{"nthreads": 1}`` for finufft, ``{"gpu_device_id": 0}``
+        for cufinufft.
 
     Notes
     -----

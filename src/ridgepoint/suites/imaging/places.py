@@ -19,15 +19,15 @@ from ridgepoint.suites.imaging.stages import Scene, Stage, chosen, scene, stages
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a scene is imaged, and its stages are measured.
+    """A place where a scene is imaged and its stages are measured.
 
     Parameters
     ----------
     scene : Scene
     gpu : Arrays or None
-        None: this host's CPUs.
+        GPU to use; None: this host's CPUs.
     gridder : NufftGridder or None
-        Of the GPU.
+        Gridder on the GPU; None: this host's CPUs are used.
     """
 
     scene: Scene
@@ -36,7 +36,7 @@ class Place:
 
     @property
     def gridding(self) -> Gridding | None:
-        """How a GPU grids; None: as ducc0 does."""
+        """Gridding on a GPU; None: ducc0 grids."""
         return None if self.gridder is None else self.gridder.gridding
 
     def stages(self, names: Sequence[str] = ()) -> tuple[Stage, ...]:

@@ -1,4 +1,4 @@
-"""What an image says of the sources of a known sky."""
+"""Comparison of an image with the sources of a known sky."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _NEAR = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """A source, and what the image says of it.
+    """A source as the image shows it.
 
     Parameters
     ----------
     source : Source
     flux_jy : float
-        Of the model around its place.
+        Flux of the model around the source's position.
     index : float or None
-        Of its spectrum; None: without a second Taylor term.
+        Spectral index; None: there is no second Taylor term.
     offset_pixels : float
-        From its place to the nearby peak of the restored image.
+        Distance from the source's position to the nearby peak of the restored image.
     """
 
     source: Source
@@ -38,7 +38,7 @@ class Recovered:
 
 
 def recovered(scene: Scene, imaged: Imaged) -> tuple[Recovered, ...]:
-    """Return what the image says of every source of a scene."""
+    """Return every source of a scene as the image shows it."""
     return tuple(_of(source, scene.geometry.cell, imaged) for source in scene.sky)
 
 

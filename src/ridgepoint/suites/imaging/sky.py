@@ -1,4 +1,4 @@
-"""A sky that is known, and the visibilities that it causes, by the direct sum."""
+"""A known sky and its visibilities, by the direct sum."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Source:
     Parameters
     ----------
     flux_jy : float
-        At the reference frequency, over all its extent.
+        Flux at the reference frequency, integrated over the source.
     l, m : float
         Direction cosines from the middle of the field.
     fwhm : float
         Full width at half maximum, radian; 0: a point.
     index : float
-        Of the spectrum: flux goes as (f / f0)^index.
+        Spectral index: flux is proportional to (f / f0)^index.
     """
 
     flux_jy: float
@@ -51,16 +51,16 @@ def seeded_sky(
     size : int
         Pixels along a side.
     cell : float
-        Of a pixel, radian.
+        Side of a pixel, radian.
     points, extended : int
-        How many; an extended one is 7 pixels wide at half maximum, and has ten times the flux of
-        a point at least.
+        Numbers of sources; an extended one is 7 pixels wide at half maximum, and has at least ten
+        times the flux of a point.
     seed : int
 
     Raises
     ------
     ValueError
-        If there is no room for so many.
+        If there is no room for this many sources.
     """
     rng = np.random.default_rng(seed)
     apart = max(size // 16, 6)
@@ -88,16 +88,16 @@ def seeded_sky(
 def visibilities(
     sky: Sequence[Source], observation: Observation, *, noise_jy: float = 0.0, seed: int = 1
 ) -> Visibilities:
-    """Return what an array sees of a sky, by the direct sum over the sources.
+    """Return the visibilities of a sky, by the direct sum over the sources.
 
     Parameters
     ----------
     sky : sequence of Source
     observation : Observation
     noise_jy : float
-        Standard deviation of the real and of the imaginary part of each.
+        Standard deviation of the noise in the real and in the imaginary part of each visibility.
     seed : int
-        Of the noise.
+        Seed of the noise.
 
     Returns
     -------

@@ -53,7 +53,7 @@ _IMAGES_TAKEN, _BYTES_PER_VISIBILITY_SENT = 16, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A known sky, seen.
+    """A known sky with its observation and visibilities.
 
     Parameters
     ----------
@@ -82,15 +82,15 @@ class Stage:
     ----------
     name : str
     summary : str
-        What one call does.
+        Description of one call.
     function : callable
     arguments : tuple
     expected : Work
-        By the formulas of `ridgepoint.demands.formulas`.
+        Work by the formulas of `ridgepoint.demands.formulas`.
     visibilities : int
-        That one call takes in or gives out; 0: none, or too few to count.
+        Number of visibilities that one call reads or writes; 0: none, or too few to count.
     gridded : int
-        Visibilities that one call grids, be they few.
+        Number of visibilities that one call grids, even if they are few.
     """
 
     name: str
@@ -111,7 +111,7 @@ def scene(
     seed: int = 1,
     on_host: bool = True,
 ) -> Scene:
-    """Return a sky and what the model array sees of it.
+    """Return a sky with its observation by the model array.
 
     Parameters
     ----------
@@ -119,22 +119,22 @@ def scene(
         Pixels along a side of the image; even, 64 to 16384. There are ``size / 4`` snapshots of
         351 baselines in four channels, 1.2 to 1.6 GHz.
     threads : int
-        Of the gridder.
+        Number of threads of the gridder.
     gain : float
-        Of deconvolution, > 0 and <= 1.
+        Gain of the deconvolution, > 0 and <= 1.
     major : int
-        Major cycles.
+        Number of major cycles.
     seed : int
-        Of sky and noise.
+        Seed of sky and noise.
     on_host : bool
-        Whether this host's memory is to hold all that imaging needs; else a device's does.
+        Whether this host's memory holds all data for imaging; else a device's does.
 
     Raises
     ------
     ValueError
         If the size is out of range.
     CannotImage
-        If it does not fit into memory.
+        If the data do not fit into memory.
     """
     if not LEAST_SIZE <= size <= MOST_SIZE or size % 2:
         raise ValueError(f"size must be even, {LEAST_SIZE} to {MOST_SIZE}, got {size!r}")
@@ -181,7 +181,7 @@ def require_memory(size: int, needed: int, *, available: int) -> None:
     size : int
         Pixels along a side.
     needed, available : int
-        Byte.
+        Bytes needed and available.
 
     Raises
     ------

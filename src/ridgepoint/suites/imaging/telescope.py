@@ -1,4 +1,4 @@
-"""A model array on the rotating earth: where its baselines are in the (u, v, w) plane."""
+"""A model array on the rotating earth: its baselines in the (u, v, w) plane."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TILT_DEG = -5.0  # no baseline points exactly north
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What an array sees a field through.
+    """Baselines and channels with which an array observes a field.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class Observation:
 
     @property
     def visibilities(self) -> int:
-        """How many there are."""
+        """Number of visibilities."""
         return self.shape[0] * self.shape[1]
 
     @property
     def reference_hz(self) -> float:
-        """The frequency that spectra are expanded around: the middle of the band."""
+        """The frequency at the centre of spectral expansions: the middle of the band, Hz."""
         return float(self.frequency_hz[0] + self.frequency_hz[-1]) / 2
 
     @property
@@ -106,7 +106,7 @@ def observe(
     declination_deg: float = 45.0,
     hours: float = 8.0,
 ) -> Observation:
-    """Return what the baselines of an array sweep while the earth turns.
+    """Return the tracks of an array's baselines while the earth turns.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def observe(
     moments : int
         Snapshots, evenly spread around the meridian.
     frequency_hz : array_like
-        Of the channels; sorted here.
+        Frequencies of the channels, Hz; sorted here.
     latitude_deg, declination_deg : float
-        Of the array, and of the middle of the field.
+        Latitude of the array, and declination of the centre of the field.
     hours : float
         Sidereal hours from the first snapshot to the last.
     """

@@ -1,4 +1,4 @@
-"""How many w-planes an image needs, and the kernel that spreads visibilities over them.
+"""The number of w-planes of an image, and the kernel that spreads visibilities over them.
 
 The direction cosine n turns the phase of a visibility by ``w (n - 1)``, which no two-dimensional
 transform knows. On a plane of constant w it does: it is a screen over the image. A visibility
@@ -31,12 +31,12 @@ _STEEPNESS = (
 
 
 def support_of(epsilon: float) -> int:
-    """Return how many points along an axis a kernel of this relative error touches.
+    """Return the number of points along an axis that a kernel of this relative error touches.
 
     Parameters
     ----------
     epsilon : float
-        > 0 and < 1.
+        Relative error, > 0 and < 1.
 
     Notes
     -----
@@ -53,19 +53,19 @@ def support_of(epsilon: float) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planes:
-    """Where the planes are, in wavelengths, and the kernel that leads to them.
+    """Positions of the planes, in wavelengths, and the kernel that spreads to them.
 
     Parameters
     ----------
     first : float
         w of the first plane.
     spacing : float
-        From plane to plane.
+        Distance of neighbouring planes.
     count : int
     support : int
-        A visibility touches so many planes.
+        Number of planes that a visibility touches.
     middle : float
-        Of the values that n - 1 takes in the image.
+        Middle of the range of n - 1 in the image.
     """
 
     first: float
@@ -84,7 +84,7 @@ class Planes:
         return self.support * self.spacing / 2
 
     def kernel(self, away: Array) -> Array:
-        """Return the weights of visibilities so far from a plane, in wavelengths."""
+        """Return the weights of visibilities at these distances from a plane, in wavelengths."""
         return _semicircle(away / self.reach, self.support)
 
     def correction(self, n_minus_one: Array) -> Array:

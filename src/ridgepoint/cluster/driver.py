@@ -60,10 +60,10 @@ class Plan:
     Parameters
     ----------
     command : tuple of str
-        As each rank executes it.
+        Command as each rank executes it.
     meter : {"engine", "perf"}
     caches : tuple of Cache or None
-        To simulate; None: each host's own. Ranks of a node share them.
+        Caches to simulate; None: each host's own. Ranks of a node share them.
     traffic : bool
         Whether caches are simulated.
     repeat : int or None
@@ -127,8 +127,8 @@ class DistributedProgram:
         Returns
         -------
         Measurement
-            Of the whole: work and traffic summed over ranks, the time of the slowest; each rank
-            and node by itself in ``distributed``.
+            Measurement of the whole: work and traffic summed over ranks, the time of the slowest;
+            the single ranks and nodes are in ``distributed``.
 
         Raises
         ------

@@ -57,11 +57,11 @@ def distributed(
         Native runs, at least one.
     counted : sequence of Report
     idle : sequence of sequence of Report
-        In which the idle network was watched.
+        Runs that recorded the traffic of the idle network.
     is_timed : bool
         Whether the native runs count.
     is_profiled : bool
-        Whether MPI was.
+        Whether MPI was profiled.
     """
     hosts = [report.host for report in counted]
     sent = [_sent(report.profiles) for report in runs[0]]

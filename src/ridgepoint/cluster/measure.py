@@ -40,11 +40,11 @@ def measure_cluster(
     ----------
     world : World
     quick : bool
-        Few ceilings, few sizes of messages: about 10 s in all.
+        Whether to use few ceilings and few sizes of messages: about 10 s in all.
     caches : sequence of Cache or None
-        Of every node, where hosts describe theirs wrongly.
+        Caches of every node, for hosts that describe theirs wrongly; None: as the hosts do.
     report : callable or None
-        Of the progress, on rank 0.
+        Called with the progress, on rank 0.
 
     Returns
     -------

@@ -49,13 +49,13 @@ class Plan:
     Parameters
     ----------
     budget_s : float
-        For all patterns together, of which `links_share` for the links one by one.
+        Time for all patterns together, of which the links one by one get the share `links_share`.
     sample_s, link_sample_s : float
-        Of one sample, at least: of patterns, of links.
+        Least time of one sample, for patterns and for links.
     fewest, most : int
-        Samples.
+        Numbers of samples.
     largest : int
-        Of messages, byte.
+        Largest size of messages, bytes.
     step : int
         From one size of message to the next.
     """
@@ -99,11 +99,11 @@ class Group:
     channel : MpiChannel or None
         None: this rank is not one of them.
     ranks, nodes : int
-        That take part.
+        Numbers of ranks and nodes that take part.
     hosts : tuple of str
-        Of a pair.
+        Hosts of a pair; empty: no pair.
     ends : tuple of int or None
-        Of the channel, where a pair of it is measured; None: all.
+        Ranks of the channel that form the measured pair; None: all ranks take part.
     """
 
     channel: MpiChannel | None

@@ -58,14 +58,14 @@ class _Over:
 
 
 class Roster:
-    """What is kept of the nodes' machines as they come in: a few whole ones, and medians of all.
+    """The nodes' machines as they arrive: a few in full, and medians of all.
 
     Parameters
     ----------
     name : str
-        Of the cluster.
+        Name of the cluster.
     ranks : sequence of int
-        Of each node.
+        Number of ranks on each node.
     hosts : sequence of str
     """
 

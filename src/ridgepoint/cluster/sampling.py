@@ -85,7 +85,7 @@ def sweep(
     Parameters
     ----------
     channel : Messages
-        Whose ends all call this at once.
+        Channel whose ends all call this function at once.
     make : callable
         Returns the pattern for a size.
     sizes : sequence of int

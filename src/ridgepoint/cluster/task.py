@@ -25,17 +25,17 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     token : str
-        Of this job, hexadecimal.
+        Identifies this job, hexadecimal.
     mode : {"prepare", "time", "count"}
     command : tuple of str
     ranks : int
-        That there must be.
+        Number of ranks that there must be.
     launcher_folder : str or None
-        Where the launcher is: beside it is MPI's compiler.
+        Folder of the launcher, which also contains MPI's compiler.
     profile : bool
         Whether to profile MPI.
     libraries : dict of str to str
-        By host, the path of the library that does.
+        Path of the profiling library, by host.
     output : {"own", "stderr", "discard"}
         Where the program's own output goes.
     timeout_s : float or None
@@ -102,10 +102,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     version : str
-        Of Ridgepoint.
+        Version of Ridgepoint.
     rank, ranks : int
     local_rank : int or None
-        Among those of its host; None: the launcher does not say.
+        Rank among those of its host; None: the launcher does not report it.
     host, cpu : str
     cpus : tuple of int
         CPUs that it may use.
@@ -115,17 +115,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     lacks_profile, lacks_meter : (str, str) or None
         Why MPI cannot be profiled, or nothing counted, on this host, and what to do.
     wall_s, cpu_s, system_s : float or None
-        Of the program from start to exit.
+        Times of the program from start to exit.
     status : int
     left_behind : int
     profiles : tuple of Profile
-        Of its processes that used MPI.
+        Profiles of its processes that used MPI.
     regions : dict of str to RegionTime
     counted : Counted or None
     passed : Passed or None
-        The node's interfaces meanwhile; of its first rank alone.
+        Traffic of the node's interfaces meanwhile; only in the answer of its first rank.
     idle : tuple of (Passed, float) or None
-        Of the idle node, and for how many seconds.
+        Traffic of the idle node, and its duration in seconds.
     """
 
     version: str

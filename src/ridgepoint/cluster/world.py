@@ -30,27 +30,27 @@ class World:
     Parameters
     ----------
     comm : MPI.Intracomm
-        Of all ranks; it is duplicated.
+        Communicator of all ranks; it is duplicated.
     launched : Launched
 
     Attributes
     ----------
     rank, size : int
     host : str
-        This rank's; nodes of one name are told apart by a number.
+        Host of this rank; nodes with the same name are distinguished by a number.
     node, nodes : int
-        This rank's node, counted in the order of first ranks, and how many there are.
+        Number of this rank's node, in the order of first ranks, and number of nodes.
     local_rank, local_size : int
-        Among the ranks of this node.
+        Rank and number of ranks on this node.
     hosts : tuple of str
     ranks_of_nodes : tuple of int
-        By node.
+        Number of ranks on each node.
     local : MPI.Intracomm
         Ranks of this node.
     leaders : MPI.Intracomm or None
-        First ranks of all nodes; None: this is not one.
+        First ranks of all nodes; None: this is not one of them.
     even : MPI.Intracomm or None
-        As many ranks of each node, numbered node by node; None: this is one too many.
+        Equally many ranks of each node, numbered node by node; None: this is one too many.
     """
 
     def __init__(self, comm: MPI.Intracomm, launched: Launched) -> None:

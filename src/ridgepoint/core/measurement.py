@@ -178,7 +178,7 @@ class Measurement(Presentable):
         Parameters
         ----------
         machine : Machine or None
-            None: the record of this host in the archive.
+            None: the machine kept of this host.
         ax : matplotlib.axes.Axes or None
             Axes of their final size to draw on; None: new ones.
         """

@@ -33,10 +33,10 @@ class Activity:
     at_s : float
         The moment, of a monotonic clock.
     busy_s, steal_s : float or None
-        Of all CPUs looked at: running anything; ready to run while the hypervisor ran something
-        else. None: the kernel does not tell.
+        Time of all CPUs looked at: running anything; ready to run while the hypervisor ran
+        something else. None: the kernel does not report it.
     own_s : float
-        Of this process and its children.
+        CPU time of this process and its children.
     processes : dict of (int, str) to float
         Seconds of every other process that can be seen, by its number and name.
     """

@@ -45,13 +45,13 @@ class Run:
     Parameters
     ----------
     exit_status : int
-        As a shell sees it: the status, or 128 + the number of the signal that ended it.
+        As a shell reports it: the status, or 128 + the number of the signal that ended it.
     wall_s : float
-        From start to exit.
+        Wall-clock time from start to exit.
     cpu_s : float
         User and system time of the command and of its children.
     system_s : float
-        Of these, the time in the kernel.
+        The part of `cpu_s` in the kernel.
     left_behind : int
         Descendants that outlived the command and were ended.
     """

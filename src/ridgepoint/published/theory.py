@@ -73,9 +73,9 @@ class Figure:
     source : str
         The document that says it.
     ports : str or None
-        The execution ports that do it; None: not said.
+        Execution ports that do it; None: not stated.
     note : str or None
-        What to know when comparing with it.
+        Remark for comparisons with the figure; None: none.
     """
 
     value: float
@@ -93,13 +93,13 @@ class Theory:
     Parameters
     ----------
     microarchitecture : str
-        As LLVM names it.
+        LLVM's name.
     name : str
-        As its vendor names it.
+        The vendor's name.
     note : str or None
-        What to know about the file as a whole.
+        Remark about the file as a whole; None: none.
     figures : mapping of (str, str) to Figure
-        By resource and name of a ceiling.
+        Figures by resource and name of a ceiling.
     """
 
     microarchitecture: str
@@ -115,12 +115,12 @@ class Theory:
 def load_theory(
     microarchitecture: str | None, *, cpu: str | None = None, extra: Path | None = None
 ) -> Theory | None:
-    """Return what is known of a microarchitecture, or None.
+    """Return the known figures of a microarchitecture; None: none are known.
 
     Parameters
     ----------
     microarchitecture : str or None
-        As LLVM names the host's CPU.
+        LLVM's name of the host's CPU; None: unknown.
     cpu : str or None
         Model name: some figures hold for some models only. None: not known.
     extra : Path, optional

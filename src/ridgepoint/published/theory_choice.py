@@ -29,12 +29,12 @@ NEAR, FAR = 0.9, 0.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What this CPU may be, as far as documents describe it.
+    """The microarchitectures that this CPU may be, as far as documents describe them.
 
     Parameters
     ----------
     common : Theory or None
-        What their files say of any model, as far as they agree; None: not even that is known.
+        Figures on which the files of all of them agree; None: not even these are known.
     each : tuple of Theory
         One for each way in which it may be built.
     """

@@ -55,7 +55,7 @@ def summary(value: Presentable, /, **options: Any) -> str:
     ----------
     value : Machine, Measurement, Placement, Analysis, Roofline, MeasuredCluster or Study
     **options
-        Of a measurement, the ``machine`` that bounds it.
+        For a measurement, the ``machine`` that bounds it.
     """
     console = _console()
     console.print(_report(_bounded(value, **options)))
@@ -93,9 +93,10 @@ def plot(
         Programs are drawn as points; a machine alone with its roofs; of a cluster its network.
         A machine among programs is the one that they are drawn on.
     machine : Machine or None
-        Whose roofs are drawn. None: that of the first that has one; else the one kept of this host.
+        Machine whose roofs are drawn. None: that of the first result with one, or else the one
+        kept of this host.
     metric : {"flop", "bop"} or None
-        What work is counted in; None: as it was asked for when programs were measured or placed.
+        Unit of work; None: as asked for when programs were measured or placed.
     ax : matplotlib.axes.Axes or None
         Axes of their final size to draw on, with room for a key below; None: new ones.
 

@@ -56,7 +56,7 @@ class Assignment:
 
     @property
     def shares(self) -> tuple[tuple[str, float], ...]:
-        """Working seconds of each machine that is used, in proportion to the number needed."""
+        """Working seconds of each machine that is used; machines are needed in this proportion."""
         seconds: dict[str, float] = {}
         for stage in self.stages:
             seconds[stage.machine] = seconds.get(stage.machine, 0.0) + stage.time_s

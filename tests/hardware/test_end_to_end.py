@@ -67,35 +67,36 @@ def test_sort_of_coreutils_does_no_floating_point_work_to_speak_of(ridgepoint, t
     assert seen["instructions"]["total"] > 100003
 
 
-def test_two_counts_of_one_program_are_identical(ridgepoint):
-    """Simulation does not depend on what else the machine does."""
-    command = ("run", "--machine", "xsb", "--counts-only", "--json", "--", "seq", "20000")
-    first, second = (report(ridgepoint(*command, env=os.environ)) for _ in range(2))
+@pytest.mark.parametrize(("meter", "tolerance"), [("engine", 0.0), ("native", 1e-3)])
+def test_two_counts_of_one_program_are_alike(ridgepoint, meter, tolerance):
+    """Simulation repeats exactly; natively, the C library's code depends on where memory lies."""
+    words = ("--machine", "xsb", "--meter", meter, "--counts-only", "--json", "--", "seq", "20000")
+    first, second = (report(ridgepoint("run", *words, env=os.environ)) for _ in range(2))
 
     assert first["work"] == second["work"]
-    assert first["instructions"] == second["instructions"]
+    assert first["instructions"] == pytest.approx(second["instructions"], rel=tolerance, abs=0)
 
 
+@pytest.mark.parametrize("meter", ["native", "engine"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_end_in_the_middle_of_counting_leaves_nothing(ridgepoint, tmp_path, number):
-    """No Valgrind goes on, no file is left in the temporary folder, one line says why."""
+def test_end_in_the_middle_of_counting_leaves_nothing(ridgepoint, tmp_path, number, meter):
+    """No program that is counted goes on, no temporary file is left, one line says why."""
     marker = f"87{os.getpid()}"
     program = f"x = {marker}\nwhile True: pass"
-    process = ridgepoint(
-        "run", "--machine", "xsb", "--counts-only", "--", sys.executable, "-c", program
-    )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not counting(marker):
-        time.sleep(0.1)
-    time.sleep(1)
-    assert counting(marker)
-    process.send_signal(number)
+    words = ("--machine", "xsb", "--meter", meter, "--counts-only", "--", sys.executable, "-c")
+    process = ridgepoint("run", *words, program)
     try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not counted(marker):
+            time.sleep(0.1)
+        time.sleep(1)
+        assert counted(marker)
+        process.send_signal(number)
         _, err = process.communicate(timeout=30)
-        left = counting(marker)
+        left = counted(marker)
     finally:
-        for each in counting(marker):
-            each.kill()
+        for program_counted in counted(marker):
+            program_counted.kill()
         process.kill()
 
     assert process.returncode == 128 + number
@@ -105,11 +106,11 @@ def test_end_in_the_middle_of_counting_leaves_nothing(ridgepoint, tmp_path, numb
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def counting(marker):
-    """Return the processes that Valgrind runs for this test."""
+def counted(marker):
+    """Return the processes that are counted for this test, under Valgrind or in a copy."""
     return [
-        p
-        for p in psutil.process_iter(["cmdline"])
-        if any(marker in word for word in p.info["cmdline"] or [])
-        and "valgrind" in p.info["cmdline"][0]
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if any(marker in word for word in process.info["cmdline"] or [])
+        and "ridgepoint" not in process.info["cmdline"]
     ]

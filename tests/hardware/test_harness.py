@@ -265,4 +265,4 @@ def test_missing_valgrind_is_told_at_once(tmp_path, programs, monkeypatch):
     """PATH without it."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotMeasure, match=r"valgrind"):
-        ridgepoint.measure(programs.says, **FEW)
+        ridgepoint.measure(programs.says, meter="engine", **FEW)

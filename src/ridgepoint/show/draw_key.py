@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ridgepoint.show import theme
 from ridgepoint.show.chart import Entry
 from ridgepoint.show.sheet import MARKERS, Sheet, colour_of, faced, stroke_of
-from ridgepoint.show.text_size import wrapped
+from ridgepoint.show.text_size import text_width, wrapped
 
 _ROW = 1.4
 _NOTE_ROW = 1.35
@@ -35,7 +35,7 @@ def draw_key(key: Sequence[Entry], sheet: Sheet, *, below: float) -> float:
     for entry in key:
         begin = _begin(entry, sheet)
         if entry.is_abreast:
-            width = begin + sheet.text_width(entry.text, sheet.font) + sheet.font * 1.2
+            width = begin + text_width(entry.text, sheet.font) + sheet.font * 1.2
             if indent and indent + width - sheet.font > sheet.width:
                 indent, below = 0.0, below + sheet.font * _ROW
             _draw_entry(entry, sheet, below=below, indent=indent)
@@ -67,7 +67,7 @@ def _begin(entry: Entry, sheet: Sheet) -> float:
     elif entry.shape is not None:
         begin += sheet.font * 1.2
     if entry.lead:
-        begin += sheet.text_width(entry.lead, sheet.font, is_bold=True) + sheet.font * 0.4
+        begin += text_width(entry.lead, sheet.font, is_bold=True) + sheet.font * 0.4
     return begin
 
 
@@ -77,7 +77,7 @@ def _draw_entry(entry: Entry, sheet: Sheet, *, below: float, indent: float) -> f
     size = sheet.small if entry.is_part else sheet.font
     _draw_sample(entry, sheet, below=below, indent=indent + sheet.font * 1.2 * entry.is_part)
     if entry.lead:
-        width = sheet.text_width(entry.lead, sheet.font, is_bold=True) + sheet.font * 0.4
+        width = text_width(entry.lead, sheet.font, is_bold=True) + sheet.font * 0.4
         colour = theme.hex_of("ink" if entry.ink is None else entry.ink)
         sheet.rows(entry.lead, below=below, indent=begin - width, colour=colour, is_bold=True)
     return sheet.rows(entry.text, below=below, indent=begin, size=size)

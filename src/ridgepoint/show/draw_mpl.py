@@ -15,6 +15,7 @@ from ridgepoint.show.draw_key import draw_key, draw_notes, draw_title
 from ridgepoint.show.naming import Naming, Placed
 from ridgepoint.show.pictures import write
 from ridgepoint.show.sheet import MARKERS, Sheet, faced, stroke_of
+from ridgepoint.show.text_size import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,15 +120,11 @@ def _margins(charts: Sequence[Chart], cell_in: float) -> tuple[float, float]:
 
 def _beside(axis: Axis, font: float) -> float:
     """Return the points that the ticks and the label of an upright axis need."""
-    from ridgepoint.show.text_size import text_width
-
     widest = max((text_width(text, font) for _, text in axis.ticks), default=0.0)
     return widest + _TICK + (font * 2.2 if axis.label else font * 0.8)
 
 
 def _width_of_last(axis: Axis, font: float) -> float:
-    from ridgepoint.show.text_size import text_width
-
     return text_width(axis.ticks[-1][1], font) if axis.ticks and not axis.is_slanted else 0.0
 
 
@@ -172,7 +169,7 @@ class _Cell:
         above = draw_title(chart.title, chart.subtitle, sheet)
         end = sheet.font * (3.2 if chart.x.label else 1.9)
         if chart.x.is_slanted:
-            longest = max(sheet.text_width(text, sheet.font) for _, text in chart.x.ticks)
+            longest = max(text_width(text, sheet.font) for _, text in chart.x.ticks)
             end += longest * math.sin(math.radians(_SLANT))
         notes = (*chart.notes, *chart.drawing_notes)
         if not (chart.key or notes or left_out):

@@ -29,6 +29,7 @@ from ridgepoint.show.labels import (
     lead,
 )
 from ridgepoint.show.sheet import Sheet
+from ridgepoint.show.text_size import text_width
 
 _STRAIGHT = math.radians(5)
 _LEAST_STEP = 1.0
@@ -189,7 +190,7 @@ class Naming:
     def _size_of(self, label: Label, text: str) -> Pair:
         """Return width and height of a label beside something."""
         size = self.sheet.small
-        width = self.sheet.text_width(text, size, is_bold=label.is_bold) + 2
+        width = text_width(text, size, is_bold=label.is_bold) + 2
         return width, size * 1.1
 
     def _name_line(self, line: Line, text: str) -> bool:
@@ -219,7 +220,7 @@ class Naming:
         assert line.label is not None
         size = self.sheet.small
         height = size * 1.2
-        tight = self.sheet.text_width(text, size, is_bold=line.label.is_bold)
+        tight = text_width(text, size, is_bold=line.label.is_bold)
         offsets = _ON if line.kind == "iso" else _BESIDE_THEN_ON
         # What runs close below a roof is named below, where it cannot be taken for that roof.
         down_first = tuple(-offset for offset in offsets) if line.kind in _UNDER else offsets
@@ -289,7 +290,7 @@ class Naming:
         assert area.label is not None
         size = self.sheet.font
         corners = [self._at(corner) for corner in area.corners]
-        width = self.sheet.text_width(text, size, is_bold=area.label.is_bold) + 4
+        width = text_width(text, size, is_bold=area.label.is_bold) + 4
         height = size * 1.25 * (text.count("\n") + 1)
         box = self.room.place(
             box

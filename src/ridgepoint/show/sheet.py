@@ -13,7 +13,7 @@ from ridgepoint.show import theme
 from ridgepoint.show.axes import share_of
 from ridgepoint.show.chart import Chart, Face, Ink, LineKind, Place, Shape
 from ridgepoint.show.labels import Box, Pair
-from ridgepoint.show.text_size import text_width, wrapped
+from ridgepoint.show.text_size import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,10 +153,6 @@ class Sheet:
             )
             below += size * _LEADING
         return below
-
-    def text_width(self, text: str, size: float, *, is_bold: bool = False) -> float:
-        """Return the width of a text."""
-        return text_width(text, size, is_bold=is_bold)
 
 
 def stroke_of(kind: LineKind, ink: Ink | None) -> dict[str, Any]:

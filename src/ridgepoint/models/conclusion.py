@@ -10,7 +10,7 @@ from ridgepoint.core.resources import LEVELS
 from ridgepoint.models.explanations import Explained
 from ridgepoint.models.own_roofs import COMPUTE
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.thresholds import ABOVE_MIX, ABOVE_ROOF, NEAR
+from ridgepoint.models.thresholds import ABOVE_MIX, ABOVE_ROOF, NEAR, SAME
 from ridgepoint.models.work import hardly_any
 
 Kind = Literal[
@@ -35,8 +35,6 @@ time, or is exceeded; something else is the cause; its work is not worth a roof,
 does not explain its time; nothing does.
 """
 
-# Two bounds nearer than this are the same, but for noise.
-_APART = 1.02
 # A function with this share of a program has the same place.
 _ALL = 0.98
 
@@ -131,7 +129,7 @@ def is_apart(placement: Placement) -> bool:
     own, machines = placement.mix, placement.bound
     if own is None or own.time_s is None or machines is None:
         return False
-    return own.time_s > _APART * float(machines.time_s)
+    return own.time_s > SAME * float(machines.time_s)
 
 
 def _kind(placement: Placement, counts: Counts, explained: Explained | None) -> Kind:
@@ -165,7 +163,7 @@ def _own_kind(placement: Placement, efficiency: float) -> Kind | None:
     mix = 0.0 if placement.mix is None else placement.mix.efficiency or 0.0
     issue = placement.issue.efficiency or 0.0
     best = max(mix, issue)
-    if best < NEAR or best < _APART * efficiency or efficiency > _APART:
+    if best < NEAR or best < SAME * efficiency or efficiency > SAME:
         return None
     if mix < issue:
         return "issue"

@@ -13,6 +13,7 @@ from ridgepoint.core.machine import Ceiling, Machine
 from ridgepoint.core.resources import LEVELS, PRECISIONS, RESOURCES
 from ridgepoint.models.own_roofs import COMPUTE
 from ridgepoint.models.placement import Placement
+from ridgepoint.models.thresholds import SAME
 
 Role = Literal["outer", "own", "lower", "beside"]
 
@@ -20,8 +21,6 @@ Role = Literal["outer", "own", "lower", "beside"]
 _APART = 1.3
 _MOST_LOWER = 3
 _MOST_OWN = 3
-# Two bounds closer than this factor are equal up to noise.
-_SAME = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +159,7 @@ def with_own_roofs(
         mix = placement.mix
         if mix is None or mix.bound is None or placement.bound is None:
             continue
-        if mix.bound.time_s <= _SAME * float(placement.bound.times_s.get(COMPUTE, 0.0)):
+        if mix.bound.time_s <= SAME * float(placement.bound.times_s.get(COMPUTE, 0.0)):
             continue
         rate = sum(mix.mix.values()) / mix.bound.time_s
         own.append(

@@ -14,6 +14,9 @@ ABOVE_MIX = 1.05
 """A program this far above the roof of its own mix, which is made of several ceilings with noise of
 their own, needs an explanation."""
 
+SAME = 1.02
+"""Two bounds closer than this factor are the same up to noise."""
+
 NEAR_ROOF = 0.9
 """A stage that reaches this share of its roof cannot climb: what is left is noise."""
 
@@ -70,6 +73,10 @@ MOST_OF_IT = 0.5
 COMPUTES = 0.1
 """A loop that computes does one floating-point instruction in ten: a sum does one in six (load,
 product, addition, three to go on). Below, other instructions take the time."""
+
+USED = 0.01
+"""Start-up code does a few flop of every kind; below this share of the work a precision, or a kind
+of instruction, is unused."""
 
 # --- gains ----------------------------------------------------------------------------------------
 

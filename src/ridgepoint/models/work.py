@@ -11,14 +11,12 @@ from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import PRECISIONS, RESOURCES
+from ridgepoint.models.thresholds import USED
 
 Metric = Literal["flop", "bop"]
 """Floating-point operations; or basic operations, which are those of integers too."""
 
 WORK_UNITS: Mapping[Metric, str] = {"flop": "flop", "bop": "BOP"}
-
-# Start-up code does a few flop of every kind; below this share a precision is unused.
-_USED_SHARE = 0.01
 
 BopSource = Literal["refined", "eq3"]
 """How basic operations were counted: from what every instruction does, or by Eq. (3)."""
@@ -117,8 +115,4 @@ def used_precisions(work: Mapping[str, Amount]) -> dict[str, float]:
     """
     done = {name: float(work[name]) for name in (*PRECISIONS, "bop") if name in work}
     total = sum(done.values())
-    return {
-        name: part / total
-        for name, part in done.items()
-        if part > 0 and part / total >= _USED_SHARE
-    }
+    return {name: part / total for name, part in done.items() if part > 0 and part / total >= USED}

@@ -7,18 +7,12 @@ from collections.abc import Callable
 from ridgepoint.core.counts import Counts
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.mix import DIVIDER, SINGLE, Kind, Mix, mix_bound, mix_of, rates_of
-
-# Start-up code does a few flop of every kind; below this share a kind changes no time.
-_USED_SHARE = 0.01
+from ridgepoint.models.thresholds import USED
 
 
 def used_mix(counts: Counts) -> Mix | None:
     """Return the flop by kind, without rare kinds; None: the meter cannot tell."""
-    used = {
-        kind: flop
-        for kind, flop in mix_of(counts).items()
-        if flop >= _USED_SHARE * counts.work_flop
-    }
+    used = {kind: flop for kind, flop in mix_of(counts).items() if flop >= USED * counts.work_flop}
     is_known = all(width is not None and operation is not None for _, width, operation in used)
     return used if used and is_known else None
 

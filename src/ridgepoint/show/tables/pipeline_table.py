@@ -11,13 +11,13 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment
-from ridgepoint.models.pipeline.composites import Composite
 from ridgepoint.models.pipeline.devices import Assignment
 from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up, with_legroom
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.published.sdp_loads import Product
 from ridgepoint.show.tables.layout import caution_list, plain_table, sections
 from ridgepoint.show.words import (
+    UNKNOWN,
     machine_title,
     percent,
     printable,
@@ -136,14 +136,17 @@ def _composites(assessment: Assessment) -> RenderableType:
             *(
                 []
                 if not more
-                else [_number(composite), shown_devices(composite.devices_at_roof or 0.0)]
+                else [
+                    _number(None if composite.devices is None else composite.devices.median),
+                    _number(composite.devices_at_roof),
+                ]
             ),
         )
     return table
 
 
-def _number(composite: Composite) -> str:
-    return "unknown" if composite.devices is None else shown_devices(composite.devices.median)
+def _number(devices: float | None) -> str:
+    return UNKNOWN if devices is None else shown_devices(devices)
 
 
 def _differences(assessment: Assessment) -> list[str]:

@@ -158,8 +158,7 @@ def _placed(analysis: Analysis) -> Iterator[Row]:
         yield "   attainable", f"{format_si(float(placement.bound.time_s), 's')} at best, {on}"
     else:
         yield "   attainable", f"{UNKNOWN} {on}"
-    known = placement.efficiency is not None
-    efficiency = percent(placement.efficiency or 0.0) if known else UNKNOWN
+    efficiency = UNKNOWN if placement.efficiency is None else percent(placement.efficiency)
     yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
     if of_work and (own := mix_row(placement)) is not None:
         yield "   own mix", own

@@ -191,7 +191,6 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
         return False
     from ridgepoint.models.distributed import nodes_on_ridgeline, why_no_ridgeline
     from ridgepoint.show.charts.ridgeline import ridgeline_page
-    from ridgepoint.show.draw_mpl import save
     from ridgepoint.show.tables.rank_table import ridgeline_notes
 
     reason = why_no_ridgeline(measurement, machine, metric=metric)
@@ -203,9 +202,7 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
         )
         return False
     ridgeline, nodes = nodes_on_ridgeline(measurement, machine, metric=metric)
-    figure = ridgeline_page(ridgeline, [nodes], notes=ridgeline_notes(analysis))
-    for path in outputs:
-        save(figure, path)
+    save_figure(ridgeline_page(ridgeline, [nodes], notes=ridgeline_notes(analysis)), outputs)
     return True
 
 

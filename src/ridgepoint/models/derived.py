@@ -33,12 +33,9 @@ def nodes_together(machine: Machine, nodes: int) -> Machine:
         raise ValueError(f"nodes must be > 0, got {nodes!r}")
     if nodes == 1:
         return machine
-    links = [
-        ceiling
-        for ceiling in machine.ceilings
-        if ceiling.resource == "network" and ceiling.rate is not None
-    ]
-    link = max(links, key=_median, default=None)
+    links = (ceiling for ceiling in machine.ceilings if ceiling.resource == "network")
+    rated = [(ceiling.rate.median, ceiling) for ceiling in links if ceiling.rate is not None]
+    _, link = max(rated, key=lambda pair: pair[0], default=(None, None))
     others = [ceiling for ceiling in machine.ceilings if ceiling.resource != "network"]
     cores = machine.host.cores * nodes
     return replace(
@@ -50,10 +47,6 @@ def nodes_together(machine: Machine, nodes: int) -> Machine:
             *(() if link is None else (_times(link, nodes, threads=cores),)),
         ),
     )
-
-
-def _median(ceiling: Ceiling) -> float:
-    return 0.0 if ceiling.rate is None else ceiling.rate.median
 
 
 def _times(ceiling: Ceiling, nodes: int, *, threads: int) -> Ceiling:

@@ -171,8 +171,7 @@ def _placed(
         if isinstance(point, str):
             reasons.setdefault(point, []).append(str(result.case))
         else:
-            key = result.case.workload, result.case.threads, result.case.state
-            groups.setdefault(key, {})[result.case] = point
+            groups.setdefault(_key(result.case), {})[result.case] = point
     order = list(dict.fromkeys(_key(result.case) for result in results))
     ordered = [groups[key] for key in order if key in groups]
     return (

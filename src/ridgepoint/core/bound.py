@@ -224,7 +224,7 @@ def bound(
     ----------
     demand : Demand
         Names at least one resource; arrays broadcast, shape (...,).
-    machine : Machine, Cluster
+    machine : Machine, Rates
         Must have a ceiling for every path of the demand. At a memory level the limit of both
         directions together and that of each direction hold where they are known.
     overlap : {"full", "none"} or float

@@ -56,7 +56,7 @@ def stepped(values: Iterable[float], *, room: float = 1.0) -> Interval:
 
 
 def decade_ticks(limits: Interval, shown: Callable[[float], str], *, most: int = 9) -> Ticks:
-    """Return ticks at powers of ten within limits, at most so many that they can be read."""
+    """Return ticks at powers of ten within limits; at most `most`, so that they can be read."""
     first = math.ceil(math.log10(limits[0]) - _HAIR)
     last = math.floor(math.log10(limits[1]) + _HAIR)
     step = max(-(-(last - first) // (most - 1)), 1)

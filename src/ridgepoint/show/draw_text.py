@@ -78,7 +78,7 @@ def _drawn(chart: Chart, *, width: int, height: int, color: bool, ascii: bool) -
 
 
 def _wrapped(texts: Iterable[str], width: int, indent: str = "") -> list[str]:
-    """Return texts in lines of at most so many columns; all but the first of each indented."""
+    """Return texts in lines of at most `width` columns; all but the first of each are indented."""
     return [line for text in texts for line in textwrap.wrap(text, width, subsequent_indent=indent)]
 
 

@@ -168,7 +168,7 @@ class _Reader:
     ----------
     archive : Archive
     machine : Machine or None
-        Machine to use in place of those that files name.
+        Machine to use instead of the machines that the files name.
     within : tuple of Path
         Files that led to this one.
     """

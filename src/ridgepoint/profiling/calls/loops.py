@@ -91,8 +91,8 @@ def time_calls(
     ----------
     function : callable
     replicas : sequence of tuple
-        One replica: its data are warm; or so many that the first one's data are in no cache any
-        more after the last one's.
+        Copies of the arguments. With a single one its data stay warm; with enough of them, the
+        data of the first have left every cache by the time the last has been used.
     call_s : float
         Time of one call, as far as it is known, in seconds.
     repetitions, threshold_s, limit_s

@@ -16,7 +16,7 @@ from ridgepoint.models import analysis as analysis_module
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.report import report
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import run_table
 
 TRIAD_S = 0.008
 MEASURED = replace(
@@ -53,7 +53,7 @@ def test_text_picture_and_json_bound_each_part_once(monkeypatch):
 
     monkeypatch.setattr(analysis_module, "place_with", counting)
     found = analyse(MEASURED, MACHINE)
-    Console(file=io.StringIO(), width=100).print(tables.run(found))
+    Console(file=io.StringIO(), width=100).print(run_table.run(found))
     document = report(found)
     figure = roofline_chart(MACHINE, [found])
 

@@ -17,7 +17,7 @@ from ridgepoint.core.timed import Sampled, TimedFunction
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.condensed import condensed
 from ridgepoint.show.report import report
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import run_table
 
 # Most functions of a real program do next to nothing, and a few do nearly all.
 AMOUNTS = st.one_of(st.integers(0, 3), st.integers(0, 10**9))
@@ -139,7 +139,7 @@ def test_the_table_of_functions_reads_the_same():
     texts = []
     for each in (whole, condensed(whole)):
         console = Console(file=io.StringIO(), width=100)
-        console.print(tables.run(analyse(each, MACHINE)))
+        console.print(run_table.run(analyse(each, MACHINE)))
         texts.append(console.file.getvalue())
 
     assert "5000 more" in texts[0]

@@ -12,7 +12,7 @@ from ridgepoint.models.caches.capacity import caches_here
 from ridgepoint.models.caches.capacity_fit import expected_latency
 from ridgepoint.show.charts.latency import latency_chart
 from ridgepoint.show.draw_mpl import save
-from ridgepoint.show.tables import for_terminal
+from ridgepoint.show.tables import machine_table
 from ridgepoint.show.tables.latency_table import latency_table
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -76,7 +76,7 @@ def text(renderable):
 
 def test_machine_s_table_has_what_is_said_and_what_was_measured():
     """Side by side; and the caution has both numbers."""
-    said = " ".join(text(for_terminal.machine(measured())).split())
+    said = " ".join(text(machine_table.machine(measured())).split())
 
     assert "L3 10 MiB 480 MiB 10 MiB 40 ns" in said
     assert "(8 MiB to 12 MiB)" in said

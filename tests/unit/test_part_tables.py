@@ -34,7 +34,7 @@ from ridgepoint.core.geometry import parse_geometry
 from ridgepoint.core.miss_curve import MissCurve
 from ridgepoint.models.analysis import analyse
 from ridgepoint.show.charts.roofline import roofline_chart
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import run_table
 from ridgepoint.show.words import shown_symbol
 
 
@@ -42,7 +42,7 @@ def run_text(program, machine=MACHINE, width=80):
     """Return the report of a program on a machine."""
     file = io.StringIO()
     Console(file=file, width=width, force_terminal=False).print(
-        tables.run(analyse(program, machine))
+        run_table.run(analyse(program, machine))
     )
     return file.getvalue()
 

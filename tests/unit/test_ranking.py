@@ -23,7 +23,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.ranking import cautions_that_matter, matters
 from ridgepoint.show.report import report
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import machine_table, run_table
 
 PLACED = place(MEASUREMENT, MACHINE, cores=1)
 # 0.8 % of the roof: none explains its time.
@@ -109,8 +109,8 @@ def test_minor_cautions_are_one_line_in_the_report_and_whole_in_json():
         cautions=(doubt(None, code="large"), doubt(0.0, code="small"), doubt(0.01, code="small")),
     )
     analysis = analyse(doubted, MACHINE, cores=1)
-    said = text(tables.run(analysis))
-    in_full = text(tables.run(analysis, every_caution=True))
+    said = text(run_table.run(analysis))
+    in_full = text(run_table.run(analysis, every_caution=True))
     fields = report(analysis)["cautions"]
 
     assert "large: seen; do" in said
@@ -191,7 +191,10 @@ def test_the_table_marks_what_matters_and_counts_the_rest_in_one_line():
         noisy("fp64", 5e9, 0.2, name="add"),
         noisy("fp64", 4e9, 0.2, name="mul", cautions=(UNSTABLE, SHARED)),
     )
-    said, in_full = text(tables.machine(bench)), text(tables.machine(bench, every_caution=True))
+    said, in_full = (
+        text(machine_table.machine(bench)),
+        text(machine_table.machine(bench, every_caution=True)),
+    )
 
     assert said.count("~") == 1
     assert "FMA ~10 G" in said

@@ -35,7 +35,7 @@ from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw, save
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import run_table
 
 TIMES = (timed("solve", 0.008), timed("sweep", 0.004), timed("setup", 0.001))
 TIMED = replace(MARKED, timed_regions=TIMES)
@@ -381,7 +381,7 @@ def test_a_region_above_its_roof_has_a_caution_as_a_program_has():
 def test_a_region_above_its_roof_is_marked_in_table_json_and_figure():
     """The table says it, the JSON has its bound, and the key of the figure names it."""
     console = Console(file=io.StringIO(), width=100)
-    console.print(tables.run(analyse(TOO_FAST, MACHINE)))
+    console.print(run_table.run(analyse(TOO_FAST, MACHINE)))
     fields = report(analyse(TOO_FAST, MACHINE))
     (solve,) = (one for one in fields["regions"] if one["name"] == "solve")
 

@@ -23,7 +23,7 @@ from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.draw_mpl import draw
 from ridgepoint.show.draw_text import render
 from ridgepoint.show.report import report
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import run_table
 
 TRIAD, RESIZE = FUNCTIONS[:2]
 
@@ -123,7 +123,7 @@ def rows(program, machine=MACHINE):
     """Return the rows of the table of times, squeezed, with the head and the line below."""
     file = io.StringIO()
     console = Console(file=file, width=80, force_terminal=False)
-    console.print(tables.run(analyse(program, machine)))
+    console.print(run_table.run(analyse(program, machine)))
     lines = file.getvalue().splitlines()
     head = next(n for n, line in enumerate(lines) if line.split()[:2] == ["function", "time"])
     end = next(n for n, line in enumerate(lines) if n > head and not line.strip())
@@ -165,7 +165,7 @@ def test_functions_that_hardly_take_time_share_a_row():
 def test_without_samples_there_is_no_table_of_times(program):
     """Nor a point."""
     file = io.StringIO()
-    Console(file=file, width=80).print(tables.run(analyse(program, MACHINE)))
+    Console(file=file, width=80).print(run_table.run(analyse(program, MACHINE)))
 
     assert "kernel, waiting" not in file.getvalue()
     assert not parts_of(figure_of(program))

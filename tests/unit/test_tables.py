@@ -34,7 +34,7 @@ from ridgepoint.kept.archive import Record
 from ridgepoint.models.analysis import analyse, place
 from ridgepoint.models.conclusion import conclude
 from ridgepoint.models.summary import Summary
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import doctor_table, machine_table, record_table, run_table
 from ridgepoint.show.tables.record_table import verdict_in_short
 from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import percent, shown_cores
@@ -51,7 +51,7 @@ def text(renderable, width=80):
 
 def run_text(program, machine=MACHINE):
     """Return the report of a program on a machine, without line breaks inside sentences."""
-    return text(tables.run(analyse(program, machine)))
+    return text(run_table.run(analyse(program, machine)))
 
 
 def squeezed(said):
@@ -69,7 +69,7 @@ def row(said, head):
 
 def test_a_row_shows_median_interval_and_traffic_of_one_core_and_of_two():
     """A store moves its lines twice. Ranks 4 and 12 of 15: 4 thousandths off the median."""
-    said = text(tables.machine(MACHINE))
+    said = text(machine_table.machine(MACHINE))
 
     assert row(said[said.index("DRAM [B/s]") :], "store ") == (
         "store 26.5 G -0.4 +0.4 % 34 G -0.4 +0.4 % x 2"
@@ -80,7 +80,7 @@ def test_a_row_shows_median_interval_and_traffic_of_one_core_and_of_two():
 
 def test_a_machine_of_two_core_counts_fits_80_columns_unfolded():
     """A row per pattern: 4 of either precision and 8 streams; 6 headings."""
-    said = text(tables.machine(MACHINE))
+    said = text(machine_table.machine(MACHINE))
     rows = [line for line in said.splitlines() if re.search(r"\d G |\[", line)]
 
     assert max(map(len, said.splitlines())) <= 80
@@ -95,13 +95,13 @@ def test_traffic_is_per_byte_counted(shares, said):
     """Load, copy, triad by hand; without a split the rate is the traffic."""
     machine = replace(MACHINE, ceilings=(stream("l2", "any", 1, 1e9, *shares),))
 
-    assert row(text(tables.machine(machine)), "any").endswith(f"% {said}")
+    assert row(text(machine_table.machine(machine)), "any").endswith(f"% {said}")
 
 
 def test_four_core_counts_stand_two_abreast():
     """One column pair more would not fit."""
     ceilings = tuple(peak("fp64", "fma", count, count * 1e9) for count in (1, 2, 48, 96))
-    said = text(tables.machine(replace(MACHINE, ceilings=ceilings)))
+    said = text(machine_table.machine(replace(MACHINE, ceilings=ceilings)))
 
     heads = [squeezed(line) for line in said.splitlines() if line.startswith("ceiling ")]
     assert heads == ["ceiling 1 core 95 % 2 cores 95 %", "ceiling 48 cores 95 % 96 cores 95 %"]
@@ -110,14 +110,16 @@ def test_four_core_counts_stand_two_abreast():
 def test_different_numbers_of_samples_are_a_range():
     """Fifteen and seven."""
     few = replace(peak("fp64", "mul", 1, 1e9), rate=Estimate([1e9] * 7))
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(*MACHINE.ceilings, few)))))
+    said = squeezed(
+        text(machine_table.machine(replace(MACHINE, ceilings=(*MACHINE.ceilings, few))))
+    )
 
     assert "medians, 7 to 15 samples each" in said
 
 
 def test_ceilings_are_grouped_by_resource():
     """Each resource is named once with its unit, compute first, then from the core outwards."""
-    said = text(tables.machine(MACHINE))
+    said = text(machine_table.machine(MACHINE))
 
     names = re.findall(r"^(\w+) \[(.*)\]", said, re.MULTILINE)
     assert names == [
@@ -146,7 +148,7 @@ def test_doubts_of_many_ceilings_are_one_line():
         unstable("a", "the interval is 12% of the median (n = 15)", threads=2),
     )
     said = text(
-        tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings), every_caution=True)
+        machine_table.machine(replace(MACHINE, cautions=(), ceilings=ceilings), every_caution=True)
     )
 
     assert squeezed(said).partition("cautions ")[2] == (
@@ -161,7 +163,11 @@ def test_doubts_of_two_ceilings_name_them():
     """With what was seen of each."""
     ceilings = (unstable("a", "spread 9%"), unstable("fma", "spread 8%", threads=2))
     said = squeezed(
-        text(tables.machine(replace(MACHINE, cautions=(), ceilings=ceilings), every_caution=True))
+        text(
+            machine_table.machine(
+                replace(MACHINE, cautions=(), ceilings=ceilings), every_caution=True
+            )
+        )
     )
 
     assert said.partition("cautions ")[2] == (
@@ -173,7 +179,7 @@ def test_doubts_that_differ_in_words_give_an_example():
     """No text is made up for what two have in common."""
     ceilings = [unstable(name, f"L2 is {name}") for name in ("odd", "even", "prime")]
     said = squeezed(
-        text(tables.machine(replace(MACHINE, ceilings=tuple(ceilings)), every_caution=True))
+        text(machine_table.machine(replace(MACHINE, ceilings=tuple(ceilings)), every_caution=True))
     )
 
     assert (
@@ -189,7 +195,9 @@ def test_doubts_of_two_kinds_are_two_lines():
         *(unstable(name, "spread 9%") for name in "abc"),
         replace(peak("fp64", "d", 1, 1e9), cautions=slow),
     )
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=ceilings), every_caution=True)))
+    said = squeezed(
+        text(machine_table.machine(replace(MACHINE, ceilings=ceilings), every_caution=True))
+    )
 
     assert "unstable: 3 of 4 ceilings (among those marked ~): spread 9%; measure again" in said
     assert "clock: fp64 d on 1 core: it was slow; cool it" in said
@@ -197,7 +205,7 @@ def test_doubts_of_two_kinds_are_two_lines():
 
 def test_a_machine_says_what_it_is():
     """Host, caches, cautions; what is not known reads unknown."""
-    said = squeezed(text(tables.machine(MACHINE)))
+    said = squeezed(text(machine_table.machine(MACHINE)))
 
     assert "AMD EPYC 9R14 96-Core Processor (znver4)" in said
     assert "2 usable, clock 3.676 GHz, memory unknown, virtual: yes" in said
@@ -215,7 +223,7 @@ def test_a_ceiling_that_could_not_be_measured_reads_unknown():
         rate=None,
         cautions=(Caution("no-memory", "the buffer does not fit", "free some memory"),),
     )
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(missing,)))))
+    said = squeezed(text(machine_table.machine(replace(MACHINE, ceilings=(missing,)))))
 
     assert "L3 [B/s] load unknown" in said
     assert "no-memory: L3 load on 1 core: the buffer does not fit; free some memory" in said
@@ -224,7 +232,7 @@ def test_a_ceiling_that_could_not_be_measured_reads_unknown():
 def test_few_samples_have_no_interval():
     """With five there is none at 95 %."""
     few = replace(stream("l1", "load", 1, 1e9, 1, 0), rate=Estimate([1e9] * 5))
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(few,)))))
+    said = squeezed(text(machine_table.machine(replace(MACHINE, ceilings=(few,)))))
 
     assert "load 1 G unknown (n < 6) x 1" in said
     assert "medians, 5 samples each" in said
@@ -240,7 +248,7 @@ def test_a_published_ceiling_has_no_interval():
         rate=Estimate([16e9]),
         source="a paper",
     )
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=(read,)))))
+    said = squeezed(text(machine_table.machine(replace(MACHINE, ceilings=(read,)))))
 
     assert "DRAM read [B/s] load 16 G published x 1" in said
     assert "samples" not in said
@@ -252,7 +260,7 @@ def test_chains_are_shown_in_cycles():
         replace(peak("fp64", name, 1, rate), frequency_hz=3.5e9)
         for name, rate in (("fma chain", 1.75e9), ("div chain", 0.25e9))
     )
-    said = squeezed(text(tables.machine(replace(MACHINE, ceilings=chains))))
+    said = squeezed(text(machine_table.machine(replace(MACHINE, ceilings=chains))))
 
     assert "previous one: fp64 FMA 4, fp64 div 14" in said
 
@@ -260,7 +268,7 @@ def test_chains_are_shown_in_cycles():
 def test_theory_is_shown_where_it_is_known():
     """58.8 of 60 is 98 %."""
     first = replace(MACHINE.ceilings[6], theoretical=60e9)
-    said = text(tables.machine(replace(MACHINE, ceilings=(first,))))
+    said = text(machine_table.machine(replace(MACHINE, ceilings=(first,))))
 
     assert row(said, "FMA").endswith("98 %")
 
@@ -377,7 +385,7 @@ def test_undecoded_instructions_are_said():
 
 def test_a_report_without_a_machine_still_says_what_was_seen():
     """No roof is made up."""
-    said = text(tables.run(analyse(TRIAD, None)))
+    said = text(run_table.run(analyse(TRIAD, None)))
 
     assert "20 Mflop" in said
     assert "unknown: there is no machine to bound it by" in said
@@ -443,7 +451,7 @@ def test_where_there_is_hardly_any_work_it_ranks_no_function():
 
 def test_functions_beyond_the_table_are_summed_in_a_row():
     """Two of three: 4 of 20 Mflop, 20 of 50 M instructions, 15 of 240 MB. None is hidden."""
-    said = text(tables.run(analyse(PROFILED, MACHINE), most_functions=1))
+    said = text(run_table.run(analyse(PROFILED, MACHINE), most_functions=1))
 
     assert row(said, "2 more") == "2 more 20 % 40 % 6.2 %"
 
@@ -671,7 +679,7 @@ def test_records_are_listed():
             ),
         ),
     ]
-    said = text(tables.records(kept), width=100)
+    said = text(record_table.records(kept), width=100)
 
     assert row(said, "3 ") == "3 machine 2026-11-21 03:00 zen4"
     assert row(said, "14 ") == ("14 measurement 2026-11-21 03:05 3 318 ms DRAM read 67 % before")
@@ -706,7 +714,7 @@ def test_the_command_of_a_record_is_one_line():
         machine_id=3,
     )
 
-    said = text(tables.records([kept]), width=100)
+    said = text(record_table.records([kept]), width=100)
 
     assert row(said, "1 ").endswith("3 python -c 'import os os.sync()'")
 
@@ -723,7 +731,7 @@ def test_the_doctor_says_what_to_do_and_what_it_costs():
             cost="no work and no traffic of any program, only its runtime",
         ),
     ]
-    said = text(tables.doctor(findings))
+    said = text(doctor_table.doctor(findings))
 
     assert row(said, "clock") == "clock yes CPU 0 and 1"
     assert row(said, "callgrind") == "callgrind no valgrind is not in PATH"

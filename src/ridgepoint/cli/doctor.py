@@ -34,13 +34,13 @@ def command(*, tests_meters: bool, as_json: bool, archive_path: Path | None) -> 
         return _selftest(archive_path, as_json=as_json)
     from ridgepoint.core.documents import report
     from ridgepoint.doctor import examine
-    from ridgepoint.show.tables import for_terminal as tables
+    from ridgepoint.show.tables import doctor_table
 
     findings = examine(archive_path)
     if as_json:
         common.print_json(report("doctor", {"findings": findings}))
     else:
-        common.console().print(tables.doctor(findings))
+        common.console().print(doctor_table.doctor(findings))
     return 0
 
 

@@ -16,14 +16,14 @@ def command(as_json: bool, archive_path: Path | None) -> None:
     """List the kept records (machines, clusters and measurements), oldest first."""
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.show.tables import for_terminal as tables
+    from ridgepoint.show.tables import record_table
 
     with Archive(archive_path) as archive:
         records = archive.records()
     if as_json:
         common.print_json(report("list", {"records": records}))
     elif records:
-        common.console().print(tables.records(records))
+        common.console().print(record_table.records(records))
     else:
         common.console().print(
             "No results are kept yet: measure a program with 'ridgepoint run -- ./program'."

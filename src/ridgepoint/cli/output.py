@@ -22,8 +22,7 @@ from ridgepoint.show.charts.miss_curve import miss_curve_chart
 from ridgepoint.show.charts.roofline import roofline_chart
 from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
-from ridgepoint.show.tables import explanation, run_table
-from ridgepoint.show.tables import for_terminal as tables
+from ridgepoint.show.tables import explanation, machine_table, run_table
 from ridgepoint.show.tables.comparison_table import comparison as comparison_table
 from ridgepoint.show.tables.latency_table import latency_table
 from ridgepoint.show.words import printable, program_name
@@ -41,7 +40,7 @@ def show_machine(machine: Machine, *, as_json: bool, every_caution: bool = False
     if as_json:
         print_json(machine_fields(machine))
     else:
-        console().print(tables.machine(machine, every_caution=every_caution))
+        console().print(machine_table.machine(machine, every_caution=every_caution))
 
 
 def machine_fields(machine: Machine) -> dict[str, Any]:

@@ -27,8 +27,11 @@ from ridgepoint.models.placement import Placement
 from ridgepoint.models.roofline import Roofline
 from ridgepoint.models.work import Metric
 from ridgepoint.show.charts.roofline import roofline_chart
-from ridgepoint.show.tables import for_terminal as tables
-from ridgepoint.show.tables import network_table, run_table
+from ridgepoint.show.tables import (
+    machine_table,
+    network_table,
+    run_table,
+)
 from ridgepoint.show.tables.layout import plain_table
 from ridgepoint.show.words import machine_title, shown_intensity
 from ridgepoint.suites.kernels.results import KernelStudy
@@ -208,7 +211,7 @@ def _report(value: object) -> RenderableType:
 
 @_report.register
 def _(value: Machine) -> RenderableType:
-    return tables.machine(value)
+    return machine_table.machine(value)
 
 
 @_report.register

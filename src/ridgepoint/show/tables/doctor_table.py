@@ -1,8 +1,4 @@
-"""Tables for the terminal: a machine, a measured program, what was kept, what works here.
-
-All are renderables of rich; they read at 80 columns, without colour, and in a pipe. Texts from
-outside (commands, symbols, paths) never pass through rich's markup.
-"""
+"""The table of what works on this host, and what to do about the rest."""
 
 from __future__ import annotations
 
@@ -13,15 +9,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ridgepoint.show.tables.machine_table import machine
-from ridgepoint.show.tables.record_table import records
-from ridgepoint.show.tables.run_table import run
 from ridgepoint.show.words import printable
 
 if TYPE_CHECKING:
     from ridgepoint.doctor.finding import Finding
-
-__all__ = ["doctor", "machine", "records", "run"]
 
 
 def doctor(findings: Sequence[Finding]) -> RenderableType:

@@ -90,7 +90,7 @@ class Seconds(Quantity):
         return super()._parsed(text)
 
 
-class SecondsOrNone(Seconds):
+class SecondsOrZero(Seconds):
     """A time that may be 0."""
 
     may_be_zero = True

@@ -15,7 +15,7 @@ from ridgepoint.core.quantities import (
     Bytes,
     Intensity,
     Seconds,
-    SecondsOrNone,
+    SecondsOrZero,
     Word,
     Work,
     WorkRate,
@@ -107,7 +107,7 @@ class HostTime(Spread):
     """A time >= 0."""
 
     __slots__ = ()
-    unit = SecondsOrNone
+    unit = SecondsOrZero
 
 
 class Share(Spread):

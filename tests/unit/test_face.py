@@ -1,6 +1,8 @@
 """What `import ridgepoint` offers, and that the documentation uses nothing else."""
 
 import ast
+import importlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -128,3 +130,20 @@ def test_documentation_names_files_that_are_there(page):
     others = {"workflows/serial/pipelines/pipeline_serial.py"}  # of the SKA's reference library
 
     assert {name for name in names if not any((root / name).exists() for root in roots)} <= others
+
+
+def test_every_module_has_what_it_says_it_offers():
+    """A name in ``__all__`` that was renamed would fail only where somebody imports everything."""
+    modules = pkgutil.walk_packages(ridgepoint.__path__, "ridgepoint.")
+    # Those are executed, or need what only a GPU's host has.
+    names = [module.name for module in modules if not re.search("__main__|cupy", module.name)]
+    absent = [
+        f"{name}.{offered}"
+        for name in names
+        if ".programs." not in name
+        for offered in getattr(importlib.import_module(name), "__all__", ())
+        if not hasattr(importlib.import_module(name), offered)
+    ]
+
+    assert len(names) > 400
+    assert absent == []

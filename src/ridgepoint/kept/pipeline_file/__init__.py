@@ -32,7 +32,7 @@ from ridgepoint.models.pipeline.observation import LEGROOM, Observation, Share, 
 from ridgepoint.models.pipeline.times import stage_times
 from ridgepoint.published.sdp_loads import Product, product
 
-__all__ = ["Case", "Cases", "example", "examples", "read_pipeline"]
+__all__ = ["Case", "Cases", "example_pipeline", "examples", "read_pipeline"]
 
 _EXAMPLES = files("ridgepoint") / "data" / "pipelines"
 _REMEDY = "name a TOML file; 'ridgepoint pipeline --example' prints one"

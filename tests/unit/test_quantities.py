@@ -7,7 +7,7 @@ from ridgepoint.core.quantities import (
     Bytes,
     Intensity,
     Seconds,
-    SecondsOrNone,
+    SecondsOrZero,
     Work,
     WorkRate,
 )
@@ -17,7 +17,7 @@ from ridgepoint.core.quantities import (
     ("text", "kind", "value"),
     [
         ("4 s", Seconds, 4), ("20ms", Seconds, 0.02), ("6 h", Seconds, 21600),
-        ("2 min", Seconds, 120), ("1 d", Seconds, 86400), ("0 s", SecondsOrNone, 0),
+        ("2 min", Seconds, 120), ("1 d", Seconds, 86400), ("0 s", SecondsOrZero, 0),
         ("6.4 Tflop", Work, 6.4e12), ("6.4 TFLOP", Work, 6.4e12),
         ("3 GBOP", Work, 3e9), ("415 Tflop/s", WorkRate, 415e12), ("0 B", Bytes, 0),
         ("320 GB", Bytes, 320e9), ("5 Mbyte", Bytes, 5e6), ("250 GB/s", ByteRate, 250e9),

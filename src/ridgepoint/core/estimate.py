@@ -141,7 +141,7 @@ class Estimate:
         """Lower end of the 95 % interval of the median; None with fewer than six."""
         if self.interval is not None:
             return self.interval[0]
-        moments = self._moments()
+        moments = self.moments
         rank = _interval_rank(len(moments))
         return None if rank is None else moments[rank - 1]
 
@@ -150,12 +150,13 @@ class Estimate:
         """Upper end of the 95 % interval of the median; None with fewer than six."""
         if self.interval is not None:
             return self.interval[1]
-        moments = self._moments()
+        moments = self.moments
         rank = _interval_rank(len(moments))
         return None if rank is None else moments[-rank]
 
-    def _moments(self) -> list[float]:
-        """Return the independent values behind the samples (batch medians), ascending."""
+    @property
+    def moments(self) -> list[float]:
+        """The independent values behind the samples (batches' medians), ascending."""
         if self.batches is None or self.n <= self.batches:
             return sorted(self.samples)
         ends = [self.n * batch // self.batches for batch in range(self.batches + 1)]

@@ -13,6 +13,7 @@ from ridgepoint.core.measured_cluster import Exchange
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.gains import Gain
 
 UNKNOWN = "unknown"
 """What is not known is said so, and is never 0."""
@@ -21,6 +22,7 @@ UNKNOWN = "unknown"
 _LEAST_FOR_QUARTILES = 4
 _LONGEST_NAME = 40
 _LONGEST_FILE = 24
+_TWO_DECIMALS = 10
 _MANY_DEVICES = 1e4  # from here on four digits need an exponent
 # An address in place of a symbol, with the zeros that fill it up.
 _ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
@@ -121,6 +123,34 @@ def relative_interval(estimate: Estimate, *, decimals: int) -> str:
     ends = (abs(end / estimate.median - 1) * 100 for end in (estimate.low, estimate.high))
     below, above = (f"{end:.{decimals}f}" for end in ends)
     return f"-{below} +{above} %"
+
+
+def shown_gain(gain: Gain | None) -> str:
+    """Return a gain with its 95 % interval, and whether any difference was seen.
+
+    Examples
+    --------
+    >>> shown_gain(Gain(ratio=1.236, low=1.112, high=1.381))
+    'x 1.24 (1.11 to 1.38)'
+    >>> shown_gain(Gain(ratio=0.981, low=0.47, high=1.62))
+    'x 0.98 (0.47 to 1.62), no difference seen'
+    >>> shown_gain(Gain(ratio=1.007, low=1.004, high=1.013))
+    'x 1.0070 (1.0040 to 1.0130)'
+    >>> shown_gain(Gain(ratio=1.236)), shown_gain(None)
+    ('x 1.24 (too few runs for an interval)', 'unknown')
+    """
+    if gain is None:
+        return UNKNOWN
+    if gain.low is None or gain.high is None:
+        return f"x {gain.ratio:.2f} (too few runs for an interval)"
+    unseen = gain.verdict == "no difference seen"
+    # An end that rounds to 1 would contradict what was seen.
+    is_near = not unseen and any(f"{end:.2f}" == "1.00" for end in (gain.low, gain.high))
+    ratio, low, high = (
+        f"{value:.{4 if is_near else 2}f}" if value < _TWO_DECIMALS else f"{value:.3g}"
+        for value in (gain.ratio, gain.low, gain.high)
+    )
+    return f"x {ratio} ({low} to {high}){', no difference seen' if unseen else ''}"
 
 
 def shown_range(numbers: Sequence[float]) -> str:

@@ -1,0 +1,182 @@
+"""The gain between two measured times: how sure it is, and whether there is one at all."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+from ridgepoint.core.estimate import Estimate
+
+Verdict = Literal["gain", "loss", "no difference seen", "unknown"]
+
+_TAIL = 0.025
+_NEGLIGIBLE = 1e-5  # of the confidence: gaps beyond are joined, so that many samples cost no time
+_PARTS = 200  # of an interval that comes without samples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """How many times as fast something is as something else.
+
+    Parameters
+    ----------
+    ratio : float
+        Median of the time before over that after, > 0; of pairs, the median of their ratios.
+    low, high : float or None
+        Ends of its 95 % interval; None: too few samples for one.
+    """
+
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was seen: an interval that holds 1 shows no difference, whatever the ratio is."""
+        if self.low is None or self.high is None:
+            return "unknown"
+        if self.low <= 1 <= self.high:
+            return "no difference seen"
+        return "gain" if self.low > 1 else "loss"
+
+    def scaled(self, factor: float) -> Gain:
+        """Return the gain times an exactly known factor, > 0.
+
+        That of a rate is the gain in time, times the work after over the work before; an
+        efficiency is the gain over the number of cores.
+        """
+        ends = (None if end is None else end * factor for end in (self.low, self.high))
+        low, high = ends
+        return Gain(ratio=self.ratio * factor, low=low, high=high)
+
+
+def gain(before: Estimate | None, after: Estimate | None, *, paired: bool = False) -> Gain | None:
+    """Return the gain from one measured time to another.
+
+    Parameters
+    ----------
+    before, after : Estimate or None
+        Times, >= 0, in the same unit. Of two rates, give the later one first.
+    paired : bool
+        Whether the samples were taken in turn, the first of one after the first of the other and
+        so on, as many of both.
+
+    Returns
+    -------
+    Gain or None
+        None: either is not known, or has a median of 0.
+
+    Raises
+    ------
+    ValueError
+        If a sample is negative, or paired estimates differ in their number of samples.
+
+    Notes
+    -----
+    The number of independent samples below a median is binomial(n, 1/2), whatever their
+    distribution: the gap between order statistics k and k + 1 holds the median with a confidence
+    of C(n, k) / 2^n [1]_. From each gap of one estimate and each of the other follow the least and
+    the largest ratio of the medians [2]_. The ends of the interval leave out 2.5 % of the joint
+    confidence of the least, and of the largest ratios. If one time is known exactly, this is the
+    interval by order statistics of the other; with two equal numbers of samples, there is none
+    below seven. Batches of samples count by their medians, as in `Estimate`. An estimate with a
+    given interval instead is taken to be log-normal on either side of its median.
+
+    In simulations of 7 to 30 samples of noise in one mode, in two, with heavy tails, and any two
+    of these, it holds the true ratio in 95.5 to 99.9 % of all cases. What else was tried is too
+    wide or wrong: the ratios of all values of two intervals (99 % and more); and rank sums, which
+    assume that both noises have the same shape, and see a difference between equal medians of
+    30 samples in one mode and in two in nearly half of all cases.
+
+    Pairs share the machine's state of that moment, which their ratio does not: the interval is
+    that of the median of the ratios.
+
+    References
+    ----------
+    .. [1] W. R. Thompson, "On confidence ranges for the median and other expectation distributions
+       for populations of unknown distribution form", Ann. Math. Statist. 7, 1936, 122-128.
+    .. [2] T. Schweder, N. L. Hjort, "Confidence, likelihood, probability: statistical inference
+       with confidence distributions", Cambridge University Press, 2016.
+
+    Examples
+    --------
+    >>> found = gain(Estimate(range(200, 210)), Estimate(range(100, 110)))
+    >>> f"{found.ratio:.3f} from {found.low:.3f} to {found.high:.3f}: {found.verdict}"
+    '1.957 from 1.880 to 2.040: gain'
+    """
+    if before is None or after is None:
+        return None
+    for estimate in (before, after):
+        if min(estimate.samples) < 0:
+            raise ValueError(f"times must be >= 0, got {min(estimate.samples)!r}")
+    if paired:
+        return _of_pairs(before, after)
+    if not before.median or not after.median:
+        return None
+    ratio = before.median / after.median
+    gaps = tuple(itertools.product(_gaps(before), _gaps(after)))
+    low = _beyond(sorted((_over(b.low, a.high), b.share * a.share) for b, a in gaps))
+    high = _beyond(
+        sorted(((_over(b.high, a.low), b.share * a.share) for b, a in gaps), reverse=True)
+    )
+    if low == 0 or math.isinf(high):
+        return Gain(ratio=ratio)
+    return Gain(ratio=ratio, low=low, high=high)
+
+
+def _of_pairs(before: Estimate, after: Estimate) -> Gain | None:
+    if before.n != after.n:
+        raise ValueError(f"paired samples must be as many, got {before.n} and {after.n}")
+    if not all(before.samples) or not all(after.samples):
+        return None
+    pairs = zip(before.samples, after.samples, strict=True)
+    batches = before.batches if before.batches == after.batches else None
+    ratios = Estimate((first / second for first, second in pairs), batches=batches)
+    return Gain(ratio=ratios.median, low=ratios.low, high=ratios.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gap:
+    """An interval between neighbouring samples, and the confidence that it holds the median."""
+
+    low: float
+    high: float
+    share: float
+
+
+def _gaps(estimate: Estimate) -> Iterator[_Gap]:
+    if estimate.interval is not None:
+        yield from _log_normal(estimate.median, *estimate.interval)
+        return
+    moments = estimate.moments
+    shares = [math.comb(len(moments), k) / 2 ** len(moments) for k in range(len(moments) + 1)]
+    first = next(k for k, part in enumerate(itertools.accumulate(shares)) if part > _NEGLIGIBLE)
+    last = len(moments) - first
+    outer = sum(shares[: first + 1])
+    yield _Gap(low=0.0, high=moments[first], share=outer)
+    for k in range(first + 1, last):
+        yield _Gap(low=moments[k - 1], high=moments[k], share=shares[k])
+    yield _Gap(low=moments[last - 1], high=math.inf, share=outer)
+
+
+def _log_normal(median: float, low: float, high: float) -> Iterator[_Gap]:
+    """Yield the middles of the equally likely parts of a distribution known by its interval."""
+    for part in range(_PARTS):
+        deviation = NormalDist().inv_cdf((part + 0.5) / _PARTS) / NormalDist().inv_cdf(1 - _TAIL)
+        end = low if deviation < 0 else high
+        value = median * (end / median) ** abs(deviation) if end > 0 else 0.0
+        yield _Gap(low=value, high=value, share=1 / _PARTS)
+
+
+def _beyond(ratios: Sequence[tuple[float, float]]) -> float:
+    """Return the first ratio that is not among the outermost 2.5 %, given each one's share."""
+    shares = itertools.accumulate(share for _, share in ratios)
+    return next(ratio for (ratio, _), so_far in zip(ratios, shares, strict=True) if so_far > _TAIL)
+
+
+def _over(time_s: float, other_s: float) -> float:
+    return time_s / other_s if other_s else math.inf

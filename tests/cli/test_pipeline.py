@@ -320,7 +320,7 @@ HEAD = 'machine = "h200"\n'
         (HEAD + STAGE + "repeat = true\n", ["p.toml:5", "not a number"]),
         (HEAD + STAGE + 'precision = "fp12"\n', ["p.toml:5, stages.s.precision", "fp12"]),
         (HEAD + '[stages.s]\nwork = "1 Gflop/s"\nbytes = "1 B"\n', ["p.toml:3", "is a rate"]),
-        (HEAD + '[stages.s]\nwork = "1 Gflops"\nbytes = "1 B"\n', ["p.toml:3", "flops is no unit"]),
+        (HEAD + '[stages.s]\nwork = "1 Gflops"\nbytes = "1 B"\n', ["p.toml:3", "count or a rate"]),
         (HEAD + 'load = "4 Tflop"\n' + STAGE, ["p.toml:2, load", "total, where a rate is needed"]),
         (HEAD + 'load = "0 flop/s"\n' + STAGE, ["p.toml:2, load", "must be > 0"]),
         (HEAD + "load = 4e12\n" + STAGE, ["p.toml:2, load", "no unit"]),

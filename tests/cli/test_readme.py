@@ -8,7 +8,7 @@ import pytest
 from core_inputs import MACHINE
 
 import ridgepoint
-from ridgepoint.core.units import parse_si
+from ridgepoint.core.units import read_quantity
 from ridgepoint.show.words import program_name
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
@@ -57,7 +57,9 @@ def test_numbers_of_the_shown_run_belong_together():
     """W / T is P, W / Q is I, and P over the attainable is the efficiency, as printed."""
 
     def shown(pattern, unit):
-        return parse_si(re.search(pattern, README)[1], unit)
+        value, base = read_quantity(re.search(pattern, README)[1])
+        assert base == unit
+        return value
 
     work = shown(r"W  work +(\S+ \S+)", "flop")
     time = shown(r"T  runtime +(\S+ \S+) \(", "s")

@@ -3,12 +3,15 @@
 import pytest
 
 from ridgepoint.core.quantities import (
+    ByteAmount,
     ByteRate,
     Bytes,
+    Duration,
     Intensity,
     Seconds,
     SecondsOrZero,
     Work,
+    WorkAmount,
     WorkRate,
 )
 
@@ -21,6 +24,9 @@ from ridgepoint.core.quantities import (
         ("6.4 Tflop", Work, 6.4e12), ("6.4 TFLOP", Work, 6.4e12),
         ("3 GBOP", Work, 3e9), ("415 Tflop/s", WorkRate, 415e12), ("0 B", Bytes, 0),
         ("320 GB", Bytes, 320e9), ("5 Mbyte", Bytes, 5e6), ("250 GB/s", ByteRate, 250e9),
+        ("2G", WorkAmount, 2e9), (2e9, WorkAmount, 2e9), ("2 GBOP", WorkAmount, 2e9),
+        (0, ByteAmount, 0), ("12 GiB", ByteAmount, 12 * 2**30), (5, Duration, 5),
+        ("5min", Duration, 300), ("100Gbit/s", ByteRate, 12.5e9),
         ("1.25 flop/B", Intensity, 1.25), ("20 FLOP/byte", Intensity, 20),
     ],
 )  # fmt: skip
@@ -39,9 +45,15 @@ def test_quantities_are_in_base_units(text, kind, value):
         ("4 Tflop", WorkRate, "a total, where a rate is needed"),
         ("4 GB", ByteRate, "a total, where a rate is needed"),
         ("4 Tflop/s", Work, "a rate, where a total is needed"),
-        ("4 TFLOPS", WorkRate, "flops is no unit"), ("-4 s", Seconds, "not finite and >= 0"),
+        ("4 TFLOPS", WorkRate, "write Tflop for a count, Tflop/s for a rate"),
+        ("-4 s", Seconds, "not finite and >= 0"),
         ("nan s", Seconds, "not finite"), ("inf GB", Bytes, "not finite"),
-        ("1e999 s", Seconds, "not finite"), ("4 GiB", Bytes, "no unit of bytes"),
+        ("1e999 s", Seconds, "not finite"), ("4 Giflop", Work, "no unit of work"),
+        ("4 TFLOPS", Bytes, "a count or a rate"), ("4 Gb/s", ByteRate, "bits or bytes"),
+        ("4 B/cycle", ByteRate, "is per cycle, and no frequency is known"),
+        ("4", WorkRate, "has no unit of work rate"), ("4 B", WorkAmount, "quantity of bytes"),
+        ("nan", WorkAmount, "not finite"), (-1, WorkAmount, "not finite and >= 0"),
+        (10**400, WorkAmount, "not finite"), (0, Duration, "must be > 0"),
         (None, Seconds, "not text"), (["4 s"], Seconds, "not text"), ("", Seconds, "no unit"),
     ],
 )  # fmt: skip

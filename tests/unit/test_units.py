@@ -2,39 +2,98 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgepoint.core.units import format_si, format_size, parse_si, parse_size
+from ridgepoint.core.units import (
+    AmbiguousUnit,
+    format_duration,
+    format_si,
+    format_size,
+    parse_size,
+    read_quantity,
+)
+
+PREFIXES = {
+    "p": 1e-12, "n": 1e-9, "µ": 1e-6, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "K": 1e3,
+    "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "Z": 1e21, "Y": 1e24,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("prefix", "factor"), PREFIXES.items())
+def test_prefixes_are_the_si_ones(prefix, factor):
+    """One tera is 1e12 and one peta 1e15: a round trip cannot see a wrong table."""
+    value, unit = read_quantity(f"3 {prefix}flop/s")
+
+    assert value == pytest.approx(3 * factor, rel=1e-15)
+    assert unit == "flop/s"
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    ("text", "value", "unit"),
     [
-        ("3 pflop/s", 3e-12),
-        ("3 nflop/s", 3e-9),
-        ("3 µflop/s", 3e-6),
-        ("3 uflop/s", 3e-6),
-        ("3 mflop/s", 3e-3),
-        ("3 flop/s", 3.0),
-        ("3 kflop/s", 3e3),
-        ("3 Mflop/s", 3e6),
-        ("3 Gflop/s", 3e9),
-        ("3 Tflop/s", 3e12),
-        ("3 Pflop/s", 3e15),
-        ("3 Eflop/s", 3e18),
-        ("3 Zflop/s", 3e21),
-        ("3 Yflop/s", 3e24),
-        ("-2.5e-1Gflop/s", -0.25e9),
-        ("  1 Eflop/s ", 1e18),
+        ("12e9B/s", 12e9, "B/s"), ("1000B/s", 1e3, "B/s"), ("12 GB/s", 12e9, "B/s"),
+        ("0.5 Gflop/s", 5e8, "flop/s"), ("1.5Tflop/s", 1.5e12, "flop/s"),
+        ("4.2 TFLOP/sec", 4.2e12, "flop/s"), ("4.2 TFLOPS/s", 4.2e12, "flop/s"),
+        ("12 GiB/s", 12 * 1024.0**3, "B/s"), ("2 KiB", 2048.0, "B"), ("3TiB", 3 * 1024.0**4, "B"),
+        ("100Gbit/s", 12.5e9, "B/s"), ("8 bits", 1.0, "B"), ("5 Mbyte", 5e6, "B"),
+        ("16 bytes", 16.0, "B"), ("2 GByte/sec", 2e9, "B/s"), ("3 GBOP", 3e9, "BOP"),
+        ("2 kop", 2e3, "op"), ("7 ops", 7.0, "op"), ("7 Mops/s", 7e6, "op/s"),
+        ("2 flop/cycle", 2.0, "flop/cycle"), ("1B/cycle", 1.0, "B/cycle"),
+        ("2 flops / cycle", 2.0, "flop/cycle"), ("5 Mcycle", 5e6, "cycle"),
+        ("3.2 GHz", 3.2e9, "Hz"), ("4 s", 4.0, "s"), ("20ms", 0.02, "s"), ("3 sec", 3.0, "s"),
+        ("6 h", 21600.0, "s"), ("2 min", 120.0, "s"), ("1 d", 86400.0, "s"),
+        ("1.25 flop/B", 1.25, "flop/B"), ("20 FLOP/byte", 20.0, "flop/B"), ("2G", 2e9, ""),
+        ("1.5e9", 1.5e9, ""), ("-2.5e-1Gflop/s", -0.25e9, "flop/s"),
+        ("  1 Eflop/s ", 1e18, "flop/s"),
+        ("+.5 B", 0.5, "B"), ("2E", 2e18, ""), ("1e3E", 1e21, ""), ("4 m", 0.004, ""),
     ],
-)
-def test_prefixes_are_the_si_ones(text, value):
-    """One tera is 1e12 and one peta 1e15: a round trip cannot see a wrong table."""
-    assert parse_si(text, "flop/s") == pytest.approx(value, rel=1e-15)
+)  # fmt: skip
+def test_quantities_are_read_with_and_without_blanks(text, value, unit):
+    """A number, a prefix, a unit; what it is per, after a slash."""
+    read, base = read_quantity(text)
+
+    assert read == pytest.approx(value, rel=1e-15)
+    assert base == unit
 
 
-@given(st.floats(1e-11, 9e26) | st.floats(-9e26, -1e-11))
-def test_text_round_trip_keeps_four_digits(value):
-    """Formatting then parsing keeps the value to four digits."""
-    assert parse_si(format_si(value, "B/s"), "B/s") == pytest.approx(value, rel=1e-3)
+@given(
+    st.floats(1e-11, 9e26) | st.floats(-9e26, -1e-11),
+    st.sampled_from(
+        ["flop", "flop/s", "BOP", "BOP/s", "op", "op/s", "B", "B/s", "s", "cycle", "Hz", "flop/B",
+         "BOP/B", "flop/cycle", "B/cycle", ""]
+    ),
+)  # fmt: skip
+def test_text_round_trip_keeps_four_digits(value, unit):
+    """What is printed is read: the value to four digits, and the unit."""
+    read, base = read_quantity(format_si(value, unit))
+
+    assert read == pytest.approx(value, rel=1e-3)
+    assert base == unit
+
+
+@given(st.floats(0.01, 1e9))
+def test_durations_are_read_as_they_are_printed(seconds):
+    """Minutes and hours too."""
+    read, base = read_quantity(format_duration(seconds))
+
+    assert read == pytest.approx(seconds, rel=0.06)
+    assert base == "s"
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_read_or_refused(text):
+    """Nothing else is raised, and a number that is read has a unit from the list."""
+    try:
+        _, unit = read_quantity(text)
+    except ValueError:
+        return
+
+    assert unit.partition("/")[0] in {"flop", "BOP", "op", "B", "s", "cycle", "Hz", ""}
+
+
+@pytest.mark.parametrize("text", ["4 GFLOPS", "4GFLOPs", "4 gflops", "4 Gflops", "3 flops"])
+def test_flops_are_asked_about(text):
+    """FLOPS is a rate to some, and several flop to others; neither is guessed."""
+    with pytest.raises(AmbiguousUnit, match=r"a count or a rate; write G?flop for a count"):
+        read_quantity(text)
 
 
 @pytest.mark.parametrize(
@@ -56,11 +115,23 @@ def test_values_are_shown_with_the_prefix_that_reads_best(value, shown):
     assert format_si(value, "flop/s") == shown
 
 
-@pytest.mark.parametrize("text", ["1 GB/s", "1 Xflop/s", "flop/s", "1 G flop", "1..2 flop/s", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["1 Xflop/s", "flop/s", "1 G flop", "1..2 flop/s", "", "1,5 GB", "1 kflop/min", "1 s/s",
+     "1 B/B", "2 flop/h", "1 Gimin", "1 Giflop", "1 mmin", "1 gB", "١ B", "0x10 B", "1_0 B", "1 S",
+     "1 B/b", "1 flop/", "1 /s", "1 flop/s/s"],
+)  # fmt: skip
 def test_a_text_of_another_unit_or_prefix_is_refused(text):
-    """One GB is not one Gflop, and X is no prefix."""
+    """X and g are no prefixes, binary prefixes are for data, and only work and data are rates."""
     with pytest.raises(ValueError, match=r"."):
-        parse_si(text, "flop/s")
+        read_quantity(text)
+
+
+@pytest.mark.parametrize(("text", "said"), [("1 Gb/s", "Gbit or GB"), ("100Gbps", "Gbit or GB")])
+def test_bits_and_bytes_are_asked_about(text, said):
+    """A small b is a bit to some and a byte to others."""
+    with pytest.raises(AmbiguousUnit, match=f"may mean bits or bytes; write {said}"):
+        read_quantity(text)
 
 
 @pytest.mark.parametrize(

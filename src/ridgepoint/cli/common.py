@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.console import Console
 
-from ridgepoint.cli.numbers import NumberRange
+from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.cli.progress import Progress
 from ridgepoint.core.errors import RidgepointError, reason_of
 from ridgepoint.core.machine import Cache, Machine
+from ridgepoint.core.quantities import Duration
 from ridgepoint.kept.archive import Archive
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def seconds_option(name: str, what: str) -> Callable[[_Command], _Command]:
     return click.option(
         name,
         f"{name.removeprefix('--')}_s",
-        type=NumberRange(min=0, min_open=True),
+        type=QuantityType(Duration),
         metavar="SECONDS",
         help=what,
     )

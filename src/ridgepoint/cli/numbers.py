@@ -1,4 +1,4 @@
-"""Numbers as users write them: lists with an ellipsis, ranges, amounts with prefixes, rates."""
+"""Numbers as users write them: lists with an ellipsis, ranges, quantities with units."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from ridgepoint.core.quantities import Amount
-from ridgepoint.core.units import parse_si
+from ridgepoint.core.quantities import Quantity
 
 _MOST = 2_000_000
-_BITS = 8.0
 
 
 class NumberRange(click.FloatRange):
@@ -25,6 +23,29 @@ class NumberRange(click.FloatRange):
         if math.isnan(number):
             self.fail("nan is not a number", param, ctx)
         return number
+
+
+class QuantityType(click.types.FloatParamType):
+    """A quantity in its base unit, written as everywhere: ``12GB/s``, ``0.5 Gflop/s``.
+
+    Parameters
+    ----------
+    kind : type of Quantity
+        What it measures, and whether its unit may be left out.
+    """
+
+    def __init__(self, kind: type[Quantity]) -> None:
+        self.kind = kind
+        self.name = kind.noun
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the quantity that a user wrote, in its base unit."""
+        try:
+            return float(self.kind.of(value) if isinstance(value, str) else value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:
@@ -69,38 +90,6 @@ def sizes(text: str, option: str) -> tuple[int, ...]:
             param_hint=f"'{option}'",
         )
     return found
-
-
-def amount(text: str, option: str) -> float:
-    """Return a number such as ``1.5e9`` or ``1.5G``, finite and >= 0.
-
-    Raises
-    ------
-    click.BadParameter
-    """
-    try:
-        return Amount.of(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=f"'{option}'") from error
-
-
-def rate(text: str, option: str) -> float:
-    """Return a rate such as ``12GB/s`` or ``100Gbit/s`` in byte/s.
-
-    Raises
-    ------
-    click.BadParameter
-    """
-    for unit, per_byte in (("B/s", 1.0), ("byte/s", 1.0), ("bit/s", _BITS)):
-        try:
-            value = parse_si(text, unit) / per_byte
-        except ValueError:
-            continue
-        if math.isfinite(value) and value > 0:
-            return value
-    raise click.BadParameter(
-        f"{text!r} is not a rate > 0; write 12GB/s or 100Gbit/s", param_hint=f"'{option}'"
-    )
 
 
 def _parsed(text: str) -> list[int]:

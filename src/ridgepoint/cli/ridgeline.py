@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.numbers import QuantityType
 from ridgepoint.cli.ridgeline_inputs import (
     BATCHES,
     Amounts,
@@ -17,6 +18,7 @@ from ridgepoint.cli.ridgeline_inputs import (
     overlap_of,
     own_points,
 )
+from ridgepoint.core.quantities import LinkRate
 
 if TYPE_CHECKING:
     from ridgepoint.core.bound import Overlap
@@ -41,6 +43,7 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
 @click.option(
     "--network",
     "network",
+    type=QuantityType(LinkRate),
     multiple=True,
     metavar="RATE",
     help=(
@@ -129,7 +132,7 @@ _OF_TRAINING = ("layers", "model", "batch", "nodes", "strong", "all_reduce", "co
 def command(
     *,
     machine_names: tuple[str, ...],
-    network: tuple[str, ...],
+    network: tuple[float, ...],
     points: tuple[str, ...],
     demand_file: Path | None,
     precision: str | None,

@@ -11,6 +11,7 @@ import click
 
 from ridgepoint.cli import numbers
 from ridgepoint.core.errors import UnknownCeiling
+from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.units import format_si
 
 if TYPE_CHECKING:
@@ -30,22 +31,21 @@ _MOST_POINTS = 10_000
 
 
 def machines_of(
-    names: Sequence[str], networks: Sequence[str], *, sweep: bool
+    names: Sequence[str], rates: Sequence[float], *, sweep: bool
 ) -> tuple[Machine, ...]:
-    """Return the machines, with the network that is given instead of theirs.
+    """Return the machines, with the network [byte/s] that is given instead of theirs.
 
     Raises
     ------
     RidgepointError
         If there is no such machine, or one has no ceiling of its network.
     click.ClickException
-        If several networks are given for anything but a sweep, or one is no rate.
+        If several networks are given for anything but a sweep.
     """
     from ridgepoint.kept.lookup import machine_of
     from ridgepoint.models.derived import with_network
 
     machines = tuple(machine_of(name) for name in names or (_MACHINE,))
-    rates = [numbers.rate(text, "--network") for text in networks]
     if len(rates) > 1 and not sweep:
         raise click.UsageError("several --network need --sweep")
     if len(rates) > 1:
@@ -112,9 +112,21 @@ def own_points(texts: Sequence[str], file: Path | None) -> dict[str, Amounts]:
                 f"{name.strip()!r} is given twice: give each point a name of its own",
                 param_hint="'--point'",
             )
-        work, memory, network = (numbers.amount(part, "--point") for part in parts)
-        points[name.strip()] = (work, memory, network)
+        points[name.strip()] = _amounts(parts)
     return points
+
+
+def _amounts(parts: Sequence[str]) -> Amounts:
+    """Return the amounts of a point: work, memory bytes, network bytes."""
+    work, memory, network = parts
+    try:
+        return (
+            float(WorkAmount.of(work)),
+            float(ByteAmount.of(memory)),
+            float(ByteAmount.of(network)),
+        )
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--point'") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ridgepoint.cli import common
-from ridgepoint.cli.numbers import NumberRange
+from ridgepoint.cli.numbers import NumberRange, QuantityType
 from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.quantities import ByteRate, LinkRate, WorkRate
 
 if TYPE_CHECKING:
     from ridgepoint.core.runs import Run
@@ -50,11 +51,22 @@ _MOST_COMPARED = 20_000_000
     "name of 'ridgepoint list'. Of a cluster: its slowest node.",
 )
 @click.option(
-    "--core-rate", metavar="RATE", help=("Rate of a core, for a node without a file: 8Gflop/s.")
+    "--core-rate",
+    type=QuantityType(WorkRate),
+    metavar="RATE",
+    help="Rate of a core, for a node without a file: 8Gflop/s.",
 )
-@click.option("--memory", metavar="RATE", help="Memory bandwidth of a node: 16GB/s.")
 @click.option(
-    "--link", metavar="RATE", help="Bandwidth of one link of the network: 2GB/s, 100Gbit/s."
+    "--memory",
+    type=QuantityType(ByteRate),
+    metavar="RATE",
+    help="Memory bandwidth of a node: 16GB/s.",
+)
+@click.option(
+    "--link",
+    type=QuantityType(LinkRate),
+    metavar="RATE",
+    help="Bandwidth of one link of the network: 2GB/s, 100Gbit/s.",
 )
 @click.option("--cores", metavar="LIST", help="Cores of a node: 8, 1..8 or 1,2,4.  [default: all]")
 @click.option(

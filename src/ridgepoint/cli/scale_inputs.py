@@ -14,8 +14,9 @@ import numpy.typing as npt
 from ridgepoint.cli import numbers
 from ridgepoint.cli.ridgeline_inputs import overlap_of
 from ridgepoint.core.errors import RidgepointError
+from ridgepoint.core.quantities import ByteAmount, Quantity, WorkAmount
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.core.units import parse_si
+from ridgepoint.core.units import AmbiguousUnit, read_quantity
 from ridgepoint.kept.expressions import Expression
 
 if TYPE_CHECKING:
@@ -44,14 +45,18 @@ class _Formula:
     option: str
 
     @classmethod
-    def of(cls, text: str, option: str, *variables: str) -> _Formula:
-        """Return a formula; refuse a text that is none.
+    def of(
+        cls, text: str, option: str, *variables: str, kind: type[Quantity] | None = None
+    ) -> _Formula:
+        """Return a formula, or a quantity of a kind such as ``20 Gflop``; refuse other texts.
 
         Raises
         ------
         click.BadParameter
         """
         try:
+            if kind is not None and _is_quantity(text):
+                text = repr(float(kind.of(text)))
             return cls(Expression(text, variables), option)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint=f"'{option}'") from error
@@ -104,9 +109,9 @@ class Node:
             raise click.UsageError("--machine cannot be combined with --core-rate or --memory")
         return cls(
             machine=None if name is None else machine_of(name),
-            core_rate=_core_rate(options["core_rate"]),
-            memory_bytes_per_s=_rate(options["memory"], "--memory"),
-            link_bytes_per_s=_rate(options["link"], "--link"),
+            core_rate=options["core_rate"],
+            memory_bytes_per_s=options["memory"],
+            link_bytes_per_s=options["link"],
             network=options["network"],
             overlap=overlap_of(options["overlap"]),
         )
@@ -176,6 +181,16 @@ class Node:
         )
 
 
+def _is_quantity(text: str) -> bool:
+    """Return whether a text is a number with a unit, and so no formula."""
+    try:
+        return bool(read_quantity(text))
+    except AmbiguousUnit:
+        return True
+    except ValueError:
+        return False
+
+
 def law_named(name: str | None) -> Law | None:
     """Return a law of speed-up, or None if the name is of no law."""
     return None if name is None else _LAWS.get(name.lower())
@@ -222,9 +237,9 @@ def _own_problem(
 ) -> tuple[MakesProblem, bool]:
     from ridgepoint.models.scaling import Problem, nothing
 
-    work = _Formula.of(operations, "--op", "n")
-    memory = _Formula.of(moved, "--bytes", "n")
-    network = _Formula.of(exchanged, "--exchanged", "n", "p")
+    work = _Formula.of(operations, "--op", "n", kind=WorkAmount)
+    memory = _Formula.of(moved, "--bytes", "n", kind=ByteAmount)
+    network = _Formula.of(exchanged, "--exchanged", "n", "p", kind=ByteAmount)
     is_alone = not exchanged.strip("0. ")
 
     def make(n: npt.ArrayLike) -> Problem:
@@ -255,27 +270,6 @@ def size_of(text: str | None) -> float | None:
     if value < 1:
         raise click.BadParameter(f"must be at least 1, got {text!r}", param_hint="'--size'")
     return value
-
-
-def _rate(text: str | None, option: str) -> float | None:
-    """Return a bandwidth in byte/s; None: not given."""
-    return None if text is None else numbers.rate(text, option)
-
-
-def _core_rate(text: str | None) -> float | None:
-    """Return the rate of one core, operations per second; None: not given."""
-    if text is None:
-        return None
-    lowered = re.sub(r"(?i)(fl?op|bop|op)s?(/s)?$", "op/s", text.strip())
-    try:
-        value = parse_si(lowered, "op/s")
-    except ValueError:
-        value = 0.0
-    if not (np.isfinite(value) and value > 0):
-        raise click.BadParameter(
-            f"{text!r} is not a rate > 0; write 8Gflop/s", param_hint="'--core-rate'"
-        )
-    return float(value)
 
 
 def precision_of(text: str) -> str:

@@ -1,29 +1,37 @@
-"""Quantities, amounts and words as users write them in files: types for fields of a Struct."""
+"""Quantities, amounts and words as users write them: types for options and for files.
+
+There is one grammar, that of `ridgepoint.core.units.read_quantity`. A class here says which units
+a quantity may have, and whether a number without a unit is taken to be in the base unit.
+"""
 
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from typing import ClassVar, Self
 
-from ridgepoint.core.units import parse_si
+from ridgepoint.core.units import AmbiguousUnit, read_quantity
 
-_LONG_TIMES = {"min": 60.0, "h": 3600.0, "d": 86400.0}
+_NOUNS = {
+    "flop": "work", "BOP": "work", "op": "work", "B": "bytes", "s": "time", "cycle": "cycles",
+    "Hz": "frequency",
+}  # fmt: skip
+_RATES = {"work": "work rate", "bytes": "byte rate"}
 
 
 class Quantity(float):
-    """A quantity in its base unit, parsed from a number, a prefix and a mandatory unit.
+    """A quantity in its base unit, parsed from a number, a prefix and a unit.
 
     Examples
     --------
-    >>> ByteRate.of("250 GB/s"), Seconds.of("6 h")
-    (250000000000.0, 21600.0)
+    >>> ByteRate.of("250 GB/s"), Seconds.of("6 h"), WorkAmount.of(2e9)
+    (250000000000.0, 21600.0, 2000000000.0)
     """
 
     noun: ClassVar[str]
     units: ClassVar[tuple[str, ...]]
     example: ClassVar[str]
     may_be_zero: ClassVar[bool] = False
+    may_be_bare: ClassVar[bool] = False
 
     @classmethod
     def of(cls, value: object) -> Self:
@@ -35,59 +43,78 @@ class Quantity(float):
             If it is not one; in the message, the text after the semicolon says what to write.
         """
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError(f'{value!r} is not text; write it like "{cls.example}"')
-        if not isinstance(value, str):
-            raise ValueError(f'{value!r} has no unit; write it like "{cls.example}"')
-        number = cls._parsed(value)
-        if number is None:
-            raise ValueError(f'{value!r} {cls._instead(value)}; write it like "{cls.example}"')
+            kind = "a number" if cls.may_be_bare else "text"
+            raise ValueError(f"{value!r} is not {kind}; write it like {cls._written()}")
+        if isinstance(value, str):
+            number = cls._number(value)
+        elif cls.may_be_bare:
+            number = _float(value)
+        else:
+            raise ValueError(f"{value!r} has no unit; write it like {cls._written()}")
         if not (math.isfinite(number) and number >= 0):
-            raise ValueError(f"{value!r} is not finite and >= 0")
+            raise ValueError(f"{value!r} is not finite and >= 0; write it like {cls._written()}")
         if number == 0 and not cls.may_be_zero:
-            raise ValueError(f"it must be > 0, got {value!r}; correct it")
+            raise ValueError(f"it must be > 0, got {value!r}; write it like {cls._written()}")
         return cls(number)
 
     @classmethod
-    def _parsed(cls, text: str) -> float | None:
-        for unit in cls.units:
-            with suppress(ValueError):
-                return parse_si(text, unit)
-        return None
+    def accepts(cls, unit: str) -> bool:
+        """Return whether such a quantity may have a base unit, or none (an empty one)."""
+        return unit in cls.units or (cls.may_be_bare and not unit)
 
     @classmethod
-    def _instead(cls, text: str) -> str:
-        """Return a description of a text that is not such a quantity."""
-        for other in _QUANTITIES:
-            if other is cls or other._parsed(text) is None:
-                continue
-            if {other, cls} in ({Work, WorkRate}, {Bytes, ByteRate}):
-                is_total = other in (Work, Bytes)
-                return (
-                    "is a total, where a rate is needed"
-                    if is_total
-                    else "is a rate, where a total is needed"
-                )
-            return f"is a quantity of {other.noun}, not of {cls.noun}"
-        if text.strip().lower().lstrip("+-").startswith(("nan", "inf")):
-            return "is not finite"
-        if text.rstrip().lower().endswith("flops"):
-            return "may be a total or a rate: flops is no unit"
-        return f"has no unit of {cls.noun}"
+    def _number(cls, text: str) -> float:
+        try:
+            number, unit = read_quantity(text)
+        except AmbiguousUnit:
+            raise
+        except ValueError as error:
+            raise ValueError(
+                f"{text!r} has no unit of {cls.noun}; write it like {cls._written()}"
+            ) from error
+        if not cls.accepts(unit):
+            raise ValueError(f"{text!r} {cls._instead(unit)}; write it like {cls._written()}")
+        return number
+
+    @classmethod
+    def _instead(cls, unit: str) -> str:
+        """Return a description of a text in another unit."""
+        if not unit:
+            return f"has no unit of {cls.noun}"
+        own = cls.units[0]
+        if f"{unit}/s" in cls.units:
+            return "is a total, where a rate is needed"
+        if any(unit == f"{total}/s" for total in cls.units):
+            return "is a rate, where a total is needed"
+        if unit.endswith("/cycle") and own.endswith("/s"):
+            return "is per cycle, and no frequency is known here"
+        return f"is a quantity of {noun_of(unit)}, not of {cls.noun}"
+
+    @classmethod
+    def _written(cls) -> str:
+        return f'"{cls.example}"'
+
+
+def noun_of(unit: str) -> str:
+    """Return what a base unit measures: ``work rate`` for ``flop/s``."""
+    above, _, below = unit.partition("/")
+    noun = _NOUNS.get(above, "number")
+    if below == "B":
+        return "intensity"
+    return _RATES[noun] if below == "s" else f"{noun} per {below}" if below else noun
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 class Seconds(Quantity):
     """A time; minutes, hours and days have no prefix."""
 
     noun, units, example = "time", ("s",), "4 s, 20 ms or 6 h"
-
-    @classmethod
-    def _parsed(cls, text: str) -> float | None:
-        for unit, seconds in _LONG_TIMES.items():
-            head = text.strip().removesuffix(unit)
-            if head != text.strip():
-                with suppress(ValueError):
-                    return float(head) * seconds
-        return super()._parsed(text)
 
 
 class SecondsOrZero(Seconds):
@@ -96,71 +123,70 @@ class SecondsOrZero(Seconds):
     may_be_zero = True
 
 
+class Duration(Seconds):
+    """A time whose unit may be left out."""
+
+    may_be_bare = True
+    example = "4, 20 ms or 6 h"
+
+
 class Work(Quantity):
     """Operations."""
 
-    noun, units, example = "work", ("flop", "FLOP", "BOP", "op"), "6.4 Tflop"
+    noun, units, example = "work", ("flop", "BOP", "op"), "6.4 Tflop"
     may_be_zero = True
+
+
+class WorkAmount(Work):
+    """Operations whose unit may be left out."""
+
+    may_be_bare = True
+    example = "2e9, 2G or 2 Gflop"
 
 
 class WorkRate(Quantity):
     """Operations per second."""
 
-    noun, units = "work rate", ("flop/s", "FLOP/s", "BOP/s", "op/s")
+    noun, units = "work rate", ("flop/s", "BOP/s", "op/s")
     example = "415 Tflop/s"
 
 
 class Bytes(Quantity):
     """An amount of data."""
 
-    noun, units, example = "bytes", ("B", "byte"), "320 GB"
+    noun, units, example = "bytes", ("B",), "320 GB"
     may_be_zero = True
+
+
+class ByteAmount(Bytes):
+    """An amount of data whose unit may be left out."""
+
+    may_be_bare = True
+    example = "16e9, 16G or 16 GB"
 
 
 class ByteRate(Quantity):
     """An amount of data per second."""
 
-    noun, units, example = "byte rate", ("B/s", "byte/s"), "250 GB/s"
+    noun, units, example = "byte rate", ("B/s",), "250 GB/s"
+
+
+class LinkRate(ByteRate):
+    """The bandwidth of a network."""
+
+    example = "12GB/s or 100Gbit/s"
 
 
 class Intensity(Quantity):
     """Operations per byte."""
 
     noun, example = "intensity", "1.25 flop/B"
-    units = ("flop/B", "flop/byte", "FLOP/B", "FLOP/byte", "BOP/B", "BOP/byte")
-
-
-_QUANTITIES: tuple[type[Quantity], ...] = (Seconds, Work, WorkRate, Bytes, ByteRate, Intensity)
+    units = ("flop/B", "BOP/B", "op/B")
 
 
 def plain(value: Quantity | None) -> float | None:
     """Return a quantity as a plain float, as it is kept and shown."""
     return None if value is None else float(value)
-
-
-class Amount(float):
-    """An amount: a number, or a text such as ``1.5G``; >= 0."""
-
-    @classmethod
-    def of(cls, value: object) -> Self:
-        """Return the amount that a number or a text states.
-
-        Raises
-        ------
-        ValueError
-            If it states none; in the message, the text after the semicolon says what to write.
-        """
-        number = math.nan
-        if not isinstance(value, bool) and isinstance(value, int | float | str):
-            try:
-                number = float(value)
-            except (ValueError, OverflowError):
-                with suppress(ValueError):
-                    number = parse_si(f"{str(value).strip()}#", "#")
-        if not (math.isfinite(number) and number >= 0):
-            shown = value.strip() if isinstance(value, str) else value
-            raise ValueError(f"{shown!r} is not a number >= 0; write 1.5e9 or 1.5G")
-        return cls(number)
 
 
 class Word(str):

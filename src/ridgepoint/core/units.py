@@ -1,4 +1,4 @@
-"""Prefixes and units as text; no other module knows prefixes.
+"""Quantities as text: prefixes and units; no other module knows prefixes.
 
 Inside, floats are in SI base units. 1 GB is 1e9 byte; KiB and MiB are for cache sizes only.
 """
@@ -9,8 +9,32 @@ from fractions import Fraction
 
 _SI = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24}
 _SI_SMALL = {"m": -3, "µ": -6, "u": -6, "n": -9, "p": -12}
-_POWER_OF = _SI | _SI_SMALL
-_SHOWN = {power: prefix for prefix, power in _POWER_OF.items() if prefix != "u"}
+_SHOWN = {power: prefix for prefix, power in (_SI | _SI_SMALL).items() if prefix != "u"}
+_POWER_OF = _SI | _SI_SMALL | {"K": 3}
+_BINARY_OF = {f"{prefix}i": 1 << 10 * power for power, prefix in enumerate("KMGTPE", start=1)}
+_WORK_UNITS = ("flop", "BOP", "op")
+# Longer names before those with which they end.
+_UNITS: dict[str, tuple[float, str]] = {
+    **dict.fromkeys(("flops", "flop"), (1.0, "flop")),
+    **dict.fromkeys(("bops", "bop"), (1.0, "BOP")),
+    **dict.fromkeys(("ops", "op"), (1.0, "op")),
+    **dict.fromkeys(("bytes", "byte", "B"), (1.0, "B")),
+    **dict.fromkeys(("bits", "bit"), (0.125, "B")),
+    **dict.fromkeys(("cycles", "cycle"), (1.0, "cycle")),
+    **dict.fromkeys(("sec", "s"), (1.0, "s")),
+    "hz": (1.0, "Hz"),
+    "": (1.0, ""),
+}
+_LONG_TIMES = {"min": 60.0, "h": 3600.0, "d": 86400.0}
+_BELOW = {"s": "s", "sec": "s", "B": "B", "byte": "B", "cycle": "cycle"}
+_QUANTITY = re.compile(
+    r"\s*([-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|nan|inf))"
+    r"\s*([^\s/]*)(?:\s*/\s*(\S+))?\s*"
+)
+# FLOPS is a rate to some and several flop to others. Of op only the capitals are: 2 ops are two.
+_COUNT_OR_RATE = re.compile(r"([a-zA-Z]?)((?i:flops|bops)|OPS|Ops)")
+_NAMES = {"flops": "flop", "bops": "BOP", "ops": "op"}
+_BIT_OR_BYTE = re.compile(r"([kKMGTPE]?)(?:b|bps)")
 _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
 
@@ -48,23 +72,76 @@ def format_si(value: float, unit: str, *, digits: int = 4) -> str:
     return f"{scaled} {_SHOWN[power]}{unit}"
 
 
-def parse_si(text: str, unit: str) -> float:
-    """Return the value of a text such as ``"58.8 Gflop/s"`` in the base unit.
+class AmbiguousUnit(ValueError):
+    """A unit that is read in two ways; the text after the semicolon says what to write."""
+
+
+def read_quantity(text: str) -> tuple[float, str]:
+    """Return the value of a text such as ``"58.8 Gflop/s"`` in its base unit, and that unit.
+
+    A number, a prefix and a unit, with or without blanks between number and unit. A unit is work
+    (``flop``, ``BOP``, ``op``), data (``B``, ``byte``, ``bit``), ``s``, ``min``, ``h``, ``d``,
+    ``cycle`` or ``Hz``; work and data may be per second (``/s``, ``/sec``) or ``/cycle``, work
+    also per byte. Upper and lower case are alike in words, but not in prefixes and letters.
+    Binary prefixes (``Ki``, ``Mi``, ``Gi``, ...) are for data alone.
+
+    Returns
+    -------
+    float
+        Not finite where the text says so.
+    str
+        One of ``flop``, ``BOP``, ``op``, ``B``, ``s``, ``cycle``, ``Hz``, or of work or data per
+        ``s``, ``B``, ``cycle``, such as ``B/s``; empty for a number without a unit.
 
     Raises
     ------
+    AmbiguousUnit
+        If the unit has two meanings, such as ``GFLOPS``; the message ends with what to write.
     ValueError
-        If the text is not a number, an optional SI prefix and exactly this unit.
+        If it is no such text.
 
     Examples
     --------
-    >>> parse_si("2 Pflop/s", "flop/s")
-    2000000000000000.0
+    >>> read_quantity("4.2 TFLOP/sec"), read_quantity("100Gbit/s"), read_quantity("1.5G")
+    ((4200000000000.0, 'flop/s'), (12500000000.0, 'B/s'), (1500000000.0, ''))
     """
-    match = re.fullmatch(rf"\s*([-+.\deE]+?)\s*(\S?){re.escape(unit)}\s*", text)
-    if match is None or match[2] not in _POWER_OF:
-        raise ValueError(f"{text!r} is not a number with an SI prefix and the unit {unit!r}")
-    return float(match[1]) * 10.0 ** _POWER_OF[match[2]]
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a number with a unit")
+    number, above, below = float(match[1]), match[2], match[3]
+    factor, unit = _unit_of(text, above, is_alone=below is None)
+    if below is None:
+        return number * factor, unit
+    base = _BELOW.get(below if below == "B" else below.lower())
+    if base is None or unit not in (*_WORK_UNITS, "B") or unit == base:
+        raise ValueError(f"{text!r} has an unknown unit")
+    return number * factor, f"{unit}/{base}"
+
+
+def _unit_of(text: str, written: str, *, is_alone: bool) -> tuple[float, str]:
+    """Return the factor and the base unit of a prefix and a unit; both may be empty."""
+    if written in _LONG_TIMES:
+        return _LONG_TIMES[written], "s"
+    if is_alone and (ambiguous := _COUNT_OR_RATE.fullmatch(written)) is not None:
+        prefix = ambiguous[1] if ambiguous[1] in _POWER_OF else ambiguous[1].upper()
+        count = f"{prefix}{_NAMES[ambiguous[2].lower()]}"
+        raise AmbiguousUnit(
+            f"{text!r} may be a count or a rate; write {count} for a count, {count}/s for a rate"
+        )
+    if (bits := _BIT_OR_BYTE.fullmatch(written)) is not None:
+        raise AmbiguousUnit(
+            f"{text!r} may mean bits or bytes; write {bits[1]}bit or {bits[1]}B, with /s for a rate"
+        )
+    for name, (factor, base) in _UNITS.items():
+        prefix = written[: len(written) - len(name)]
+        ending = written[len(prefix) :]
+        if (ending if len(name) == 1 else ending.lower()) != name:
+            continue
+        if prefix in _POWER_OF:
+            return factor * 10.0 ** _POWER_OF[prefix], base
+        if prefix in _BINARY_OF and base == "B":
+            return factor * _BINARY_OF[prefix], base
+    raise ValueError(f"{text!r} has an unknown unit")
 
 
 def format_duration(seconds: float) -> str:

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ridgepoint.core.quantities import Amount
+from ridgepoint.core.quantities import ByteAmount, WorkAmount
 from ridgepoint.core.toml import open_table
 
 _REMEDY = "give a table [NAME] with work, memory_bytes, network_bytes for each point"
 
 
 class Point(Struct, forbid_unknown_fields=True):
-    """Amounts of one node, each a number or a text such as ``1.5G``."""
+    """Amounts of one node, each a number or a text such as ``1.5G`` or ``1.5 Gflop``."""
 
-    work: Amount
-    memory_bytes: Amount
-    network_bytes: Amount
+    work: WorkAmount
+    memory_bytes: ByteAmount
+    network_bytes: ByteAmount
 
 
 def read_points(path: Path) -> dict[str, tuple[float, float, float]]:

@@ -93,6 +93,15 @@ def test_the_memo_s_numbers_from_a_file(pipeline):
     assert found["devices"]["median"] == pytest.approx(459.755, abs=5e-4)
     assert found["devices"]["whole"]["median"] == 460
     assert found["total_time_s"]["median"] == pytest.approx(15)
+    # Eq. (4): 320, 125, 450, 125 and 240 GB in 4, 1, 3, 1 and 4 s; 1260 GB in 13 s.
+    assert [one["moved_bytes_per_s"] for one in found["stages"]] == pytest.approx(
+        [80e9, 125e9, 150e9, 125e9, 60e9]
+    )
+    assert found["moved_bytes_per_s"] == pytest.approx(1260e9 / 13)
+    assert [(one["used"], one["devices"]["whole"]["median"]) for one in found["legroom"]] == [
+        (0.8, 575),
+        (0.9, 511),
+    ]
 
 
 def test_the_tables_say_all_of_it(pipeline):
@@ -101,9 +110,11 @@ def test_the_tables_say_all_of_it(pipeline):
 
     assert (status, err) == (0, "")
     assert "415.1 Tflop/s, Eq. (10): 460 (no interval: single values)" in out
-    assert "legroom of 80 % to 90 %: 575 to 511" in out
-    assert "Eq. (8): weighted by measured time" in out
+    assert "with a legroom of 20 %, 80 % used: 575\n" in out
+    assert "with a legroom of 10 %, 90 % used: 511\n" in out
+    assert "Eq. (8): weighted by measured and assumed times: deconvolve" in out
     assert "compute gains more" in out
+    assert "902.9 Gflop/s and 96.92 GB/s, Eqs. (3) and (4)" in out
 
 
 @pytest.mark.parametrize("name", examples())
@@ -123,6 +134,123 @@ def test_the_example_without_a_name_is_the_imaging_pipeline(cli):
     """And one that is not there says which are."""
     assert "continuum imaging" in cli("pipeline", "--example")[1]
     refused(cli("pipeline", "--example", "nothing"), "imaging, memo, observation, sdp-low")
+
+
+def test_the_legroom_is_what_the_file_leaves(pipeline):
+    """Of 459.755 devices that are used to a half; and a bare legroom is ambiguous."""
+    found = shown(pipeline("used = 0.5\n" + MEMO, "--json"))["legroom"]
+
+    assert [(one["used"], one["devices"]["whole"]["median"]) for one in found] == [(0.5, 920)]
+    refused(pipeline("legroom = 0.2\n" + MEMO), "p.toml:1, legroom", "spare or used", "used = ")
+
+
+def test_equal_gains_are_a_tie(pipeline):
+    """Half the time at each roof: a tenth more of either saves the same."""
+    text = (
+        'machine = { compute = "1 Gflop/s", bandwidth = "1 GB/s" }\n'
+        '[stages.a]\nwork = "10 Gflop"\nbytes = "1 GB"\n'
+        '[stages.b]\nwork = "1 Gflop"\nbytes = "10 GB"\n'
+    )
+
+    assert "compute: 1.0476x; bandwidth: 1.0476x, so both gain the same" in pipeline(text)[1]
+    assert shown(pipeline(text, "--json"))["sensitivity"]["device"]["better"] is None
+
+
+def test_a_copy_needs_only_bytes_and_a_loop_only_work(pipeline):
+    """Their kinds say what they lack."""
+    text = (
+        HEAD
+        + STAGE
+        + (
+            '[stages.c]\nkind = "copy"\nbytes = "2 GB"\n'
+            '[stages.l]\nkind = "compute"\nwork = "1 flop"\n'
+        )
+    )
+    stages = shown(pipeline(text, "--json"))["stages"]
+
+    assert [(one["work"], one["moved_bytes"]) for one in stages[1:]] == [(0, 2e9), (1, 0)]
+    refused(pipeline(HEAD + '[stages.c]\nkind = "copy"\n'), "p.toml:2, stages.c", "bytes")
+
+
+FIGURES = '{{ name = "{}", compute = "{}", bandwidth = "{}" }}'
+
+
+def test_machines_by_figures_stand_beside_each_other(pipeline):
+    """Gridding on the one that computes twice as fast, copying where memory is ten times faster."""
+    text = (
+        f"machine = {FIGURES.format('one', '1 Tflop/s', '1 TB/s')}\n"
+        f"machines = [{FIGURES.format('two', '2 Tflop/s', '100 GB/s')}]\n"
+        'load = "1 Tflop/s"\n'
+        '[stages.grid]\nwork = "8 Tflop"\nbytes = "1 GB"\nefficiency = 0.5\n'
+        '[stages.fft]\nwork = "1 Gflop"\nbytes = "1 TB"\nefficiency = 0.5\n'
+    )
+    found = shown(pipeline(text, "--json"))["assignment"]
+
+    assert [one["machine"] for one in found["stages"]] == ["two", "one"]
+    assert found["time_s"] == pytest.approx(8 + 2)
+    assert [one["time_s"] for one in found["alone"]] == pytest.approx([16 + 2, 8 + 20])
+    assert [one["devices"] for one in found["alone"]] == pytest.approx([18 / 8.001, 28 / 8.001])
+    refused(pipeline(text.replace("[{", "[{ x = 1,")), "p.toml:2, machines[0].x", "no such key")
+
+
+def test_several_machines_of_the_command_line_replace_those_of_the_file(pipeline):
+    """The first one bounds."""
+    found = shown(pipeline(MEMO, "--machine", "h200", "--machine", "a100", "--json"))
+
+    assert found["machine"]["name"] == "h200"
+    assert [one["machine"] for one in found["assignment"]["alone"]] == ["h200", "a100"]
+    status, _, err = pipeline(MEMO, "--machine", "h200", "--machine", "H200")
+    assert status == 2
+    assert "two machines are called 'h200'" in err
+
+
+def test_memory_affinity_follows_from_the_bandwidth_of_remote_memory(pipeline):
+    """At 30 % of its roof; memory of the other node gives 40 %: at most 2.5 times as fast."""
+    text = (
+        'machine = { compute = "4 Tflop/s", bandwidth = "250 GB/s", remote = "100 GB/s" }\n'
+        + STAGE
+        + "efficiency = 0.3\n"
+    )
+    advice = shown(pipeline(text, "--json"))["advice"]
+    (found,) = (one for one in advice if one["kind"] == "affinity")
+
+    assert found["gain"] == pytest.approx(2.5)
+    assert "gives 40 %" in found["seen"]
+    refused(pipeline(text.replace("100 GB", "300 GB")), "p.toml:1, machine", "300 GB/s", "below")
+
+
+def test_pipelines_are_drawn_in_folders_of_their_names(pipeline):
+    """Names that differ only for a file system's eyes included."""
+    (pipeline.folder / "one.toml").write_text(MEMO)
+    text = "".join(
+        f'[pipelines."{name}"]\nweight = {weight}\nfile = "one.toml"\n'
+        for name, weight in (("Low/DPrepA", 0.5), ("low dprepa", 0.25), ("..", 0.25))
+    )
+    status, _, err = pipeline(text, "--figures", pipeline.folder / "drawn")
+
+    assert (status, err) == (0, "")
+    assert {path.name for path in (pipeline.folder / "drawn").iterdir()} == {
+        "low-dprepa",
+        "low-dprepa-2",
+        "pipeline",
+    }
+
+
+def test_long_times_are_in_minutes_and_hours(pipeline):
+    """As people say them."""
+    out = pipeline(MEMO.replace('"4 s"', '"2.5 h"').replace('"2 s"', '"1500 s"'))[1]
+
+    assert re.search(r"^grid .* 2\.5 h ", out, re.M)
+    assert "with the host's 25 min" in out
+
+
+def test_memo_10_is_estimated_by_aggregates(pipeline):
+    """11737.5 Gflop over 1260 GB, times 250 GB/s or the 96.92 GB/s that are reached."""
+    found = shown(pipeline(MEMO, "--json"))["aggregate"]
+
+    assert found["at_the_machine"]["compute_efficiency"] == pytest.approx(9.315476 / 16, abs=1e-7)
+    assert found["at_the_machine"]["devices"] == pytest.approx(415105.57 / 250 / 9.315476, rel=1e-6)
+    assert found["at_what_is_reached"]["compute_efficiency"] == pytest.approx(0.225721, abs=5e-7)
 
 
 def test_published_loads_become_devices_of_another_machine(pipeline):
@@ -146,6 +274,27 @@ def test_published_loads_are_listed(cli):
     assert status == 0
     assert "low-dprepa   24.98  11.34" in out
     assert "memory traffic, efficiencies, weights: not published" in out
+    found = shown(cli("pipeline", "--published", "--json"))
+    assert found["products"]["low-dprepa"]["stages_flop_per_s"]["grid"] == pytest.approx(24.9761e12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--published", "-o", "x.svg"], "--output"),
+        (["--published", "--figures", "x"], "--figures"),
+        (["--published", "--machine", "h200"], "--machine"),
+        (["--published", "p.toml"], "a file"),
+        (["--example", "memo", "--json"], "--json"),
+        (["--example", "--published"], "--published"),
+    ],
+)
+def test_what_only_prints_refuses_what_it_would_ignore(cli, arguments, word):
+    """By name."""
+    status, out, err = cli("pipeline", *arguments)
+
+    assert (status, out) == (2, "")
+    assert f"only prints: it cannot be combined with {word}" in err
 
 
 def test_a_figure_is_written(pipeline):

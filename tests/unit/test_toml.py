@@ -117,7 +117,7 @@ def test_a_fault_is_on_the_line_where_it_was_put(rows, fault, data):
 KEYS = [
     "stages", "pipelines", "machine", "machines", "load", "cores", "link", "name", "work", "bytes",
     "intensity", "time", "formula", "size", "like", "repeat", "measurement", "sdp", "efficiency",
-    "output", "precision", "major_cycles", "host_time", "weight", "file", "legroom", "period",
+    "output", "precision", "major_cycles", "host_time", "weight", "file", "used", "period",
 ]  # fmt: skip
 WORDS = ["h200", "1 Gflop", "4 s", "3 GB", "1 GB/s", "grid", "fft", "low-ical", "x", "a", "f.toml"]
 plain = (

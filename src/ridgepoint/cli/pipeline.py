@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from ridgepoint.models.pipeline.observation import Observation
 
 _EXAMPLE = "imaging"
+_LONGEST_FOLDER = 60
+"""Of its name, in characters."""
 
 
 @click.command("pipeline")
@@ -26,11 +30,13 @@ _EXAMPLE = "imaging"
 )
 @click.option(
     "--machine",
-    "machine_name",
+    "machine_names",
+    multiple=True,
     metavar="FILE|NAME|ID",
     help=(
         "Use this machine instead of the file's: h200, a100, mi300x, ..., a file of "
-        "'ridgepoint machine --json', or a number or a name of 'ridgepoint list'."
+        "'ridgepoint machine --json', or a number or a name of 'ridgepoint list'. With several, "
+        "the first one bounds, and stages may be assigned to all of them."
     ),
 )
 @click.option(
@@ -43,7 +49,7 @@ _EXAMPLE = "imaging"
 )
 @click.option("--published", is_flag=True, help="Print the published loads of the SDP and stop.")
 @common.figures_option(
-    "Draw all figures in this folder, or, for several pipelines, in a folder for each."
+    "Draw all figures in this folder, or, for several pipelines, in a folder for each, by its name."
 )
 @common.output_option("the roofline with the stages, and where the time goes")
 @common.archive_option
@@ -51,7 +57,7 @@ _EXAMPLE = "imaging"
 def command(
     *,
     file: Path | None,
-    machine_name: str | None,
+    machine_names: tuple[str, ...],
     example_name: str | None,
     published: bool,
     folder: Path | None,
@@ -69,18 +75,19 @@ def command(
     exact sum of the stages; the roofline, programming and compute efficiency; the number of
     devices with its interval; and what would gain most.
     """
+    _require_alone(example=example_name is not None, published=published)
     if example_name is not None:
         from ridgepoint.kept.pipeline_file import example_pipeline
 
         sys.stdout.write(example_pipeline(example_name))
         return 0
     if published:
-        _show_published()
+        _show_published(as_json=as_json)
         return 0
     if file is None:
         raise click.UsageError("name a file; 'ridgepoint pipeline --example' prints one")
     common.require_figure_endings(outputs)
-    cases = _cases(file, machine_name, archive_path)
+    cases = _cases(file, machine_names, archive_path)
     if outputs and len(cases.cases) > 1:
         raise click.UsageError(
             f"{file} has {len(cases.cases)} pipelines: draw them with --figures FOLDER"
@@ -90,25 +97,56 @@ def command(
     shown = [_shown(case, assessment) for case, assessment in pairs]
     _draw(shown, outputs=outputs, folder=folder)
     observation = cases.observation(assessments)
-    _print(shown, cases, observation, as_json=as_json)
+    _print(shown, observation, as_json=as_json)
     return 0
 
 
-def _cases(file: Path, machine_name: str | None, archive_path: Path | None) -> Cases:
+def _require_alone(*, example: bool, published: bool) -> None:
+    """Refuse what a command that only prints something else would ignore."""
+    if not (example or published):
+        return
+    own, what = ("example_name", "--example") if example else ("published", "--published")
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        is_given = source is click.core.ParameterSource.COMMANDLINE
+        if not is_given or name == own or (published and not example and name == "as_json"):
+            continue
+        given = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else "a file"
+        raise click.UsageError(f"{what} only prints: it cannot be combined with {given}")
+
+
+def _cases(file: Path, machine_names: Sequence[str], archive_path: Path | None) -> Cases:
     from ridgepoint.kept.archive import Archive
     from ridgepoint.kept.lookup import machine_of
     from ridgepoint.kept.pipeline_file import read_pipeline
 
-    machine = None if machine_name is None else machine_of(machine_name, archive_path)
-    return read_pipeline(file, archive=Archive(archive_path), machine=machine)
+    machines = [machine_of(name, archive_path) for name in machine_names]
+    names = [machine.name for machine in machines]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise click.UsageError(f"two machines are called {twice!r}: name each once")
+    return read_pipeline(
+        file,
+        archive=Archive(archive_path),
+        machine=machines[0] if machines else None,
+        others=machines[1:] or None,
+    )
 
 
 def _shown(case: Case, assessment: Assessment) -> Shown:
+    from ridgepoint.cli.pipeline_report import Shown
     from ridgepoint.models.pipeline.advice import pipeline_advice
     from ridgepoint.models.pipeline.sensitivity import sensitivity
 
-    gains = sensitivity(case.pipeline, case.machine, cores=case.cores)
-    return assessment, gains, pipeline_advice(assessment), _assigned(case)
+    return Shown(
+        case=case,
+        assessment=assessment,
+        gains=sensitivity(case.pipeline, case.machine, cores=case.cores),
+        advised=pipeline_advice(assessment),
+        assigned=_assigned(case),
+    )
 
 
 def _assigned(case: Case) -> Assignment | None:
@@ -122,6 +160,7 @@ def _assigned(case: Case) -> Assignment | None:
             (case.machine, *case.others),
             cores=case.cores,
             link_bytes_per_s=case.link_bytes_per_s,
+            load_per_s=case.load_per_s,
         )
     except ValueError as error:
         raise click.UsageError(f"stages cannot be assigned to machines: {error}") from error
@@ -135,19 +174,18 @@ def _draw(shown: list[Shown], *, outputs: tuple[Path, ...], folder: Path | None)
     from ridgepoint.show.draw_mpl import save
 
     for path in outputs:
-        save(pipeline.pipeline_page(shown[0][0]), path)
+        save(pipeline.pipeline_page(shown[0].assessment), path)
     if folder is None:
         return
-    for number, (found, gains, advised, _) in enumerate(shown, start=1):
-        subfolder = common.made_folder(folder if len(shown) == 1 else folder / f"{number}")
-        pictures = pipeline.pipeline_charts(found, gains, advised)
-        for name, picture in pictures.items():
-            save(picture, subfolder / f"{name}.svg")
+    names = folder_names([one.assessment.pipeline.name for one in shown])
+    for one, name in zip(shown, names, strict=True):
+        subfolder = common.made_folder(folder if len(shown) == 1 else folder / name)
+        pictures = pipeline.pipeline_charts(one.assessment, one.gains, one.advised)
+        for picture_name, picture in pictures.items():
+            save(picture, subfolder / f"{picture_name}.svg")
 
 
-def _print(
-    shown: list[Shown], cases: Cases, observation: Observation | None, *, as_json: bool
-) -> None:
+def _print(shown: list[Shown], observation: Observation | None, *, as_json: bool) -> None:
     if as_json:
         from ridgepoint.cli.pipeline_report import report
 
@@ -156,17 +194,44 @@ def _print(
     from ridgepoint.show.tables.pipeline_table import observation_table, pipeline_table
 
     console = common.console()
-    for case, (found, gains, advised, assigned) in zip(cases.cases, shown, strict=True):
+    for one in shown:
         console.print(
-            pipeline_table(found, gains, advised, assigned=assigned, product=case.product)
-        )
+            pipeline_table(
+                one.assessment, one.gains, one.advised, assigned=one.assigned,
+                product=one.case.product, used=one.case.used,
+            )
+        )  # fmt: skip
         if len(shown) > 1:
             console.print()
     if observation is not None:
         console.print(observation_table(observation))
 
 
-def _show_published() -> None:
+def folder_names(names: Sequence[str]) -> list[str]:
+    """Return a name of a folder for each pipeline, different on any file system.
+
+    Examples
+    --------
+    >>> folder_names(["SKA1-Low DPrepA", "ska1 low/dprepa", "../.."])
+    ['ska1-low-dprepa', 'ska1-low-dprepa-2', 'pipeline']
+    """
+    taken: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^\w.]+", "-", name.lower()).strip("-._")[:_LONGEST_FOLDER] or "pipeline"
+        number = 2
+        unique = plain
+        while unique in taken:
+            unique, number = f"{plain}-{number}", number + 1
+        taken.append(unique)
+    return taken
+
+
+def _show_published(*, as_json: bool) -> None:
+    if as_json:
+        from ridgepoint.cli.pipeline_report import published
+
+        common.print_json(published())
+        return
     from ridgepoint.published.sdp_loads import products, source
     from ridgepoint.show.tables.pipeline_table import loads_table
 

@@ -23,6 +23,9 @@ CHASE = "chase"
 CHAIN = "chain"
 """How a ceiling of computing is that is reached by operations that wait for each other."""
 
+REMOTE = "remote"
+"""Name of the ceiling of ``dram`` for memory that belongs to another node of the same machine."""
+
 _DIVIDER = frozenset(("div", "sqrt"))
 """Operations that a core does not start in every cycle."""
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -28,7 +29,7 @@ from ridgepoint.kept.pipeline_file.machines import machine_of, machines_beside
 from ridgepoint.kept.pipeline_file.stages import Around, Read, stages_of
 from ridgepoint.models.pipeline import Pipeline
 from ridgepoint.models.pipeline.assessment import Assessment, assess
-from ridgepoint.models.pipeline.observation import LEGROOM, Observation, Share, require_weights
+from ridgepoint.models.pipeline.observation import USED, Observation, Share, require_weights
 from ridgepoint.models.pipeline.times import stage_times
 from ridgepoint.published.sdp_loads import Product, product
 
@@ -59,6 +60,8 @@ class Case:
         Whether the stages describe the work of one second, as published loads do.
     weight : float or None
         Weight in an observation; None: the pipeline is not part of one.
+    used : tuple of float
+        Shares of a device's time that the pipeline may use, in (0, 1]; the rest is legroom.
     cautions : tuple of Caution
     """
 
@@ -71,6 +74,7 @@ class Case:
     product: Product | None = None
     is_of_a_second: bool = False
     weight: float | None = None
+    used: tuple[float, ...] = USED
     cautions: tuple[Caution, ...] = ()
 
     def assess(self) -> Assessment:
@@ -90,13 +94,13 @@ class Cases:
     cases : tuple of Case
     is_observation : bool
     period_s : float or None
-    legroom : tuple of float
+    used : tuple of float
     """
 
     cases: tuple[Case, ...]
     is_observation: bool = False
     period_s: float | None = None
-    legroom: tuple[float, ...] = LEGROOM
+    used: tuple[float, ...] = USED
 
     def observation(self, assessments: tuple[Assessment, ...]) -> Observation | None:
         """Return the pipelines with their weights; None: there is only one."""
@@ -110,7 +114,7 @@ class Cases:
             ),
             period_s=self.period_s,
             is_of_a_second=self.cases[0].is_of_a_second,
-            legroom=self.legroom,
+            used=self.used,
         )
 
 
@@ -137,7 +141,11 @@ def example_pipeline(name: str = "imaging") -> str:
 
 
 def read_pipeline(
-    path: str | Path, *, archive: Archive | None = None, machine: Machine | None = None
+    path: str | Path,
+    *,
+    archive: Archive | None = None,
+    machine: Machine | None = None,
+    others: Sequence[Machine] | None = None,
 ) -> Cases:
     """Return the pipelines of a file.
 
@@ -148,6 +156,9 @@ def read_pipeline(
         Source of measurements; None: the usual one.
     machine : Machine or None
         Machine to use in place of the one that the file names.
+    others : sequence of Machine or None
+        Further machines to which stages can be assigned, with names of their own; None: those
+        that the file names.
 
     Raises
     ------
@@ -157,7 +168,7 @@ def read_pipeline(
         If a machine or the archive cannot be read.
     """
     with Archive() if archive is None else archive as kept:
-        return _read(Path(path), _Reader(archive=kept, machine=machine))
+        return _read(Path(path), _Reader(archive=kept, machine=machine, others=others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,19 +180,23 @@ class _Reader:
     archive : Archive
     machine : Machine or None
         Machine to use instead of the machines that the files name.
+    others : sequence of Machine or None
+        Further machines instead of those that the files name; None: those.
     within : tuple of Path
         Files that led to this one.
     """
 
     archive: Archive
     machine: Machine | None
+    others: Sequence[Machine] | None = None
     within: tuple[Path, ...] = ()
 
 
 def _read(path: Path, reader: _Reader) -> Cases:
     head = open_table(path, what="the pipeline", remedy=_REMEDY)
+    _require_no_legroom(head)
     if "pipelines" not in head:
-        if "stages" not in head and ("period" in head or "legroom" in head):
+        if "stages" not in head and "period" in head:
             raise head.wrong(None, "it has no pipelines", "add a table [pipelines.NAME] for each")
         keys = head.take(PipelineKeys)
         return Cases(cases=(_case(head, keys, path.stem, reader),))
@@ -202,10 +217,24 @@ def _read(path: Path, reader: _Reader) -> Cases:
             "some have the stages of one second (published loads), others do not",
             "give all of them alike",
         )
-    legroom = [whole.legroom] if isinstance(whole.legroom, float) else whole.legroom or LEGROOM
     return Cases(
-        cases=cases, is_observation=True, period_s=plain(whole.period), legroom=tuple(legroom)
+        cases=cases, is_observation=True, period_s=plain(whole.period), used=_used(whole.used)
     )
+
+
+def _used(given: list[float] | float | None) -> tuple[float, ...]:
+    """Return the shares of the time that pipelines may use."""
+    return (given,) if isinstance(given, float) else tuple(given or USED)
+
+
+def _require_no_legroom(table: Table) -> None:
+    """Refuse a key of that name, which does not say whether its share is spare or used."""
+    if "legroom" in table:
+        raise table.wrong(
+            "legroom",
+            "it does not say whether this share is spare or used",
+            "write used = [0.8, 0.9] for a legroom of 20 % and of 10 %",
+        )
 
 
 def _weighted(table: Table, head: Table, name: str, reader: _Reader) -> Case:
@@ -255,12 +284,17 @@ def _case(table: Table, keys: PipelineKeys, name: str, reader: _Reader) -> Case:
     case = Case(
         pipeline=_pipeline(table, keys, name, read),
         machine=machine,
-        others=machines_beside(table, keys, reader.archive, machine),
+        others=(
+            machines_beside(table, keys, reader.archive, machine)
+            if reader.others is None
+            else tuple(reader.others)
+        ),
         cores=keys.cores,
         load_per_s=_load(keys, around, is_of_a_second=True in of_a_second),
         link_bytes_per_s=plain(keys.link),
         product=around.product,
         is_of_a_second=True in of_a_second,
+        used=_used(keys.used),
         cautions=(
             *(caution for stage in read for caution in stage.cautions),
             *_other_machines(read, machine, reader.archive),
@@ -292,7 +326,10 @@ def _other_machines(read: list[Read], machine: Machine, archive: Archive) -> tup
 
 def _numbers(keys: PipelineKeys, read: list[Read], reader: _Reader) -> tuple[Caution, ...]:
     """Return a caution if records are named by numbers, which mean others in other archives."""
-    named = [keys.machine if reader.machine is None else None, *keys.machines]
+    named = [
+        *((keys.machine,) if reader.machine is None else ()),
+        *(keys.machines if reader.others is None else ()),
+    ]
     machines = [f"machine {name}" for name in named if str(name).isdecimal()]
     records = [*machines, *(stage.stage.origin for stage in read if stage.is_by_number)]
     if not records:

@@ -122,6 +122,7 @@ class Figures(Struct, forbid_unknown_fields=True):
 
     compute: WorkRate
     bandwidth: ByteRate
+    remote: ByteRate | None = None
     name: _Name = "machine"
 
 
@@ -130,7 +131,7 @@ class _Shared(Struct, forbid_unknown_fields=True, kw_only=True):
 
     name: _Name | None = None
     machine: int | _Name | Figures | None = None
-    machines: list[int | _Name] = []
+    machines: list[int | _Name | Figures] = []
     link: ByteRate | None = None
     precision: Precision = Precision("fp32")
     cores: _Number | None = None
@@ -138,6 +139,7 @@ class _Shared(Struct, forbid_unknown_fields=True, kw_only=True):
     sdp: ProductName | None = None
     host_time: HostTime | None = None
     major_cycles: Annotated[int, Meta(ge=1)] | None = None
+    used: _Shares | _Share | None = None
 
 
 SHARED = _Shared.__struct_fields__
@@ -167,7 +169,6 @@ class ObservationKeys(_Shared, kw_only=True):
 
     pipelines: _Tables
     period: Seconds | None = None
-    legroom: _Shares | _Share | None = None
 
 
 class Like(Struct):

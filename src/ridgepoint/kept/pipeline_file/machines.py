@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.core.machine import Machine
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.machine import REMOTE, Machine
 from ridgepoint.core.rates import ideal_machine
 from ridgepoint.core.toml import Table
+from ridgepoint.core.units import format_si
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.lookup import named_machine
 from ridgepoint.kept.pipeline_file.keys import Figures, PipelineKeys
@@ -25,10 +27,8 @@ def machine_of(table: Table, keys: PipelineKeys, read: Sequence[Read], archive: 
     InvalidDocument
         If no machine is known; the message has file, line and key.
     """
-    if isinstance(keys.machine, Figures):
-        return _ideal(keys.machine, keys.precision)
     if keys.machine is not None:
-        return _named(table, "machine", keys.machine, archive)
+        return _machine(table, "machine", keys.machine, keys, archive)
     kept = {stage.machine_id for stage in read if stage.stage.measurement is not None}
     if len(kept) > 1:
         raise table.wrong("stages", "its stages were measured on different machines",
@@ -44,12 +44,21 @@ def machines_beside(
     table: Table, keys: PipelineKeys, archive: Archive, first: Machine
 ) -> tuple[Machine, ...]:
     """Return the other machines to which stages may be assigned."""
-    named = [_named(table, "machines", name, archive) for name in keys.machines]
+    named = [_machine(table, "machines", named, keys, archive) for named in keys.machines]
     # The first machine may differ from the file's, and be one of these.
     others = [machine for machine in named if machine.name != first.name]
     if len({machine.name for machine in others}) < len(others):
         raise table.wrong("machines", "two machines have one name", "name each once")
     return tuple(others)
+
+
+def _machine(
+    table: Table, key: str, named: int | str | Figures, keys: PipelineKeys, archive: Archive
+) -> Machine:
+    """Return a machine by its figures, its number or its name."""
+    if isinstance(named, Figures):
+        return _ideal(table, key, named, keys.precision)
+    return _named(table, key, named, archive)
 
 
 def _named(table: Table, key: str, name: int | str, archive: Archive) -> Machine:
@@ -63,7 +72,7 @@ def _named(table: Table, key: str, name: int | str, archive: Archive) -> Machine
         raise table.wrong(key, error.reason, error.remedy) from error
 
 
-def _ideal(figures: Figures, precision: str) -> Machine:
+def _ideal(table: Table, key: str, figures: Figures, precision: str) -> Machine:
     """Return a machine with only the given figures."""
     made = ideal_machine(
         core_rate=float(figures.compute),
@@ -72,4 +81,17 @@ def _ideal(figures: Figures, precision: str) -> Machine:
         work=precision,
     )
     host = replace(made.host, cpu="given figures")
-    return replace(made, name=figures.name, host=host, source="given")
+    ceilings = made.ceilings
+    if figures.remote is not None:
+        if figures.remote >= figures.bandwidth:
+            raise table.wrong(
+                key,
+                f"the remote bandwidth, {format_si(figures.remote, 'B/s')}, must be below the "
+                f"bandwidth, {format_si(figures.bandwidth, 'B/s')}",
+                "give the rate at which a chip reads the memory of another, or leave remote out",
+            )
+        own = next(ceiling for ceiling in ceilings if ceiling.resource == "dram")
+        far = replace(own, name=REMOTE, part="memory of another node",
+                      rate=Estimate([float(figures.remote)]))  # fmt: skip
+        ceilings = (*ceilings, far)
+    return replace(made, name=figures.name, host=host, ceilings=ceilings, source="given")

@@ -122,8 +122,12 @@ def _replaced(table: Table, other: Table) -> set[str]:
 
 def _stage(name: str, table: Table, around: Around) -> Read:
     given = [key for key in _SOURCES if key in table]
-    remedy = "give one of work (with bytes or intensity), formula, sdp, measurement"
-    if not given:
+    remedy = (
+        "give one of work (with bytes or intensity), formula, sdp, measurement; of a copy, bytes "
+        'and kind = "copy"'
+    )
+    is_copy = table.values.get("kind") == "copy" and "bytes" in table
+    if not given and not is_copy:
         raise table.wrong(None, "it does not say what the stage does", remedy)
     # Of a published load the intensity may be computed.
     if len(given) > 1 and given != ["formula", "sdp"]:
@@ -177,7 +181,8 @@ def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
         sum(float(v) for n, v in demand.amounts.items() if RESOURCES[n].path == path)
         for path in ("compute", "dram")
     )
-    key = next((source for source in ("work", "formula", "measurement") if source in table), "sdp")
+    sources = ("work", "formula", "measurement", "sdp", "bytes")
+    key = next(source for source in sources if source in table)
     if not work and not moved:
         raise table.wrong(key, "it has neither work nor traffic", "remove the stage, or correct it")
     if not work and keys.kind != "copy":
@@ -193,7 +198,12 @@ def _require_impure(table: Table, keys: StageKeys, demand: Demand) -> None:
 
 def _plain(table: Table, keys: StageKeys, precision: str) -> Demand:
     """Return the demand given by plain figures."""
-    assert keys.work is not None  # it is what says what the stage does
+    if keys.work is None:  # a copy: nothing else says what the stage does
+        if keys.intensity is not None:
+            raise table.wrong("intensity", "a copy has no work", "give its bytes alone")
+        return _demand(precision, 0.0, keys.bytes or 0.0)
+    if keys.kind == "compute" and keys.bytes is None and keys.intensity is None:
+        return _demand(precision, keys.work, 0.0)
     if (keys.bytes is None) == (keys.intensity is None):
         raise table.wrong(
             None if keys.bytes is None else "intensity",

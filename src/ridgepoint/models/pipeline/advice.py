@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.core.bound import combined
+from ridgepoint.core.machine import REMOTE, Ceiling, Machine
 from ridgepoint.models.analysis import analyse
 from ridgepoint.models.pipeline.assessment import Assessment, StageFigures
 from ridgepoint.models.thresholds import FAR_BELOW_MEMORY, LEAST_PIPELINE_GAIN, NEAR_ROOF
@@ -143,7 +144,7 @@ def _of_stage(assessment: Assessment, figures: StageFigures) -> Iterator[StageAd
 def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:
     """Yield actions that may lift a stage to its roof, as far as its place shows."""
     gain = 1 / figures.programming_efficiency
-    reached = f"it reaches {100 * figures.programming_efficiency:.0f} % of its"
+    reached = f"it reaches {100 * figures.programming_efficiency:.2g} % of its"
     if figures.limiter == "dram":
         seen = f"{reached} bandwidth roof"
         yield _advice(
@@ -153,10 +154,15 @@ def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvi
                 "on longer runs of data"
             ),
         )  # fmt: skip
-        if any(ceiling.part is not None for ceiling in assessment.machine.ceilings):
+        nodes = _nodes(assessment.machine)
+        if nodes:
+            remote = next((each.rate for each in nodes if each.name == REMOTE), None)
+            share = 0.0 if remote is None else remote.median / assessment.bandwidth
             yield _advice(
-                assessment, figures, "affinity", gain,
-                seen=f"{seen}, on a machine of several nodes",
+                assessment, figures, "affinity", min(gain, 1 / share) if share else gain,
+                seen=f"{seen}, on a machine of several nodes" + (
+                    f", where memory of another node gives {100 * share:.0f} %" if share else ""
+                ),
                 what=(
                     "keep each thread's data on its own node: pin threads, and let the thread "
                     "that uses a page touch it first"
@@ -174,6 +180,11 @@ def _climbs(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvi
         assessment, figures, "multiply-add", min(gain, _MOST_BY_FMA), seen=seen,
         what="let products and additions fuse, where they come in pairs",
     )  # fmt: skip
+
+
+def _nodes(machine: Machine) -> list[Ceiling]:
+    """Return the ceilings of memory of parts of a machine; none: it is of one piece."""
+    return [each for each in machine.ceilings if each.part is not None and each.resource == "dram"]
 
 
 def _counted(assessment: Assessment, figures: StageFigures) -> Iterator[StageAdvice]:

@@ -12,7 +12,7 @@ from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.pipeline import Pipeline, Stage
 from ridgepoint.models.pipeline.composites import Composite, composites_of, finite
-from ridgepoint.models.pipeline.times import Rule, StageTimes, stage_times
+from ridgepoint.models.pipeline.times import Rule, StageTimes, devices, stage_times
 from ridgepoint.models.pipeline.uncertainty import Drawn, draw
 from ridgepoint.models.thresholds import ABOVE_ROOF
 
@@ -83,6 +83,11 @@ class StageFigures:
         return float(self.bound.attainable)
 
     @property
+    def moved_bytes_per_s(self) -> float:
+        """ML_i / T_i of Eq. (4): the bandwidth that it reaches, byte/s."""
+        return self.moved_bytes / self.time_s
+
+    @property
     def programming_efficiency(self) -> float:
         """P_i / R_i; for a pure copy, which does no work, the bound over the time."""
         return float(self.bound.efficiency(self.time_s))
@@ -91,6 +96,26 @@ class StageFigures:
     def roofline_efficiency(self) -> float:
         """R_i over the peak."""
         return self.compute_s / self.bound_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregateEstimate:
+    """An efficiency from aggregate loads and a bandwidth alone, as memo 54 says of memo 10.
+
+    Parameters
+    ----------
+    bytes_per_s : float
+        The memory bandwidth that is taken, byte/s.
+    compute_efficiency : float
+        The aggregate intensity times that bandwidth, over the peak; above 1: not attainable.
+    devices : float or None
+        Devices whose memory moves the load's bytes at that bandwidth, not rounded; None: no load
+        was given.
+    """
+
+    bytes_per_s: float
+    compute_efficiency: float
+    devices: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +178,50 @@ class Assessment:
     def work(self) -> float:
         """Sum of CL_i, flop or BOP."""
         return sum(stage.work for stage in self.stages)
+
+    @property
+    def moved_bytes(self) -> float:
+        """Sum of ML_i, byte."""
+        return sum(stage.moved_bytes for stage in self.stages)
+
+    @property
+    def performance(self) -> float:
+        """Eq. (3) of all stages together: sum CL_i / sum T_i, flop/s."""
+        return self.work / self.time_s.median
+
+    @property
+    def moved_bytes_per_s(self) -> float:
+        """Eq. (4) of all stages together: sum ML_i / sum T_i, byte/s."""
+        return self.moved_bytes / self.time_s.median
+
+    def aggregate(self, bytes_per_s: float) -> AggregateEstimate | None:
+        """Return the estimate from the sums of work and bytes and a bandwidth; None: no traffic.
+
+        Parameters
+        ----------
+        bytes_per_s : float
+            > 0, such as the machine's `bandwidth`, or `moved_bytes_per_s` that the stages reach.
+
+        Notes
+        -----
+        The second is an identity: ``(sum CL / sum ML) (sum ML / sum T) / pi`` is CE. The first
+        takes all stages to be bound by memory, one after the other.
+
+        References
+        ----------
+        .. [1] SDP memo 54, rev. 1.1: section 5.1, a), on memo 10, whose text is not public.
+        """
+        if not self.moved_bytes:
+            return None
+        efficiency = self.work / self.moved_bytes * bytes_per_s / self.peak
+        needed = None
+        if self.load_per_s is not None:
+            needed = float(
+                np.asarray(devices(self.load_per_s, peak=self.peak, compute_efficiency=efficiency))
+            )
+        return AggregateEstimate(
+            bytes_per_s=bytes_per_s, compute_efficiency=efficiency, devices=needed
+        )
 
     @property
     def devices_if_they_wait(self) -> float | None:

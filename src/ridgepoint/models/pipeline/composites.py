@@ -154,9 +154,17 @@ def _why(rule: Rule, difference: float, pipeline: Pipeline, times: StageTimes) -
     exact = float(times.composite("exact")[1])
     most = int(np.argmax(np.abs(moved * (times.roofline_efficiency - exact))))
     return (
-        f"weighted by measured time: {names[most]} is {_share(times.weight[most])} of it, and "
-        f"{_share(times.roof_weight[most])} of the time at the roofs"
+        f"weighted by {_times_of(pipeline)}: {names[most]} takes {_share(times.weight[most])}, "
+        f"and {_share(times.roof_weight[most])} at the roofs"
     )
+
+
+def _times_of(pipeline: Pipeline) -> str:
+    """Return what the weights of Eq. (6) are shares of: times need not be measured."""
+    timed = [stage.time_s is not None for stage in pipeline.stages]
+    if all(timed):
+        return "measured times"
+    return "measured and assumed times" if any(timed) else "assumed times"
 
 
 def finite(value: Amount) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from ridgepoint.core.bound import bound
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.core.machine import Machine
 from ridgepoint.models.pipeline import Pipeline, Stage
-from ridgepoint.models.pipeline.times import stage_times
+from ridgepoint.models.pipeline.times import devices, stage_times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,30 @@ class AssignedStage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """A machine that runs all stages.
+
+    Parameters
+    ----------
+    machine : str
+    peak, bandwidth : float or None
+        pi of the stages' mix of precisions, flop/s; beta, byte/s. None: it cannot run them all.
+    time_s : float or None
+        Time of all stages; None: it cannot run them all.
+    compute_efficiency : float or None
+    devices : float or None
+        N of Eq. (10), not rounded; None: no load was given, or it cannot run them all.
+    """
+
+    machine: str
+    peak: float | None = None
+    bandwidth: float | None = None
+    time_s: float | None = None
+    compute_efficiency: float | None = None
+    devices: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """An assignment of stages to machines.
 
@@ -43,15 +67,15 @@ class Assignment:
     stages : tuple of AssignedStage
     time_s : float
         Time of all stages in series, transfers included.
-    alone_s : tuple of (str, float or None)
-        Each machine's name, and its time for all stages; None: it cannot run them all.
+    alone : tuple of Alone
+        Each machine by itself.
     has_transfers : bool
         Whether transfers were counted.
     """
 
     stages: tuple[AssignedStage, ...]
     time_s: float
-    alone_s: tuple[tuple[str, float | None], ...]
+    alone: tuple[Alone, ...]
     has_transfers: bool
 
     @property
@@ -69,6 +93,7 @@ def assign(
     *,
     cores: float | None = None,
     link_bytes_per_s: float | None = None,
+    load_per_s: float | None = None,
 ) -> Assignment:
     """Assign every stage to a machine so that the total time is least.
 
@@ -82,6 +107,8 @@ def assign(
         Number of busy cores of the first machine; None: all.
     link_bytes_per_s : float or None
         Bandwidth between machines; None: transfers are not counted.
+    load_per_s : float or None
+        CL of Eq. (10), a rate in flop/s; None: do not compute the number of devices.
 
     Raises
     ------
@@ -118,15 +145,43 @@ def assign(
                 transfer_s=moves[index - 1] if moved else 0.0,
             )
         )
-    alone = times.sum(axis=0)
+    efficiencies = {
+        stage.name: share for stage, share in zip(pipeline.stages, reached, strict=True)
+    }
     return Assignment(
         stages=tuple(stages),
         time_s=sum(stage.time_s + stage.transfer_s for stage in stages),
-        alone_s=tuple(
-            (name, float(seconds) if np.isfinite(seconds) else None)
-            for name, seconds in zip(names, alone, strict=True)
+        alone=tuple(
+            _alone(pipeline, machine, None if place else cores, efficiencies, load_per_s)
+            for place, machine in enumerate(machines)
         ),
         has_transfers=link_bytes_per_s is not None,
+    )
+
+
+def _alone(
+    pipeline: Pipeline,
+    machine: Machine,
+    cores: float | None,
+    efficiencies: Mapping[str, float],
+    load_per_s: float | None,
+) -> Alone:
+    """Return all stages on one machine, each with its share of its roof."""
+    try:
+        times = stage_times(pipeline, machine, cores=cores, efficiencies=efficiencies)
+    except UnknownCeiling:
+        return Alone(machine=machine.name)
+    peak, efficiency = float(times.peak), float(times.compute_efficiency)
+    needed = None
+    if load_per_s is not None:
+        needed = float(np.asarray(devices(load_per_s, peak=peak, compute_efficiency=efficiency)))
+    return Alone(
+        machine=machine.name,
+        peak=peak,
+        bandwidth=float(np.asarray(times.bandwidth)),
+        time_s=float(times.time_s.sum()),
+        compute_efficiency=efficiency,
+        devices=needed,
     )
 
 

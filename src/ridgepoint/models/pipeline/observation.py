@@ -1,4 +1,4 @@
-"""Several pipelines that share an observation, each with its weight: Eq. (12) and its legroom."""
+"""Several pipelines that share an observation, each with its weight, and legroom: Eq. (12)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.models.pipeline.assessment import Assessment
 
-LEGROOM = (0.8, 0.9)
-"""Shares of the observation that the memo leaves to pipelines; it calls them arbitrary."""
+USED = (0.8, 0.9)
+"""Shares of the time that the memo lets pipelines use; it calls them arbitrary."""
 
 _WHOLE = 1e-6
 
@@ -46,8 +46,8 @@ class Observation:
         Length of the observation, in seconds; None: not given.
     is_of_a_second : bool
         Whether stages describe the work for each second of the period, or for all of it.
-    legroom : tuple of float
-        Shares of the period that pipelines may take, in (0, 1].
+    used : tuple of float
+        Shares of the period that pipelines may use, in (0, 1]; the rest is legroom.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class Observation:
     shares: tuple[Share, ...]
     period_s: float | None = None
     is_of_a_second: bool = False
-    legroom: tuple[float, ...] = LEGROOM
+    used: tuple[float, ...] = USED
 
     def __post_init__(self) -> None:
         if not self.shares:
@@ -66,8 +66,8 @@ class Observation:
         require_weights([share.weight for share in self.shares])
         if self.period_s is not None and not 0 < self.period_s < math.inf:
             raise ValueError(f"period_s must be finite and > 0, got {self.period_s!r}")
-        if not self.legroom or not all(0 < share <= 1 for share in self.legroom):
-            raise ValueError(f"legroom must be in (0, 1], got {self.legroom!r}")
+        if not self.used or not all(0 < share <= 1 for share in self.used):
+            raise ValueError(f"used must be in (0, 1], got {self.used!r}")
 
     @property
     def time_s(self) -> Estimate:
@@ -97,12 +97,12 @@ class Observation:
         devices = self._each()
         return None if devices is None else max(devices, key=lambda estimate: estimate.median)
 
-    def devices_to_fit(self, legroom: float) -> Estimate | None:
+    def devices_to_fit(self, used: float) -> Estimate | None:
         """Return the devices needed to finish within a share of the period; None: unknown."""
         period = self.period_s or (1.0 if self.is_of_a_second else None)
         if period is None:
             return None
-        return self.time_s.map(lambda seconds: seconds / (legroom * period))
+        return self.time_s.map(lambda seconds: seconds / (used * period))
 
     def _each(self) -> list[Estimate] | None:
         needed = [share.assessment.devices for share in self.shares]
@@ -140,9 +140,9 @@ def require_weights(weights: list[float]) -> None:
         raise ValueError(f"weights must add up to 1, got {math.fsum(weights):.6g}")
 
 
-def with_legroom(devices: Estimate, legroom: float) -> Estimate:
+def with_legroom(devices: Estimate, used: float) -> Estimate:
     """Return the devices needed if each may be busy for only this share of its time."""
-    return devices.map(lambda number: number / legroom)
+    return devices.map(lambda number: number / used)
 
 
 def rounded_up(devices: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ridgepoint.models.pipeline.times import stage_times
 
 STEP = 0.1
 """By which everything is improved."""
+# Gains that differ by less are shown as the same number.
+_ALIKE = 5e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,13 @@ class DeviceGain:
     compute: float
     bandwidth: float
     both: float
+
+    @property
+    def better(self) -> Literal["compute", "bandwidth"] | None:
+        """Which of the two gains more; None: they gain the same, as far as figures show."""
+        if abs(self.compute - self.bandwidth) < _ALIKE:
+            return None
+        return "compute" if self.compute > self.bandwidth else "bandwidth"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.units import format_si
+from ridgepoint.core.units import format_duration, format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
 from ridgepoint.models.pipeline.assessment import Assessment
 from ridgepoint.models.pipeline.devices import Assignment
-from ridgepoint.models.pipeline.observation import LEGROOM, Observation, rounded_up, with_legroom
+from ridgepoint.models.pipeline.observation import USED, Observation, rounded_up, with_legroom
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
 from ridgepoint.published.sdp_loads import Product
 from ridgepoint.show.tables.layout import caution_list, plain_table, sections
@@ -30,6 +30,8 @@ from ridgepoint.show.words import (
 
 _LIMITERS = {"compute": "compute", "dram": "memory"}
 _MOST_ADVICE = 8
+_MOST_S = 1000
+"""Longer times are not said in seconds."""
 
 
 def pipeline_table(
@@ -39,6 +41,7 @@ def pipeline_table(
     *,
     assigned: Assignment | None = None,
     product: Product | None = None,
+    used: Sequence[float] = USED,
 ) -> RenderableType:
     """Return all that is known of a pipeline.
 
@@ -51,8 +54,10 @@ def pipeline_table(
         To several machines; None: there is one.
     product : Product or None
         Whose published loads the stages have.
+    used : sequence of float
+        Shares of a device's time that the pipeline may use, in (0, 1]; the rest is legroom.
     """
-    devices = _devices(assessment, product)
+    devices = _devices(assessment, product, used)
     return sections(
         Group(*map(Text, _heading(assessment, product))),
         Group(_stages(assessment), *map(Text, _times(assessment))),
@@ -60,7 +65,7 @@ def pipeline_table(
         Group(*map(Text, devices)) if devices else None,
         _gains(gains),
         _advice(advised) if advised else None,
-        None if assigned is None else _assignment(assigned),
+        None if assigned is None else _assignment(assigned, assessment.pipeline.unit),
         caution_list(assessment.cautions) if assessment.cautions else None,
     )
 
@@ -87,17 +92,18 @@ def _heading(assessment: Assessment, product: Product | None) -> list[str]:
 
 def _stages(assessment: Assessment) -> RenderableType:
     unit = assessment.pipeline.unit
-    right = ("work", "intensity", "time", "share", "performance", "of roof")
-    table = plain_table("stage", *right, "limited by", right=right)
+    right = ("work", "intensity", "time", "share", "performance", "bandwidth", "of roof")
+    table = plain_table("stage", *right, "limit", right=right)
     for stage in assessment.stages:
         runs = "" if stage.stage.repeat == 1 else f" x {stage.stage.repeat:g}"
         table.add_row(
             f"{printable(stage.stage.name)}{runs}",
-            format_si(stage.work, unit),
+            format_si(stage.work, unit, digits=3),
             "infinite" if stage.intensity is None else shown_intensity(stage.intensity),
-            format_si(stage.time_s, "s"),
+            _time(stage.time_s),
             percent(stage.weight),
-            format_si(stage.performance, f"{unit}/s") if stage.work else "none",
+            format_si(stage.performance, f"{unit}/s", digits=3) if stage.work else "none",
+            format_si(stage.moved_bytes_per_s, "B/s", digits=3) if stage.moved_bytes else "none",
             percent(stage.programming_efficiency),
             _LIMITERS[stage.limiter],
         )
@@ -106,17 +112,26 @@ def _stages(assessment: Assessment) -> RenderableType:
 
 def _times(assessment: Assessment) -> list[str]:
     host = assessment.pipeline.host_time_s
-    lines = [f"stages {_spread(assessment.time_s, 's')}"]
+    reached = (
+        f"{format_si(assessment.performance, f'{assessment.pipeline.unit}/s')} and "
+        f"{format_si(assessment.moved_bytes_per_s, 'B/s')}, Eqs. (3) and (4)"
+    )
+    lines = [f"stages {with_interval(assessment.time_s, _time)}: {reached}"]
     if host is None or assessment.total_s is None:
         lines.append("the host's time is unknown, so the whole takes at least this time")
     else:
-        total = _spread(assessment.total_s, "s")
-        lines.append(f"with the host's {format_si(host.median, 's')}, together {total}")
+        total = with_interval(assessment.total_s, _time)
+        lines.append(f"with the host's {_time(host.median)}, together {total}, Eq. (11)")
     lines.append(
-        f"at the roofs {format_si(assessment.bound_s, 's')} in series; "
-        f"{format_si(assessment.mixed_s, 's')} if stages could run at once"
+        f"at the roofs {_time(assessment.bound_s)} in series; "
+        f"{_time(assessment.mixed_s)} if stages could run at once"
     )
     return lines
+
+
+def _time(seconds: float) -> str:
+    """Return a time as people say it: from 1000 s on in minutes and hours."""
+    return format_si(seconds, "s") if seconds < _MOST_S else format_duration(seconds, digits=4)
 
 
 def _composites(assessment: Assessment) -> RenderableType:
@@ -154,20 +169,36 @@ def _differences(assessment: Assessment) -> list[str]:
         f"{composite.equation}: {composite.why}"
         for composite in assessment.composites
         if composite.rule != "exact"
+    ] + _aggregate(assessment)
+
+
+def _aggregate(assessment: Assessment) -> list[str]:
+    """Return the estimate from aggregate loads, at the machine's bandwidth and at that reached."""
+    rates = (assessment.bandwidth, assessment.moved_bytes_per_s)
+    whole, reached = map(assessment.aggregate, rates)
+    if whole is None or reached is None:
+        return []
+    at = [
+        f"at {format_si(found.bytes_per_s, 'B/s')} {whose}, CE {percent(found.compute_efficiency)}"
+        + ("" if found.devices is None else f" and N {shown_devices(found.devices)}")
+        for found, whose in ((whole, "of the machine"), (reached, "that the stages reach"))
+    ]
+    beyond = "; above 100 % the peak bounds" if whole.compute_efficiency > 1 else ""
+    return [
+        "memo 10, as memo 54 describes it: the aggregate intensity times a memory bandwidth: "
+        f"{'; '.join(at)}{beyond}"
     ]
 
 
-def _devices(assessment: Assessment, product: Product | None) -> list[str]:
+def _devices(assessment: Assessment, product: Product | None, used: Sequence[float]) -> list[str]:
     needed = assessment.devices
     if needed is None or assessment.load_per_s is None:
         return []
     load = format_si(assessment.load_per_s, f"{assessment.pipeline.unit}/s")
     lack = " (no interval: single values)" if needed.low is None else ""
-    shares = " to ".join(map(percent, LEGROOM))
-    roomy = " to ".join(f"{rounded_up(with_legroom(needed, share).median)}" for share in LEGROOM)
     lines = [
         f"devices for {load}, Eq. (10): {_whole(needed)}{lack}",
-        f"with a legroom of {shares}: {roomy}",
+        *(f"{_legroom(share)}: {rounded_up(with_legroom(needed, share).median)}" for share in used),
     ]
     if (waiting := assessment.devices_if_they_wait) is not None:
         lines.append(f"if devices wait while the host works: {rounded_up(waiting)}")
@@ -177,12 +208,12 @@ def _devices(assessment: Assessment, product: Product | None) -> list[str]:
     return lines
 
 
+def _legroom(used: float) -> str:
+    return f"with a legroom of {percent(1 - used)}, {percent(used)} used"
+
+
 def _whole(needed: Estimate) -> str:
     return with_interval(needed, lambda devices: f"{rounded_up(devices)}")
-
-
-def _spread(estimate: Estimate, unit: str) -> str:
-    return with_interval(estimate, lambda value: format_si(value, unit))
 
 
 def _gains(gains: Sensitivity) -> RenderableType:
@@ -194,11 +225,11 @@ def _gains(gains: Sensitivity) -> RenderableType:
             _times_as_fast(stage.flop),
         )  # fmt: skip
     device = gains.device
-    better = "compute" if device.compute >= device.bandwidth else "bandwidth"
+    better = "both gain the same" if device.better is None else f"{device.better} gains more"
     sentence = (
         f"10 % more compute: {_times_as_fast(device.compute)}; bandwidth: "
-        f"{_times_as_fast(device.bandwidth)}; both: {_times_as_fast(device.both)}: {better} "
-        "gains more"
+        f"{_times_as_fast(device.bandwidth)}, so {better}; compute and bandwidth: "
+        f"{_times_as_fast(device.both)}"
     )
     return Group(table, Text(sentence))
 
@@ -221,26 +252,37 @@ def _advice(advised: Sequence[StageAdvice]) -> RenderableType:
     return table
 
 
-def _assignment(assigned: Assignment) -> RenderableType:
+def _assignment(assigned: Assignment, unit: str) -> RenderableType:
     table = plain_table("each stage where it runs best", "machine", "time", "transfer",
                         right=("time", "transfer"))  # fmt: skip
     for stage in assigned.stages:
-        moved = format_si(stage.transfer_s, "s") if stage.transfer_s else "none"
+        moved = _time(stage.transfer_s) if stage.transfer_s else "none"
         table.add_row(
-            printable(stage.name), printable(stage.machine), format_si(stage.time_s, "s"),
+            printable(stage.name), printable(stage.machine), _time(stage.time_s),
             moved if assigned.has_transfers else "not counted",
         )  # fmt: skip
-    alone = ", ".join(
-        f"{printable(name)} {'cannot' if seconds is None else format_si(seconds, 's')}"
-        for name, seconds in assigned.alone_s
-    )
-    shares = ", ".join(
-        f"{printable(name)} {format_si(seconds, 's')}" for name, seconds in assigned.shares
-    )
-    lines = [f"together {format_si(assigned.time_s, 's')}; all on one: {alone}"]
+    shares = ", ".join(f"{printable(name)} {_time(seconds)}" for name, seconds in assigned.shares)
+    lines = [f"together {_time(assigned.time_s)}"]
     if len(assigned.shares) > 1:
         lines.append(f"needed in proportion to their work: {shares}")
-    return Group(table, *map(Text, lines))
+    return Group(table, *map(Text, lines), Text(), _alone(assigned, unit))
+
+
+def _alone(assigned: Assignment, unit: str) -> RenderableType:
+    """Return each machine with all stages on it; the shares of the roofs are the same on all."""
+    right = ("peak", "memory", "time", "CE", "N")
+    table = plain_table("all stages on one", *right, right=right)
+    for alone in assigned.alone:
+        cannot = alone.time_s is None
+        table.add_row(
+            printable(alone.machine),
+            shown_amount(alone.peak, f"{unit}/s"),
+            shown_amount(alone.bandwidth, "B/s"),
+            "cannot" if alone.time_s is None else _time(alone.time_s),
+            "" if alone.compute_efficiency is None else percent(alone.compute_efficiency),
+            "" if cannot else _number(alone.devices),
+        )
+    return table
 
 
 def observation_table(observation: Observation) -> RenderableType:
@@ -252,7 +294,7 @@ def observation_table(observation: Observation) -> RenderableType:
         table.add_row(
             printable(share.assessment.pipeline.name),
             f"{share.weight:g}",
-            format_si(share.time_s.median, "s"),
+            _time(share.time_s.median),
             shown_amount(load, f"{share.assessment.pipeline.unit}/s"),
             percent(share.assessment.compute_efficiency.median),
             "unknown" if needed is None else shown_devices(needed.median),
@@ -265,11 +307,12 @@ def _time_of(observation: Observation) -> list[str]:
     """Return Eq. (12), and the devices with which the stages end in time."""
     of = "each second of the observation" if observation.is_of_a_second else "the observation"
     if observation.period_s is not None:
-        of = f"{format_si(observation.period_s, 's')} of observation"
+        of = f"{_time(observation.period_s)} of observation"
     lines = [
-        f"time of the stages for {of} on one device, Eq. (12): {_spread(observation.time_s, 's')}"
+        f"time of the stages for {of} on one device, Eq. (12): "
+        f"{with_interval(observation.time_s, _time)}"
     ]
-    for share in observation.legroom:
+    for share in observation.used:
         needed = observation.devices_to_fit(share)
         if needed is not None:
             lines.append(f"devices that end them in {percent(share)} of it: {_whole(needed)}")
@@ -285,9 +328,9 @@ def _devices_of(observation: Observation) -> list[str]:
         f"devices for the whole load, Eq. (10), weighted: {_whole(mean)}",
         f"at every moment, for the pipeline that needs most: {_whole(most)}",
     ]
-    for share in observation.legroom:
+    for share in observation.used:
         whole = [_whole(with_legroom(devices, share)) for devices in (mean, most)]
-        lines.append(f"with a legroom of {percent(share)}: {whole[0]}; at every moment: {whole[1]}")
+        lines.append(f"{_legroom(share)}: {whole[0]}; at every moment: {whole[1]}")
     return lines
 
 

@@ -8,8 +8,9 @@ from figure_inputs import MACHINE, measurement
 from rich.console import Console
 
 from ridgepoint.core.basic_operations import BasicOperations
-from ridgepoint.core.documents import decode, encode
+from ridgepoint.core.documents import decode, encode, to_fields
 from ridgepoint.core.estimate import Estimate
+from ridgepoint.models.gains import Gain
 from ridgepoint.published.machines import load
 from ridgepoint.show.tables.datacenter_tables import datacenter
 from ridgepoint.suites.datacenter.points import datacenter_points
@@ -60,8 +61,46 @@ def test_gains_are_of_rate_and_of_time():
     """Half the time for three quarters of the BOPs: x 1.5 in BOPS, x 2 for who waits."""
     lines = shown(result(), result("ILP", runtime_s=0.5, bop=1_500_000_000))
 
-    assert "Sort, ILP 3 G 1.5 2 G x 1.50 x 2.00" in lines
+    # Each time is known to half a percent.
+    assert "Sort, ILP 3 G 1.5 2 G x 1.50 (1.49 to 1.51) x 2.00 (1.99 to 2.01)" in lines
     assert "Sort, original 2 G 2 1 G - -" in lines
+
+
+def test_noise_is_not_called_a_gain():
+    """Steps of equal time: the ratio of two medians is not printed as if it were one."""
+    lines = shown(result(), result("ILP", runtime_s=1.003))
+
+    assert any(line.endswith("no difference seen (0.99 to 1.00)") for line in lines)
+
+
+def test_runs_in_turn_are_compared_pair_by_pair():
+    """The machine slows down threefold while both are measured: each pair still says x 2."""
+    drift = [1, 1.5, 2, 2, 2.5, 2.5, 3, 3]
+    steps = [
+        replace(
+            one,
+            is_in_turn=True,
+            measurement=replace(
+                one.measurement,
+                timed=replace(one.measurement.timed, runtime_s=Estimate(t * one_s for t in drift)),
+            ),
+        )
+        for one, one_s in ((result(), 1.0), (result("ILP"), 0.5))
+    ]
+    study = DatacenterStudy(machine=MACHINE, results=tuple(steps))
+    apart = replace(study, results=tuple(replace(step, is_in_turn=False) for step in steps))
+
+    assert [one.time for one in study.gains] == [Gain(ratio=2.0, low=2.0, high=2.0)]
+    assert [one.time.verdict for one in apart.gains] == ["no difference seen"]
+
+
+def test_the_document_holds_the_gains():
+    """Other programs need not calculate them."""
+    fields = to_fields(DatacenterStudy(machine=MACHINE, results=(result(), result("ILP"))))
+
+    assert [(one["after"], one["time"]["verdict"]) for one in fields["gains"]] == [
+        ("ILP", "no difference seen")
+    ]
 
 
 def test_nothing_moved_is_calculation_and_unknown_is_unknown():

@@ -40,6 +40,8 @@ _REMEDIES = {
     "timing": _A_RECORD,
 }
 
+_DERIVED: dict[type, tuple[str, ...]] = {}
+
 # What msgspec raises besides its own error: text that is not UTF-8 (or a lone surrogate), and
 # objects nested deeper than the interpreter's stack.
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
@@ -47,7 +49,9 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 Value = TypeVar("Value")
 
 
-def document_kind(kind: str, *, remedy: str) -> Callable[[type[Value]], type[Value]]:
+def document_kind(
+    kind: str, *, remedy: str, derived: tuple[str, ...] = ()
+) -> Callable[[type[Value]], type[Value]]:
     """Return a decorator that registers a class of values as a kind of document.
 
     Parameters
@@ -56,10 +60,12 @@ def document_kind(kind: str, *, remedy: str) -> Callable[[type[Value]], type[Val
         Kind, as written in the document.
     remedy : str
         What to do about a file that does not hold such a document, for messages.
+    derived : tuple of str
+        Properties that the document holds too, for other programs; they are not read back.
     """
 
     def named(value: type[Value]) -> type[Value]:
-        _KINDS[value], _REMEDIES[kind] = kind, remedy
+        _KINDS[value], _REMEDIES[kind], _DERIVED[value] = kind, remedy, derived
         return value
 
     return named
@@ -174,7 +180,8 @@ def report(kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def to_fields(value: object) -> dict[str, Any]:
     """Return a value as the fields of its document."""
-    return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value)}
+    derived = plain(fields_of(value, *_DERIVED.get(type(value), ())))
+    return {"schema": SCHEMA, "kind": _KINDS[type(value)], **plain(value), **derived}
 
 
 def encode(value: object) -> bytes:

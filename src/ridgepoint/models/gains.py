@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Literal
 
@@ -28,20 +28,20 @@ class Gain:
         Median of the time before over that after, > 0; of pairs, the median of their ratios.
     low, high : float or None
         Ends of its 95 % interval; None: too few samples for one.
+
+    Attributes
+    ----------
+    verdict : {"gain", "loss", "no difference seen", "unknown"}
+        An interval that holds 1 shows no difference, whatever the ratio is.
     """
 
     ratio: float
     low: float | None = None
     high: float | None = None
+    verdict: Verdict = field(init=False)  # a field, so that every document holds it
 
-    @property
-    def verdict(self) -> Verdict:
-        """What was seen: an interval that holds 1 shows no difference, whatever the ratio is."""
-        if self.low is None or self.high is None:
-            return "unknown"
-        if self.low <= 1 <= self.high:
-            return "no difference seen"
-        return "gain" if self.low > 1 else "loss"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", _verdict(self.low, self.high))
 
     def scaled(self, factor: float) -> Gain:
         """Return the gain times an exactly known factor, > 0.
@@ -52,6 +52,14 @@ class Gain:
         ends = (None if end is None else end * factor for end in (self.low, self.high))
         low, high = ends
         return Gain(ratio=self.ratio * factor, low=low, high=high)
+
+
+def _verdict(low: float | None, high: float | None) -> Verdict:
+    if low is None or high is None:
+        return "unknown"
+    if low <= 1 <= high:
+        return "no difference seen"
+    return "gain" if low > 1 else "loss"
 
 
 def gain(before: Estimate | None, after: Estimate | None, *, paired: bool = False) -> Gain | None:

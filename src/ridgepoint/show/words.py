@@ -126,14 +126,14 @@ def relative_interval(estimate: Estimate, *, decimals: int) -> str:
 
 
 def shown_gain(gain: Gain | None) -> str:
-    """Return a gain with its 95 % interval, and whether any difference was seen.
+    """Return a gain with its 95 % interval; one that may be none or a loss is not called a gain.
 
     Examples
     --------
     >>> shown_gain(Gain(ratio=1.236, low=1.112, high=1.381))
     'x 1.24 (1.11 to 1.38)'
     >>> shown_gain(Gain(ratio=0.981, low=0.47, high=1.62))
-    'x 0.98 (0.47 to 1.62), no difference seen'
+    'no difference seen (0.47 to 1.62)'
     >>> shown_gain(Gain(ratio=1.007, low=1.004, high=1.013))
     'x 1.0070 (1.0040 to 1.0130)'
     >>> shown_gain(Gain(ratio=1.236)), shown_gain(None)
@@ -143,14 +143,14 @@ def shown_gain(gain: Gain | None) -> str:
         return UNKNOWN
     if gain.low is None or gain.high is None:
         return f"x {gain.ratio:.2f} (too few runs for an interval)"
-    unseen = gain.verdict == "no difference seen"
+    is_seen = gain.verdict != "no difference seen"
     # An end that rounds to 1 would contradict what was seen.
-    is_near = not unseen and any(f"{end:.2f}" == "1.00" for end in (gain.low, gain.high))
+    is_near = is_seen and any(f"{end:.2f}" == "1.00" for end in (gain.low, gain.high))
     ratio, low, high = (
         f"{value:.{4 if is_near else 2}f}" if value < _TWO_DECIMALS else f"{value:.3g}"
         for value in (gain.ratio, gain.low, gain.high)
     )
-    return f"x {ratio} ({low} to {high}){', no difference seen' if unseen else ''}"
+    return f"{f'x {ratio}' if is_seen else gain.verdict} ({low} to {high})"
 
 
 def shown_range(numbers: Sequence[float]) -> str:

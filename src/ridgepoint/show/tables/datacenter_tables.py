@@ -13,11 +13,19 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
-from ridgepoint.show.words import UNKNOWN, machine_title, percent, printable, shown_amount
-from ridgepoint.suites.datacenter.results import DatacenterStudy, Step
+from ridgepoint.show.words import (
+    UNKNOWN,
+    machine_title,
+    percent,
+    printable,
+    shown_amount,
+    shown_gain,
+)
+from ridgepoint.suites.datacenter.results import DatacenterStudy, Step, StepGain
 from ridgepoint.suites.datacenter.work import MeasuredCase, mean, measured_cases, over
 
 _NONE = "-"
+_INTERVALS = " (95 % interval)"
 _WHY_THEY_DIFFER = """\
 Eq. (4) has the ports that compute. What was measured takes operands from memory besides, whose
 addresses come from ports of their own in the same cycles: it may be more than 100 %."""
@@ -42,9 +50,15 @@ def datacenter(study: DatacenterStudy) -> RenderableType:
         _traditional(traditional, study.machine),
         _bounds("Table 12: the DC-Roofline", _first(modern), study.machine, "bop"),
         _gains(
-            "Table 13: what the compiler's optimisation gains", modern, "original", ("ILP", "SIMD")
+            f"Table 13: what the compiler's optimisation gains{_INTERVALS}",
+            modern,
+            [one for one in study.gains if one.before == "original"],
         ),
-        _gains("Table 14: what software prefetches gain", modern, "ILP", ("prefetch",)),
+        _gains(
+            f"Table 14: what software prefetches gain{_INTERVALS}",
+            modern,
+            [one for one in study.gains if one.after == "prefetch"],
+        ),
     ]
     failures = dict.fromkeys(why for result in study.results for why in result.failures)
     cautions = [caution for measured in cases for caution in measured.measurement.all_cautions]
@@ -203,34 +217,27 @@ def _traditional(cases: Iterable[MeasuredCase], machine: Machine) -> list[Render
 
 
 def _gains(
-    title: str, cases: Iterable[MeasuredCase], before: Step, after: Sequence[Step]
+    title: str, cases: Iterable[MeasuredCase], gains: Sequence[StepGain]
 ) -> list[RenderableType] | None:
     """Return what each step gains in BOP/s, and in time: it is the time that users wait for."""
-    by_title: dict[str, dict[Step, MeasuredCase]] = {}
-    for measured in cases:
-        by_title.setdefault(measured.case.title, {})[measured.case.step] = measured
-    rows = []
-    for steps in by_title.values():
-        base = steps.get(before)
-        later = [steps[step] for step in after if step in steps]
-        if base is None or not later:
-            continue
-        for measured in (base, *later):
-            gain = (
-                over(measured.rate("bop"), base.rate("bop")),
-                over(base.runtime_s, measured.runtime_s),
-            )
-            rows.append(
-                (
-                    f"{measured.case.title}, {measured.case.step}",
-                    _rate(measured.rate("bop")),
-                    _ratio(measured.intensity("bop")),
-                    _rate(measured.bytes_per_s),
-                    *((_NONE, _NONE) if measured is base else map(_times, gain)),
-                )
-            )
+    by_step = {(measured.case.title, measured.case.step): measured for measured in cases}
+    rows: dict[tuple[str, Step], tuple[str, str]] = {}
+    for found in gains:
+        if (found.title, found.before) in by_step and (found.title, found.after) in by_step:
+            rows.setdefault((found.title, found.before), (_NONE, _NONE))
+            rows[found.title, found.after] = shown_gain(found.bop_rate), shown_gain(found.time)
     columns = ("workload", "BOP/s", "BOP/byte", "byte/s", "BOP/s gain", "time gain")
-    return _table(title, columns, rows)
+    return _table(title, columns, (_gain_row(by_step[key], cells) for key, cells in rows.items()))
+
+
+def _gain_row(measured: MeasuredCase, cells: tuple[str, str]) -> tuple[str, ...]:
+    return (
+        str(measured.case),
+        _rate(measured.rate("bop")),
+        _ratio(measured.intensity("bop")),
+        _rate(measured.bytes_per_s),
+        *cells,
+    )
 
 
 def _rate(value: float | None) -> str:
@@ -247,10 +254,6 @@ def _seconds(value: float | None) -> str:
 
 def _ratio(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.3g}"
-
-
-def _times(value: float | None) -> str:
-    return UNKNOWN if value is None else f"x {value:.2f}"
 
 
 def _share(value: float | None) -> str:

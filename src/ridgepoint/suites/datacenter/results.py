@@ -7,15 +7,23 @@ from typing import Literal
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.documents import document_kind
+from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import quoted
+from ridgepoint.models.gains import Gain, gain
 from ridgepoint.models.work import work_total
 from ridgepoint.suites.study import Study
 
 Step = Literal["original", "ILP", "prefetch", "SIMD"]
 """How far a datacenter workload is optimised: as it was, by the compiler, and, beyond that, by
 software prefetches or by vectors."""
+
+_COMPARED: tuple[tuple[Step, Step], ...] = (
+    ("original", "ILP"),
+    ("original", "SIMD"),
+    ("ILP", "prefetch"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +74,16 @@ class DatacenterResult:
         Operations that its source defines; None: they could not be counted.
     failures : tuple of str
         Reasons for missing values.
+    is_in_turn : bool
+        Whether the runs of the steps of its workload were timed in turn, a run of each in every
+        round.
     """
 
     case: DatacenterCase
     measurement: Measurement | None
     source: BasicOperations | None
     failures: tuple[str, ...] = ()
+    is_in_turn: bool = False
 
     @property
     def basic_operations(self) -> int | None:
@@ -82,8 +94,32 @@ class DatacenterResult:
         return None if measured is None else work_total(measured.counted.counts, "bop")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepGain:
+    """What a step of optimisation gains over an earlier one.
+
+    Parameters
+    ----------
+    title : str
+        Of the workload.
+    before, after : {"original", "ILP", "prefetch", "SIMD"}
+    time : Gain or None
+        The time before over the time after; None: either is not known.
+    bop_rate : Gain or None
+        BOP/s after over BOP/s before: a step may need more operations, and less time.
+    """
+
+    title: str
+    before: Step
+    after: Step
+    time: Gain | None
+    bop_rate: Gain | None
+
+
 @document_kind(
-    "datacenter", remedy="give a file written by 'ridgepoint suite datacenter -o FILE.json'"
+    "datacenter",
+    remedy="give a file written by 'ridgepoint suite datacenter -o FILE.json'",
+    derived=("gains",),
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DatacenterStudy(Study):
@@ -99,6 +135,19 @@ class DatacenterStudy(Study):
     results: tuple[DatacenterResult, ...]
 
     @property
+    def gains(self) -> tuple[StepGain, ...]:
+        """What each step gains, workload by workload, where both steps were measured."""
+        by_title: dict[str, dict[Step, DatacenterResult]] = {}
+        for result in self.results:
+            by_title.setdefault(result.case.title, {})[result.case.step] = result
+        return tuple(
+            _step_gain(steps[before], steps[after])
+            for steps in by_title.values()
+            for before, after in _COMPARED
+            if before in steps and after in steps
+        )
+
+    @property
     def where(self) -> str:
         """The name of the machine."""
         return quoted(self.machine.name)
@@ -111,3 +160,23 @@ class DatacenterStudy(Study):
             for result in self.results
             if result.measurement is None
         }
+
+
+def _step_gain(before: DatacenterResult, after: DatacenterResult) -> StepGain:
+    first, second = _runtime_s(before), _runtime_s(after)
+    are_as_many = first is not None and second is not None and first.n == second.n
+    is_paired = before.is_in_turn and after.is_in_turn and are_as_many
+    time = gain(first, second, paired=is_paired)
+    bops, more_bops = before.basic_operations, after.basic_operations
+    return StepGain(
+        title=before.case.title,
+        before=before.case.step,
+        after=after.case.step,
+        time=time,
+        bop_rate=time.scaled(more_bops / bops) if time and bops and more_bops else None,
+    )
+
+
+def _runtime_s(result: DatacenterResult) -> Estimate | None:
+    measured = result.measurement
+    return None if measured is None or measured.timed is None else measured.timed.runtime_s

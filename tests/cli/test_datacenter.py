@@ -1,5 +1,7 @@
 """The command `suite datacenter`: what it lists, shows and refuses without measuring."""
 
+import json
+
 import pytest
 from figure_inputs import MACHINE
 
@@ -53,6 +55,51 @@ def test_published_tables_are_recomputed(cli):
     assert status == 0
     assert "Table 12" in out
     assert "15.84 GBOP/s" in out
+
+
+def test_published_tables_are_kept_and_drawn_as_results_are(cli, tmp_path):
+    """As a document, of some workloads alone, and as the paper's figure."""
+    status, out, _ = cli(
+        *("suite", "datacenter", "--published", "sort", "--json"),
+        *("-o", tmp_path / "kept.json", "--figures", tmp_path / "figures"),
+    )
+    printed = json.loads(out)
+
+    assert status == 0
+    assert printed == json.loads((tmp_path / "kept.json").read_text())
+    assert printed["kind"] == "recomputed"
+    assert [table["number"] for table in printed["tables"]] == [
+        "2",
+        "3",
+        "7",
+        "12",
+        "13",
+        "14",
+        "15",
+    ]
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
+        "dc_roofline.svg",
+        "published.json",
+    ]
+
+
+def test_published_workloads_without_a_place_are_not_drawn(cli, tmp_path):
+    """The paper's Table 3 has no Stream, and a line says so."""
+    status, _, err = cli("suite", "datacenter", "--published", "stream", "--figures", tmp_path)
+
+    assert status == 0
+    assert "no figure is drawn" in err
+
+
+@pytest.mark.parametrize(
+    "option", [("--threads", "1"), ("--full",), ("--list",), ("--from", "kept.json")]
+)
+def test_published_tables_are_not_measured(cli, option):
+    """Options that say how, or what to show instead, are refused and not ignored."""
+    status, out, err = cli("suite", "datacenter", "--published", *option)
+
+    assert (status, out) == (2, "")
+    assert f"{option[0]} cannot be combined with --published" in err
 
 
 def test_kept_results_are_shown(cli, tmp_path):

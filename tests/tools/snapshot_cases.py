@@ -146,6 +146,7 @@ def _suites() -> dict[str, str]:
         "suite/datacenter-figures": "suite datacenter --from {folder}/datacenter.json"
         " --figures {written}",
         "suite/datacenter-published": "suite datacenter --published",
+        "suite/datacenter-published-sort": "suite datacenter --published sort --figures {written}",
         "suite/datacenter-list": "suite datacenter --list",
         "suite/distributed-list": "suite distributed --list",
     }

@@ -175,6 +175,28 @@ def test_performance_has_quartiles_and_a_share_of_what_is_attainable():
     assert summaries(page)["Sort"][0] == "4 GBOP/s (1.3 % of attainable), calculation"
 
 
+def test_every_step_has_a_mark_and_a_line_from_the_step_before():
+    """Prefetches and vectors both go on from what the compiler made."""
+    rates = {"original": 8.0, "ILP": 4.0, "prefetch": 3.0, "SIMD": 1.0}
+    chart = dc_page(MEASURED, [point(form=form, seconds=(t,)) for form, t in rates.items()]).charts[
+        0
+    ]
+    marks = {mark.summary: mark for mark in marks_of(chart, "Sort")}
+    changes = [line.places for line in chart.lines if line.kind == "change"]
+
+    assert {form: mark.face for form, mark in marks.items()} == {
+        "original": "hollow", "ILP": "pale", "prefetch": "hatched", "SIMD": "full",
+    }  # fmt: skip
+    assert changes == [
+        (marks["original"].at, marks["ILP"].at),
+        (marks["ILP"].at, marks["prefetch"].at),
+        (marks["ILP"].at, marks["SIMD"].at),
+    ]
+    assert [line.label is not None for line in chart.lines if line.kind == "change"] == [
+        True, False, False,
+    ]  # fmt: skip
+
+
 def test_work_that_is_not_done_has_no_point():
     """A program without flop is in one panel alone, and the key says so."""
     page = dc_page(MEASURED, [point(flop=0.0)])
@@ -215,7 +237,7 @@ def test_the_picture_names_every_workload_and_roof(tmp_path, width_in):
     assert all(text.count(f">{name}<") == 2 for name in NAMES)
     assert all(f">{roof.label.text}<" in text for roof in roofs_of(IN_BOP))
     assert "for want of room" not in text
-    assert "hollow: original, filled: optimised" in text
+    assert "original (hollow), optimised (full)" in text
 
 
 def test_the_same_figure_makes_the_same_bytes(tmp_path):

@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from ridgepoint.published.tables import Table, printed, publication, recomputed
+from ridgepoint.published.tables import Table, printed, recomputed
 from ridgepoint.show.tables.recomputed_table import recomputed_tables
-from ridgepoint.suites.datacenter.published import published_tables
+from ridgepoint.suites.datacenter.published import published_paper, published_tables
 
 TABLES = {one.number: one for one in published_tables()}
 
@@ -125,12 +125,21 @@ def test_the_paper_s_improvement_of_325_per_cent_is_a_ratio():
 def test_the_tables_fit_a_terminal_and_name_their_source():
     """No line is folded at 100 columns, and the mark is explained."""
     file = io.StringIO()
-    Console(file=file, width=100).print(
-        recomputed_tables(tuple(TABLES.values()), source=publication().source)
-    )
+    Console(file=file, width=100).print(recomputed_tables(published_paper()))
     said = file.getvalue()
 
     assert "arXiv:1801.09212" in said
     assert "disagree by more than rounding" in said
     assert sum(line.startswith("Table ") for line in said.splitlines()) == 9
-    assert publication().table["12"].title in said
+    assert TABLES["12"].title in said
+
+
+def test_rows_of_some_workloads_alone():
+    """Stream is in Table 10 alone; Sort in every table but 9, of machines, and 10."""
+    assert [one.number for one in published_paper(["Stream"]).tables] == ["10"]
+    assert [one.number for one in published_paper(["Sort"]).tables] == [
+        "2", "3", "7", "12", "13", "14", "15",
+    ]  # fmt: skip
+    assert [name for name, _ in published_paper(["Sort"]).tables[-1].rows] == [
+        "Sort, E5310", "Sort, E5645", "Sort, D510",
+    ]  # fmt: skip

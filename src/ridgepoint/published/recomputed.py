@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Self
+
+from ridgepoint.core.documents import document_kind
 
 DISAGREES = "!"
 """Marks what follows from a paper's other numbers, rounded as they are, and is not printed so."""
@@ -57,3 +61,24 @@ class RecomputedTable:
     def cell(self, row: str, column: str) -> Cell:
         """Return the cell of a row and a column."""
         return dict(self.rows)[row][self.columns.index(column)]
+
+    def of(self, names: Collection[str]) -> Self | None:
+        """Return the rows of these subjects, named before a comma; None: there are none."""
+        rows = tuple(row for row in self.rows if row[0].partition(",")[0] in names)
+        return replace(self, rows=rows) if rows else None
+
+
+@document_kind("recomputed", remedy="give a file that '--published -o FILE.json' wrote")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecomputedPaper:
+    """Tables of a paper with what follows from their own numbers.
+
+    Parameters
+    ----------
+    source : str
+        The paper.
+    tables : tuple of RecomputedTable
+    """
+
+    source: str
+    tables: tuple[RecomputedTable, ...]

@@ -10,10 +10,13 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import options, results
+from ridgepoint.cli.suite.datacenter_published import show_published
 
 if TYPE_CHECKING:
     from ridgepoint.suites.datacenter import Workload
     from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy
+
+_WITH_PUBLISHED = frozenset(("names", "published", "folder", "output", "as_json"))
 
 
 @click.command("datacenter")
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
 @options.output_option("the results", "FILE.json")
 @common.json_option
 @common.archive_option
+@click.pass_context
 def command(
+    context: click.Context,
     *,
     names: tuple[str, ...],
     only_list: bool,
@@ -54,7 +59,13 @@ def command(
     from ridgepoint.suites.datacenter.results import DatacenterStudy
 
     if published:
-        _show_published()
+        _refuse_with_published(context)
+        show_published(
+            [_workloads()[name].title for name in names],
+            as_json=as_json,
+            output=output,
+            folder=folder,
+        )
         return 0
     chosen = cases(names, threads=threads, full=full)
     if only_list:
@@ -82,12 +93,18 @@ def _workloads() -> Mapping[str, Workload]:
     return WORKLOADS
 
 
-def _show_published() -> None:
-    from ridgepoint.published.tables import publication
-    from ridgepoint.show.tables.recomputed_table import recomputed_tables
-    from ridgepoint.suites.datacenter.published import published_tables
+def _refuse_with_published(context: click.Context) -> None:
+    """Refuse options that say how to measure, or what to show instead.
 
-    common.console().print(recomputed_tables(published_tables(), source=publication().source))
+    Raises
+    ------
+    click.UsageError
+    """
+    given = click.core.ParameterSource.COMMANDLINE
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in _WITH_PUBLISHED and context.get_parameter_source(name) is given:
+            raise click.UsageError(f"{parameter.opts[-1]} cannot be combined with --published")
 
 
 def _list(cases: Sequence[DatacenterCase]) -> None:
@@ -116,12 +133,19 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
 
 
 def _draw(study: DatacenterStudy, folder: Path) -> None:
-    """Write the DC-Roofline and the roofline in flop."""
+    """Write the DC-Roofline beside the roofline in flop, and the mix of instructions."""
     from ridgepoint.show.charts.dc_roofline import dc_page
+    from ridgepoint.show.charts.instruction_mix import mix_page
     from ridgepoint.show.draw_mpl import save
+    from ridgepoint.show.words import machine_title
+    from ridgepoint.suites.datacenter.mix import shown_mixes
     from ridgepoint.suites.datacenter.points import datacenter_points
+    from ridgepoint.suites.datacenter.work import measured_cases
 
     points = datacenter_points(study.results)
     if points:
         cores = min(max(result.case.threads for result in study.results), study.machine.cores)
         save(dc_page(study.machine, points, cores=float(cores)), folder / "dc_roofline.svg")
+    page = mix_page(shown_mixes(measured_cases(study.results)), where=machine_title(study.machine))
+    if page is not None:
+        save(page, folder / "instruction_mix.svg")

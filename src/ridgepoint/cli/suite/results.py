@@ -82,9 +82,9 @@ def read(source: Path, kind: type[Kept]) -> Kept:
     return decode(content, kind, origin=str(source))
 
 
-def write(study: Study, path: Path) -> None:
-    """Write results to a file, whole or not at all."""
+def write(results: object, path: Path) -> None:
+    """Write results, which are a kind of document, to a file, whole or not at all."""
     from ridgepoint.core.documents import encode
     from ridgepoint.show.files import replace_file
 
-    replace_file(path, encode(study), what="the results")
+    replace_file(path, encode(results), what="the results")

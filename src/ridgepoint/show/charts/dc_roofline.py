@@ -14,7 +14,7 @@ from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.models.roofs import RidgePoint, ShownRoof, ridge_points
 from ridgepoint.show import theme
 from ridgepoint.show.axes import stepped
-from ridgepoint.show.chart import Chart, Entry, Interval, Label, Line, Mark, Page
+from ridgepoint.show.chart import Chart, Entry, Face, Interval, Label, Line, Mark, Page
 from ridgepoint.show.charts.roof_lines import (
     intensity_axis,
     performance_axis,
@@ -24,7 +24,12 @@ from ridgepoint.show.charts.roof_lines import (
 from ridgepoint.show.words import machine_title, percent, shown_cores, shown_name
 from ridgepoint.suites.datacenter.points import WorkloadPoint
 
-_FORMS = ("original", "optimised")
+_FACES: dict[str, Face] = {
+    "original": "hollow", "ILP": "pale", "prefetch": "hatched", "SIMD": "full", "optimised": "full",
+}  # fmt: skip
+"""How the marks of a form are filled; the order of the forms."""
+_AFTER = {"ILP": "original", "prefetch": "ILP", "SIMD": "ILP", "optimised": "original"}
+"""The form that each goes on from."""
 
 _CALLED = {
     # Eq. (8), by the paper's names.
@@ -122,8 +127,10 @@ def _notes(
     machine: Machine, points: Sequence[WorkloadPoint], panels: Sequence[_Panel]
 ) -> Iterator[str]:
     """Yield what faces, bars and roofs mean, and which points are drawn away from their place."""
-    if any(point.form == "optimised" for point in points):
-        yield "hollow: original, filled: optimised"
+    forms = {point.form for point in points}
+    if forms > {"original"}:
+        named = (f"{form} ({face})" for form, face in _FACES.items() if form in forms)
+        yield f"steps, as far as there are any: {', '.join(named)}"
     ridges = ", ".join(
         f"{ridge.intensity:.2g} {RESOURCES[ridge.work].unit}/byte"
         for panel in panels
@@ -171,7 +178,7 @@ def _panel(
     of_names = {
         name: sorted(
             (point for point in placed if point.workload.name == name),
-            key=lambda point: _FORMS.index(point.workload.form),
+            key=lambda point: list(_FACES).index(point.workload.form),
         )
         for name in dict.fromkeys(point.name for point in points)
     }
@@ -185,7 +192,7 @@ def _panel(
         y=performance_axis(y_limits, f"Performance [{unit}/s]"),
         lines=(
             *(_named(line, roof) for line, roof in zip(lines, roofs, strict=True)),
-            *(_change(own) for own in marks if own),
+            *(line for own in marks for line in _changes(own)),
         ),
         marks=(*ridge_marks(ridges), *(mark for own in marks for mark in own)),
         height=_HEIGHT,
@@ -237,7 +244,7 @@ def _marks(placed: Sequence[_Placed], index: int, right: float) -> list[Mark]:
             at=(min(point.intensity, right), point.performance.median),
             shape=theme.shape_of(index),
             ink=index,
-            face="full" if point.workload.form == "optimised" else "hollow",
+            face=_FACES[point.workload.form],
             y_interval=(point.performance.q1, point.performance.q3),
             size=_SIZE,
             edge="right" if math.isinf(point.intensity) else None,
@@ -248,11 +255,24 @@ def _marks(placed: Sequence[_Placed], index: int, right: float) -> list[Mark]:
     ]
 
 
-def _change(marks: Sequence[Mark]) -> Line:
-    """Return a line from the original form to the optimised ones, with the workload's name."""
-    name, places = marks[0].name, tuple(mark.at for mark in marks)
-    label = Label(name, where="beside", rank=_RANK_OF_NAMES, is_bold=True)
-    return Line(kind="change", places=places, ink=marks[0].ink, label=label, name=name)
+def _changes(marks: Sequence[Mark]) -> Iterator[Line]:
+    """Yield a line to each form from the one before; the first has the workload's name."""
+    places = {mark.summary: mark.at for mark in marks}
+    first = next(iter(places), "")
+    for form, place in places.items():
+        before = places.get(_AFTER.get(form, ""), places[first])
+        if form == first and len(places) > 1:
+            continue
+        is_named = form == first or form == list(places)[1]
+        yield Line(
+            kind="change",
+            places=(place,) if form == first else (before, place),
+            ink=marks[0].ink,
+            label=Label(marks[0].name, where="beside", rank=_RANK_OF_NAMES, is_bold=True)
+            if is_named
+            else None,
+            name=marks[0].name,
+        )
 
 
 def _lower(machine: Machine, resource: str, cores: float) -> list[tuple[str, float]]:
@@ -320,7 +340,7 @@ def _summary(placed: Sequence[_Placed], roofline: DCRoofline) -> str:
 
 def _steps(texts: Sequence[str]) -> str:
     """Return texts with arrows between them; a unit that all share is written only once, last."""
-    different = list(dict.fromkeys(texts))
+    different = list(texts) if len(set(texts)) > 1 else list(texts[:1])
     units = {text.partition(" ")[2] for text in different}
     if len(units) == 1 and all(text[0].isdigit() for text in different):
         different[:-1] = [text.partition(" ")[0] for text in different[:-1]]

@@ -13,6 +13,7 @@ from ridgepoint.core.machine import Machine
 from ridgepoint.models.dc_roofline import by_design
 from ridgepoint.models.work import WORK_UNITS, Metric
 from ridgepoint.show.tables.layout import caution_list, one_of_each_kind, plain_table
+from ridgepoint.show.tables.mix_table import mix_tables
 from ridgepoint.show.words import (
     UNKNOWN,
     machine_title,
@@ -65,6 +66,7 @@ def datacenter(study: DatacenterStudy) -> RenderableType:
     return Group(
         *_head(study),
         *(part for table in tables if table is not None for part in table),
+        *mix_tables(cases),
         *(_levels(cases) or []),
         *_ceilings(study.machine),
         *(Text(printable(why)) for why in failures),

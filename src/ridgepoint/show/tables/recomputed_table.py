@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ridgepoint.published.recomputed import DISAGREES, RecomputedTable
+from ridgepoint.published.recomputed import DISAGREES, RecomputedPaper
 from ridgepoint.show.tables.layout import plain_table
 
 _LEAD = f"printed | recomputed; {DISAGREES}: they disagree by more than rounding"
 
 
-def recomputed_tables(tables: Sequence[RecomputedTable], *, source: str) -> RenderableType:
+def recomputed_tables(paper: RecomputedPaper) -> RenderableType:
     """Return the tables for the terminal, with what a mark means and where they are from."""
-    parts: list[RenderableType] = [Text(source), Text(_LEAD)]
-    for published in tables:
+    parts: list[RenderableType] = [Text(paper.source), Text(_LEAD)]
+    for published in paper.tables:
         parts.append(
             Padding(
                 Text(f"Table {published.number}: {published.title}", style="bold"), (1, 0, 0, 0)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.core.amounts import ratio
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.published.tables import publication, spans
-from ridgepoint.suites.datacenter.results import DatacenterResult
+from ridgepoint.suites.datacenter.results import DatacenterResult, Step
 
-Form = Literal["original", "optimised"]
+Form = Step | Literal["optimised"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,8 @@ class WorkloadPoint:
     ----------
     name : str
         Name of the workload; its forms share it.
-    form : {"original", "optimised"}
+    form : {"original", "ILP", "prefetch", "SIMD", "optimised"}
+        Step of optimisation; "optimised": it is not known by which steps.
     bop, flop : float
         Basic and floating-point operations of one run.
     dram_bytes : float
@@ -51,28 +52,34 @@ class WorkloadPoint:
 
 
 def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoint, ...]:
-    """Return two points of each datacenter workload: the original, and its fastest form.
+    """Return a point of each datacenter workload after each step of its optimisation.
 
     Parameters
     ----------
     results : sequence of DatacenterResult
-        Results without a measurement, and those for comparison, are left out.
+        Results without a measurement, and those for comparison, are left out; of a step that is
+        there twice, the first counts.
     """
-    of_names: dict[str, dict[str, WorkloadPoint]] = {}
+    points: dict[tuple[str, Form], WorkloadPoint] = {}
     for result in results:
         point = None if result.case.is_traditional else _point(result)
-        if point is None:
-            continue
-        known = of_names.setdefault(point.name, {})
-        fastest = known.get(point.form)
-        if fastest is None or point.runtime_s.median < fastest.runtime_s.median:
-            known[point.form] = point
-    return tuple(point for forms in of_names.values() for point in forms.values())
+        if point is not None:
+            points.setdefault((point.name, point.form), point)
+    return tuple(points.values())
 
 
-def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, ...]]:
+def published_points(
+    titles: Collection[str] = (),
+) -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, ...]]:
     """Return the paper's workloads by its Table 3: for the panel in BOP, and for the one in flop.
 
+    Parameters
+    ----------
+    titles : collection of str
+        Those that are wanted; empty: all.
+
+    Notes
+    -----
     The table gives rates and intensities, so here each workload runs for a second. Its traffic by
     BOPs and by flop is not always the same, so each panel has its own points.
     """
@@ -91,6 +98,7 @@ def published_points() -> tuple[tuple[WorkloadPoint, ...], tuple[WorkloadPoint, 
                     runtime_s=Estimate([1.0]),
                 )
                 for row in table.rows
+                if not titles or row.removesuffix(", optimised") in titles
             )
         )
     return of_panels[0], of_panels[1]
@@ -106,7 +114,7 @@ def _point(result: DatacenterResult) -> WorkloadPoint | None:
         return None
     return WorkloadPoint(
         name=result.case.title,
-        form="original" if result.case.step == "original" else "optimised",
+        form=result.case.step,
         bop=bop,
         flop=counts.work_flop,
         dram_bytes=traffic.total_bytes,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ridgepoint.core.machine import Host
 from ridgepoint.core.units import format_si
 from ridgepoint.models.dc_roofline import peak_bop_per_s
 from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.published.machines import load
-from ridgepoint.published.recomputed import Cell, RecomputedTable
+from ridgepoint.published.recomputed import Cell, RecomputedPaper, RecomputedTable
 from ridgepoint.published.tables import (
     Publication,
     Span,
@@ -23,6 +23,20 @@ from ridgepoint.published.tables import (
 _NAMES = {"e5645": "E5645", "d510": "D510", "e5310": "E5310"}
 # BOPs per cycle in Eq. (4), which gives the peaks of Table 9 from cores and clocks of Table 8.
 _BOP_PER_CYCLE = {"E5645": 6.0, "D510": 2.0, "E5310": 6.0}
+
+
+def published_paper(titles: Collection[str] = ()) -> RecomputedPaper:
+    """Return the paper with its tables recomputed.
+
+    Parameters
+    ----------
+    titles : collection of str
+        Workloads as the paper calls them, whose rows are wanted; empty: all rows of all tables.
+    """
+    tables = published_tables()
+    if titles:
+        tables = tuple(own for table in tables if (own := table.of(titles)) is not None)
+    return RecomputedPaper(source=publication().source, tables=tables)
 
 
 def published_tables() -> tuple[RecomputedTable, ...]:

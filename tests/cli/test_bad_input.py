@@ -4,8 +4,10 @@ import json
 import os
 import re
 
+import click
 import pytest
 
+from ridgepoint.cli.main import group
 from ridgepoint.core.identity import Identity
 from ridgepoint.kept.archive import Archive
 
@@ -254,3 +256,22 @@ def test_doctor_says_where_a_file_of_theory_is_wrong(cli, monkeypatch):
     assert "examplecore.toml" in unknown["remedy"]
     assert not wrong["works"]
     assert "name" in wrong["detail"]
+
+
+def options_of(command, words=()):
+    """Yield every option of a command that takes a value, and of the commands below it."""
+    context = click.Context(command)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        yield from options_of(command.get_command(context, name), (*words, name))
+    for option in command.params if words else ():
+        if isinstance(option, click.Option) and not (option.is_flag or option.count):
+            yield pytest.param((*words, option.opts[-1]), id=" ".join((*words, option.opts[-1])))
+
+
+@pytest.mark.parametrize("words", list(options_of(group)))
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_value_of_an_option_is_refused(cli, words, value):
+    """It is neither the default nor the current folder."""
+    *command, option = words
+
+    refused(cli(*command, f"{option}={value}"), option, "the value is empty")

@@ -56,3 +56,32 @@ class LazyGroup(click.Group):
         if self.default and begins not in (*self.summaries, *ctx.help_option_names):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that arguments name; refuse an option whose value is empty.
+
+        Every command would have to tell an empty value from none, and an empty path from the
+        current folder.
+
+        Raises
+        ------
+        click.UsageError
+        """
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group):
+            own = click.Context(command, info_name=name, parent=ctx, **command.context_settings)
+            given, _, _ = command.make_parser(own).parse_args(args=list(rest))
+            for option in command.params:
+                value = given.get(option.name or "")
+                parts = value if isinstance(value, list) else [value]
+                if isinstance(option, click.Option) and any(
+                    isinstance(part, str) and not part.strip() for part in parts
+                ):
+                    raise click.BadParameter(
+                        "the value is empty; give one, or leave the option out",
+                        ctx=own,
+                        param=option,
+                    )
+        return name, command, rest

@@ -183,6 +183,20 @@ def test_of_two_equal_times_the_first_path_limits():
     assert bound(Demand({"dram": 3e9, "fp64": 4e9}), BENCH).limiter == "compute"
 
 
+def test_what_needs_equally_long_binds_together_one_limit_of_each_path():
+    """98.5 s of computing, 100 s of reading, of which the bus needs 99: one limit of the memory."""
+    machine = machine_of(
+        ceiling("fp64", 1.0), ceiling("dram", 2.0), ceiling("dram_read", 1.0), ceiling("network", 1)
+    )
+    demand = Demand({"fp64": 98.5, "dram_read": 100, "dram_write": 98, "network": 97})
+
+    assert bound(demand, machine).bind_equally(within=1.02) == ("dram_read", "compute")
+    assert bound(demand, machine).bind_equally(within=1.0) == ("dram_read",)
+    assert bound(Demand({"fp64": 0.0}), machine).bind_equally(within=1.0) == ("compute",)
+    with pytest.raises(ValueError, match="one design"):
+        bound(demand * [1, 2], machine).bind_equally(within=1.02)
+
+
 def test_a_demand_for_nothing_takes_no_time():
     """An amount of 0 is known, and needs 0 s in every combination."""
     nothing = Demand({"fp64": 0.0, "dram": 0.0})

@@ -210,7 +210,7 @@ def test_of_nodes_that_differ_the_slowest_bounds(machines, overlap, designs):
         ]
         slowest = max(one.time_s for one in each)  # powers of arrays may differ in the last bit
         assert placed.time_s[index] == pytest.approx(slowest, rel=1e-14)
-        assert each[placed.slowest[index]].time_s == pytest.approx(slowest, rel=1e-14)
+        assert each[placed.slowest[index][0]].time_s == pytest.approx(slowest, rel=1e-14)
         most = {path: max(one.times_s[path] for one in each) for path in each[0].times_s}
         limiter = max(most, key=lambda path: most[path])  # of equals the first
         assert placed.limiter[index] == limiter.replace("dram", "memory")
@@ -246,6 +246,59 @@ def test_points_of_nodes_that_differ_are_limited_as_the_region_that_they_lie_in(
     assert several.limiter.tolist() == one.limiter.tolist()
     assert several.roofline_limiter.tolist() == one.roofline_limiter.tolist()
     assert np.all(several.time_s <= one.time_s * (1 + 1e-14))
+
+
+def test_machines_that_tie_bound_together_in_any_order():
+    """67 and 19.5 Tflop/s behind links of 50 GB/s: the link binds both, and computing the slower.
+
+    At a batch of 514, 51.74 Gflop need 2.653 ms of the slower machine, and 2 x 67.1 MB need
+    2.684 ms of either link; at 1024 the slower machine alone computes longest.
+    """
+    machines = tuple(with_network(load(name), 50e9) for name in ("h200", "a100"))
+    demand = LAYER.demand(batch=[256, 514, 1024])
+    for several in (machines, machines[::-1]):
+        placed = Ridgeline(machines=several, work="fp32").place_demand(demand)
+        names = [{several[index].name for index in each} for each in placed.slowest]
+
+        assert names == [{"h200", "a100"}, {"h200", "a100"}, {"a100"}]
+        assert placed.limiters == [("network",), ("network", "compute"), ("compute",)]
+        assert placed.times_s["compute"][1] == pytest.approx(2.6535e-3, rel=1e-4)
+        assert placed.time_s.tolist() == pytest.approx(
+            [2.68435e-3, 2.68435e-3, 5.2863e-3], rel=1e-4
+        )
+
+
+@given(
+    st.lists(st.tuples(rates, rates, rates), min_size=1, max_size=4),
+    st.randoms(),
+    st.tuples(amounts, amounts, st.floats(1e-3, 1e15)),
+)
+def test_the_order_of_machines_changes_nothing(machines, random, design):
+    """Names, limiters and times, by brute force over one order and another."""
+    nodes = [node(*each, name=str(index)) for index, each in enumerate(machines)]
+    shuffled = random.sample(nodes, len(nodes))
+    work, memory, network = design
+    seen = []
+    for several in (nodes, shuffled):
+        placed = Ridgeline(machines=tuple(several), work="fp32").place(
+            work=work, memory_bytes=memory, network_bytes=network
+        )
+        (slowest,), (limiters,) = placed.slowest, placed.limiters
+        seen.append(({several[i].name for i in slowest}, limiters, placed.time_s))
+
+    assert seen[0] == seen[1]
+    own = [max(work / fp32, memory / dram, network / link) for fp32, dram, link in machines]
+    assert seen[0][0] == {str(i) for i, t in enumerate(own) if t >= max(own) / 1.02}
+
+
+def test_resources_within_two_percent_of_the_longest_are_named_with_it():
+    """100, 98.1 and 97.9 s: the last is more than a factor of 1.02 below."""
+    placed = Ridgeline(machines=(node(1, 1, 1),), work="fp32").place(
+        work=[98.1, 0], memory_bytes=[97.9, 0], network_bytes=[100, 1]
+    )
+
+    assert placed.limiters == [("network", "compute"), ("network",)]
+    assert placed.roofline_limiters == [("compute", "memory"), ()]
 
 
 # --- work of every kind -------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ridgepoint.core.errors import UnknownCeiling
 from ridgepoint.demands.training import TrainingStep
+from ridgepoint.models.derived import with_network
 from ridgepoint.models.ridgeline.sweep import pareto, sweep
 from ridgepoint.published.machines import load
 
@@ -115,6 +116,26 @@ def test_the_paper_s_layer_pays_off_up_to_nine_nodes():
     assert front.nodes.tolist() == [1, 2, 3, 4, 5, 6]
     assert front.limiter.tolist() == [*["compute"] * 5, "network"]
     assert front.step_s[-1] == pytest.approx(8 * 4096**2 * 5 / 6 / 12e9)
+
+
+@pytest.mark.parametrize("order", [("h200", "a100"), ("a100", "h200")])
+def test_machines_that_are_as_fast_are_all_named(order):
+    """Behind links of 50 GB/s the slower machine is as fast wherever the link bounds both.
+
+    Of 1024 samples a node of 8 has 128: 0.66 ms on the slower machine, against 2.35 ms of the
+    link. Two nodes have 512 each: 2.64 and 0.77 ms, against 1.34 ms.
+    """
+    machines, step = (
+        [with_network(load(name), 50e9) for name in order],
+        TrainingStep(layers=(4096, 4096)),
+    )
+    few, many = (
+        sweep(machines, [step], nodes=[nodes], batch=[1024], strong=True) for nodes in (2, 8)
+    )
+
+    assert [order[index] for index in few.machines[0]] == ["h200"]
+    assert [order[index] for index in many.machines[0]] == list(order)
+    assert few.limiters == many.limiters == (("network",),)
 
 
 def test_of_equally_fast_designs_the_first_is_kept():

@@ -608,6 +608,18 @@ def test_the_verdict_at_the_roof_promises_nothing():
     assert first.startswith("bound by DRAM read bandwidth: at its roof (100 % of attainable)")
 
 
+def test_the_verdict_names_every_limit_that_needs_as_long():
+    """5 ms of reads, and work that takes 4.95 ms at the peak of one core; L3 needs 3.57 ms."""
+    work = round(4.95e-3 * float(MACHINE.rate("fp64", cores=1)))
+    first, following = said_of(measurement(flop("fp64", work), runtime_s=0.010))
+
+    assert first == (
+        "bound by DRAM read bandwidth and peak fp64 performance alike: 50 % of attainable; at best "
+        "2x faster unless it reads fewer bytes from DRAM and does less floating-point work"
+    )
+    assert following == "without these limits, L3 bandwidth is next: at best 2.8x faster than now"
+
+
 def test_the_verdict_on_an_untimed_program_says_what_would_bound_it():
     """Two cores read 160 MB at 45 GB/s in 3.56 ms, in which 20 Mflop are 5.625 Gflop/s."""
     assert said_of(UNTIMED) == (

@@ -67,9 +67,10 @@ def sweep_report(
     overlap : str or float
     """
     columns: dict[str, Iterable[Any]] = {
-        **fields_of(front, "nodes", "time_per_sample_s", "batch", "limiter"),
+        **fields_of(front, "nodes", "time_per_sample_s", "batch", "limiter", "limiters"),
         "time_s": front.step_s,
         "machine": [machines[index].name for index in front.machine],
+        "machines": [[machines[index].name for index in alike] for alike in front.machines],
         "all_reduce": [steps[index].algorithm for index in front.step],
     }
     fields = {
@@ -97,7 +98,6 @@ def _machines(machines: Sequence[Machine], work: str, cores: float | None) -> li
 
 def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]]:
     placed, count = trajectory.placed, len(trajectory.labels)
-    slowest = np.atleast_1d(placed.slowest)
     columns: dict[str, Iterable[Any]] = {
         "name": trajectory.labels,
         "batch": trajectory.batch or [None] * count,
@@ -105,7 +105,11 @@ def _points(ridgeline: Ridgeline, trajectory: Trajectory) -> list[dict[str, Any]
         **{name: np.atleast_1d(part) for name, part in fields_of(placed, *_OF_POINTS).items()},
         "performance_per_s": np.atleast_1d(placed.performance),
         "times_s": _rows({region: np.atleast_1d(part) for region, part in placed.times_s.items()}),
-        "machine": [ridgeline.machines[index].name for index in slowest],
+        "limiters": placed.limiters,
+        "roofline_limiters": placed.roofline_limiters,
+        "slowest": [
+            [ridgeline.machines[index].name for index in together] for together in placed.slowest
+        ],
     }
     return _rows(columns)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ridgepoint.core.amounts import Amount, plain, ratio
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.longest import as_long, longest
 from ridgepoint.core.resources import RESOURCES
 
 Overlap = Literal["full", "none"] | float
@@ -63,6 +64,37 @@ class Bound:
     def binding(self) -> str | npt.NDArray[np.str_]:
         """Return the single constraint that needs the most time, for example ``dram_read``."""
         return longest(self.constraints_s)
+
+    def bind_equally(self, *, within: float) -> tuple[str, ...]:
+        """Return what binds this one demand: the longest constraint, and others as long as it.
+
+        Parameters
+        ----------
+        within : float
+            Factor, >= 1: times that differ by no more are equally long.
+
+        Returns
+        -------
+        tuple of str
+            The longest constraint of each path that needs as much time, longest first; of one
+            path, such as a level and one of its directions, there is only one.
+
+        Raises
+        ------
+        ValueError
+            If the demand is of several designs at once.
+        """
+        if any(np.ndim(seconds) for seconds in self.times_s.values()):
+            raise ValueError("bind_equally takes one design, not an array of them")
+        alike = as_long(self.times_s, within=within)
+        paths = sorted(
+            (path for path in self.times_s if alike[path] or path == self.limiter),
+            key=lambda path: -self.times_s[path],
+        )
+        return tuple(
+            str(longest({n: t for n, t in self.constraints_s.items() if _path(n) == path}))
+            for path in paths
+        )
 
     @property
     def known(self) -> Demand:
@@ -199,18 +231,6 @@ def ridge(
     return plain(machine.rate(work, cores=cores) / machine.rate(resource, cores=cores))
 
 
-def longest(times: Mapping[str, Amount]) -> str | npt.NDArray[np.str_]:
-    """Return the name of the longest of several times; of equal ones the first."""
-    names, parts = np.array(list(times)), [np.asarray(part) for part in times.values()]
-    # Not argmax over a stack: along its short first axis that is thirty times slower.
-    chosen = np.zeros(np.broadcast_shapes(*(part.shape for part in parts)), dtype=np.intp)
-    most = parts[0]
-    for index, part in enumerate(parts[1:], start=1):
-        np.copyto(chosen, index, where=part > most)
-        most = np.maximum(most, part)
-    return str(names[chosen]) if chosen.ndim == 0 else names[chosen]
-
-
 def bound(
     demand: Demand,
     machine: Capacities,
@@ -268,7 +288,7 @@ def bound(
     constraints = _constraints(demand, machine, cores)
     times: dict[str, Amount] = {}
     for name, seconds in constraints.items():
-        path = RESOURCES[name].path if name in RESOURCES else name
+        path = _path(name)
         times[path] = plain(np.maximum(times[path], seconds)) if path in times else seconds
     time_s = combined(times.values(), overlap)
     return Bound(demand=demand, constraints_s=constraints, times_s=times, time_s=time_s)
@@ -301,6 +321,11 @@ def _serves(machine: Capacities, name: str) -> bool:
     """Return whether a resource has a ceiling; for a level, one direction is enough."""
     path = RESOURCES[name].path
     return machine.knows(name) or (path in RESOURCES and machine.knows(path))
+
+
+def _path(constraint: str) -> str:
+    """Return the path of a constraint, which may be ``compute`` itself."""
+    return RESOURCES[constraint].path if constraint in RESOURCES else constraint
 
 
 def exponent_of(overlap: Overlap) -> float:

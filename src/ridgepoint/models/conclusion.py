@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ridgepoint.core.counts import Counts
-from ridgepoint.core.resources import LEVELS
+from ridgepoint.core.resources import LEVELS, RESOURCES
 from ridgepoint.models.explanations import Explained
 from ridgepoint.models.own_roofs import COMPUTE
 from ridgepoint.models.placement import Placement
@@ -69,15 +69,16 @@ class Conclusion:
 
     @property
     def following(self) -> tuple[str, float] | None:
-        """The path that needs the second most time, and the runtime over that time.
+        """The path that needs most time after those that bind, and the runtime over that time.
 
-        That is the gain if the main limit vanished. None: no second path is known, or not timed.
+        That is the gain if what binds vanished. None: no further path is known, or not timed.
         """
         bound, runtime = self.placement.bound, self.placement.runtime_s
         if bound is None or runtime is None:
             return None
         times = {name: float(time) for name, time in bound.times_s.items()}
-        rest = {name: time for name, time in times.items() if name != bound.limiter and time > 0}
+        binding = {RESOURCES[n].path if n in RESOURCES else n for n in self.placement.bindings}
+        rest = {name: time for name, time in times.items() if name not in binding and time > 0}
         if not rest:
             return None
         name = max(rest, key=lambda path: rest[path])

@@ -33,7 +33,7 @@ from ridgepoint.models.placement_cautions import (
     other_caches,
 )
 from ridgepoint.models.plausibility import by_instructions_per_cycle
-from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SNAP_CORES
+from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SAME, SNAP_CORES
 from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
 
 
@@ -100,6 +100,15 @@ class Placement(Presentable):
         return runtime.map(lambda seconds: work / seconds) if runtime and work else None
 
     @property
+    def bindings(self) -> tuple[str, ...]:
+        """Every constraint that binds: the longest, and those of other paths that are as long.
+
+        Times that differ by no more than `ridgepoint.models.thresholds.SAME` are equally long.
+        Empty: there is no bound.
+        """
+        return () if self.bound is None else self.bound.bind_equally(within=SAME)
+
+    @property
     def attainable_per_s(self) -> float | None:
         """W over the bound's time, flop/s or BOP/s; None: no such work, or no bound."""
         if self.bound is None or not self.bound.time_s or not self.work:
@@ -124,8 +133,8 @@ class Placement(Presentable):
         of = f"of {quoted(self.measurement.command[0])}: "
         if self.bound is None:
             return f"{of}no ceiling is known for any resource that it uses"
-        limit = str(self.bound.binding)
-        parts = [f"limited by {RESOURCES[limit].label if limit in RESOURCES else limit}"]
+        limits = (RESOURCES[n].label if n in RESOURCES else n for n in self.bindings)
+        parts = [f"limited by {' and '.join(limits)}"]
         unit = f"{WORK_UNITS[self.metric]}/s"
         if self.attainable_per_s is not None:
             parts.append(f"attainable {format_si(self.attainable_per_s, unit)}")

@@ -232,6 +232,7 @@ def _bound(placement: Placement | None) -> dict[str, Any] | None:
         "machine": placement.machine.name,
         **fields_of(placement, "cores", "efficiency", "attainable_flop_per_s"),
         **fields_of(placement.bound, "limiter", "binding", "time_s", "times_s"),
+        "bindings": placement.bindings,
         "attainable_bop_per_s": placement.attainable_per_s if placement.metric == "bop" else None,
         "ends": [
             {**fields_of(end.bound, "limiter"), **fields_of(end, "efficiency", "intensity")}

@@ -131,7 +131,7 @@ def _untimed(conclusion: Conclusion) -> tuple[str, ...]:
     """Return the sentences about a program of which only the counts are known."""
     placement = conclusion.placement
     assert placement.bound is not None
-    limit = limit_name(str(placement.bound.binding), placement)
+    limit = _limits(placement)
     best = [format_si(float(placement.bound.time_s), "s", digits=3)]
     unknown = "how close it comes to that is"
     if placement.attainable_per_s is not None and conclusion.is_worth_a_roof:
@@ -154,14 +154,15 @@ def _binding(conclusion: Conclusion) -> str:
     placement = conclusion.placement
     assert placement.bound is not None
     assert placement.efficiency is not None
-    binding, efficiency = str(placement.bound.binding), placement.efficiency
-    limit, reached = limit_name(binding, placement), percent(efficiency)
+    efficiency, limit = placement.efficiency, _limits(placement)
+    reached = percent(efficiency)
     if conclusion.kind == "above-roof":
         return (
             f"{efficiency:.3g} times as fast as {limit} allows: a count or a ceiling is wrong, "
             "see the cautions"
         )
-    change = _unless(binding, placement)
+    limit += " alike" if len(placement.bindings) > 1 else ""
+    change = _unless(placement)
     if conclusion.kind == "at-roof":
         return f"bound by {limit}: at its roof ({reached} of attainable), {change}"
     return (
@@ -215,7 +216,7 @@ def _unexplained(placement: Placement) -> str:
     """Return the sentence about the nearest roof, which is far."""
     assert placement.bound is not None
     assert placement.efficiency is not None
-    limit = limit_name(str(placement.bound.binding), placement)
+    limit = _limits(placement)
     return (
         f"no measured roof explains its time: the nearest, {limit}, would allow "
         f"{_times(1 / placement.efficiency)} its speed"
@@ -286,19 +287,29 @@ def _traffic_alone(placement: Placement) -> str:
     return f"its memory traffic alone would need {least} of the {took} that it took, at {limit}"
 
 
-def _unless(binding: str, placement: Placement) -> str:
-    """Return what would lift the limit itself."""
+def _limits(placement: Placement) -> str:
+    """Return what binds, in words: one constraint, or several that need equally long."""
+    return " and ".join(limit_name(binding, placement) for binding in placement.bindings)
+
+
+def _unless(placement: Placement) -> str:
+    """Return what would lift the limits themselves."""
+    return f"unless it {' and '.join(_relief(each, placement) for each in placement.bindings)}"
+
+
+def _relief(binding: str, placement: Placement) -> str:
+    """Return what a program would have to do less of, for one limit to be lifted."""
     path = RESOURCES[binding].path if binding in RESOURCES else binding
     if path in LEVELS:
         resource = RESOURCES[binding]
         verb = {"read": "reads", "write": "writes", None: "moves"}[resource.direction]
         end = {"read": "from", "write": "to", None: "at"}[resource.direction]
-        return f"unless it {verb} fewer bytes {end} {shown_name(path)}"
+        return f"{verb} fewer bytes {end} {shown_name(path)}"
     if path == "network":
-        return "unless it sends fewer bytes"
+        return "sends fewer bytes"
     if placement.metric == "bop":
-        return "unless it does fewer basic operations"
-    return "unless it does less floating-point work"
+        return "does fewer basic operations"
+    return "does less floating-point work"
 
 
 def _next(conclusion: Conclusion) -> tuple[str, ...]:
@@ -309,7 +320,8 @@ def _next(conclusion: Conclusion) -> tuple[str, ...]:
     limit = limit_name(path, conclusion.placement)
     if gain < 1:
         return (f"it is also faster than the next limit, {limit}, allows",)
-    return (f"without that limit, {limit} is next: at best {_times(gain)} faster than now",)
+    those = "these limits" if len(conclusion.placement.bindings) > 1 else "that limit"
+    return (f"without {those}, {limit} is next: at best {_times(gain)} faster than now",)
 
 
 def _next_roof(conclusion: Conclusion) -> tuple[str, ...]:

@@ -344,6 +344,17 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %" if share < 0.0995 else f"{share * 100:.0f} %"
 
 
+def tolerance(factor: float) -> str:
+    """Return up to which difference two values are the same, in percent.
+
+    Examples
+    --------
+    >>> tolerance(1.02)
+    '2 %'
+    """
+    return f"{100 * (factor - 1):.3g} %"
+
+
 def place_of(exchange: Exchange) -> str:
     """Return between whom messages went, in a few words."""
     if exchange.nodes == 1:

@@ -5,17 +5,20 @@ It divides nothing by a capacity itself: times are those of `ridgepoint.core.bou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ridgepoint.core.amounts import Amount, plain, ratio
-from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, longest, slowest
+from ridgepoint.core.bound import Bound, Overlap, bound, exponent_of, slowest
 from ridgepoint.core.demand import Demand
+from ridgepoint.core.longest import as_long, longest
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
+from ridgepoint.models.thresholds import SAME
 
 Region = Literal["compute", "memory", "network"]
 
@@ -50,12 +53,12 @@ class Placed:
     ----------
     bound : Bound
         Bound of one node; each path on the machine that is slowest at it.
-    slowest : int or ndarray
-        Index of the machine that bounds: the one whose own bound is the largest.
+    own_times_s : tuple of float or ndarray
+        The bound's time of each machine by itself, in seconds.
     """
 
     bound: Bound
-    slowest: int | npt.NDArray[np.intp]
+    own_times_s: tuple[Amount, ...]
 
     @property
     def work(self) -> Amount:
@@ -73,7 +76,7 @@ class Placed:
         return self._shaped(self.bound.demand.amount("network"))
 
     @property
-    def times_s(self) -> dict[str, Amount]:
+    def times_s(self) -> dict[Region, Amount]:
         """Seconds that each region's path needs, on the machine that is slowest at it."""
         times = self.bound.times_s
         return {name: self._shaped(times.get(path, 0.0)) for name, path in REGIONS.items()}
@@ -89,10 +92,35 @@ class Placed:
         return longest(self.times_s)
 
     @property
+    def slowest(self) -> list[tuple[int, ...]]:
+        """Of each unit of work the indices of the machines that bound: the slowest, in order.
+
+        Machines whose own bounds differ by no more than `ridgepoint.models.thresholds.SAME`
+        bound together, in whatever order they are.
+        """
+        return _together(dict(enumerate(self.own_times_s)), np.shape(self.bound.time_s))
+
+    @property
+    def limiters(self) -> list[tuple[Region, ...]]:
+        """Of each unit of work the limiter, and the other regions whose paths need as much time.
+
+        Times that differ by no more than `ridgepoint.models.thresholds.SAME` are equally long.
+        """
+        return _together(self.times_s, np.shape(self.bound.time_s))
+
+    @property
+    def roofline_limiters(self) -> list[tuple[Region, ...]]:
+        """The limiters by the roofline, which ignores the network; see `limiters`."""
+        return _together(self._of_roofline(), np.shape(self.bound.time_s))
+
+    @property
     def roofline_limiter(self) -> str | npt.NDArray[np.str_]:
         """The limiter by the roofline, which ignores the network: ``compute`` or ``memory``."""
+        return longest(self._of_roofline())
+
+    def _of_roofline(self) -> dict[Region, Amount]:
         times = self.times_s
-        return longest({"compute": times["compute"], "memory": times["memory"]})
+        return {"compute": times["compute"], "memory": times["memory"]}
 
     @property
     def memory_intensity(self) -> Amount:
@@ -239,8 +267,7 @@ class Ridgeline:
         if not np.all(sum(demand.amounts.values()) > 0):
             raise ValueError("work, memory_bytes and network_bytes must not all be 0")
         bounds = self._bounds(demand)
-        most = np.argmax(np.stack([machine.time_s for machine in bounds]), axis=0)
-        return Placed(bound=slowest(bounds), slowest=int(most) if most.ndim == 0 else most)
+        return Placed(bound=slowest(bounds), own_times_s=tuple(own.time_s for own in bounds))
 
     def attainable(
         self, memory_intensity: npt.ArrayLike, arithmetic_intensity: npt.ArrayLike
@@ -315,6 +342,22 @@ class Ridgeline:
             bound(demand, machine, overlap=self.overlap, cores=self.cores)
             for machine in self.machines
         ]
+
+
+_Name = TypeVar("_Name", int, Region)
+
+
+def _together(times_s: Mapping[_Name, Amount], shape: tuple[int, ...]) -> list[tuple[_Name, ...]]:
+    """Return for each unit of work whose times are the longest, the longest first."""
+    names = list(times_s)
+    times = np.stack([np.ravel(np.broadcast_to(each, shape)) for each in times_s.values()])
+    alike = as_long({str(name): each for name, each in zip(names, times, strict=True)}, within=SAME)
+    order = np.argsort(-times, axis=0, kind="stable")  # of equals the first, as for the limiter
+    found = np.take_along_axis(np.stack(list(alike.values())), order, axis=0)
+    return [
+        tuple(names[row] for row, is_one in zip(own, ones, strict=True) if is_one)
+        for own, ones in zip(order.T.tolist(), found.T.tolist(), strict=True)
+    ]
 
 
 def _bytes_of(memory_intensity: npt.ArrayLike) -> dict[str, npt.ArrayLike]:

@@ -17,7 +17,7 @@ from ridgepoint.core.amounts import Amount
 from ridgepoint.core.bound import Overlap, bound
 from ridgepoint.core.machine import Machine
 from ridgepoint.demands.training import TrainingStep
-from ridgepoint.models.ridgeline import Ridgeline
+from ridgepoint.models.ridgeline import Region, Ridgeline
 
 BLOCK = 1 << 15
 """Designs of a block: a few arrays of so many numbers stay in a core's L2 cache."""
@@ -45,8 +45,10 @@ class Front:
         Batch size as it was given: per node, or for all nodes together.
     machine, step : ndarray of int, shape (n,)
         Index of the machine, and of the step.
-    limiter : ndarray of str, shape (n,)
-        ``compute``, ``memory`` or ``network``.
+    machines : tuple of tuple of int, of length n
+        Indices of all machines that are as fast with the same step, batch and nodes, in order.
+    limiters : tuple of tuple of str, of length n
+        ``compute``, ``memory`` or ``network`` of `machine`: the longest, and what needs as long.
     """
 
     designs: int
@@ -56,7 +58,13 @@ class Front:
     batch: npt.NDArray[np.int64]
     machine: Indices
     step: Indices
-    limiter: npt.NDArray[np.str_]
+    machines: tuple[tuple[int, ...], ...]
+    limiters: tuple[tuple[Region, ...], ...]
+
+    @property
+    def limiter(self) -> npt.NDArray[np.str_]:
+        """The resource of each design that takes longest, shape (n,)."""
+        return np.array([first for first, *_ in self.limiters], dtype="<U7")
 
     @property
     def speed_up(self) -> npt.NDArray[np.float64]:
@@ -278,15 +286,23 @@ def _front(
     """Return the front of the fastest designs, with their limiters."""
     on = pareto(count, best.seconds)
     p, b = count[on], samples[best.batch[on]]
-    limiter = np.empty(len(on), dtype="<U7")
+    limiters: list[tuple[Region, ...]] = [()] * len(on)
+    alike: list[tuple[int, ...]] = [()] * len(on)
     pairs = zip(best.machine[on].tolist(), best.step[on].tolist(), strict=True)
     for machine, step in sorted(set(pairs)):
-        same = (best.machine[on] == machine) & (best.step[on] == step)
-        ridgeline = Ridgeline(
-            machines=(machines[machine],), work=steps[step].precision, overlap=overlap, cores=cores
-        )
+        same = np.flatnonzero((best.machine[on] == machine) & (best.step[on] == step))
         demand = steps[step].demand(batch=b[same], nodes=p[same], strong=strong)
-        limiter[same] = ridgeline.place_demand(demand).limiter
+        alone, *_ = own = [
+            Ridgeline(
+                machines=(each,), work=steps[step].precision, overlap=overlap, cores=cores
+            ).place_demand(demand)
+            for each in (machines[machine], *machines)
+        ]
+        enough = np.asarray(alone.time_s) * (1 + _SAME)
+        is_as_fast = np.stack([placed.time_s <= enough for placed in own[1:]])
+        for row, index in enumerate(same):
+            limiters[index] = alone.limiters[row]
+            alike[index] = tuple(np.flatnonzero(is_as_fast[:, row]).tolist())
     return Front(
         designs=designs,
         nodes=p,
@@ -295,7 +311,8 @@ def _front(
         batch=b,
         machine=best.machine[on],
         step=best.step[on],
-        limiter=limiter,
+        machines=tuple(alike),
+        limiters=tuple(limiters),
     )
 
 

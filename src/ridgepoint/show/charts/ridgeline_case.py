@@ -17,6 +17,7 @@ from ridgepoint.show.charts.ridgeline_plane import (
     machines_line,
     region_area,
     region_mark,
+    tie_entry,
     y_label,
 )
 from ridgepoint.show.words import printable, shown_intensity
@@ -83,7 +84,7 @@ def _roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
         knee=ridgeline.ridge.arithmetic_intensity,
         intensities=np.atleast_1d(trajectory.placed.arithmetic_intensity).tolist(),
         attained=lambda x: float(ridgeline.attainable(math.inf, x)),
-        limiters=np.atleast_1d(trajectory.placed.roofline_limiter).tolist(),
+        limiters=trajectory.placed.roofline_limiters,
         slope="memory",
     )
 
@@ -100,7 +101,7 @@ def _network_roofline(ridgeline: Ridgeline, trajectory: Trajectory) -> Chart:
         knee=ridgeline.ridge.network_intensity,
         intensities=np.atleast_1d(placed.network_intensity).tolist(),
         attained=lambda x: float(ridgeline.attainable_by_network(x)),
-        limiters=np.atleast_1d(placed.limiter).tolist(),
+        limiters=placed.limiters,
         slope="network",
         rates=rates,
     )
@@ -115,7 +116,7 @@ def _roofline_over(
     knee: float,
     intensities: Sequence[float],
     attained: Callable[[float], float],
-    limiters: Sequence[Region],
+    limiters: Sequence[tuple[Region, ...]],
     slope: Region,
     rates: Sequence[float] | None = None,
 ) -> Chart:
@@ -155,6 +156,7 @@ def _roofline_over(
             region_mark(limiters[index], (x, heights[index]), printable(trajectory.labels[index]))
             for index, x in seen.items()
         ),
+        key=tie_entry(limiters[index] for index in seen),
     )
 
 

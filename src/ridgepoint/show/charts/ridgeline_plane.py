@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ridgepoint.models.ridgeline import Region, Ridgeline
 from ridgepoint.models.ridgeline.trajectories import Trajectory
+from ridgepoint.models.thresholds import SAME
 from ridgepoint.show import theme
 from ridgepoint.show.axes import clipped, decades, log_axis, si_text
 from ridgepoint.show.chart import (
     Area,
     Chart,
     Edge,
+    Entry,
     Interval,
     Label,
     Line,
     Mark,
     Place,
+    Shape,
 )
-from ridgepoint.show.words import machine_title, printable, shown_intensity
+from ridgepoint.show.words import machine_title, printable, shown_intensity, tolerance
 
 Frame = tuple[Interval, Interval]
 """Limits of both axes."""
 X_LABEL = "Memory intensity I_M [byte of memory / byte of network]"
+TIE: Shape = "star"
+"""Stands at units of work for which several resources need equally long."""
 _ROOM = 1.6
 """Beyond the outermost point, so that labels have room."""
 _AROUND = 10.0
@@ -71,6 +76,7 @@ def ridgeline_chart(
         areas=region_areas(ridgeline, limits),
         lines=(*iso_lines(ridgeline, limits), *edges(ridgeline, limits), *paths),
         marks=tuple(dots),
+        key=tie_entry(each for one in trajectories for each in one.placed.limiters),
     )
     return chart, beyond
 
@@ -207,22 +213,33 @@ def _dot(trajectory: Trajectory, index: int, limits: Frame) -> tuple[Mark, str]:
     if edge is not None and not why:
         why = [f"I_M {shown_intensity(x)}, I_A {shown_intensity(y)}"]
     at = (min(max(x, left), right), min(max(y, bottom), top))
-    region: Region = np.atleast_1d(placed.limiter)[index].item()
-    dot = region_mark(region, at, printable(trajectory.labels[index]), edge=edge)
+    label = printable(trajectory.labels[index])
+    dot = region_mark(placed.limiters[index], at, label, edge=edge)
     return dot, ", ".join(why) if edge else ""
 
 
-def region_mark(region: Region, at: Place, label: str, *, edge: Edge | None = None) -> Mark:
-    """Return a unit of work whose colour and shape show its limiter."""
+def region_mark(
+    regions: tuple[Region, ...], at: Place, label: str, *, edge: Edge | None = None
+) -> Mark:
+    """Return a unit of work whose colour and shape show its limiter; of several, that they tie."""
+    ties = len(regions) > 1
     return Mark(
         at=at,
-        shape=theme.REGION_SHAPES[region],
-        ink=region,
+        shape=TIE if ties else theme.REGION_SHAPES[regions[0]],
+        ink="ink" if ties else regions[0],
         edge=edge,
         label=Label(label),
         name=label,
-        summary=f"{region}-bound",
+        summary=" and ".join(f"{region}-bound" for region in regions),
     )
+
+
+def tie_entry(limiters: Iterable[tuple[Region, ...]]) -> tuple[Entry, ...]:
+    """Return what the marks of ties mean, for a key; empty: there are none."""
+    if all(len(regions) < 2 for regions in limiters):
+        return ()
+    text = f"equally long times, to within {tolerance(SAME)}"
+    return (Entry(text=text, shape=TIE, ink="ink", is_abreast=True),)
 
 
 def machines_line(ridgeline: Ridgeline) -> str:

@@ -54,7 +54,7 @@ class Subject:
         if placement.bound is None:
             return ""
         used = used_precisions(placement.demand.amounts)
-        return shown_limit(str(placement.bound.binding), used)
+        return " and ".join(shown_limit(binding, used) for binding in placement.bindings)
 
 
 def summary_of(program: Subject, *, say_cores: bool) -> str:

@@ -86,7 +86,7 @@ def placed_cells(placement: Placement, counts: Counts) -> dict[str, str]:
     limit = UNKNOWN
     if placement.bound is not None:
         precisions = used_precisions(placement.demand.amounts)
-        limit = shown_limit(str(placement.bound.binding), precisions)
+        limit = " and ".join(shown_limit(each, precisions) for each in placement.bindings)
         limit += "" if reached == UNKNOWN else f", {reached}"
     names = (rate_column(metric), "attainable")
     if hardly_any(counts, metric):

@@ -15,11 +15,13 @@ from ridgepoint.demands.training import TrainingStep
 from ridgepoint.models.ridgeline import REGIONS, Ridgeline
 from ridgepoint.models.ridgeline.sweep import Front
 from ridgepoint.models.ridgeline.trajectories import Trajectory
+from ridgepoint.models.thresholds import SAME
 from ridgepoint.show.axes import si_text
 from ridgepoint.show.tables.layout import plain_table, sections
-from ridgepoint.show.words import percent, printable
+from ridgepoint.show.words import percent, printable, tolerance
 
 _MOST_ROWS = 21
+_MOST_NAMES = 3
 
 
 def ridgeline_table(
@@ -41,6 +43,7 @@ def ridgeline_table(
             Text(trajectory.name, style="bold") if trajectory.name else None,
             _asked(ridgeline, trajectory),
             _bounded(ridgeline, trajectory),
+            _ties(ridgeline, trajectory),
             Text(nearest_the_ridge(trajectory)),
         )
     return sections(*parts)
@@ -71,8 +74,8 @@ def front_table(
             f"{front.speed_up[index]:.4g}",
             percent(front.efficiency[index]),
             steps[front.step[index]].algorithm,
-            str(front.limiter[index]),
-            Text(printable(machines[front.machine[index]].name)),
+            ", ".join(front.limiters[index]),
+            Text(_as_fast(machines, front.machines[index])),
         )
     designs = f"{front.designs:,}".replace(",", " ")
     tried = f"{designs} designs, {len(front.nodes)} on the Pareto front"
@@ -162,31 +165,53 @@ def _bounded(ridgeline: Ridgeline, trajectory: Trajectory) -> RenderableType:
     columns = (trajectory.variable, *right[:-1], "roofline", "ridgeline", right[-1])
     table = plain_table(*columns, *(["slowest"] if several else []), right=right)
     placed = trajectory.placed
-    for label, *times, total, roofline, limiter, performance, slowest in zip(
+    for label, *times, total, performance, roofline, limiters, slowest in zip(
         trajectory.labels,
         *(np.atleast_1d(placed.times_s[region]) for region in REGIONS),
-        *map(
-            np.atleast_1d,
-            (
-                placed.time_s,
-                placed.roofline_limiter,
-                placed.limiter,
-                placed.performance,
-                placed.slowest,
-            ),
-        ),
+        np.atleast_1d(placed.time_s),
+        np.atleast_1d(placed.performance),
+        placed.roofline_limiters,
+        placed.limiters,
+        placed.slowest,
         strict=True,
     ):
-        names = [printable(ridgeline.machines[slowest].name)] if several else []
         table.add_row(
             Text(printable(label)),
             *(si_text(seconds, "s") for seconds in (*times, total)),
-            str(roofline),
-            str(limiter),
+            ", ".join(roofline) or "-",
+            ", ".join(limiters),
             si_text(performance, f"{ridgeline.unit}/s", digits=3),
-            *map(Text, names),
+            *([Text(_named(ridgeline.machines, slowest))] if several else []),
         )
     return table
+
+
+def _as_fast(machines: Sequence[Machine], chosen: Sequence[int]) -> str:
+    """Return the first of several machines that are as fast, and how many others there are."""
+    first, others = printable(machines[chosen[0]].name), len(chosen) - 1
+    return f"{first} and {others} as fast" if others else first
+
+
+def _named(machines: Sequence[Machine], chosen: Sequence[int]) -> str:
+    """Return the names of some machines; of many the first, and how many more."""
+    names = [printable(machines[index].name) for index in chosen]
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _ties(ridgeline: Ridgeline, trajectory: Trajectory) -> Text | None:
+    """Return what it means that one cell has several names; None: no cell has."""
+    placed = trajectory.placed
+    cells = [*placed.limiters, *placed.roofline_limiters]
+    kinds = ["resources"] if any(len(names) > 1 for names in cells) else []
+    if len(ridgeline.machines) > 1 and any(len(names) > 1 for names in placed.slowest):
+        kinds.append("machines")
+    if not kinds:
+        return None
+    return Text(
+        f"{' and '.join(kinds)} named together need equally long, "
+        f"to within {tolerance(SAME)}; the longest is first"
+    )
 
 
 def _number(value: float) -> str:

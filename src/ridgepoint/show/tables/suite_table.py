@@ -52,7 +52,7 @@ def _row(result: Result, measurement: Measurement, placed: Placement) -> tuple[s
         format_si(performance.median, "", digits=3) if performance and has_work else "-",
         _shown(intensity) if has_work else "-",
         UNKNOWN if placed.efficiency is None else percent(placed.efficiency),
-        UNKNOWN if placed.bound is None else str(placed.bound.binding),
+        UNKNOWN if placed.bound is None else ", ".join(placed.bindings),
     )
 
 

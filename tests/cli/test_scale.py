@@ -115,11 +115,13 @@ def test_a_machine_of_the_library_with_a_link_that_is_given(cli):
 
 
 def test_one_node_needs_no_network(cli):
-    """A machine without one gets no nodes to choose from, unless they are asked for."""
-    status, out, _ = cli("scale", "fft", "--size", "2^20", "--machine", "e5645", "--cores", "1..6")
+    """One node that was asked for, or a problem without an exchange."""
+    fft = ("scale", "fft", "--size", "2^20", "--machine", "e5645", "--cores", "1..6")
+    status, out, _ = cli(*fft, "--nodes", "1")
+    own, _, _ = cli("scale", "--op", "1e9", "--machine", "e5645")
     refused, _, err = cli("scale", "fft", "--size", "1e6", "--machine", "e5645", "--nodes", "2")
 
-    assert status == 0
+    assert (status, own) == (0, 0)
     assert "no optimum" not in out
     assert refused == 2
     assert "the machine has no ceiling of its network; give the rate of a link" in err
@@ -186,6 +188,12 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", "--core-rate", "0flop/s"), "must be > 0"),
         (("fft", "--size", "9", *NODE, "--memory", "-1GB/s"), "is not finite and >= 0"),
         (("fft", "--size", "9", *NODE, "--link", "fast"), "has no unit of byte rate"),
+        (
+            ("--op", "20e9", "--bytes", "1e9", "--core-rate", "500Mflop/s", "--memory", "500MB/s",
+             "--cores", "8", "--exchanged", "p-1"),
+            "the rate of a link is not known; give --link 2GB/s, or --nodes 1",
+        ),
+        (("fft", "--size", "9", "--machine", "e5645"), "the rate of a link is not known"),
         (("fft", "--size", "9", *NODE, "--nodes", "0"), "0 is not > 0"),
         (("fft", "--size", "9", *NODE, "--nodes", "4..1"), "ends before it begins"),
         (("fft", "--size", "9", *NODE, "--nodes", "2000000"), "must be at most 1048576"),

@@ -196,7 +196,7 @@ def _study_of_law(law: Law, runs: Sequence[Run] | None, options: Mapping[str, An
     return scaling_study(
         fit.scaling(1.0),
         cores=(1,),
-        nodes=inputs.nodes_of(options["nodes"], has_network=True),
+        nodes=inputs.nodes_of(options["nodes"]),
         efficiency=options["efficiency"],
         against=options["against"],
         fit=fit,
@@ -227,9 +227,7 @@ def _study_of_problem(
     else:
         fit = node.fit(runs, make, size=size, cores=max(cores))
         scaling = fit.scaling(size)
-    nodes = inputs.nodes_of(
-        options["nodes"], has_network=scaling.link_bytes_per_s is not None or node.knows_network
-    )
+    nodes = inputs.nodes_of_problem(options["nodes"], scaling)
     if len(cores) * len(nodes) > _MOST_COMPARED:
         raise click.UsageError(
             f"{len(cores):,} x {len(nodes):,} allocations are too many to compare: name fewer "

@@ -116,13 +116,6 @@ class Node:
             overlap=overlap_of(options["overlap"]),
         )
 
-    @property
-    def knows_network(self) -> bool:
-        """Whether the rate of a link is given, or a ceiling of the machine."""
-        return self.link_bytes_per_s is not None or (
-            self.machine is not None and self.machine.knows("network")
-        )
-
     def scaling(self, problem: Problem, cores: int) -> Scaling:
         """Return the scaling of a problem where nothing is fitted.
 
@@ -295,11 +288,31 @@ def cores_of(text: str | None, machine: Machine | None, runs: Sequence[Run]) -> 
     return listed
 
 
-def nodes_of(text: str | None, *, has_network: bool) -> Sequence[int]:
-    """Return the nodes to choose from: given, or 1 to 64, or one alone without a network."""
-    if text is None:
-        return _DEFAULT_NODES if has_network else (1,)
-    return _listed(text, "--nodes", _MOST_NODES)
+def nodes_of(text: str | None) -> Sequence[int]:
+    """Return the nodes to choose from: given, or 1 to 64."""
+    return _DEFAULT_NODES if text is None else _listed(text, "--nodes", _MOST_NODES)
+
+
+def nodes_of_problem(text: str | None, scaling: Scaling) -> Sequence[int]:
+    """Return the nodes to choose from: given, 1 to 64, or one alone where no network is known.
+
+    Raises
+    ------
+    RidgepointError
+        If the nodes exchange data over a link whose rate is not known, and one node alone was not
+        asked for.
+    """
+    from ridgepoint.models.scaling import nothing
+
+    if text is not None or scaling.knows_network:
+        return nodes_of(text)
+    if scaling.problem.exchanged_bytes is nothing:
+        return (1,)
+    raise RidgepointError(
+        "cannot bound the data that the nodes exchange",
+        reason="the rate of a link is not known",
+        remedy="give --link 2GB/s, or --nodes 1 for a node alone, which exchanges nothing",
+    )
 
 
 def _listed(text: str, option: str, most: int) -> tuple[int, ...]:

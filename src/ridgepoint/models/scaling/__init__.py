@@ -217,6 +217,11 @@ class Scaling:
         )
         return bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
 
+    @property
+    def knows_network(self) -> bool:
+        """Whether the rate of a link is given or a ceiling of the machine; one node needs none."""
+        return self.link_bytes_per_s is not None or self.machine.knows("network")
+
     def performance_in(self, time_s: npt.ArrayLike) -> Amount:
         """Return the operations per second of a run with this runtime."""
         return plain(np.divide(self.problem.operations, time_s))

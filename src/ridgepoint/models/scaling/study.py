@@ -104,8 +104,6 @@ def scaling_study(
         If a number is impossible.
     """
     best = best_allocation(scaling, cores=cores, nodes=nodes)
-    # A single node needs no network, and may have none.
-    has_network = scaling.link_bytes_per_s is not None or scaling.machine.knows("network")
     return ScalingStudy(
         scaling=scaling,
         size=size,
@@ -113,7 +111,7 @@ def scaling_study(
         nodes=nodes,
         points=allocations(scaling, cores=listed(cores), nodes=listed(nodes)),
         best=best,
-        optimum=optimal_nodes(scaling, cores=best.cores) if has_network else None,
+        optimum=optimal_nodes(scaling, cores=best.cores) if scaling.knows_network else None,
         largest=None
         if efficiency is None
         else largest_allocation(

@@ -55,6 +55,7 @@ def test_slurm_gets_its_lines_and_nothing_else(cli):
     status, out, err = cli(*PRODUCT, "--nodes", "1..64", "--efficiency", "0.8", "--slurm")
 
     assert (status, err) == (0, "")
+    assert out == cli(*PRODUCT, "--efficiency", "0.8", "--scheduler", "slurm")[1]
     assert out.splitlines() == [
         "# at least 9.05 s, 27.64 times one core, parallel efficiency 0.864",
         "#SBATCH --nodes=4",
@@ -100,6 +101,31 @@ def test_networks_and_overlaps_are_those_asked_for(cli):
     assert json.loads(parallel)["best"]["speed_up"] == pytest.approx(282.6855, abs=5e-5)
     assert json.loads(parallel)["optimum"] is None
     assert json.loads(full)["best"]["performance"] == pytest.approx(79.3651e9, rel=1e-6)
+
+
+def test_latency_is_counted_as_given(cli):
+    """A ring of p - 1 messages of 0.1 s: p* = sqrt(31.4/0.5); 31.4/8 + 7/2 = 7.425 s on 8."""
+    status, out, _ = cli(*PRODUCT, "--latency", "100ms", "--nodes", "1..64", "--json")
+    found = json.loads(out)
+    (on_8,) = (point for point in found["points"] if point["nodes"] == 8)
+
+    assert status == 0
+    assert found["latency_s"] == 0.1
+    assert found["optimum"]["nodes"] == pytest.approx(62.8**0.5, rel=1e-6)
+    assert on_8["time_s"] == pytest.approx(7.425, rel=1e-12)
+    assert on_8["latency_s"] == pytest.approx(0.7, rel=1e-12)
+
+
+def test_messages_without_bytes_need_no_link(cli):
+    """1/8 s of work, and log2(p) messages of 1 ms: 125/64 + 6 ms; the latency limits."""
+    own = ("--op", "1e9", "--messages", "log2(p)", "--latency", "1ms", "--core-rate", "8Gflop/s")
+    status, out, _ = cli("scale", *own, "--json")
+    found = json.loads(out)
+
+    assert status == 0
+    assert found["best"]["time_s"] == pytest.approx(7.953125e-3, rel=1e-12)
+    assert found["best"]["limiter"] == "latency"
+    assert found["optimum"]["nodes"] == pytest.approx(125 * 0.69314718056, rel=1e-6)
 
 
 def test_a_machine_of_the_library_with_a_link_that_is_given(cli):
@@ -189,8 +215,20 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", *NODE, "--memory", "-1GB/s"), "is not finite and >= 0"),
         (("fft", "--size", "9", *NODE, "--link", "fast"), "has no unit of byte rate"),
         (
-            ("--op", "20e9", "--bytes", "1e9", "--core-rate", "500Mflop/s", "--memory", "500MB/s",
-             "--cores", "8", "--exchanged", "p-1"),
+            (
+                "--op",
+                "20e9",
+                "--bytes",
+                "1e9",
+                "--core-rate",
+                "500Mflop/s",
+                "--memory",
+                "500MB/s",
+                "--cores",
+                "8",
+                "--exchanged",
+                "p-1",
+            ),
             "the rate of a link is not known; give --link 2GB/s, or --nodes 1",
         ),
         (("fft", "--size", "9", "--machine", "e5645"), "the rate of a link is not known"),
@@ -209,13 +247,27 @@ def test_figures_are_written(cli, tmp_path):
         ),
         (("fft", "--size", "9", "--machine", "e5645", "--cores", "7"), "e5645 has 6 cores, not 7"),
         (("fft", "--size", "9", "--machine", "none.json"), "cannot read 'none.json' as a machine"),
-        (("fft", "--size", "9", *NODE, "--slurm", "--json"), "give one"),
+        (("fft", "--size", "9", *NODE, "--slurm", "--json"), "--slurm and --json both print"),
+        (("fft", "--size", "9", *NODE, "--scheduler", "pbs", "--json"), "--scheduler and --json"),
+        (("fft", "--size", "9", *NODE, "--scheduler", "pbs", "--slurm"), "contradict each other"),
+        (("fft", "--size", "9", *NODE, "--scheduler", "cron"), "'slurm', 'pbs', 'lsf', 'flux'"),
         (("fft", "--size", "9", *NODE, "-o", "a.gif"), "does not name a format"),
         (("fft", "--size", "9", "--fit", "none.csv"), "no such file"),
         (("--op", "__import__('os')", *NODE), "a formula may contain numbers"),
         (("--op", "2*n", *NODE), "give the size"),
         (("--op", "0", *NODE), "must be > 0"),
         (("--op", "1e9", "--exchanged", "10-p", *NODE), "must be finite and >= 0"),
+        (("--op", "1e9", "--messages", "p", *NODE), "give --latency 2us"),
+        (("--op", "1e9", "--latency", "2us", *NODE), "give --messages 'log2(p)'"),
+        (("--op", "1e9", "--messages", "2-p", "--latency", "2us", *NODE), "must be finite and >="),
+        (("fft", "--size", "9", *NODE, "--messages", "p"), "replace a CASE"),
+        (("fft", "--size", "9", *NODE, "--latency", "2"), "has no unit of time"),
+        (("fft", "--size", "9", *NODE, "--latency", "0s"), "must be > 0"),
+        (("fft", "--size", "9", *NODE, "--latency", "nan"), "has no unit of time"),
+        (("fft", "--size", "9", *NODE, "--latency", "nan s"), "is not finite"),
+        (("fft", "--size", "9", *NODE, "--latency", ""), "has no unit of time"),
+        (("fft", "--size", "9", *NODE, "--latency", "stream"), "'stream' was not measured"),
+        (("usl", "--latency", "2us"), "--latency does not apply"),
         (("usl",), "give --fit"),
         (("usl", "--size", "4"), "--size does not apply"),
     ],

@@ -117,6 +117,9 @@ def _models() -> dict[str, str]:
         "scale/figures": f"scale matrix-product-1d --size 10000 {node} --nodes 1..16"
         " --efficiency 0.5 --figures {written}",
         "scale/fit": "scale fft --size 2^28 --fit {folder}/runs.csv --cores 8 --nodes 1,2,4,8",
+        "scale/latency": f"scale matrix-product-1d --size 500 {node} --latency 20us"
+        " --network parallel --nodes 1,4,16,64",
+        "scale/kubernetes": f"scale fft --size 2^28 {node} --nodes 1..16 --scheduler kubernetes",
         "scale/cluster": "scale linpack --size 1e4 --machine three-nodes --nodes 1,2,3",
         **{
             f"pipeline/{name}": f"pipeline {{folder}}/{name}.toml"

@@ -20,7 +20,6 @@ from ridgepoint.show.charts.scaling import (
     speed_up_over_nodes,
 )
 from ridgepoint.show.draw_mpl import save
-from ridgepoint.show.slurm import slurm_lines
 
 NODE = ideal_machine(core_rate=8e9, memory_bytes_per_s=16e9, link_bytes_per_s=2e9, cores=8)
 PRODUCT = scaling_study(
@@ -164,27 +163,6 @@ def test_every_figure_is_drawn_and_again_with_the_same_bytes(tmp_path, study, is
         drawn = (tmp_path / f"{name}.svg").read_bytes()
         assert chart.title.encode() in drawn
         assert (tmp_path / "again.svg").read_bytes() == drawn
-
-
-def test_slurm_is_asked_for_what_was_chosen():
-    """Whole nodes are asked for alone, parts of them not."""
-    part = scaling_study(PRODUCT.scaling, cores=[4], nodes=range(1, 65))
-
-    assert slurm_lines(PRODUCT)[1:] == [
-        "#SBATCH --nodes=4",
-        "#SBATCH --ntasks-per-node=1",
-        "#SBATCH --cpus-per-task=8",
-        "#SBATCH --exclusive",
-    ]
-    assert slurm_lines(part)[1:] == [
-        "#SBATCH --nodes=13",
-        "#SBATCH --ntasks-per-node=1",
-        "#SBATCH --cpus-per-task=4",
-    ]
-    assert slurm_lines(law(), only_processors=True)[1:] == [
-        "#SBATCH --ntasks=30",
-        "#SBATCH --cpus-per-task=1",
-    ]
 
 
 def test_few_numbers_are_listed_all_and_many_by_powers_of_two():

@@ -18,20 +18,26 @@ if TYPE_CHECKING:
     from ridgepoint.core.runs import Run
     from ridgepoint.models.scaling.law_fits import Law
     from ridgepoint.models.scaling.study import ScalingStudy
+    from ridgepoint.show.batch import Scheduler
 
 _OF_MACHINES = (
     "size",
     "op",
     "bytes",
     "exchanged",
+    "messages",
     "machine",
     "core_rate",
     "memory",
     "link",
+    "latency",
     "cores",
 )
 """Options that say nothing to a law of speed-up."""
 _MOST_COMPARED = 20_000_000
+_NAMES: Mapping[Scheduler, str] = {
+    "slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux", "kubernetes": "Kubernetes"
+}  # fmt: skip
 
 
 @click.command("scale")
@@ -43,6 +49,11 @@ _MOST_COMPARED = 20_000_000
     "--exchanged",
     metavar="EXPR",
     help="Bytes that p nodes exchange in all in your own problem, such as '8*n^2*(p-1)'.",
+)
+@click.option(
+    "--messages",
+    metavar="EXPR",
+    help="Messages that follow one another on p nodes in your own problem, such as 'log2(p)'.",
 )
 @click.option(
     "--machine",
@@ -67,6 +78,13 @@ _MOST_COMPARED = 20_000_000
     type=QuantityType(LinkRate),
     metavar="RATE",
     help="Bandwidth of one link of the network: 2GB/s, 100Gbit/s.",
+)
+@click.option(
+    "--latency",
+    metavar="TIME|PATTERN",
+    help="Time of a message without bytes: 2us; or as the cluster of --machine measured it, by "
+    "ping-pong (a message that waits for the one before it) or stream (many under way at once).  "
+    "[default: ping-pong if measured, else not counted]",
 )
 @click.option("--cores", metavar="LIST", help="Cores of a node: 8, 1..8 or 1,2,4.  [default: all]")
 @click.option(
@@ -114,7 +132,12 @@ _MOST_COMPARED = 20_000_000
         "nodes, cores, time_s[, size]."
     ),
 )
-@click.option("--slurm", is_flag=True, help="Print the Slurm options for the best allocation.")
+@click.option(
+    "--scheduler",
+    type=click.Choice(list(_NAMES)),
+    help="Print the lines of a job script, or a Job of Kubernetes, for the best allocation.",
+)
+@click.option("--slurm", is_flag=True, help="The same as --scheduler slurm.")
 @common.figures_option("Write all figures of the paper's slides to FOLDER.")
 @common.json_option
 @common.output_option("speed-up over nodes, or performance over the cores of one node,")
@@ -122,6 +145,7 @@ def command(
     *,
     case: str | None,
     runs_file: Path | None,
+    scheduler: Scheduler | None,
     slurm: bool,
     folder: Path | None,
     as_json: bool,
@@ -131,16 +155,15 @@ def command(
     """Say how many cores and nodes are worth allocating for a problem.
 
     CASE is scalar-product, matrix-product-1d, matrix-product-2d, linpack, fft or
-    conjugate-gradient, and needs --size; without CASE, describe your own problem by --op, --bytes
-    and --exchanged. With --fit, CASE may also be amdahl or usl, laws that know only the number of
-    processors.
+    conjugate-gradient, and needs --size; without CASE, describe your own problem by --op, --bytes,
+    --exchanged and --messages. With --fit, CASE may also be amdahl or usl, laws that know only the
+    number of processors.
 
     The report shows performance, speed-up over one core, and efficiency, against the peak of all
     cores and against one core; the best number of nodes; and the largest allocation with at least
     the efficiency that --efficiency asks for.
     """
-    if slurm and as_json:
-        raise click.UsageError("--slurm and --json both print on standard output: give one")
+    asked = _scheduler(scheduler, slurm=slurm, as_json=as_json)
     common.require_figure_endings(outputs)
     study, law = _study(case, runs_file, options)
     if outputs:
@@ -157,8 +180,8 @@ def command(
         from ridgepoint.cli.scale_output import show_json
 
         show_json(study, law=law)
-    elif slurm:
-        _show_slurm(study, law=law)
+    elif asked is not None:
+        _show_batch(study, asked, law=law)
     else:
         from ridgepoint.show.tables.scaling_table import scaling_table
 
@@ -214,6 +237,7 @@ def _study_of_problem(
         operations=options["op"],
         moved=options["bytes"],
         exchanged=options["exchanged"],
+        messages=options["messages"],
         precision=inputs.precision_of(options["precision"]),
     )
     given_size = inputs.size_of(options["size"])
@@ -221,6 +245,7 @@ def _study_of_problem(
         raise click.UsageError("give the size of the problem with --size")
     size = 1.0 if given_size is None else given_size
     node = inputs.Node.of(options)
+    node.require_latency(make(size), options)
     cores = inputs.cores_of(options["cores"], node.machine, runs or ())
     if runs is None:
         fit, scaling = None, node.scaling(make(size), max(cores))
@@ -244,15 +269,32 @@ def _study_of_problem(
     )
 
 
-def _show_slurm(study: ScalingStudy, *, law: bool) -> None:
-    from ridgepoint.show.slurm import slurm_lines
+def _scheduler(scheduler: Scheduler | None, *, slurm: bool, as_json: bool) -> Scheduler | None:
+    """Return the scheduler whose lines are wanted; None: the report.
+
+    Raises
+    ------
+    click.UsageError
+        If several things would be printed on standard output.
+    """
+    if slurm and scheduler not in (None, "slurm"):
+        raise click.UsageError(f"--slurm and --scheduler {scheduler} contradict each other")
+    asked = "slurm" if slurm else scheduler
+    if asked is not None and as_json:
+        option = "--slurm" if slurm else "--scheduler"
+        raise click.UsageError(f"{option} and --json both print on standard output: give one")
+    return asked
+
+
+def _show_batch(study: ScalingStudy, scheduler: Scheduler, *, law: bool) -> None:
+    from ridgepoint.show.batch import batch_lines
 
     if study.chosen is None:
         raise RidgepointError(
-            "cannot ask Slurm for an allocation",
+            f"cannot ask {_NAMES[scheduler]} for an allocation",
             reason=f"no allocation keeps an efficiency of {study.efficiency:g}",
             remedy="give a lower --efficiency, or none for the fastest allocation",
         )
-    print("\n".join(slurm_lines(study, only_processors=law)))
+    print("\n".join(batch_lines(study, scheduler, only_processors=law)))
     for caution in study.cautions:
         print(f"ridgepoint: {caution}", file=sys.stderr)

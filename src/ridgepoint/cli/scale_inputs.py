@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ridgepoint.cli import numbers
 from ridgepoint.cli.ridgeline_inputs import overlap_of
 from ridgepoint.core.errors import RidgepointError
-from ridgepoint.core.quantities import ByteAmount, Quantity, WorkAmount
+from ridgepoint.core.quantities import ByteAmount, Quantity, Seconds, WorkAmount
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import AmbiguousUnit, read_quantity
 from ridgepoint.kept.expressions import Expression
@@ -22,9 +22,10 @@ from ridgepoint.kept.expressions import Expression
 if TYPE_CHECKING:
     from ridgepoint.core.bound import Overlap
     from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.core.rates import Network
     from ridgepoint.core.runs import Run
-    from ridgepoint.models.scaling import Problem, Scaling
+    from ridgepoint.models.scaling import OverNodes, Problem, Scaling
     from ridgepoint.models.scaling.fits import Fit
     from ridgepoint.models.scaling.law_fits import Law
 
@@ -35,6 +36,8 @@ _DOTS = re.compile(r"(?<!\.)\.\.(?!\.)")
 _MOST_CORES = 4096
 _MOST_NODES = 1 << 20
 _DEFAULT_NODES = range(1, 65)
+_PATTERNS: tuple[Literal["ping-pong", "stream"], ...] = ("ping-pong", "stream")
+"""Patterns of a measured cluster whose smallest messages tell a latency; the first by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ class Node:
     core_rate, memory_bytes_per_s, link_bytes_per_s : float or None
     network : {"shared", "parallel"}
     overlap : {"none", "full"} or float
+    latency_s : float or None
     """
 
     machine: Machine | None
@@ -92,6 +96,7 @@ class Node:
     link_bytes_per_s: float | None
     network: Network
     overlap: Overlap
+    latency_s: float | None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Node:
@@ -102,19 +107,43 @@ class Node:
         click.ClickException, RidgepointError
             If one is impossible, or a machine is given twice.
         """
-        from ridgepoint.kept.lookup import machine_of
+        from ridgepoint.core.measured_cluster import MeasuredCluster
+        from ridgepoint.kept.lookup import hardware_of
 
         name = options["machine"]
         if name is not None and (options["core_rate"] or options["memory"]):
             raise click.UsageError("--machine cannot be combined with --core-rate or --memory")
+        found = None if name is None else hardware_of(name)
+        cluster = found if isinstance(found, MeasuredCluster) else None
         return cls(
-            machine=None if name is None else machine_of(name),
+            machine=found.slowest() if isinstance(found, MeasuredCluster) else found,
             core_rate=options["core_rate"],
             memory_bytes_per_s=options["memory"],
             link_bytes_per_s=options["link"],
             network=options["network"],
             overlap=overlap_of(options["overlap"]),
+            latency_s=_latency(options["latency"], cluster),
         )
+
+    def require_latency(self, problem: Problem, options: Mapping[str, Any]) -> None:
+        """Refuse messages without a latency, and a given latency without messages.
+
+        Raises
+        ------
+        click.UsageError
+        """
+        from ridgepoint.models.scaling import nothing
+
+        if options["messages"] and problem.messages is not nothing and self.latency_s is None:
+            raise click.UsageError(
+                "--messages cost time by the latency of the network, which is not known: give "
+                "--latency 2us"
+            )
+        if options["latency"] and problem.messages is nothing:
+            raise click.UsageError(
+                "--latency needs the number of messages that follow one another on p nodes: give "
+                "--messages 'log2(p)'"
+            )
 
     def scaling(self, problem: Problem, cores: int) -> Scaling:
         """Return the scaling of a problem where nothing is fitted.
@@ -154,6 +183,7 @@ class Node:
             network=self.network,
             link_bytes_per_s=self.link_bytes_per_s,
             overlap=self.overlap,
+            latency_s=self.latency_s,
         )
 
     def fit(self, runs: Sequence[Run], problem: MakesProblem, *, size: float, cores: int) -> Fit:
@@ -171,6 +201,7 @@ class Node:
             cores=cores,
             network=self.network,
             overlap=self.overlap,
+            latency_s=self.latency_s,
         )
 
 
@@ -195,6 +226,7 @@ def problem_of(
     operations: str | None,
     moved: str | None,
     exchanged: str | None,
+    messages: str | None,
     precision: str,
 ) -> tuple[MakesProblem, bool]:
     """Return what makes the problem for a size, and whether it needs one.
@@ -204,14 +236,15 @@ def problem_of(
     click.ClickException
         If the case is unknown, a formula wrong, or neither or both are given.
     """
-    own = (operations, moved, exchanged)
+    own = (operations, moved, exchanged, messages)
     if case is None:
         if operations is None:
             raise click.UsageError("give a CASE, or your own demand with --op; see --help")
-        return _own_problem(operations, moved or "0", exchanged or "0", precision)
+        formulas = (operations, moved or "0", exchanged or "0", messages or "0")
+        return _own_problem(*formulas, precision)
     if any(text is not None for text in own):
         raise click.UsageError(
-            "--op, --bytes and --exchanged replace a CASE: give one or the other"
+            "--op, --bytes, --exchanged and --messages replace a CASE: give one or the other"
         )
     from ridgepoint.models.scaling.case_studies import CASE_STUDIES
 
@@ -226,14 +259,14 @@ def problem_of(
 
 
 def _own_problem(
-    operations: str, moved: str, exchanged: str, precision: str
+    operations: str, moved: str, exchanged: str, messages: str, precision: str
 ) -> tuple[MakesProblem, bool]:
-    from ridgepoint.models.scaling import Problem, nothing
+    from ridgepoint.models.scaling import Problem
 
     work = _Formula.of(operations, "--op", "n", kind=WorkAmount)
     memory = _Formula.of(moved, "--bytes", "n", kind=ByteAmount)
     network = _Formula.of(exchanged, "--exchanged", "n", "p", kind=ByteAmount)
-    is_alone = not exchanged.strip("0. ")
+    chain = _Formula.of(messages, "--messages", "n", "p")
 
     def make(n: npt.ArrayLike) -> Problem:
         size = np.asarray(n, dtype=np.float64)
@@ -245,14 +278,21 @@ def _own_problem(
             # A formula without n is the same for every size.
             operations=amount + 0 * size,
             dram_bytes=memory.value(n=size) + 0 * size,
-            # On one node there is nobody to exchange with.
-            exchanged_bytes=nothing
-            if is_alone
-            else lambda p: np.where(p > 1, network.value(n=size, p=p), 0.0),
+            exchanged_bytes=_between_nodes(network, size),
+            messages=_between_nodes(chain, size),
             work=precision,
         )
 
-    return make, any(amount.expression.uses("n") for amount in (work, memory, network))
+    return make, any(amount.expression.uses("n") for amount in (work, memory, network, chain))
+
+
+def _between_nodes(formula: _Formula, size: npt.NDArray[np.float64]) -> OverNodes:
+    """Return a formula over the nodes; on one node there is nobody to exchange with."""
+    from ridgepoint.models.scaling import nothing
+
+    if not formula.expression.text.strip("0. "):
+        return nothing
+    return lambda p: np.where(p > 1, formula.value(n=size, p=p), 0.0)
 
 
 def size_of(text: str | None) -> float | None:
@@ -263,6 +303,29 @@ def size_of(text: str | None) -> float | None:
     if value < 1:
         raise click.BadParameter(f"must be at least 1, got {text!r}", param_hint="'--size'")
     return value
+
+
+def _latency(text: str | None, cluster: MeasuredCluster | None) -> float | None:
+    """Return the latency in seconds: given, or measured by one of the patterns of a cluster.
+
+    Raises
+    ------
+    click.BadParameter
+        If it is neither a time nor a pattern that was measured.
+    """
+    pattern = _PATTERNS[0] if text is None else text
+    if pattern in _PATTERNS:
+        measured = None if cluster is None else cluster.latency(pattern)
+        if text is not None and measured is None:
+            raise click.BadParameter(
+                f"{text!r} was not measured: --machine must name a cluster of two nodes or more",
+                param_hint="'--latency'",
+            )
+        return None if measured is None else measured.median
+    try:
+        return float(Seconds.of(pattern))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="'--latency'") from error
 
 
 def precision_of(text: str) -> str:
@@ -304,15 +367,15 @@ def nodes_of_problem(text: str | None, scaling: Scaling) -> Sequence[int]:
     """
     from ridgepoint.models.scaling import nothing
 
-    if text is not None or scaling.knows_network:
+    if text is not None:
         return nodes_of(text)
-    if scaling.problem.exchanged_bytes is nothing:
-        return (1,)
-    raise RidgepointError(
-        "cannot bound the data that the nodes exchange",
-        reason="the rate of a link is not known",
-        remedy="give --link 2GB/s, or --nodes 1 for a node alone, which exchanges nothing",
-    )
+    if scaling.problem.exchanged_bytes is not nothing and not scaling.knows_link:
+        raise RidgepointError(
+            "cannot bound the data that the nodes exchange",
+            reason="the rate of a link is not known",
+            remedy="give --link 2GB/s, or --nodes 1 for a node alone, which exchanges nothing",
+        )
+    return nodes_of(None) if scaling.knows_network else (1,)
 
 
 def _listed(text: str, option: str, most: int) -> tuple[int, ...]:

@@ -48,6 +48,7 @@ def _inputs(study: ScalingStudy) -> dict[str, Any]:
             "link_bytes_per_s": link,
         },
         **fields_of(scaling, "network", "overlap", "intensity"),
+        "latency_s": scaling.latency_s if scaling.counts_latency else None,
     }
 
 

@@ -341,6 +341,27 @@ class MeasuredCluster(Presentable):
         """Number of ranks on all nodes."""
         return sum(node.ranks for node in self.nodes)
 
+    def latency(self, pattern: Literal["ping-pong", "stream"] = "ping-pong") -> Estimate | None:
+        """Return the time of the smallest message between two nodes, in seconds; None: unknown.
+
+        Parameters
+        ----------
+        pattern : {"ping-pong", "stream"}
+            ``ping-pong``: a message that waits for the one before it, Hockney's alpha, which is
+            LogGP's L + 2 o. ``stream``: one of many that are under way at once, LogGP's gap g [1]_.
+
+        References
+        ----------
+        .. [1] A. Alexandrov, M. F. Ionescu, K. E. Schauser, C. Scheiman, "LogGP: incorporating
+           long messages into the LogP model", SPAA 1995, :doi:`10.1145/215399.215427`.
+        """
+        sizes = {
+            exchange.size_bytes: exchange.time_s
+            for exchange in self.network
+            if exchange.pattern == pattern and exchange.nodes > 1
+        }
+        return sizes[min(sizes)] if sizes else None
+
     def slowest(self) -> Machine:
         """Return the machine that bounds nodes which work in step, with the network's ceilings.
 

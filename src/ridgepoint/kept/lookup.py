@@ -11,7 +11,7 @@ from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.kept.archive import Archive
 from ridgepoint.kept.archive_record import MACHINES, Kind, Record
-from ridgepoint.published.machines import names, open_machine, opened
+from ridgepoint.published.machines import names, opened
 
 Kept = Machine | MeasuredCluster | Timing | tuple[Measurement, Machine | None]
 """What can be shown; a measurement with the machine that bounds it, if there is one."""
@@ -109,12 +109,8 @@ def named_machine(archive: Archive, text: str) -> Machine:
     RidgepointError
         If it does not exist, is damaged, or is not a machine.
     """
-    # A measurement may have this name too; a name of measurements alone is refused as such.
-    record = _named(archive, text, MACHINES) or _named(archive, text)
-    if record is not None:
-        return archive.machine(record.id)
-    machine = _opened(text)
-    return machine.slowest() if isinstance(machine, MeasuredCluster) else machine
+    found = _hardware(archive, text)
+    return found.slowest() if isinstance(found, MeasuredCluster) else found
 
 
 def machine_of(text: str, archive_path: Path | None = None) -> Machine:
@@ -131,10 +127,30 @@ def machine_of(text: str, archive_path: Path | None = None) -> Machine:
     RidgepointError
         As for `named_machine`.
     """
+    found = hardware_of(text, archive_path)
+    return found.slowest() if isinstance(found, MeasuredCluster) else found
+
+
+def hardware_of(text: str, archive_path: Path | None = None) -> Machine | MeasuredCluster:
+    """Return the machine that a user names, or the measured cluster with its network.
+
+    Raises
+    ------
+    RidgepointError
+        As for `named_machine`.
+    """
     if _is_path(text) or text.lower() in names():
-        return open_machine(text)
+        return opened(text)
     with Archive(archive_path) as archive:
-        return named_machine(archive, text)
+        return _hardware(archive, text)
+
+
+def _hardware(archive: Archive, text: str) -> Machine | MeasuredCluster:
+    # A measurement may have this name too; a name of measurements alone is refused as such.
+    record = _named(archive, text, MACHINES) or _named(archive, text)
+    if record is None:
+        return _opened(text)
+    return archive.cluster(record.id) if record.kind == "cluster" else archive.machine(record.id)
 
 
 def _named(archive: Archive, text: str, kinds: Sequence[Kind] = ()) -> Record | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ridgepoint.core.rates import IDEAL
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
@@ -24,6 +26,9 @@ def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True
     if "network" in amounts:
         exchanged = format_si(float(amounts["network"]), "B")
         asked.append(f"{exchanged} exchanged on {largest:,} nodes")
+    if scaling.counts_latency:
+        count = float(np.asarray(problem.messages(np.asarray(float(largest)))))
+        asked.append(f"{count:,.4g} messages one after another")
     machine = scaling.machine
     given = [f"core {format_si(scaling.core_rate, f'{unit}/s')}"]
     if machine.knows("dram"):
@@ -32,6 +37,8 @@ def heading(study: ScalingStudy, *, law: bool = False, with_overlap: bool = True
         link = scaling.link_bytes_per_s or float(machine.rate("network"))
         shared = "shared by all nodes" if scaling.network == "shared" else "one for each node"
         given.append(f"link {format_si(link, 'B/s')}, {shared}")
+    if scaling.counts_latency and scaling.latency_s is not None:
+        given.append(f"latency {format_si(scaling.latency_s, 's')}")
     name = "" if machine.name == IDEAL else f"{machine_title(machine)}: "
     overlap = {"none": "no overlap", "full": "full overlap"}.get(
         str(scaling.overlap), f"partial overlap, k = {scaling.overlap}"

@@ -12,22 +12,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ridgepoint.core.amounts import Amount, plain
-from ridgepoint.core.bound import Bound, Overlap, bound
+from ridgepoint.core.amounts import Amount, plain, positive
+from ridgepoint.core.bound import Bound, Overlap, bound, combined
 from ridgepoint.core.demand import Demand
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.rates import Network, Rates
 from ridgepoint.core.resources import resource_named
 
-Exchange = Callable[[npt.NDArray[np.float64]], npt.ArrayLike]
-"""From a number of nodes to the bytes that all of them together exchange."""
+OverNodes = Callable[[npt.NDArray[np.float64]], npt.ArrayLike]
+"""From a number of nodes to an amount: the bytes that all of them together exchange, or the number
+of messages that follow one another."""
 
 _ALIKE = 0.999
 """Share of what all cores would compute at one core's rate, from which on they compute alike."""
 
 
 def nothing(nodes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return 0 bytes for each number of nodes: a problem without exchange."""
+    """Return 0 for each number of nodes: a problem without exchange."""
     return np.zeros_like(nodes)
 
 
@@ -44,6 +45,9 @@ class Problem:
         #b, total bytes moved between memory and caches.
     exchanged_bytes : callable
         #x: maps an array of numbers of nodes to the bytes that all of them exchange.
+    messages : callable
+        #m: maps an array of numbers of nodes to the messages that follow one another, each after
+        the latency of the network: those of the longest chain, not of all nodes together.
     work : str
         The resource that `operations` counts: ``fp64``, ``fp32``, ``bop``, ...
 
@@ -56,7 +60,8 @@ class Problem:
     name: str
     operations: npt.ArrayLike
     dram_bytes: npt.ArrayLike = 0.0
-    exchanged_bytes: Exchange = nothing
+    exchanged_bytes: OverNodes = nothing
+    messages: OverNodes = nothing
     work: str = "fp64"
 
     def __post_init__(self) -> None:
@@ -84,7 +89,7 @@ class Problem:
     @property
     def on_one_node(self) -> Problem:
         """The same problem without exchange between nodes."""
-        return replace(self, exchanged_bytes=nothing)
+        return replace(self, exchanged_bytes=nothing, messages=nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -142,19 +147,24 @@ class Scaling:
     overlap : {"none", "full"} or float
         How computing, memory and network combine: as in `ridgepoint.core.bound.bound`. ``none``
         is Hockney's sum, a number k >= 1 lies between.
+    latency_s : float or None
+        alpha, the time of a message without bytes, in seconds; None: not counted.
 
     Notes
     -----
     With one link for all (kappa = 1) or one for each node (kappa = 1/p), and no overlap,
-    ``t = #op/(p q l_c) + #b/(p b_m) + kappa #x(p)/b_cl``. It assumes that work and traffic are
-    spread evenly, and that exchanging costs no latency. The talk defines b_cl as the bandwidth
-    between two nodes and leaves open who shares it: kappa is our reading.
+    ``t = #op/(p q l_c) + #b/(p b_m) + alpha #m(p) + kappa #x(p)/b_cl``. It assumes that work and
+    traffic are spread evenly. The talk defines b_cl as the bandwidth between two nodes and leaves
+    open who shares it: kappa is our reading. It has no latency: alpha is Hockney's start-up time
+    [2]_. Latency and bytes add up on the path of the network, also where it overlaps others.
 
     References
     ----------
     .. [1] H. Kredel, H.-G. Kruse, S. Richling, "A Hierarchical Model for the Analysis of
        Efficiency and Speed-Up of Multi-core Cluster-Computers", 3PGCIC 2015,
        :doi:`10.1109/3PGCIC.2015.49`.
+    .. [2] R. W. Hockney, "The communication challenge for MPP: Intel Paragon and Meiko CS-2",
+       Parallel Computing 20(3), 1994, :doi:`10.1016/S0167-8191(06)80021-9`.
 
     Examples
     --------
@@ -173,6 +183,11 @@ class Scaling:
     network: Network = "shared"
     link_bytes_per_s: float | None = None
     overlap: Overlap = "none"
+    latency_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.latency_s is not None:
+            positive("latency_s", self.latency_s)
 
     def at(self, *, cores: npt.ArrayLike, nodes: npt.ArrayLike) -> Scaled:
         """Return the best performance on some cores and nodes.
@@ -215,12 +230,38 @@ class Scaling:
             network=self.network,
             link_bytes_per_s=self.link_bytes_per_s,
         )
-        return bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
+        least = bound(self.problem.demand(nodes), cluster, overlap=self.overlap)
+        return self._with_latency(least, nodes)
+
+    def _with_latency(self, least: Bound, nodes: npt.ArrayLike) -> Bound:
+        """Return a bound in which messages wait for the network's latency."""
+        if self.latency_s is None or not self.counts_latency:
+            return least
+        waits = self.latency_s * np.asarray(
+            self.problem.messages(np.asarray(nodes, dtype=np.float64)), dtype=np.float64
+        )
+        times = {**least.times_s, "network": plain(least.times_s.get("network", 0.0) + waits)}
+        return replace(
+            least,
+            constraints_s={**least.constraints_s, "latency": plain(waits)},
+            times_s=times,
+            time_s=combined(times.values(), self.overlap),
+        )
+
+    @property
+    def counts_latency(self) -> bool:
+        """Whether the latency is known, and how many messages of the problem follow one another."""
+        return self.latency_s is not None and self.problem.messages is not nothing
+
+    @property
+    def knows_link(self) -> bool:
+        """Whether the rate of a link is given or a ceiling of the machine; one node needs none."""
+        return self.link_bytes_per_s is not None or self.machine.knows("network")
 
     @property
     def knows_network(self) -> bool:
-        """Whether the rate of a link is given or a ceiling of the machine; one node needs none."""
-        return self.link_bytes_per_s is not None or self.machine.knows("network")
+        """Whether anything is known of the network: the rate of a link, or the latency."""
+        return self.knows_link or self.counts_latency
 
     def performance_in(self, time_s: npt.ArrayLike) -> Amount:
         """Return the operations per second of a run with this runtime."""

@@ -34,9 +34,11 @@ class Allocation:
     time_s, performance, speed_up, peak_efficiency, parallel_efficiency : float
         As in `ridgepoint.models.scaling.Scaled`.
     limiter : str
-        ``compute``, ``dram`` or ``network``.
+        ``compute``, ``dram``, ``network``, or ``latency`` where most of the network's time is that.
     parts_s : mapping of str to float
-        Time of each limiter alone, in seconds.
+        Time of each path alone, in seconds.
+    latency_s : float or None
+        Part of the network's time that messages wait, in seconds; None: not counted.
     """
 
     nodes: int
@@ -48,6 +50,7 @@ class Allocation:
     parallel_efficiency: float
     limiter: str
     parts_s: Mapping[str, float]
+    latency_s: float | None = None
 
     def efficiency(self, against: Against) -> float:
         """Return one of the two efficiencies."""
@@ -237,10 +240,13 @@ def _each(scaled: Scaled) -> Iterator[Allocation]:
 
     limiters = np.broadcast_to(scaled.bound.limiter, shape).tolist()
     parts = {name: spread(seconds) for name, seconds in scaled.bound.times_s.items()}
+    latency = scaled.bound.constraints_s.get("latency")
+    waits = [None] * len(limiters) if latency is None else spread(latency)
     nodes, cores, times_s = spread(scaled.nodes), spread(scaled.cores), spread(scaled.time_s)
     performance, speed_up = spread(scaled.performance), spread(scaled.speed_up)
     of_peak, of_core = spread(scaled.peak_efficiency), spread(scaled.parallel_efficiency)
     for index in range(shape[0]):
+        parts_s = {name: seconds[index] for name, seconds in parts.items()}
         yield Allocation(
             nodes=int(nodes[index]),
             cores=int(cores[index]),
@@ -249,9 +255,17 @@ def _each(scaled: Scaled) -> Iterator[Allocation]:
             speed_up=speed_up[index],
             peak_efficiency=of_peak[index],
             parallel_efficiency=of_core[index],
-            limiter=limiters[index],
-            parts_s={name: seconds[index] for name, seconds in parts.items()},
+            limiter=_limiter(limiters[index], parts_s, waits[index]),
+            parts_s=parts_s,
+            latency_s=waits[index],
         )
+
+
+def _limiter(path: str, parts_s: Mapping[str, float], latency_s: float | None) -> str:
+    """Return the path that limits, or ``latency`` if that is most of the network's time."""
+    if path != "network" or latency_s is None or 2 * latency_s <= parts_s[path]:
+        return path
+    return "latency"
 
 
 def _numbers(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -89,6 +89,7 @@ class _Rates:
     cores: int
     network: Network
     overlap: Overlap
+    latency_s: float | None
 
     def scaling(self, seconds: Array, size: npt.ArrayLike) -> Scaling:
         """Return the scaling for given seconds per operation or byte of the free rates."""
@@ -110,6 +111,7 @@ class _Rates:
             network=self.network,
             link_bytes_per_s=rates["network"],
             overlap=self.overlap,
+            latency_s=self.latency_s,
         )
 
     def times(self, seconds: Array, cores: Array, nodes: Array, sizes: Array) -> Array:
@@ -119,10 +121,15 @@ class _Rates:
     def amounts(self, runs: Sequence[Run], size: float) -> tuple[Array, Array]:
         """Return each run's seconds per unit of each free rate, and those of all given rates."""
         q, p, n = settings(runs, size)
-        parts = self.scaling(np.ones(len(self.free)), n).bound_at(q, p).times_s
-        columns = [np.asarray(parts.get(path, 0.0)) + np.zeros_like(q) for path in self.free]
-        rest = [np.asarray(part) for path, part in parts.items() if path not in self.free]
-        return np.stack(columns, axis=1), np.sum([*rest, np.zeros_like(q)], axis=0)
+        least = self.scaling(np.ones(len(self.free)), n).bound_at(q, p)
+        latency = np.asarray(least.constraints_s.get("latency", 0.0)) + np.zeros_like(q)
+        parts = {
+            path: np.asarray(part) - (latency if path == "network" else 0.0)
+            for path, part in least.times_s.items()
+        }
+        columns = [parts.get(path, 0.0) + np.zeros_like(q) for path in self.free]
+        rest = [part + np.zeros_like(q) for path, part in parts.items() if path not in self.free]
+        return np.stack(columns, axis=1), np.sum([*rest, latency], axis=0)
 
 
 def fit_rates(
@@ -137,6 +144,7 @@ def fit_rates(
     cores: int | None = None,
     network: Network = "shared",
     overlap: Overlap = "none",
+    latency_s: float | None = None,
 ) -> Fit:
     """Fit the rates of a machine to measured runs.
 
@@ -156,6 +164,8 @@ def fit_rates(
         Number of cores of a node; None: the most that a run uses.
     network : {"shared", "parallel"}
     overlap : {"none", "full"} or float
+    latency_s : float or None
+        Latency of a message, in seconds, as given: it is not fitted. None: not counted.
 
     Raises
     ------
@@ -188,6 +198,7 @@ def fit_rates(
         cores=max(cores or 1, most),
         network=network,
         overlap=overlap,
+        latency_s=latency_s,
     )
     require_enough(runs, len(free))
     columns, rest = rates.amounts(runs, size)

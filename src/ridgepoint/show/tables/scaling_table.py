@@ -15,8 +15,8 @@ from ridgepoint.show.scaling_text import heading
 from ridgepoint.show.tables.layout import caution_list, plain_table, sections
 from ridgepoint.show.words import percent
 
-LIMITERS = {"compute": "compute", "dram": "memory", "network": "network"}
-"""What limits, by the path of the bound."""
+LIMITERS = {"compute": "compute", "dram": "memory", "network": "network", "latency": "latency"}
+"""What limits, by the path of the bound, or the latency within the network's."""
 
 
 def scaling_table(study: ScalingStudy, *, law: bool = False) -> RenderableType:

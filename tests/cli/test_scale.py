@@ -265,7 +265,7 @@ def test_figures_are_written(cli, tmp_path):
         (("fft", "--size", "9", *NODE, "--latency", "0s"), "must be > 0"),
         (("fft", "--size", "9", *NODE, "--latency", "nan"), "has no unit of time"),
         (("fft", "--size", "9", *NODE, "--latency", "nan s"), "is not finite"),
-        (("fft", "--size", "9", *NODE, "--latency", ""), "has no unit of time"),
+        (("fft", "--size", "9", *NODE, "--latency", ""), "is empty"),
         (("fft", "--size", "9", *NODE, "--latency", "stream"), "'stream' was not measured"),
         (("usl", "--latency", "2us"), "--latency does not apply"),
         (("usl",), "give --fit"),

@@ -69,6 +69,56 @@ def test_bars_add_up_to_the_time():
     assert [bar.begin for bar in now] == [0, 1, 5, 6]
     assert (now[-1].end, roof[-1].end) == pytest.approx((8, 4.1))
     assert [mark.label.text for mark in chart.marks] == ["8 s", "4.1 s"]
+    assert [(entry.lead, entry.text) for entry in chart.key][:2] == [
+        ("1", "grid: 4 s, at its roof 1.6 s"),
+        ("2", "fft: 1 s, at its roof 500 ms"),
+    ]
+    assert "1 s of the host" in chart.subtitle
+    assert not pipeline_page(assess(pipeline(), GPU)).charts[1].key
+
+
+def many(count):
+    """Return a pipeline of this many more stages, of rising times."""
+    return pipeline(
+        *(
+            Stage(
+                name=f"stage {i}",
+                demand=Demand({"fp32": 1e12, "dram": 1e10}),
+                time_s=Estimate([1.0 + i]),
+            )
+            for i in range(count)
+        )
+    )
+
+
+def test_long_times_are_drawn_in_hours():
+    """An hour of the host, then 5 h."""
+    long = Stage(name="long", demand=Demand({"fp32": 1e9}), time_s=Estimate([5 * 3600.0]))
+    chart = time_chart(
+        assess(Pipeline(name="p", stages=(long,), host_time_s=Estimate([3600.0])), GPU)
+    )
+
+    assert chart.x.label == "Time [h]"
+    assert dict((text, place) for place, text in chart.x.ticks)["2"] == 7200
+    assert [mark.label.text for mark in chart.marks] == ["6 h", "1 h"]
+
+
+def test_many_stages_are_told_apart():
+    """No two of 24 are drawn alike; a key of columns; only the largest gains have bars."""
+    found = assess(many(21), GPU)
+    chart = roofline_chart(found)
+    gains = sensitivity_chart(sensitivity(found.pipeline, GPU))
+
+    assert len({(entry.ink % 6, entry.face) for entry in chart.key}) == 24
+    assert all(entry.is_abreast for entry in chart.key)
+    assert len(gains.bars) == 2 + 12
+    assert gains.notes == (f"12 more stages gain {gains_of(found)[12]:.3f}x or less",)
+
+
+def gains_of(found):
+    """Return what a tenth less of each stage's time gains, most first, by hand."""
+    whole = 1 + sum(stage.time_s for stage in found.stages)
+    return sorted((whole / (whole - 0.1 * stage.time_s) for stage in found.stages), reverse=True)
 
 
 def test_bars_of_devices_and_gains():

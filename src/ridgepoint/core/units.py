@@ -144,26 +144,18 @@ def _unit_of(text: str, written: str, *, is_alone: bool) -> tuple[float, str]:
     raise ValueError(f"{text!r} has an unknown unit")
 
 
-def format_duration(seconds: float, *, digits: int = 2) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration in the unit that people would use.
-
-    Parameters
-    ----------
-    seconds : float
-    digits : int
-        Significant digits.
 
     Examples
     --------
     >>> format_duration(0.0374), format_duration(48.2), format_duration(200), format_duration(9000)
     ('37 ms', '48 s', '3.3 min', '2.5 h')
-    >>> format_duration(99.96, digits=4), format_duration(126900.0, digits=4)
-    ('99.96 s', '35.25 h')
     """
-    if not 100 <= seconds < math.inf:
-        return format_si(seconds, "s", digits=digits)
+    if seconds < 100:
+        return format_si(seconds, "s", digits=2)
     length_s, unit = (60, "min") if seconds < 6000 else (3600, "h")
-    return f"{float(f'{seconds / length_s:.{digits}g}'):g} {unit}"
+    return f"{float(f'{seconds / length_s:.2g}'):g} {unit}"
 
 
 def format_size(size_bytes: int) -> str:

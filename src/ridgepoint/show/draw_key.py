@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, groupby
 
 from ridgepoint.show import theme
 from ridgepoint.show.chart import Entry
@@ -31,20 +32,32 @@ def draw_title(title: str, subtitle: str, sheet: Sheet, *, scale: float = 1.15) 
 
 def draw_key(key: Sequence[Entry], sheet: Sheet, *, below: float) -> float:
     """Write the rows of a key, from so many points below the axes; return where the next begin."""
-    indent = 0.0
-    for entry in key:
-        begin = _begin(entry, sheet)
-        if entry.is_abreast:
-            width = begin + text_width(entry.text, sheet.font) + sheet.font * 1.2
-            if indent and indent + width - sheet.font > sheet.width:
-                indent, below = 0.0, below + sheet.font * _ROW
-            _draw_entry(entry, sheet, below=below, indent=indent)
-            indent += width
+    for is_abreast, entries in groupby(key, key=lambda entry: entry.is_abreast):
+        if is_abreast:
+            below = _draw_abreast(list(entries), sheet, below=below)
             continue
-        if indent:
-            indent, below = 0.0, below + sheet.font * _ROW
-        below = _draw_entry(entry, sheet, below=below, indent=0.0)
-    return below + sheet.font * _ROW if indent else below
+        for entry in entries:
+            below = _draw_entry(entry, sheet, below=below, indent=0.0)
+    return below
+
+
+def _draw_abreast(entries: Sequence[Entry], sheet: Sheet, *, below: float) -> float:
+    """Write entries in one row, or in columns of one width if there is no room for that."""
+    gap = sheet.font * 1.2
+    widths = [_begin(entry, sheet) + text_width(entry.text, sheet.font) + gap for entry in entries]
+    if sum(widths) - gap <= sheet.width:
+        columns, indents = len(entries), [0.0, *accumulate(widths)]
+    else:
+        columns = max(1, int((sheet.width + gap) // max(widths)))
+        indents = [(sheet.width + gap) / columns * column for column in range(columns)]
+    rows = [entries[at : at + columns] for at in range(0, len(entries), columns)]
+    for row in rows:
+        ends = [
+            _draw_entry(entry, sheet, below=below, indent=indent)
+            for entry, indent in zip(row, indents, strict=False)
+        ]
+        below = max(ends)
+    return below
 
 
 def draw_notes(

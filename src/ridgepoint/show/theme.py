@@ -16,6 +16,7 @@ ALARM = "#B00020"
 # Okabe and Ito's palette, told apart by readers of every colour vision; yellow and black, which
 # vanish on white and among the roofs, are left out.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_FACES: tuple[Face, ...] = ("full", "hatched", "hollow", "pale")
 _INKS = {
     "ink": INK,
     "paper": "#FFFFFF",
@@ -95,8 +96,8 @@ def hex_of(ink: Ink) -> str:
 
 
 def face_of(number: int) -> Face:
-    """Return how the shapes of a series are filled: hatched where its colour comes again."""
-    return "full" if number < len(PALETTE) else "hatched"
+    """Return how the shapes of a series are filled: in another way where its colour comes again."""
+    return _FACES[number // len(PALETTE) % len(_FACES)]
 
 
 def shape_of(number: int) -> Shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +24,7 @@ _LEAST_FOR_QUARTILES = 4
 _LONGEST_NAME = 40
 _LONGEST_FILE = 24
 _TWO_DECIMALS = 10
+_MOST_SECONDS, _HOUR_S = 1000.0, 3600.0  # from here on times are said in minutes, and hours
 _MANY_DEVICES = 1e4  # from here on four digits need an exponent
 # An address in place of a symbol, with the zeros that fill it up.
 _ZEROS = re.compile(r"^0x0+(?=[0-9a-fA-F])")
@@ -81,6 +83,33 @@ def shown_amount(value: Estimate | float | None, unit: str = "", *, digits: int 
         return UNKNOWN
     number = value.median if isinstance(value, Estimate) else value
     return format_si(number, unit, digits=digits).rstrip()
+
+
+def time_unit(seconds: float) -> tuple[float, str]:
+    """Return the unit that people would use for a time, in seconds, and its name.
+
+    Examples
+    --------
+    >>> time_unit(999.0), time_unit(2000.0), time_unit(21600.0)
+    ((1.0, 's'), (60.0, 'min'), (3600.0, 'h'))
+    """
+    if not _MOST_SECONDS <= seconds < math.inf:
+        return 1.0, "s"
+    return (60.0, "min") if seconds < _HOUR_S else (_HOUR_S, "h")
+
+
+def shown_time(seconds: float, *, digits: int = 4) -> str:
+    """Return a time in seconds with a prefix, and a long one in minutes or hours.
+
+    Examples
+    --------
+    >>> shown_time(0.0374), shown_time(571.0), shown_time(2000.0), shown_time(126900.0)
+    ('37.4 ms', '571 s', '33.33 min', '35.25 h')
+    """
+    unit_s, unit = time_unit(seconds)
+    if unit_s == 1.0:
+        return format_si(seconds, unit, digits=digits)
+    return f"{float(f'{seconds / unit_s:.{digits}g}'):g} {unit}"
 
 
 def with_interval(estimate: Estimate, show: Callable[[float], str]) -> str:

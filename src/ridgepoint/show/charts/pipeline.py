@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
@@ -23,17 +24,28 @@ from ridgepoint.show.chart import (
     Mark,
     Page,
     Place,
+    Shape,
 )
 from ridgepoint.show.theme import face_of
-from ridgepoint.show.words import machine_title, percent, printable, shown_devices, shown_intensity
+from ridgepoint.show.words import (
+    machine_title,
+    percent,
+    printable,
+    shown_devices,
+    shown_intensity,
+    shown_time,
+    time_unit,
+)
 
-_MOST_ADVICE = 12
+_MOST_ROWS = 12
 _LETTERS = 52
 """Of the name of a row."""
 _LEAST_AREA, _MORE_AREA = 0.9, 28.0
 """Of discs, of which the usual mark has 1: of no time, and so much more of all of it."""
 _SAME = 0.01
 """Of the axes: marks that are nearer to each other share a label."""
+_MANY = 8
+"""Of more stages the key has columns."""
 _TIME_HEIGHT = 0.2
 _ROW_HEIGHT = 0.055
 """Of an axis of rows, over its width."""
@@ -56,7 +68,7 @@ def pipeline_charts(
 
 def pipeline_page(assessment: Assessment) -> Page:
     """Return the roofline of a pipeline, with its division of time below."""
-    return Page(charts=(roofline_chart(assessment), time_chart(assessment)))
+    return Page(charts=(roofline_chart(assessment), time_chart(assessment, has_key=False)))
 
 
 def roofline_chart(assessment: Assessment) -> Chart:
@@ -98,15 +110,9 @@ def roofline_chart(assessment: Assessment) -> Chart:
             *(_composite(composite, at) for composite, at in composites),
             Mark(at=whole, shape="star", size=2.2, name="the pipeline"),
         ),
-        key=tuple(
-            Entry(
-                text=f"{printable(stage.stage.name)}: {_summary(stage, unit)}",
-                ink=number,
-                shape="circle",
-                face=face_of(number),
-                lead=str(number + 1),
-            )
-            for number, stage in enumerate(assessment.stages)
+        key=_key(
+            assessment,
+            _short_summary if len(assessment.stages) > _MANY else partial(_summary, unit=unit),
         ),
         notes=(
             "discs: stages, with an area by their share of the time; diamonds: composite "
@@ -119,6 +125,34 @@ def roofline_chart(assessment: Assessment) -> Chart:
             ),
         ),
     )
+
+
+def _key(
+    assessment: Assessment, describe: Callable[[StageFigures], str], *, shape: Shape = "circle"
+) -> tuple[Entry, ...]:
+    """Return the stages by their numbers; many of them in columns."""
+    return tuple(
+        Entry(
+            text=f"{printable(stage.stage.name)}: {describe(stage)}",
+            ink=number,
+            shape=shape,
+            face=face_of(number),
+            lead=str(number + 1),
+            is_abreast=len(assessment.stages) > _MANY,
+        )
+        for number, stage in enumerate(assessment.stages)
+    )
+
+
+def _short_summary(stage: StageFigures) -> str:
+    """Return a stage's share of the time, and how far it climbed."""
+    return f"{percent(stage.weight)} of time, {percent(stage.programming_efficiency)} of roof"
+
+
+def _lasting(stage: StageFigures) -> str:
+    """Return a stage's time, and its least time."""
+    now, least = (shown_time(each, digits=3) for each in (stage.time_s, stage.bound_s))
+    return f"{now}, at its roof {least}"
 
 
 def _places(assessment: Assessment, right: float) -> Iterator[tuple[int, StageFigures, Place]]:
@@ -171,8 +205,15 @@ def _composite(composite: Composite, at: Place) -> Mark:
     return Mark(at=at, shape="diamond", face="hollow", label=Label(text=name), name=equation)
 
 
-def time_chart(assessment: Assessment) -> Chart:
-    """Return the division of the time, as it is and at the roofs."""
+def time_chart(assessment: Assessment, *, has_key: bool = True) -> Chart:
+    """Return the division of the time, as it is and at the roofs.
+
+    Parameters
+    ----------
+    assessment : Assessment
+    has_key : bool
+        Whether it names the stages; it does not where it stands below a chart that does.
+    """
     host = assessment.pipeline.host_time_s
     host_s = host.median if host is not None else 0.0
     rows = (
@@ -187,20 +228,28 @@ def time_chart(assessment: Assessment) -> Chart:
     limits = (0.0, longest * 1.12)
     return Chart(
         title="Where the time goes",
-        subtitle="",
-        x=Axis(
-            label="Time [s]",
-            limits=limits,
-            ticks=decimal_ticks(limits, most=9),
-            scale="linear",
-        ),
+        subtitle=f"grey: {shown_time(host_s)} of the host" if host_s else "",
+        x=_time_axis(limits),
         y=_rows([name for name, _ in rows]),
         bars=tuple(bars),
         marks=tuple(
-            _at_the_end(host_s + sum(times), -row, format_si(host_s + sum(times), "s", digits=3))
+            _at_the_end(host_s + sum(times), -row, shown_time(host_s + sum(times), digits=3))
             for row, (_, times) in enumerate(rows)
         ),
+        key=_key(assessment, _lasting, shape="square") if has_key else (),
         height=_TIME_HEIGHT,
+    )
+
+
+def _time_axis(limits: Interval) -> Axis:
+    """Return the axis of times, in the unit that people would use for the longest."""
+    unit_s, unit = time_unit(limits[1])
+    ticks = decimal_ticks((limits[0] / unit_s, limits[1] / unit_s), most=9)
+    return Axis(
+        label=f"Time [{unit}]",
+        limits=limits,
+        ticks=tuple((place * unit_s, text) for place, text in ticks),
+        scale="linear",
     )
 
 
@@ -211,7 +260,7 @@ def _pieces(
     end = host_s
     if host_s:
         yield Bar(row=row, begin=0.0, end=end, ink="faint", label=Label(text="host", is_bold=True),
-                  name="host", summary=format_si(host_s, "s", digits=3))  # fmt: skip
+                  name="host", summary=shown_time(host_s, digits=3))  # fmt: skip
     for number, (name, seconds) in enumerate(zip(names, times, strict=True)):
         yield Bar(
             row=row,
@@ -221,7 +270,7 @@ def _pieces(
             face=face_of(number),
             label=Label(text=str(number + 1), is_bold=True),
             name=name,
-            summary=format_si(seconds, "s", digits=3),
+            summary=shown_time(seconds, digits=3),
         )
         end += seconds
 
@@ -272,10 +321,13 @@ def sensitivity_chart(sensitivity: Sensitivity) -> Chart:
         ("10 % more bandwidth", sensitivity.device.bandwidth),
         *(
             (f"10 % less time in {printable(stage.name)}", stage.time)
-            for stage in sensitivity.stages
+            for stage in sensitivity.stages[:_MOST_ROWS]
         ),
     ]
-    return _gains("What a tenth gains", "with the same programming efficiency", rows)
+    rest = sensitivity.stages[_MOST_ROWS:]
+    noun = "stage gains" if len(rest) == 1 else "stages gain"
+    notes = (f"{len(rest)} more {noun} {rest[0].time:.3f}x or less",) if rest else ()
+    return _gains("What a tenth gains", "with the same programming efficiency", rows, notes)
 
 
 def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:
@@ -285,14 +337,16 @@ def advice_chart(advice: Sequence[StageAdvice]) -> Chart | None:
             f"{printable(action.stage)}, {KINDS[action.kind].partition(': ')[2]}",
             action.pipeline_gain,
         )
-        for action in advice[:_MOST_ADVICE]
+        for action in advice[:_MOST_ROWS]
     ]
     if not rows:
         return None
     return _gains("What each action gains the pipeline at most", "one at a time", rows)
 
 
-def _gains(title: str, subtitle: str, gains: list[tuple[str, float]]) -> Chart:
+def _gains(
+    title: str, subtitle: str, gains: list[tuple[str, float]], notes: tuple[str, ...] = ()
+) -> Chart:
     ordered = sorted(gains, key=lambda gain: -gain[1])
     return _bars(
         title=title,
@@ -303,6 +357,7 @@ def _gains(title: str, subtitle: str, gains: list[tuple[str, float]]) -> Chart:
             for row, (name, gain) in enumerate(ordered)
         ],
         marks=[_at_the_end(gain, -row, f"{gain:.3f}x") for row, (_, gain) in enumerate(ordered)],
+        notes=notes,
     )
 
 

@@ -8,9 +8,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
-from ridgepoint.core.units import format_duration, format_si
+from ridgepoint.core.units import format_si
 from ridgepoint.models.pipeline.advice import KINDS, StageAdvice
-from ridgepoint.models.pipeline.assessment import Assessment
+from ridgepoint.models.pipeline.assessment import AggregateEstimate, Assessment
 from ridgepoint.models.pipeline.devices import Assignment
 from ridgepoint.models.pipeline.observation import USED, Observation, rounded_up, with_legroom
 from ridgepoint.models.pipeline.sensitivity import Sensitivity
@@ -25,13 +25,12 @@ from ridgepoint.show.words import (
     shown_cores,
     shown_devices,
     shown_intensity,
+    shown_time,
     with_interval,
 )
 
 _LIMITERS = {"compute": "compute", "dram": "memory"}
 _MOST_ADVICE = 8
-_MOST_S = 1000
-"""Longer times are not said in seconds."""
 
 
 def pipeline_table(
@@ -100,7 +99,7 @@ def _stages(assessment: Assessment) -> RenderableType:
             f"{printable(stage.stage.name)}{runs}",
             format_si(stage.work, unit, digits=3),
             "infinite" if stage.intensity is None else shown_intensity(stage.intensity),
-            _time(stage.time_s),
+            shown_time(stage.time_s),
             percent(stage.weight),
             format_si(stage.performance, f"{unit}/s", digits=3) if stage.work else "none",
             format_si(stage.moved_bytes_per_s, "B/s", digits=3) if stage.moved_bytes else "none",
@@ -116,22 +115,17 @@ def _times(assessment: Assessment) -> list[str]:
         f"{format_si(assessment.performance, f'{assessment.pipeline.unit}/s')} and "
         f"{format_si(assessment.moved_bytes_per_s, 'B/s')}, Eqs. (3) and (4)"
     )
-    lines = [f"stages {with_interval(assessment.time_s, _time)}: {reached}"]
+    lines = [f"stages {with_interval(assessment.time_s, shown_time)}: {reached}"]
     if host is None or assessment.total_s is None:
         lines.append("the host's time is unknown, so the whole takes at least this time")
     else:
-        total = with_interval(assessment.total_s, _time)
-        lines.append(f"with the host's {_time(host.median)}, together {total}, Eq. (11)")
+        total = with_interval(assessment.total_s, shown_time)
+        lines.append(f"with the host's {shown_time(host.median)}, together {total}, Eq. (11)")
     lines.append(
-        f"at the roofs {_time(assessment.bound_s)} in series; "
-        f"{_time(assessment.mixed_s)} if stages could run at once"
+        f"at the roofs {shown_time(assessment.bound_s)} in series; "
+        f"{shown_time(assessment.mixed_s)} if stages could run at once"
     )
     return lines
-
-
-def _time(seconds: float) -> str:
-    """Return a time as people say it: from 1000 s on in minutes and hours."""
-    return format_si(seconds, "s") if seconds < _MOST_S else format_duration(seconds, digits=4)
 
 
 def _composites(assessment: Assessment) -> RenderableType:
@@ -157,6 +151,16 @@ def _composites(assessment: Assessment) -> RenderableType:
                 ]
             ),
         )
+    for name, estimate in _aggregates(assessment):
+        table.add_row(
+            name,
+            f"{assessment.work / assessment.moved_bytes:.4g}",
+            "",
+            "",
+            percent(estimate.compute_efficiency),
+            "",
+            *((_number(estimate.devices), "") if more else ()),
+        )
     return table
 
 
@@ -164,30 +168,28 @@ def _number(devices: float | None) -> str:
     return UNKNOWN if devices is None else shown_devices(devices)
 
 
+def _aggregates(assessment: Assessment) -> list[tuple[str, AggregateEstimate]]:
+    """Return the estimates from aggregate loads: at the machine's bandwidth, at that reached."""
+    rates = {"memo 10 (a)": assessment.bandwidth, "memo 10 (b)": assessment.moved_bytes_per_s}
+    found = ((name, assessment.aggregate(rate)) for name, rate in rates.items())
+    return [(name, estimate) for name, estimate in found if estimate is not None]
+
+
 def _differences(assessment: Assessment) -> list[str]:
-    return [
+    lines = [
         f"{composite.equation}: {composite.why}"
         for composite in assessment.composites
         if composite.rule != "exact"
-    ] + _aggregate(assessment)
-
-
-def _aggregate(assessment: Assessment) -> list[str]:
-    """Return the estimate from aggregate loads, at the machine's bandwidth and at that reached."""
-    rates = (assessment.bandwidth, assessment.moved_bytes_per_s)
-    whole, reached = map(assessment.aggregate, rates)
-    if whole is None or reached is None:
-        return []
-    at = [
-        f"at {format_si(found.bytes_per_s, 'B/s')} {whose}, CE {percent(found.compute_efficiency)}"
-        + ("" if found.devices is None else f" and N {shown_devices(found.devices)}")
-        for found, whose in ((whole, "of the machine"), (reached, "that the stages reach"))
     ]
-    beyond = "; above 100 % the peak bounds" if whole.compute_efficiency > 1 else ""
-    return [
-        "memo 10, as memo 54 describes it: the aggregate intensity times a memory bandwidth: "
-        f"{'; '.join(at)}{beyond}"
-    ]
+    if assessment.moved_bytes:
+        machine, reached = (
+            format_si(rate, "B/s") for rate in (assessment.bandwidth, assessment.moved_bytes_per_s)
+        )
+        lines.append(
+            f"memo 10: the aggregate intensity times (a) the machine's {machine}, "
+            f"(b) the {reached} that are reached"
+        )
+    return lines
 
 
 def _devices(assessment: Assessment, product: Product | None, used: Sequence[float]) -> list[str]:
@@ -256,13 +258,15 @@ def _assignment(assigned: Assignment, unit: str) -> RenderableType:
     table = plain_table("each stage where it runs best", "machine", "time", "transfer",
                         right=("time", "transfer"))  # fmt: skip
     for stage in assigned.stages:
-        moved = _time(stage.transfer_s) if stage.transfer_s else "none"
+        moved = shown_time(stage.transfer_s) if stage.transfer_s else "none"
         table.add_row(
-            printable(stage.name), printable(stage.machine), _time(stage.time_s),
+            printable(stage.name), printable(stage.machine), shown_time(stage.time_s),
             moved if assigned.has_transfers else "not counted",
         )  # fmt: skip
-    shares = ", ".join(f"{printable(name)} {_time(seconds)}" for name, seconds in assigned.shares)
-    lines = [f"together {_time(assigned.time_s)}"]
+    shares = ", ".join(
+        f"{printable(name)} {shown_time(seconds)}" for name, seconds in assigned.shares
+    )
+    lines = [f"together {shown_time(assigned.time_s)}"]
     if len(assigned.shares) > 1:
         lines.append(f"needed in proportion to their work: {shares}")
     return Group(table, *map(Text, lines), Text(), _alone(assigned, unit))
@@ -278,7 +282,7 @@ def _alone(assigned: Assignment, unit: str) -> RenderableType:
             printable(alone.machine),
             shown_amount(alone.peak, f"{unit}/s"),
             shown_amount(alone.bandwidth, "B/s"),
-            "cannot" if alone.time_s is None else _time(alone.time_s),
+            "cannot" if alone.time_s is None else shown_time(alone.time_s),
             "" if alone.compute_efficiency is None else percent(alone.compute_efficiency),
             "" if cannot else _number(alone.devices),
         )
@@ -294,7 +298,7 @@ def observation_table(observation: Observation) -> RenderableType:
         table.add_row(
             printable(share.assessment.pipeline.name),
             f"{share.weight:g}",
-            _time(share.time_s.median),
+            shown_time(share.time_s.median),
             shown_amount(load, f"{share.assessment.pipeline.unit}/s"),
             percent(share.assessment.compute_efficiency.median),
             "unknown" if needed is None else shown_devices(needed.median),
@@ -307,10 +311,10 @@ def _time_of(observation: Observation) -> list[str]:
     """Return Eq. (12), and the devices with which the stages end in time."""
     of = "each second of the observation" if observation.is_of_a_second else "the observation"
     if observation.period_s is not None:
-        of = f"{_time(observation.period_s)} of observation"
+        of = f"{shown_time(observation.period_s)} of observation"
     lines = [
         f"time of the stages for {of} on one device, Eq. (12): "
-        f"{with_interval(observation.time_s, _time)}"
+        f"{with_interval(observation.time_s, shown_time)}"
     ]
     for share in observation.used:
         needed = observation.devices_to_fit(share)

@@ -156,6 +156,15 @@ def test_equal_gains_are_a_tie(pipeline):
     assert shown(pipeline(text, "--json"))["sensitivity"]["device"]["better"] is None
 
 
+def test_a_stage_at_the_ridge_is_limited_by_both(pipeline):
+    """At exactly 16 flop/byte; a tenth less intensity is memory's alone."""
+    text = MEMO.replace('intensity = "20 flop/B"', 'intensity = "16 flop/B"', 1)
+    stages = shown(pipeline(text, "--json"))["stages"]
+
+    assert [one["is_at_the_ridge"] for one in stages] == [True, False, False, False, False]
+    assert re.search(r"^grid .* both *$", pipeline(text)[1], re.M)
+
+
 def test_a_copy_needs_only_bytes_and_a_loop_only_work(pipeline):
     """Their kinds say what they lack."""
     text = (

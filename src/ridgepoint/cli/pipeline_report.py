@@ -140,6 +140,7 @@ def _stage(figures: StageFigures) -> dict[str, Any]:
         **fields_of(figures, "programming_efficiency", "roofline_efficiency"),
         "times_s": {"compute": figures.compute_s, "memory": figures.memory_s},
         "limiter": {"compute": "compute", "dram": "memory"}[figures.limiter],
+        "is_at_the_ridge": figures.is_at_the_ridge,
         "performance_per_s": figures.performance,
         "attainable_per_s": figures.attainable,
         "moved_bytes_per_s": figures.moved_bytes_per_s,

@@ -14,7 +14,7 @@ from ridgepoint.models.pipeline import Pipeline, Stage
 from ridgepoint.models.pipeline.composites import Composite, composites_of, finite
 from ridgepoint.models.pipeline.times import Rule, StageTimes, devices, stage_times
 from ridgepoint.models.pipeline.uncertainty import Drawn, draw
-from ridgepoint.models.thresholds import ABOVE_ROOF
+from ridgepoint.models.thresholds import ABOVE_ROOF, SAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,11 @@ class StageFigures:
     def limiter(self) -> str:
         """``compute`` or ``dram``."""
         return str(self.bound.limiter)
+
+    @property
+    def is_at_the_ridge(self) -> bool:
+        """Whether computing and moving bytes take equally long, so that both limit it."""
+        return len(self.bound.bind_equally(within=SAME)) > 1
 
     @property
     def performance(self) -> float:

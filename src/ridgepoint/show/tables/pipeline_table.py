@@ -104,7 +104,7 @@ def _stages(assessment: Assessment) -> RenderableType:
             format_si(stage.performance, f"{unit}/s", digits=3) if stage.work else "none",
             format_si(stage.moved_bytes_per_s, "B/s", digits=3) if stage.moved_bytes else "none",
             percent(stage.programming_efficiency),
-            _LIMITERS[stage.limiter],
+            "both" if stage.is_at_the_ridge else _LIMITERS[stage.limiter],
         )
     return table
 

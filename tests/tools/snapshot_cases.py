@@ -70,6 +70,15 @@ def _kept() -> dict[str, str]:
         "run/matmul-cautions": "show matmul --cautions",
         "run/matmul-bops": "show matmul --work bops",
         "run/matmul-elsewhere": "plot matmul --machine cascade-lake",
+        "run/machines": "show matmul --machine vm --machine e5645 --machine h200",
+        "run/machines-as": "show heat --machine vm --machine bench --json",
+        "run/machines-drawn": "plot matmul heat solver --machine vm --machine e5645"
+        " --machine h200 -o {written}.svg",
+        "run/bandwidths": "show heat --bandwidth read --bandwidth write --bandwidth copy",
+        "run/bandwidths-drawn": "plot matmul heat solver --bandwidth copy --bandwidth read"
+        " --bandwidth write -o {written}.svg",
+        "run/per-cycle": "show matmul --per-cycle --machine vm --machine e5645",
+        "run/per-cycle-drawn": "plot matmul heat --per-cycle -o {written}.svg",
         "run/sort-flop": "show sort --work flop",
         "run/together": "plot matmul heat solver",
         "run/together-drawn": "plot matmul heat solver triad -o {written}.svg",

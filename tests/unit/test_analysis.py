@@ -43,12 +43,12 @@ MEASURED = replace(
 
 
 def test_text_picture_and_json_bound_each_part_once(monkeypatch):
-    """The program, three regions and a function."""
+    """The program, three regions and a function; the program below single bandwidths too."""
     bounded = Counter()
     place_with = analysis_module.place_with
 
     def counting(measurement, machine, **options):
-        bounded[measurement.counted.selected] += 1
+        bounded[measurement.counted.selected, options.get("bandwidth")] += 1
         return place_with(measurement, machine, **options)
 
     monkeypatch.setattr(analysis_module, "place_with", counting)
@@ -59,7 +59,8 @@ def test_text_picture_and_json_bound_each_part_once(monkeypatch):
 
     assert set(bounded.values()) == {1}
     regions = {f"region {one.name!r}" for one in MEASURED.counted.regions}
-    assert set(bounded) == {None, "function 'triad'", *regions}
+    alone = {(None, way) for way in ("read", "write", "copy")}
+    assert set(bounded) == {(each, None) for each in (None, "function 'triad'", *regions)} | alone
     # They were all shown.
     assert all(one["bound"] for one in document["regions"])
     assert [one.get("bound") is not None for one in document["functions"]][:1] == [True]

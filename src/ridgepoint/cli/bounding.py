@@ -12,6 +12,7 @@ from ridgepoint.cli import common
 
 if TYPE_CHECKING:
     from ridgepoint.cli.progress import Progress
+    from ridgepoint.cli.view_options import Viewing
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
     from ridgepoint.kept.archive import Archive
@@ -67,7 +68,13 @@ class Bounding:
             raise click.BadParameter(f"{name} has only {most} cores", param_hint="'--cores'")
 
     def show(
-        self, measurement: Measurement, *, as_json: bool, plot: bool, outputs: Sequence[Path]
+        self,
+        measurement: Measurement,
+        *,
+        as_json: bool,
+        plot: bool,
+        outputs: Sequence[Path],
+        viewing: Viewing,
     ) -> None:
         """Bound a measurement as it was asked for, print it and write it to files."""
         from ridgepoint.cli.counting import show_meters
@@ -75,6 +82,6 @@ class Bounding:
         from ridgepoint.models.analysis import analyse
 
         analysis = analyse(measurement, self.machine)
-        show_run(analysis, as_json=as_json, plot=plot)
+        show_run(analysis, viewing, as_json=as_json, plot=plot)
         show_meters(measurement.counted)
-        write_run(analysis, outputs)
+        write_run(analysis, outputs, viewing)

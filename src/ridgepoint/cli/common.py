@@ -66,7 +66,10 @@ kept_work_option = _work_option(
 # What is shown of a measurement, and where it is kept, is not what was asked of it; the machine is
 # a record of its own.
 _NOT_ASKED = frozenset(
-    {"archive_path", "as_json", "label", "machine_name", "no_plot", "note", "outputs", "program"}
+    {
+        *("archive_path", "as_json", "bandwidths", "label", "machine_names", "no_plot", "note"),
+        *("outputs", "per_cycle", "program"),
+    }
 )
 
 

@@ -19,7 +19,7 @@ from ridgepoint.models.comparison import Comparison
 from ridgepoint.models.ranking import cautions_that_matter
 from ridgepoint.show import draw_text
 from ridgepoint.show.charts.miss_curve import miss_curve_chart
-from ridgepoint.show.charts.roofline import roofline_chart
+from ridgepoint.show.charts.roofline import roofline_chart, roofline_picture
 from ridgepoint.show.files import replace_file
 from ridgepoint.show.report import report
 from ridgepoint.show.tables import explanation, machine_table, run_table
@@ -29,6 +29,7 @@ from ridgepoint.show.words import printable, program_name
 
 if TYPE_CHECKING:
     from ridgepoint.ceilings.explain import Explanation
+    from ridgepoint.cli.view_options import Viewing
     from ridgepoint.show.chart import Chart, Page
 
 _PLOT_COLUMNS = 78
@@ -128,6 +129,7 @@ def write_explanations(explanations: Sequence[Explanation], outputs: Sequence[Pa
 
 def show_run(
     analysis: Analysis,
+    viewing: Viewing,
     *,
     as_json: bool,
     plot: bool,
@@ -139,6 +141,8 @@ def show_run(
     Parameters
     ----------
     analysis : Analysis
+    viewing : Viewing
+        Other machines, single bandwidths and units to show beside.
     as_json : bool
     plot : bool
         Whether the report ends with a plot.
@@ -148,22 +152,30 @@ def show_run(
         Whether to tell those in full, too, that could not change the verdict.
     """
     if as_json:
-        print_json(report(analysis))
+        print_json(report(analysis, viewing.others))
         return
     out = console(stderr=stderr)
-    out.print(run_table.run(analysis, every_caution=every_caution))
+    table = run_table.run(
+        analysis,
+        every_caution=every_caution,
+        others=viewing.others,
+        bandwidths=viewing.bandwidths,
+        in_cycles=viewing.per_cycle,
+    )
+    out.print(table)
     measurement, machine = analysis.measurement, analysis.machine
     if machine is None:
         return
     if plot:
         out.print()
-        show_plot(roofline_chart(machine, [analysis]), stderr=stderr)
+        picture = roofline_picture(machine, [analysis], views=viewing.of(measurement))
+        show_plot(picture, stderr=stderr)
         if measurement.counted.miss_curve is not None:
             out.print()
             show_plot(miss_curve_chart(measurement, machine), stderr=stderr)
 
 
-def write_run(analysis: Analysis, outputs: Sequence[Path]) -> None:
+def write_run(analysis: Analysis, outputs: Sequence[Path], viewing: Viewing) -> None:
     """Write a measured program to each file: its report to .json, its figure to the others.
 
     The figure of a distributed program is the Ridgeline, if the machine has a network. Without a
@@ -171,13 +183,14 @@ def write_run(analysis: Analysis, outputs: Sequence[Path]) -> None:
     """
     documents = [path for path in outputs if path.suffix.lower() == ".json"]
     for path in documents:
-        document = render(report(analysis)).encode()
+        document = render(report(analysis, viewing.others)).encode()
         replace_file(path, document, what="the report")
     figures = [path for path in outputs if path not in documents]
     if analysis.machine is None:
         return
     if figures and not _write_ridgeline(analysis, analysis.machine, figures):
-        save_figure(roofline_chart(analysis.machine, [analysis]), figures)
+        views = viewing.of(analysis.measurement)
+        save_figure(roofline_picture(analysis.machine, [analysis], views=views), figures)
 
 
 def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Path]) -> bool:
@@ -205,7 +218,7 @@ def _write_ridgeline(analysis: Analysis, machine: Machine, outputs: Sequence[Pat
     return True
 
 
-def show_plot(chart: Chart, *, stderr: bool) -> None:
+def show_plot(chart: Chart | Page, *, stderr: bool) -> None:
     """Print a chart as text, as wide as a terminal of 80 columns or the one at hand."""
     out = console(stderr=stderr)
     width = min(max(shutil.get_terminal_size((_PLOT_COLUMNS, 24)).columns - 2, 60), 120)
@@ -219,7 +232,7 @@ def show_plot(chart: Chart, *, stderr: bool) -> None:
     out.file.write(text)
 
 
-def draw_chart(chart: Chart, outputs: Sequence[Path]) -> None:
+def draw_chart(chart: Chart | Page, outputs: Sequence[Path]) -> None:
     """Write a chart to each file; without one, print it as text."""
     if outputs:
         save_figure(chart, outputs)

@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.view_options import (
+    Viewing,
+    bandwidth_option,
+    machines_option,
+    other_machines,
+    per_cycle_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,18 +23,16 @@ if TYPE_CHECKING:
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
     from ridgepoint.kept.archive import Archive
+    from ridgepoint.models.one_bandwidth import Bandwidth
     from ridgepoint.models.work import Metric
 
 
 @click.command("plot")
 @click.argument("targets", metavar="[ID|NAME...]", nargs=-1)
-@click.option(
-    "--machine",
-    "machine_name",
-    metavar="FILE|NAME|ID",
-    help="Draw on this machine's roofline.  [default: the first measurement's]",
-)
+@machines_option("Draw on this machine's roofline.", default="the first measurement's")
 @common.kept_work_option
+@bandwidth_option
+@per_cycle_option
 @click.option(
     "--miss-curve",
     is_flag=True,
@@ -43,8 +48,10 @@ if TYPE_CHECKING:
 def command(
     *,
     targets: tuple[str, ...],
-    machine_name: str | None,
+    machine_names: tuple[str, ...],
     metric: Metric | None,
+    bandwidths: tuple[Bandwidth, ...],
+    per_cycle: bool,
     miss_curve: bool,
     latency: bool,
     outputs: tuple[Path, ...],
@@ -60,7 +67,18 @@ def command(
 
     common.require_figure_endings(outputs)
     with Archive(archive_path) as archive:
-        machine, measurements = _kept(archive, targets, machine_name, of_machine=latency)
+        name = machine_names[0] if machine_names else None
+        machine, measurements = _kept(archive, targets, name, of_machine=latency)
+    viewing = Viewing(
+        others=other_machines(machine_names, archive_path),
+        bandwidths=bandwidths,
+        per_cycle=per_cycle,
+    )
+    if (latency or miss_curve) and viewing != Viewing():
+        raise click.UsageError(
+            "a second --machine, --bandwidth and --per-cycle are of rooflines, not of "
+            f"{'--latency' if latency else '--miss-curve'}"
+        )
     if latency:
         if miss_curve or measurements:
             raise click.UsageError(
@@ -73,7 +91,8 @@ def command(
             raise click.UsageError("--miss-curve draws a single measurement: give one number")
         draw_chart(miss_curve_of(measurements[0], machine), outputs)
     else:
-        _draw_roofline(machine, measurements, metric or _metric_of(measurements), outputs)
+        metric = metric or _metric_of(measurements)
+        _draw_roofline(machine, measurements, metric, viewing, outputs)
 
 
 def _kept(
@@ -102,15 +121,20 @@ def _kept(
 
 
 def _draw_roofline(
-    machine: Machine, measurements: Sequence[Measurement], metric: Metric, outputs: Sequence[Path]
+    machine: Machine,
+    measurements: Sequence[Measurement],
+    metric: Metric,
+    viewing: Viewing,
+    outputs: Sequence[Path],
 ) -> None:
     """Draw measurements on a machine's roofline; say on standard error if a roof is missing."""
     from ridgepoint.cli.output import draw_chart
     from ridgepoint.models.analysis import analyse
-    from ridgepoint.show.charts.roofline import roofline_chart
+    from ridgepoint.show.charts.roofline import roofline_picture
 
     analyses = [analyse(measurement, machine, metric=metric) for measurement in measurements]
-    draw_chart(roofline_chart(machine, analyses, metric=metric), outputs)
+    views = viewing.of(measurements[0] if measurements else None)
+    draw_chart(roofline_picture(machine, analyses, metric=metric, views=views), outputs)
     if metric == "bop" and not machine.knows("bop"):
         print(
             f"ridgepoint: {machine.name!r} has no bop ceiling, so the roof of basic operations "

@@ -131,6 +131,7 @@ def run_ranks(ranks: Ranks, options: RunOptions) -> int:
     _require_none(options)
     common.require_figure_endings(options.outputs, also=(".json",))
     chosen, geometry = options.chosen_machine(), options.geometry
+    viewing = options.viewing()
     plan = Plan(
         command=resolve(options.program),
         meter=_meter(options.meter_name, no_traffic=options.no_traffic),
@@ -161,8 +162,8 @@ def run_ranks(ranks: Ranks, options: RunOptions) -> int:
             options.label,
         ):
             analysis = analyse(measurement, machine_for(measurement, node))
-            show_run(analysis, as_json=options.as_json, plot=not options.no_plot)
-            write_run(analysis, options.outputs)
+            show_run(analysis, viewing, as_json=options.as_json, plot=not options.no_plot)
+            write_run(analysis, options.outputs, viewing)
     return 0 if measurement.timed is None else measurement.timed.exit_status
 
 

@@ -10,6 +10,7 @@ import click
 from ridgepoint.cli import common
 from ridgepoint.cli.numbers import NumberRange
 from ridgepoint.cli.run_options import RunOptions
+from ridgepoint.cli.view_options import bandwidth_option, machines_option, per_cycle_option
 
 if TYPE_CHECKING:
     from ridgepoint.cli.bounding import Bounding
@@ -42,15 +43,11 @@ if TYPE_CHECKING:
 @common.seconds_option(
     "--limit", "Stop counting after this time; show and keep the times measured until then."
 )
-@click.option(
-    "--machine",
-    "machine_name",
-    metavar="FILE|NAME|ID",
-    help=(
-        "Bound the program by this machine, and simulate its caches: a file of 'ridgepoint "
-        "machine --json', a published machine, or a number or a name of 'ridgepoint list' (of "
-        "a cluster: its slowest node)."
-    ),
+@machines_option(
+    "Bound the program by this machine, and simulate its caches: a file of 'ridgepoint machine "
+    "--json', a published machine, or a number or a name of 'ridgepoint list' (of a cluster: its "
+    "slowest node).",
+    default="this host",
 )
 @click.option(
     "--cache",
@@ -135,6 +132,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help=("Measure the program even if it exits with a status other than 0."),
 )
+@bandwidth_option
+@per_cycle_option
 @click.option("--no-plot", is_flag=True, help="Do not draw the plot on the terminal.")
 @common.label_option
 @common.note_option
@@ -181,7 +180,7 @@ def _measure(options: RunOptions) -> int:
     from ridgepoint.kept.archive import Archive
 
     _refuse(options)
-    chosen = options.chosen_machine()
+    chosen, viewing = options.chosen_machine(), options.viewing()
     with Archive(options.archive_path) as archive, common.progress() as shown:
         cpus = len(usable_cpus()) if chosen is None else chosen.cores
         meter = meter_for(options, cpus=cpus, report=shown.step)
@@ -211,6 +210,7 @@ def _measure(options: RunOptions) -> int:
                 as_json=options.as_json,
                 plot=not options.no_plot,
                 outputs=options.outputs,
+                viewing=viewing,
             )
     return 0 if measurement.timed is None else measurement.timed.exit_status
 
@@ -265,7 +265,7 @@ def _refuse(options: RunOptions) -> None:
         is_part = options.region is not None or options.function is not None
         _require_whole(options.counts_only or is_part)
     if options.meter_name == "ncu":
-        _require_gpu(options.machine_name, functions=options.functions)
+        _require_gpu(options.machine_names, functions=options.functions)
     common.require_figure_endings(options.outputs, also=(".json",))
     resolve(options.program)
     if options.geometry is not None:
@@ -287,7 +287,7 @@ def _require_whole(is_part: bool) -> None:
         )
 
 
-def _require_gpu(machine_name: str | None, *, functions: bool) -> None:
+def _require_gpu(machine_names: Sequence[str], *, functions: bool) -> None:
     """Refuse to bound kernels of a GPU by this host's CPU, or to sample them there.
 
     Raises
@@ -300,7 +300,7 @@ def _require_gpu(machine_name: str | None, *, functions: bool) -> None:
             "kernel by itself",
             param_hint="'--functions'",
         )
-    if machine_name is None:
+    if not machine_names:
         raise click.BadParameter(
             "--meter ncu needs a machine whose roofs bound the kernels: --machine h200 or "
             "a100, or the number of a machine that 'ridgepoint machine --device gpu' kept",

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from ridgepoint.cli import common
 
 if TYPE_CHECKING:
+    from ridgepoint.cli.view_options import Viewing
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Measurement
+    from ridgepoint.models.one_bandwidth import Bandwidth
     from ridgepoint.models.work import Metric
 
 
@@ -22,7 +24,7 @@ class RunOptions:
     repeat: int | None = None
     timeout_s: float | None = None
     limit_s: float | None = None
-    machine_name: str | None = None
+    machine_names: tuple[str, ...] = ()
     geometry: str | None = None
     what_if: tuple[str, ...] = ()
     miss_curve: bool = False
@@ -39,6 +41,8 @@ class RunOptions:
     functions: bool = False
     ignore_status: bool = False
     no_plot: bool = False
+    bandwidths: tuple[Bandwidth, ...] = ()
+    per_cycle: bool = False
     label: str | None = None
     note: str | None = None
     as_json: bool = False
@@ -49,8 +53,23 @@ class RunOptions:
         """Return the machine that bounds the program; None: this host."""
         from ridgepoint.kept.lookup import machine_of
 
-        return (
-            None if self.machine_name is None else machine_of(self.machine_name, self.archive_path)
+        names = self.machine_names
+        return machine_of(names[0], self.archive_path) if names else None
+
+    def viewing(self) -> Viewing:
+        """Return what of the roofline is shown.
+
+        Raises
+        ------
+        RidgepointError
+            If one of the other machines does not exist, is damaged, or is not a machine.
+        """
+        from ridgepoint.cli.view_options import Viewing, other_machines
+
+        return Viewing(
+            others=other_machines(self.machine_names, self.archive_path),
+            bandwidths=self.bandwidths,
+            per_cycle=self.per_cycle,
         )
 
     def asked_of(self, measurement: Measurement, machine: Machine | None) -> Measurement:

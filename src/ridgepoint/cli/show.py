@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ridgepoint.cli import common
+from ridgepoint.cli.view_options import (
+    Viewing,
+    bandwidth_option,
+    machines_option,
+    other_machines,
+    per_cycle_option,
+)
 
 if TYPE_CHECKING:
+    from ridgepoint.core.machine import Machine
+    from ridgepoint.core.measurement import Measurement
     from ridgepoint.kept.lookup import Kept
+    from ridgepoint.models.analysis import Analysis
+    from ridgepoint.models.one_bandwidth import Bandwidth
     from ridgepoint.models.work import Metric
 
 
 @click.command("show")
 @click.argument("targets", metavar="[TARGET...]", nargs=-1)
 @common.kept_work_option
+@machines_option("Bound programs by this machine.", default="the one that each was kept with")
+@bandwidth_option
+@per_cycle_option
 @click.option(
     "--cautions",
     "every_caution",
@@ -26,8 +41,12 @@ if TYPE_CHECKING:
 @common.json_option
 @common.archive_option
 def command(
+    *,
     targets: tuple[str, ...],
     metric: Metric | None,
+    machine_names: tuple[str, ...],
+    bandwidths: tuple[Bandwidth, ...],
+    per_cycle: bool,
     every_caution: bool,
     as_json: bool,
     archive_path: Path | None,
@@ -40,80 +59,123 @@ def command(
     """
     from ridgepoint.core.documents import report
     from ridgepoint.kept.archive import Archive
-    from ridgepoint.kept.lookup import kept, kept_record, last_record
+    from ridgepoint.kept.lookup import kept, kept_record, last_record, machine_of
 
     with Archive(archive_path) as archive:
         kept_values = [kept(archive, target) for target in targets]
         if not targets:
             kept_values = [kept_record(archive, last_record(archive))]
+        shown = _Shown(
+            metric=metric,
+            machine=machine_of(machine_names[0], archive_path) if machine_names else None,
+            viewing=Viewing(
+                others=other_machines(machine_names, archive_path),
+                bandwidths=bandwidths,
+                per_cycle=per_cycle,
+            ),
+            every_caution=every_caution,
+        )
     if as_json and len(kept_values) > 1:
-        documents = [_document(value, metric) for value in kept_values]
+        documents = [_document(value, shown) for value in kept_values]
         common.print_json(report("records", {"records": documents}))
     elif as_json:
-        common.print_json(_document(kept_values[0], metric))
+        common.print_json(_document(kept_values[0], shown))
     else:
         for number, value in enumerate(kept_values):
             if number:
                 common.console().rule(style="")
-            _show(value, metric, every_caution=every_caution)
+            _show(value, shown)
 
 
-def _document(value: Kept, metric: Metric | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """How records are shown.
+
+    Parameters
+    ----------
+    metric : {"flop", "bop"} or None
+        None: as each was measured.
+    machine : Machine or None
+        One node that bounds programs; None: the machine that each was kept with.
+    viewing : Viewing
+    every_caution : bool
+    """
+
+    metric: Metric | None
+    machine: Machine | None
+    viewing: Viewing
+    every_caution: bool
+
+    def analysis(self, measurement: Measurement, machine: Machine | None) -> Analysis:
+        """Return the analysis of a measurement that was kept with a machine, or with none."""
+        from ridgepoint.models.analysis import analyse
+        from ridgepoint.models.distributed import machine_for
+
+        chosen = machine if self.machine is None else machine_for(measurement, self.machine)
+        return analyse(measurement, chosen, metric=self.metric)
+
+    def require_machine(self, name: str) -> None:
+        """Refuse options of programs for a machine or a cluster, which has ceilings of all kinds.
+
+        Raises
+        ------
+        click.BadParameter
+        """
+        viewing = self.viewing
+        given = {
+            "--work": self.metric is not None,
+            "--machine": self.machine is not None,
+            "--bandwidth": bool(viewing.bandwidths),
+            "--per-cycle": viewing.per_cycle,
+        }
+        for option, is_given in given.items():
+            if is_given:
+                raise click.BadParameter(
+                    f"{option} does not apply: {name!r} is a machine, which is shown with all its "
+                    "ceilings",
+                    param_hint=f"'{option}'",
+                )
+
+
+def _document(value: Kept, shown: _Shown) -> dict[str, Any]:
     """Return what is printed as JSON."""
     from ridgepoint.cli.output import machine_fields
     from ridgepoint.core.documents import to_fields
     from ridgepoint.core.machine import Machine
     from ridgepoint.core.measurement import Timing
-    from ridgepoint.models.analysis import analyse
     from ridgepoint.show.report import report, timing_report
 
     if isinstance(value, Timing):
         return timing_report(value)
     if not isinstance(value, tuple):
-        _require_no_work(value.name, metric)
+        shown.require_machine(value.name)
         return machine_fields(value) if isinstance(value, Machine) else to_fields(value)
-    measurement, machine = value
-    return report(analyse(measurement, machine, metric=metric))
+    return report(shown.analysis(*value), shown.viewing.others)
 
 
-def _show(value: Kept, metric: Metric | None, *, every_caution: bool) -> None:
+def _show(value: Kept, shown: _Shown) -> None:
     """Print a measurement, a machine or a cluster for a reader."""
     from ridgepoint.cli.cluster_output import show_cluster
     from ridgepoint.cli.output import show_machine, show_run
     from ridgepoint.cli.timings import show_timing
     from ridgepoint.core.measured_cluster import MeasuredCluster
     from ridgepoint.core.measurement import Timing
-    from ridgepoint.models.analysis import analyse
 
     if isinstance(value, Timing):
         show_timing(value, as_json=False)
         return
     if isinstance(value, tuple):
-        measurement, machine = value
         show_run(
-            analyse(measurement, machine, metric=metric),
+            shown.analysis(*value),
+            shown.viewing,
             as_json=False,
             plot=True,
             stderr=False,
-            every_caution=every_caution,
+            every_caution=shown.every_caution,
         )
         return
-    _require_no_work(value.name, metric)
+    shown.require_machine(value.name)
     if isinstance(value, MeasuredCluster):
         show_cluster(value, as_json=False)
     else:
-        show_machine(value, as_json=False, every_caution=every_caution)
-
-
-def _require_no_work(name: str, metric: Metric | None) -> None:
-    """Refuse to show a machine or a cluster by one kind of work: it has ceilings of all.
-
-    Raises
-    ------
-    click.BadParameter
-    """
-    if metric is not None:
-        raise click.BadParameter(
-            f"--work does not apply: {name!r} is a machine, which is shown with all its ceilings",
-            param_hint="'--work'",
-        )
+        show_machine(value, as_json=False, every_caution=shown.every_caution)

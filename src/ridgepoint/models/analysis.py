@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ridgepoint.core.bound import Bound, bound_known
 from ridgepoint.core.counts import FunctionCounts
-from ridgepoint.core.machine import Machine
+from ridgepoint.core.machine import Machine, caches_of
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable
 from ridgepoint.core.timed import TimedFunction
@@ -17,6 +17,7 @@ from ridgepoint.models.caches.working_sets import WorkingSet, working_sets
 from ridgepoint.models.conclusion import Conclusion, conclude
 from ridgepoint.models.distributed import Verdict, judge
 from ridgepoint.models.explanations import Explained, explain, hot_function
+from ridgepoint.models.one_bandwidth import BANDWIDTHS, Bandwidth
 from ridgepoint.models.parts import function_alone, region_alone, timed_functions
 from ridgepoint.models.placement import PlacedPart, Placement, place_with
 from ridgepoint.models.thresholds import CERTAIN, LEAST_PART
@@ -56,12 +57,15 @@ class Analysis(Presentable):
         Cores whose roofs apply, as for `place`.
     metric : {"flop", "bop"}
         Unit of its work.
+    bandwidth : {"read", "write", "copy"} or None
+        Bandwidth that alone stands for the machine's memory; None: all of it.
     """
 
     measurement: Measurement
     machine: Machine | None
     cores: float | None = None
     metric: Metric = "flop"
+    bandwidth: Bandwidth | None = None
 
     @property
     def headline(self) -> str:
@@ -78,8 +82,47 @@ class Analysis(Presentable):
             self.machine,
             cores=self.cores,
             metric=self.metric,
+            bandwidth=self.bandwidth,
             parts=tuple(self._placed_parts()),
         )
+
+    def along(self, bandwidth: Bandwidth | None) -> Analysis:
+        """Return the analysis of the same program below one bandwidth alone; None: below all."""
+        return self if bandwidth == self.bandwidth else replace(self, bandwidth=bandwidth)
+
+    @cached_property
+    def one_bandwidth(self) -> dict[Bandwidth, Placement]:
+        """Its place, without its parts, below each bandwidth alone; empty: there is no machine."""
+        if self.machine is None:
+            return {}
+        return {
+            bandwidth: place_with(
+                self.measurement,
+                self.machine,
+                cores=self.cores,
+                metric=self.metric,
+                bandwidth=bandwidth,
+            )
+            for bandwidth in BANDWIDTHS
+        }
+
+    def on(self, machine: Machine) -> Analysis:
+        """Return the analysis of the same program on another machine.
+
+        Its traffic is that of the other machine's caches where these were simulated in the same
+        run (`run --what-if`), and else the one that was measured.
+        """
+        caches = caches_of(machine)
+        counted = self.measurement.counted
+        simulated = next((other for other in counted.alternatives if other.caches == caches), None)
+        measurement = self.measurement
+        if simulated is not None:
+            counted = replace(
+                counted, traffic=simulated.traffic, caches=simulated.caches, ends=(), estimate=None
+            )
+            measurement = replace(measurement, counted=counted)
+        cores = self.cores if self.cores is None else min(self.cores, float(machine.cores))
+        return replace(self, measurement=measurement, machine=machine, cores=cores)
 
     @cached_property
     def regions(self) -> tuple[Analysis, ...]:
@@ -166,7 +209,7 @@ class Analysis(Presentable):
 
     def _of(self, alone: Measurement) -> Analysis:
         """Return the analysis of a part, under the roofs of the cores that the part kept busy."""
-        return Analysis(measurement=alone, machine=self.machine, metric=self.metric)
+        return replace(self, measurement=alone, cores=None)
 
     def _placed_parts(self) -> Iterator[PlacedPart]:
         for region, alone in zip(self.measurement.counted.regions, self.regions, strict=True):
@@ -231,6 +274,7 @@ def analyse(
     *,
     cores: float | None = None,
     metric: Metric | None = None,
+    bandwidth: Bandwidth | None = None,
 ) -> Analysis:
     """Return all results that follow from a measurement on a machine.
 
@@ -246,6 +290,9 @@ def analyse(
         number kept busy. If it was not timed: one if it had one thread, else all.
     metric : {"flop", "bop"} or None
         Unit of its work; None: the one asked for when it was measured, or else flop.
+    bandwidth : {"read", "write", "copy"} or None
+        Bandwidth of main memory that alone bounds it beside the peak: of reads, with the intensity
+        W/Qr; of writes, with W/Qw; of copies, with W/(Qr + Qw). None: all levels and directions.
 
     Returns
     -------
@@ -255,17 +302,20 @@ def analyse(
     Raises
     ------
     ValueError
-        If `cores` is not > 0, or `metric` is neither "flop" nor "bop".
+        If `cores` is not > 0, or `metric` or `bandwidth` is none of these.
     """
     if cores is not None and not cores > 0:
         raise ValueError(f"cores must be > 0, got {cores!r}")
     if metric is not None and metric not in WORK_UNITS:
         raise ValueError(f"metric must be one of {tuple(WORK_UNITS)}, got {metric!r}")
+    if bandwidth is not None and bandwidth not in BANDWIDTHS:
+        raise ValueError(f"bandwidth must be one of {BANDWIDTHS}, got {bandwidth!r}")
     return Analysis(
         measurement=measurement,
         machine=machine,
         cores=cores,
         metric=measurement.metric if metric is None else metric,
+        bandwidth=bandwidth,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.presenting import Presentable, quoted
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
+from ridgepoint.models.one_bandwidth import Bandwidth, bytes_of, demand_along, machine_with
 from ridgepoint.models.own_roofs import (
     IssuePlace,
     MixPlace,
@@ -34,7 +36,7 @@ from ridgepoint.models.placement_cautions import (
 )
 from ridgepoint.models.plausibility import by_instructions_per_cycle
 from ridgepoint.models.thresholds import ABOVE_ROOF, LEAST_CHANGE, SAME, SNAP_CORES
-from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, work_total
+from ridgepoint.models.work import WORK_UNITS, Metric, demand_of, used_precisions, work_total
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -63,6 +65,9 @@ class Placement(Presentable):
     cautions : tuple of Caution
         Cautions of the measurement and of the placement, and one for every region and function
         above its own roof.
+    bandwidth : {"read", "write", "copy"} or None
+        Bandwidth that alone stands for the machine's memory, with an intensity over its bytes;
+        None: all levels and both directions.
     """
 
     measurement: Measurement
@@ -74,6 +79,7 @@ class Placement(Presentable):
     issue: IssuePlace
     ends: tuple[Placement, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    bandwidth: Bandwidth | None = None
 
     @cached_property
     def work(self) -> int | None:
@@ -87,11 +93,26 @@ class Placement(Presentable):
         return None if timed is None else timed.runtime_s
 
     @cached_property
+    def moved_bytes(self) -> int | None:
+        """The bytes at DRAM that the intensity is over; None: not known."""
+        return bytes_of(self.measurement.traffic_at("dram"), self.bandwidth)
+
+    @cached_property
     def intensity(self) -> float | None:
-        """W / (Q_r + Q_w) at DRAM, flop/byte or BOP/byte; None: unmeasured, or nothing moved."""
-        traffic = self.measurement.traffic_at("dram")
-        moved = None if traffic is None else traffic.total_bytes
+        """W / (Q_r + Q_w) at DRAM, flop/byte or BOP/byte; None: unmeasured, or nothing moved.
+
+        Of one bandwidth alone it is W / Q_r or W / Q_w.
+        """
+        moved = self.moved_bytes
         return self.work / moved if moved and self.work is not None else None
+
+    @cached_property
+    def intensity_interval(self) -> tuple[float, float] | None:
+        """Between what the intensity lies: 95 % interval of estimated traffic; None: not known.
+
+        The upper end is infinite where the interval of the traffic begins at 0.
+        """
+        return intensity_interval(self.measurement, self.work, "dram", self.bandwidth)
 
     @cached_property
     def performance_per_s(self) -> Estimate | None:
@@ -148,6 +169,18 @@ class Placement(Presentable):
     def demand(self) -> Demand:
         """The part of the program's demand for which the machine has ceilings."""
         return Demand({}) if self.bound is None else self.bound.known
+
+    @property
+    def missing_roofs(self) -> tuple[str, ...]:
+        """What it uses much of, and the machine has no ceiling for: ``bf16``, ``dram``, ...
+
+        The bound holds without them, but may be far from what the machine allows.
+        """
+        asked = demand_along(demand_of(self.measurement, self.metric), self.bandwidth).amounts
+        left_out = tuple(asked) if self.bound is None else self.bound.left_out
+        work = [name for name in used_precisions(asked) if name in left_out]
+        paths = {RESOURCES[name].path for name in left_out if asked[name]}
+        return (*work, *(["dram"] if "dram" in paths else []))
 
     @property
     def is_above_roof(self) -> bool:
@@ -211,13 +244,14 @@ def place_with(
     *,
     cores: float | None = None,
     metric: Metric = "flop",
+    bandwidth: Bandwidth | None = None,
     parts: Sequence[PlacedPart] = (),
 ) -> Placement:
     """Bound a measured program by a machine, given the placements of its regions and functions.
 
     Parameters
     ----------
-    measurement, machine, cores, metric
+    measurement, machine, cores, metric, bandwidth
         As for `ridgepoint.models.analysis.place`.
     parts : sequence of (str, Placement)
         Regions and functions with known time; a caution reports those above a roof.
@@ -227,7 +261,9 @@ def place_with(
         cores = min(asked.cores, float(machine.cores))
     if cores is None:
         cores = cores_that_apply(_cores_busy(measurement, machine), machine.cores)
-    limit = bound_known(demand_of(measurement, metric), machine, cores=cores)
+    machine = machine_with(machine, bandwidth)
+    asked_for = demand_along(demand_of(measurement, metric), bandwidth)
+    limit = bound_known(asked_for, machine, cores=cores)
     placement = Placement(
         measurement=measurement,
         machine=machine,
@@ -237,8 +273,10 @@ def place_with(
         mix=place_mix(measurement, machine, limit, cores=cores) if metric == "flop" else None,
         issue=place_issue(measurement, machine, cores=cores),
         ends=tuple(
-            place_with(end, machine, cores=cores, metric=metric) for end in at_ends(measurement)
+            place_with(end, machine, cores=cores, metric=metric, bandwidth=bandwidth)
+            for end in at_ends(measurement)
         ),
+        bandwidth=bandwidth,
     )
     return replace(placement, cautions=tuple(_cautions(placement, parts)))
 
@@ -250,7 +288,8 @@ def _cautions(placement: Placement, parts: Sequence[PlacedPart]) -> Iterator[Cau
     yield from elsewhere(measurement, machine)
     yield from other_caches(measurement, machine)
     yield from by_instructions_per_cycle(measurement, machine)
-    yield from left_out(demand_of(measurement, placement.metric), placement.bound, machine)
+    asked_for = demand_along(demand_of(measurement, placement.metric), placement.bandwidth)
+    yield from left_out(asked_for, placement.bound, machine)
     if placement.metric == "bop":
         yield from bops_unknown(measurement.counted.counts)
     for name, part in parts:
@@ -283,6 +322,37 @@ def at_ends(measurement: Measurement) -> tuple[Measurement, ...]:
         )
         for end in counted.ends
     )
+
+
+def intensity_interval(
+    measurement: Measurement, work: int | None, level: str, bandwidth: Bandwidth | None = None
+) -> tuple[float, float] | None:
+    """Return between what the intensity at a level lies, where its traffic has an interval.
+
+    Parameters
+    ----------
+    measurement : Measurement
+    work : int or None
+        flop or BOP; None: not known.
+    level : str
+    bandwidth : {"read", "write", "copy"} or None
+        Which of the level's bytes the intensity is over; None: all.
+
+    Returns
+    -------
+    tuple of float or None
+        Lower and upper end, flop/byte or BOP/byte; infinite where no byte may have moved. None:
+        the traffic was not estimated, or has no interval.
+    """
+    estimate = measurement.counted.estimate
+    interval = None if estimate is None else estimate.at(level)
+    if interval is None or not work:
+        return None
+    least, most = {
+        "read": interval.read_bytes,
+        "write": interval.write_bytes,
+    }.get(bandwidth or "", interval.total_bytes)
+    return (work / most, work / least if least else math.inf) if most else None
 
 
 def traffic_at_ends(measurement: Measurement, level: str) -> tuple[float, float] | None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from ridgepoint.core.resources import RESOURCES
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.one_bandwidth import bytes_of
+from ridgepoint.models.placement import intensity_interval
 from ridgepoint.models.work import hardly_any, work_total
 
 
@@ -25,6 +27,9 @@ class Point:
     low, high : float
         Quartiles of the performance; for a function, whose time comes from samples, the ends of
         its 95 % interval.
+    intensity_interval : tuple of float or None
+        Between what the intensity lies, where its traffic was estimated: 95 % interval, of which
+        the upper end may be infinite; None: the traffic was counted, or its interval is not known.
     """
 
     level: str
@@ -32,6 +37,7 @@ class Point:
     performance: float
     low: float
     high: float
+    intensity_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +64,7 @@ def says_nothing(analysis: Analysis) -> bool:
 
 
 def points_of(analysis: Analysis) -> tuple[Point, ...]:
-    """Return a program's points, from the core outwards."""
+    """Return a program's points, from the core outwards; of one bandwidth alone, that at DRAM."""
     placement = analysis.placement
     work = work_total(analysis.measurement.counted.counts, analysis.metric)
     if placement is None or placement.performance_per_s is None or work is None:
@@ -73,9 +79,13 @@ def points_of(analysis: Analysis) -> tuple[Point, ...]:
             performance=performance.median,
             low=performance.q1,
             high=performance.q3,
+            intensity_interval=intensity_interval(
+                analysis.measurement, work, part.level, analysis.bandwidth
+            ),
         )
         for part in analysis.measurement.counted.traffic
-        if (moved := part.total_bytes) is not None
+        if (moved := bytes_of(part, analysis.bandwidth)) is not None
+        and (analysis.bandwidth is None or part.level == "dram")
     )
 
 

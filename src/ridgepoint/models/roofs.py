@@ -82,8 +82,15 @@ class RidgePoint:
 
 
 def known_levels(machine: Machine) -> list[str]:
-    """Return the memory levels with a bandwidth, from the core outwards."""
-    return [level for level in LEVELS if machine.knows(level)]
+    """Return the memory levels with a bandwidth, from the core outwards.
+
+    Of a level whose bandwidth is known for one direction alone it is that resource.
+    """
+    known = []
+    for level in LEVELS:
+        ways = [name for name in (f"{level}_read", f"{level}_write") if machine.knows(name)]
+        known += [level] if machine.knows(level) else ways
+    return known
 
 
 def known_precisions(machine: Machine) -> list[str]:

@@ -31,14 +31,15 @@ Ink = (
 )
 """A colour by its meaning; a number: that of a series, from 0."""
 LineKind = Literal[
-    "roof", "own", "lower", "beside", "balance", "iso",
+    "roof", "own", "lower", "beside", "other", "balance", "iso",
     "curve", "second", "fit", "total", "limit", "level", "size",
     "path", "change", "stem", "above", "points",
 ]  # fmt: skip
 """What a line is.
 
 - ``roof`` bounds what is drawn, ``own`` is what a program's own mix of instructions allows,
-  ``lower`` a ceiling below, ``beside`` the same roof for another number of cores;
+  ``lower`` a ceiling below, ``beside`` the same roof for another number of cores, ``other`` that
+  of another machine;
   ``balance`` is where two resources need equally long, ``iso`` where a value is the same.
 - ``curve`` is a function of x, ``second`` another that may lie on it, ``fit`` what a model says
   of measured points, ``total`` a sum of curves; ``limit`` is what no curve passes, ``level`` a

@@ -12,13 +12,16 @@ from ridgepoint.core import documents
 from ridgepoint.core.counted import Counted
 from ridgepoint.core.counts import Counts, FunctionCounts, Traffic, traffic_at
 from ridgepoint.core.documents import fields_of, plain
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement, Timing
 from ridgepoint.core.timed import Sampled
 from ridgepoint.models.analysis import Analysis, TimedPart
 from ridgepoint.models.conclusion import Conclusion
 from ridgepoint.models.condensed import condensed
-from ridgepoint.models.distributed import Verdict
+from ridgepoint.models.cycles import per_cycle
+from ridgepoint.models.distributed import Verdict, machine_for
 from ridgepoint.models.explanations import Explained
+from ridgepoint.models.one_bandwidth import Bandwidth, resource_of
 from ridgepoint.models.own_roofs import MixPlace
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.ranking import matters
@@ -27,8 +30,8 @@ from ridgepoint.models.work import bop_source
 _TIMES = ("exit_status", "runtime_s", "cpu_s", "system_s", "cores_busy", "entries")
 
 
-def report(analysis: Analysis) -> dict[str, Any]:
-    """Return the report of a measured program."""
+def report(analysis: Analysis, others: Sequence[Machine] = ()) -> dict[str, Any]:
+    """Return the report of a measured program, and of what other machines would allow it."""
     placement, measurement = analysis.placement, condensed(analysis.measurement)
     counted, counts = measurement.counted, measurement.counted.counts
     cautions = measurement.all_cautions if placement is None else placement.cautions
@@ -44,6 +47,10 @@ def report(analysis: Analysis) -> dict[str, Any]:
         "protocol": measurement.protocol,
         **_placed(placement),
         "bound": _bound(placement),
+        "one_bandwidth": placement
+        and {kind: _below(place, kind) for kind, place in analysis.one_bandwidth.items()},
+        "per_cycle": placement and _per_cycle(placement),
+        "other_machines": [_elsewhere(analysis, machine) for machine in others],
         "issue": placement
         and fields_of(placement.issue, "per_cycle", "most_per_cycle", "time_s", "efficiency"),
         "conclusion": analysis.conclusion and _concluded(analysis.conclusion),
@@ -74,7 +81,8 @@ _OF_COUNTS = (
     *("intensity_bop_per_byte", "performance_bop_per_s", "bound", "advice", "selected", "partial"),
     *("processes", "energy_j", "simulated_caches", "alternatives", "also", "miss_curve"),
     *("working_sets", "distributed", "ends", "issue", "coverage", "traffic_estimate"),
-    *("time_explained", "whole", "conclusion"),
+    *("time_explained", "whole", "conclusion", "intensity_interval", "one_bandwidth"),
+    *("per_cycle", "other_machines"),
 )
 """Keys of a report that are unknown of a program that was not counted."""
 
@@ -105,6 +113,7 @@ def _placed(placement: Placement | None) -> dict[str, Any]:
         None if performance is None else performance.median,
     )
     fields: dict[str, Any] = {}
+    fields["intensity_interval"] = None if placement is None else placement.intensity_interval
     for metric in ("flop", "bop"):
         own = known if placement is not None and placement.metric == metric else (None, None)
         fields[f"intensity_{metric}_per_byte"], fields[f"performance_{metric}_per_s"] = own
@@ -240,6 +249,48 @@ def _bound(placement: Placement | None) -> dict[str, Any] | None:
         ],
         "above_roof": placement.is_above_roof,
         "mix": _own_mix(placement.mix),
+    }
+
+
+def _below(placement: Placement, bandwidth: Bandwidth) -> dict[str, Any]:
+    """Return a program's place below one bandwidth of main memory alone."""
+    resource, machine = resource_of(bandwidth), placement.machine
+    known = machine.knows(resource)
+    # Without its bytes or its bandwidth the peak alone would be left.
+    is_bounded = placement.moved_bytes is not None and not placement.missing_roofs
+    return {
+        "intensity": placement.intensity,
+        "intensity_interval": placement.intensity_interval,
+        "bytes_per_s": float(machine.rate(resource, cores=placement.cores)) if known else None,
+        "attainable_per_s": placement.attainable_per_s if is_bounded else None,
+        "efficiency": placement.efficiency if is_bounded else None,
+        **fields_of(placement.bound if is_bounded else None, "binding", "time_s"),
+    }
+
+
+def _per_cycle(placement: Placement) -> dict[str, Any] | None:
+    """Return a program's rates per cycle; None: the core clock is not known."""
+    rates = per_cycle(placement)
+    if rates is None:
+        return None
+    performance = None if rates.performance is None else rates.performance.median
+    return {
+        **fields_of(rates, "clock_hz", "attainable", "dram_bytes"),
+        "performance": performance,
+    }
+
+
+def _elsewhere(analysis: Analysis, machine: Machine) -> dict[str, Any]:
+    """Return what another machine would allow a program, and whose caches its traffic is of."""
+    there = analysis.on(machine_for(analysis.measurement, machine))
+    is_simulated = there.measurement is not analysis.measurement
+    return {
+        "machine": machine.name,
+        "traffic_of_its_caches": is_simulated,
+        "intensity": None if there.placement is None else there.placement.intensity,
+        "attainable_per_s": None if there.placement is None else there.placement.attainable_per_s,
+        "missing_roofs": () if there.placement is None else there.placement.missing_roofs,
+        "bound": _bound(there.placement),
     }
 
 

@@ -73,6 +73,7 @@ STROKES: Mapping[LineKind, Stroke] = {
     "own": Stroke(width=1.1, dashes=(1, 1.2), cost=6, order=2.15),
     "lower": Stroke(width=0.8, dashes=(4, 2), ink="undecided", cost=2, order=2.1),
     "beside": Stroke(width=1.1, ink="faint", cost=3, order=2.0),
+    "other": Stroke(width=1.2, dashes=(6, 1.5, 1, 1.5), ink=None, cost=4, order=2.12),
     "balance": Stroke(width=1.0, dashes=(5, 2.5), cost=2, order=2.1),
     "iso": Stroke(width=0.6, dashes=(1, 2), ink="undecided", order=1.8),
     "curve": Stroke(width=1.4, ink=None, cost=4, order=3.0),

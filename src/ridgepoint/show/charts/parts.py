@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.one_bandwidth import bytes_of
 from ridgepoint.models.points import PartPoint, part_point, says_nothing
 from ridgepoint.models.thresholds import CERTAIN
 from ridgepoint.models.work import hardly_any
@@ -70,12 +71,15 @@ class ShownParts:
         return ShownParts(drawn=self.drawn + others.drawn, notes=self.notes + others.notes)
 
 
-def shown_parts(whole: Subject) -> ShownParts:
-    """Return the regions and the functions of a program that a picture shows."""
-    return _regions(whole) + _functions(whole)
+def shown_parts(whole: Subject, *, clock_hz: float | None = None) -> ShownParts:
+    """Return the regions and the functions of a program that a picture shows.
+
+    With a core clock, their rates are told per cycle.
+    """
+    return _regions(whole, clock_hz) + _functions(whole, clock_hz)
 
 
-def _regions(whole: Subject) -> ShownParts:
+def _regions(whole: Subject, clock_hz: float | None) -> ShownParts:
     """Return the regions of a program, or none if a part of a region was counted alone.
 
     The times of regions within it are not known, and the point of the whole is that of the part.
@@ -87,10 +91,10 @@ def _regions(whole: Subject) -> ShownParts:
         _subject(printable(region.name), part)
         for region, part in zip(counted.regions, whole.analysis.regions, strict=True)
     )
-    return _shown("region", regions, whole, most=MOST_REGIONS)
+    return _shown("region", regions, whole, most=MOST_REGIONS, clock_hz=clock_hz)
 
 
-def _functions(whole: Subject) -> ShownParts:
+def _functions(whole: Subject, clock_hz: float | None) -> ShownParts:
     """Return the functions that do work, and whose time is known well enough."""
     runtime, metric = whole.placement.runtime_s, whole.placement.metric
     certain, uncertain = [], []
@@ -103,7 +107,7 @@ def _functions(whole: Subject) -> ShownParts:
             certain.append(_subject(name, part.analysis))
         elif runtime is not None and timed.runtime_s.median > _LEAST_SHARE * runtime.median:
             uncertain.append(name)
-    shown = _shown("function", certain, whole, most=MOST_FUNCTIONS)
+    shown = _shown("function", certain, whole, most=MOST_FUNCTIONS, clock_hz=clock_hz)
     if not uncertain:
         return shown
     several = "s" if len(uncertain) > 1 else ""
@@ -123,7 +127,9 @@ def _cut(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
-def _shown(kind: Kind, parts: Iterable[Subject], whole: Subject, *, most: int) -> ShownParts:
+def _shown(
+    kind: Kind, parts: Iterable[Subject], whole: Subject, *, most: int, clock_hz: float | None
+) -> ShownParts:
     """Return the points of at most `most` parts of a program."""
     # The notes already say that a program has no work.
     has_no_work = says_nothing(whole.analysis)
@@ -132,7 +138,7 @@ def _shown(kind: Kind, parts: Iterable[Subject], whole: Subject, *, most: int) -
     for part in sorted(parts, key=_by_time):
         place = part_point(part.analysis)
         if place is not None:
-            placed.append(_shown_part(kind, part, place, whole))
+            placed.append(_shown_part(kind, part, place, whole, clock_hz))
         elif not (has_no_work and says_nothing(part.analysis)):
             missing.append(part)
     drawn, notes = placed[:most], _absences(kind, missing)
@@ -150,12 +156,15 @@ def _by_time(part: Subject) -> tuple[float, int]:
     return 0.0 if runtime is None else -runtime.median, -counts.instructions
 
 
-def _shown_part(kind: Kind, part: Subject, place: PartPoint, whole: Subject) -> ShownPart:
+def _shown_part(
+    kind: Kind, part: Subject, place: PartPoint, whole: Subject, clock_hz: float | None
+) -> ShownPart:
     """Return a part with its share of the program's time, and its place in words."""
     share, own, total = None, part.placement.runtime_s, whole.placement.runtime_s
     if own is not None and total is not None:
         share = own.median / total.median
-    summary = summary_of(part, say_cores=part.placement.cores != whole.placement.cores)
+    say_cores = part.placement.cores != whole.placement.cores
+    summary = summary_of(part, say_cores=say_cores, clock_hz=clock_hz)
     level = shown_name(place.point.level)
     if place.point.intensity == float("inf"):
         summary += f", no {level} traffic: drawn at the right edge"
@@ -181,9 +190,10 @@ def _reason(part: Subject) -> str:
     dram = part.measurement.traffic_at("dram")
     if says_nothing(part.analysis):
         return hardly_any_text(part.measurement.counted.counts, part.placement.metric)
-    if dram is None or dram.total_bytes is None:
+    moved = bytes_of(dram, part.analysis.bandwidth)
+    if moved is None:
         return "DRAM traffic is unknown"
-    if dram.total_bytes == 0:
+    if moved == 0:
         return "its time is unknown, and it moved no bytes at DRAM"
     return "its time and its limit are unknown"
 

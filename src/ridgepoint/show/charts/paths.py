@@ -12,8 +12,8 @@ from ridgepoint.core.units import format_si
 from ridgepoint.models.roofs import ShownRoof, ridge_points
 from ridgepoint.models.thresholds import ABOVE_ROOF
 from ridgepoint.show import theme
-from ridgepoint.show.axes import decade_ticks, plain_number, widened
-from ridgepoint.show.chart import Axis, Chart, Entry, Interval, Label, Line, LineKind, Mark, Place
+from ridgepoint.show.axes import widened
+from ridgepoint.show.chart import Chart, Entry, Interval, Label, Line, LineKind, Mark, Place
 from ridgepoint.show.charts.roof_lines import (
     intensity_axis,
     machine_frame,
@@ -22,6 +22,7 @@ from ridgepoint.show.charts.roof_lines import (
     ridge_note,
     roof_lines,
 )
+from ridgepoint.show.cycles import cycle_axis
 from ridgepoint.show.words import machine_title, percent, shown_cores
 from ridgepoint.suites.kernels.paths import (
     Direction,
@@ -86,7 +87,7 @@ def paths_chart(
     cores = sorted({path.cores for path in paths})
     roofs = roofs_along(seen, direction, cores=cores)
     unit, ridges, right_edge = _UNITS[work], ridge_points(roofs), x_limits[1]
-    right = _cycle_axis(y_limits, clock_hz, unit) if clock_hz is not None else None
+    right = None if clock_hz is None else cycle_axis(y_limits, clock_hz=clock_hz, unit=unit)
     return Chart(
         title=title,
         subtitle=_subtitle(machine, results, cores),
@@ -259,15 +260,6 @@ def _subtitle(machine: Machine, results: Iterable[Result], cores: Sequence[float
         span = f"{runs[0]}" if runs[0] == runs[-1] else f"{runs[0]} to {runs[-1]}"
         medians.append(f"medians: n = {span}")
     return "; ".join([machine_title(machine), *map(shown_cores, cores[-1:]), *medians])
-
-
-def _cycle_axis(y_limits: Interval, clock_hz: float, unit: str) -> Axis:
-    """Return the axis of performance in flop/cycle, with ticks at whole powers of ten."""
-    low, high = (limit / clock_hz for limit in y_limits)
-    ticks = tuple(
-        (value * clock_hz, text) for value, text in decade_ticks((low, high), plain_number)
-    )
-    return Axis(label=f"Performance [{unit}/cycle]", limits=y_limits, ticks=ticks)
 
 
 def _power_of_two(n: int) -> str:

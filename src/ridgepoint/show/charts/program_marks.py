@@ -37,6 +37,8 @@ class ProgramMarks:
         Intensity at DRAM, and the attainable performance there; None: not known.
     parts : ShownParts
         Regions and functions.
+    clock_hz : float or None
+        Core clock, where rates are told per cycle; None: per second.
     """
 
     index: int
@@ -44,16 +46,18 @@ class ProgramMarks:
     points: tuple[Point, ...]
     limit: tuple[float, float] | None
     parts: ShownParts
+    clock_hz: float | None = None
 
     @classmethod
-    def of(cls, index: int, subject: Subject) -> Self:
+    def of(cls, index: int, subject: Subject, *, clock_hz: float | None = None) -> Self:
         """Return a program with all that is drawn of it."""
         return cls(
             index=index,
             subject=subject,
             points=points_of(subject.analysis),
             limit=limit_of(subject.analysis),
-            parts=shown_parts(subject),
+            parts=shown_parts(subject, clock_hz=clock_hz),
+            clock_hz=clock_hz,
         )
 
     @property
@@ -79,7 +83,12 @@ class ProgramMarks:
     def held(self) -> tuple[list[float], list[float]]:
         """Intensities and performances that the frame must hold."""
         every = [*self.points, *(part.place.point for part in self.parts.drawn)]
-        x = [point.intensity for point in every if math.isfinite(point.intensity)]
+        x = [
+            value
+            for point in every
+            for value in (point.intensity, *(point.intensity_interval or ()))
+            if math.isfinite(value)
+        ]
         y = [value for point in every for value in (point.low, point.high) if value > 0]
         limit = self.limit or ()
         return [*x, *limit[:1]], [*y, *limit[1:]]
@@ -123,6 +132,7 @@ class ProgramMarks:
                 at=_place(point, x_limits),
                 ink=self.index,
                 face="pale" if part.place.is_timed else "hollow",
+                x_interval=_across(point, x_limits),
                 y_interval=(point.low, point.high) if point.low < point.high else None,
                 size=math.sqrt(_SMALLEST + _GROWTH * (part.share or 0.0)),
                 edge="right" if math.isinf(point.intensity) else None,
@@ -142,6 +152,7 @@ class ProgramMarks:
                 shape=SHAPES[point.level],
                 ink=self.index,
                 face="full" if is_dram else "hollow",
+                x_interval=_across(point, x_limits),
                 y_interval=(point.low, point.high),
                 size=1.0 if is_dram else _SMALL,
                 edge="right" if math.isinf(point.intensity) else None,
@@ -158,7 +169,7 @@ class ProgramMarks:
 
     def summary(self, *, say_cores: bool) -> str:
         """Return its name and its place in figures."""
-        place = summary_of(self.subject, say_cores=say_cores)
+        place = summary_of(self.subject, say_cores=say_cores, clock_hz=self.clock_hz)
         return f"{self.subject.name}: {place}" if place else self.subject.name
 
     def entries(self, *, several: bool, say_cores: bool) -> Iterator[Entry]:
@@ -189,3 +200,11 @@ class ProgramMarks:
 def _place(point: Point, x_limits: Interval) -> tuple[float, float]:
     """Return the place where a point is drawn: the right edge for one at infinity."""
     return min(point.intensity, x_limits[1]), point.performance
+
+
+def _across(point: Point, x_limits: Interval) -> Interval | None:
+    """Return the interval of an intensity as it is drawn: up to the right edge at most."""
+    if point.intensity_interval is None:
+        return None
+    low, high = point.intensity_interval
+    return min(low, x_limits[1]), min(high, x_limits[1])

@@ -8,7 +8,6 @@ import numpy as np
 
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.core.units import format_si
 from ridgepoint.models.roofs import (
     RidgePoint,
     Role,
@@ -20,6 +19,7 @@ from ridgepoint.models.roofs import (
 from ridgepoint.models.work import Metric
 from ridgepoint.show.axes import decade_above, decade_below, decade_ticks, plain_number, with_prefix
 from ridgepoint.show.chart import Axis, Interval, Label, Line, LineKind, Mark
+from ridgepoint.show.cycles import shown_rate
 from ridgepoint.show.words import shown_cores, shown_name, shown_pattern
 
 RANK_OF_LIMITS, RANK_OF_RIDGES, RANK_OF_REST = 10, 11, 12
@@ -31,8 +31,8 @@ _KINDS: Mapping[Role, LineKind] = {
 }  # fmt: skip
 _FRAME_PRECISIONS = ("fp64", "fp32")
 _RIDGE_SIZE = 0.48
-# The share of a decade above the highest peak that its label needs.
-_HEADROOM = 1.6
+HEADROOM = 1.6
+"""A factor above the highest peak, whose label needs it."""
 _LEAST_PEAK = 1e9
 
 
@@ -70,7 +70,7 @@ def machine_frame(machine: Machine, *, metric: Metric = "flop") -> tuple[Interva
         if ceiling.rate
     ]
     bottom = decade_below(min([left * min(slopes), *ceilings]))
-    return (left, right), (bottom, decade_above(max(peaks) * _HEADROOM))
+    return (left, right), (bottom, decade_above(max(peaks) * HEADROOM))
 
 
 def intensity_axis(limits: Interval, label: str) -> Axis:
@@ -89,6 +89,7 @@ def roof_lines(
     x_limits: Interval,
     y_limits: Interval,
     letters: Mapping[int, str] | None = None,
+    clock_hz: float | None = None,
 ) -> tuple[Line, ...]:
     """Return roofs as lines within the frame.
 
@@ -99,6 +100,8 @@ def roof_lines(
         Limits of intensity, flop/byte, and of performance, flop/s.
     letters : mapping of int to str or None
         Letters of the programs whose own mixes have roofs; None: one program, without a letter.
+    clock_hz : float or None
+        Core clock, where the rates are named per cycle; None: per second.
     """
     lines = []
     for roof in roofs:
@@ -109,7 +112,7 @@ def roof_lines(
             right = min(roof.ridge, x_limits[1])
             start, end = (left, left * roof.rate), (right, right * roof.rate)
         letter = "" if letters is None or roof.program is None else letters[roof.program]
-        text, short = _names(roof, letter)
+        text, short = _names(roof, letter, clock_hz)
         is_limit = roof.role == "outer" and (
             roof.is_peak or RESOURCES[roof.resource].path == "dram"
         )
@@ -125,9 +128,10 @@ def roof_lines(
     return tuple(lines)
 
 
-def _names(roof: ShownRoof, letter: str) -> tuple[str, str]:
+def _names(roof: ShownRoof, letter: str, clock_hz: float | None) -> tuple[str, str]:
     """Return the text on a roof, and the same in one short word."""
-    value = format_si(roof.rate, RESOURCES[roof.resource].rate_unit, digits=3)
+    unit = RESOURCES[roof.resource].unit.replace("byte", "B")
+    value = shown_rate(roof.rate, unit, clock_hz=clock_hz)
     name, pattern = shown_name(roof.resource), shown_pattern(roof.pattern)
     of_letter = f" of {letter}" if letter else ""
     return {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ridgepoint.core.machine import Machine
+from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.one_bandwidth import machine_with
 from ridgepoint.models.roofs import (
     ShownRoof,
     known_levels,
@@ -16,9 +18,11 @@ from ridgepoint.models.roofs import (
 )
 from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any, used_precisions, work_by_resource
 from ridgepoint.show.axes import widened
-from ridgepoint.show.chart import Chart, Entry, Interval, Mark
+from ridgepoint.show.chart import Chart, Entry, Interval, Mark, Page
+from ridgepoint.show.charts.other_roofs import OtherRoofs, other_roofs
 from ridgepoint.show.charts.program_marks import SHAPES, ProgramMarks
 from ridgepoint.show.charts.roof_lines import (
+    HEADROOM,
     intensity_axis,
     machine_frame,
     performance_axis,
@@ -26,7 +30,9 @@ from ridgepoint.show.charts.roof_lines import (
     ridge_note,
     roof_lines,
 )
+from ridgepoint.show.charts.roofline_view import PLAIN, RooflineView
 from ridgepoint.show.charts.subjects import Subject, absences_of
+from ridgepoint.show.cycles import cycle_axis
 from ridgepoint.show.words import (
     machine_title,
     measured_name,
@@ -41,7 +47,11 @@ _MOST_BESIDE = 2
 
 
 def roofline_chart(
-    machine: Machine, analyses: Sequence[Analysis] = (), *, metric: Metric = "flop"
+    machine: Machine,
+    analyses: Sequence[Analysis] = (),
+    *,
+    metric: Metric = "flop",
+    view: RooflineView = PLAIN,
 ) -> Chart:
     """Return the roofline of a machine with the measured programs.
 
@@ -53,6 +63,8 @@ def roofline_chart(
         one core beside them.
     metric : {"flop", "bop"}
         Unit of work for a machine alone; with programs, it is theirs.
+    view : RooflineView
+        Further machines, which bandwidth is drawn, and in which units.
 
     Returns
     -------
@@ -67,38 +79,76 @@ def roofline_chart(
     ValueError
         If the work of some programs is counted in flop and that of others in BOP.
     """
-    metric = _metric(analyses, metric)
+    metric, clock_hz = _metric(analyses, metric), view.clock_hz(machine)
+    analyses = [analysis.along(view.bandwidth) for analysis in analyses]
+    machine = machine_with(machine, view.bandwidth)
     programs = [
-        ProgramMarks.of(index, Subject(name=measured_name(analysis.measurement), analysis=analysis))
+        ProgramMarks.of(
+            index,
+            Subject(name=measured_name(analysis.measurement), analysis=analysis),
+            clock_hz=clock_hz,
+        )
         for index, analysis in enumerate(analyses)
     ]
-    roofs, cores, roof_notes = _roofs(machine, metric, programs)
-    x_limits, y_limits = _frame(machine, metric, roofs, programs)
+    roofs, cores, precisions, roof_notes = _roofs(machine, metric, programs)
+    others = other_roofs(machine, analyses, view, metric=metric, precisions=precisions)
+    x_limits, y_limits = _frame(machine, metric, roofs, programs, others)
     pointed = [program for program in programs if program.points]
     letters = {program.index: program.letter for program in pointed}
     ridges = ridge_points(roofs)
     lines = roof_lines(
-        roofs, x_limits=x_limits, y_limits=y_limits, letters=letters if len(pointed) > 1 else None
+        roofs,
+        x_limits=x_limits,
+        y_limits=y_limits,
+        letters=letters if len(pointed) > 1 else None,
+        clock_hz=clock_hz,
     )
+    other_lines = (line for other in others for line in other.lines(x_limits, y_limits))
     own_lines = (line for program in programs for line in program.lines(x_limits, y_limits))
     say_cores = len({program.subject.placement.cores for program in pointed}) > 1
     unit = WORK_UNITS[metric]
     return Chart(
         title=machine_title(machine),
         subtitle=_subtitle(machine, programs, cores),
-        x=intensity_axis(x_limits, f"Operational intensity [{unit}/byte]"),
-        y=performance_axis(y_limits, f"Performance [{unit}/s]"),
-        lines=(*lines, *own_lines),
+        x=intensity_axis(x_limits, view.intensity_label(unit)),
+        y=performance_axis(y_limits, f"Performance [{unit}/s]")
+        if clock_hz is None
+        else cycle_axis(y_limits, clock_hz=clock_hz, unit=unit),
+        lines=(*lines, *other_lines, *own_lines),
         marks=(*ridge_marks(ridges), *_marks(programs, x_limits)),
-        key=tuple(_key(programs, say_cores=say_cores)),
+        key=(
+            *_key(programs, say_cores=say_cores),
+            *(other.entry([program.letter for program in programs]) for other in others),
+        ),
         notes=(
             *roof_notes,
+            *_view_notes(machine, view, clock_hz),
+            *(note for other in others for note in other.notes),
             *_program_notes(programs),
-            *([] if known_levels(machine) else ["no bandwidth of this machine is known"]),
             *([ridge_note(ridges)] if ridges else []),
         ),
         drawing_notes=tuple(_drawing_notes(programs)),
     )
+
+
+def roofline_picture(
+    machine: Machine,
+    analyses: Sequence[Analysis] = (),
+    *,
+    metric: Metric = "flop",
+    views: Sequence[RooflineView] = (PLAIN,),
+) -> Chart | Page:
+    """Return the roofline in one view, or a page of several.
+
+    Parameters
+    ----------
+    machine, analyses, metric
+        As for `roofline_chart`.
+    views : sequence of RooflineView
+        At least one.
+    """
+    charts = tuple(roofline_chart(machine, analyses, metric=metric, view=view) for view in views)
+    return charts[0] if len(charts) == 1 else Page(charts=charts, columns=2)
 
 
 def _marks(programs: Sequence[ProgramMarks], x_limits: Interval) -> Iterator[Mark]:
@@ -123,8 +173,8 @@ def _metric(analyses: Sequence[Analysis], of_none: Metric) -> Metric:
 
 def _roofs(
     machine: Machine, metric: Metric, programs: Sequence[ProgramMarks]
-) -> tuple[tuple[ShownRoof, ...], float, list[str]]:
-    """Return the roofs to draw, the cores of the outer ones, and notes on missing ones."""
+) -> tuple[tuple[ShownRoof, ...], float, list[str], list[str]]:
+    """Return the roofs to draw, the cores of the outer ones, their precisions, and notes."""
     notes: list[str] = []
     precisions = _precisions(machine, metric, programs, notes)
     pointed = [program for program in programs if program.points]
@@ -133,7 +183,27 @@ def _roofs(
         shown_roofs(machine, precisions=precisions, cores=cores, beside=beside),
         {program.index: program.subject.placement for program in pointed},
     )
-    return roofs, cores, notes
+    return roofs, cores, precisions, notes
+
+
+def _view_notes(machine: Machine, view: RooflineView, clock_hz: float | None) -> Iterator[str]:
+    """Yield what of a view cannot be drawn, and to what rates per cycle refer."""
+    if not known_levels(machine):
+        of_kind = f"{view.bandwidth} " if view.bandwidth else ""
+        yield f"no {of_kind}bandwidth of this machine is known"
+    if clock_hz is not None:
+        whose = "each machine's own clock: " if view.others else "the core clock, "
+        clocks = [
+            f"{each.name} {format_si(each.host.frequency_hz, 'Hz', digits=3)}"
+            if view.others
+            else format_si(each.host.frequency_hz, "Hz", digits=3)
+            for each in (machine, *view.others)
+            if each.host.frequency_hz is not None
+        ]
+        yield f"cycles of {whose}{', '.join(clocks)}; rates are those of all cores together"
+    elif view.in_cycles:
+        names = ", ".join(view.clocks_unknown(machine))
+        yield f"rates are per second: the core clock of {names} is unknown"
 
 
 def _precisions(
@@ -173,16 +243,23 @@ def _core_counts(
 
 
 def _frame(
-    machine: Machine, metric: Metric, roofs: Sequence[ShownRoof], programs: Sequence[ProgramMarks]
+    machine: Machine,
+    metric: Metric,
+    roofs: Sequence[ShownRoof],
+    programs: Sequence[ProgramMarks],
+    others: Sequence[OtherRoofs],
 ) -> tuple[Interval, Interval]:
-    """Return the limits of both axes: the machine's, widened by points outside."""
+    """Return the limits of both axes: the machine's, widened by points and roofs outside."""
     x_limits, y_limits = machine_frame(machine, metric=metric)
     # Peaks of all cores, so that programs on fewer are on the same plane.
     peaks = [float(machine.rate(roof.resource)) for roof in roofs if roof.is_peak]
     held = [program.held for program in programs]
+    corners = [corner for other in others for corner in other.corners]
+    intensities = [value for values, _ in held for value in values]
+    reached = [value for _, values in held for value in values]
     return (
-        widened(x_limits, [value for intensities, _ in held for value in intensities]),
-        widened(y_limits, [*peaks, *(value for _, reached in held for value in reached)]),
+        widened(x_limits, [*intensities, *(x for x, _ in corners)]),
+        widened(y_limits, [*peaks, *reached, *(y * HEADROOM for _, y in corners)]),
     )
 
 
@@ -260,7 +337,11 @@ def _drawing_notes(programs: Sequence[ProgramMarks]) -> Iterator[str]:
     if any(program.points for program in programs):
         of_functions = any(part.kind == "function" for part in parts)
         sampled = "; of functions: 95 % intervals" if of_functions else ""
-        yield f"error bars: quartiles of performance{sampled}"
+        estimated = any(
+            point.intensity_interval for program in programs for point in program.points
+        )
+        across = "; of intensity: 95 % intervals of the estimated traffic" if estimated else ""
+        yield f"error bars: quartiles of performance{sampled}{across}"
     kinds = dict.fromkeys(f"{part.kind}s" for part in parts if part.share)
     if kinds:
         yield f"pale discs: {' and '.join(kinds)}, with an area by their share of the time"

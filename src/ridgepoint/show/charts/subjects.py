@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import RESOURCES
-from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
+from ridgepoint.models.one_bandwidth import bytes_of
 from ridgepoint.models.placement import Placement
 from ridgepoint.models.points import limit_of, says_nothing
 from ridgepoint.models.work import WORK_UNITS, used_precisions, work_by_resource
+from ridgepoint.show.cycles import shown_rate
 from ridgepoint.show.words import (
     percent,
     shown_cores,
@@ -50,27 +51,32 @@ class Subject:
     @property
     def limit(self) -> str:
         """Its limit in a few words; empty: it has no bound."""
-        placement = self.placement
-        if placement.bound is None:
-            return ""
-        used = used_precisions(placement.demand.amounts)
-        return " and ".join(shown_limit(binding, used) for binding in placement.bindings)
+        return limit_text(self.placement)
 
 
-def summary_of(program: Subject, *, say_cores: bool) -> str:
-    """Return a program's place in one line."""
+def limit_text(placement: Placement) -> str:
+    """Return what limits a program in a few words; empty: it has no bound."""
+    if placement.bound is None:
+        return ""
+    used = used_precisions(placement.demand.amounts)
+    return " and ".join(shown_limit(binding, used) for binding in placement.bindings)
+
+
+def summary_of(program: Subject, *, say_cores: bool, clock_hz: float | None = None) -> str:
+    """Return a program's place in one line; with a clock, its rates are per cycle."""
     placement, parts = program.placement, []
     unit = WORK_UNITS[placement.metric]
     if not says_nothing(program.analysis):
         if placement.performance_per_s is not None:
-            parts.append(format_si(placement.performance_per_s.median, f"{unit}/s", digits=3))
+            parts.append(shown_rate(placement.performance_per_s.median, unit, clock_hz=clock_hz))
         else:
             parts.append("time unknown")
         if placement.intensity:
-            parts.append(f"{shown_intensity(placement.intensity)} {unit}/byte")
+            over = {"read": " read", "write": " written"}.get(placement.bandwidth or "", "")
+            parts.append(f"{shown_intensity(placement.intensity)} {unit}/byte{over}")
     limit = limit_of(program.analysis)
     if placement.efficiency is None and limit is not None:
-        parts.append(f"at most {format_si(limit[1], f'{unit}/s', digits=3)} ({program.limit})")
+        parts.append(f"at most {shown_rate(limit[1], unit, clock_hz=clock_hz)} ({program.limit})")
     if placement.efficiency is not None and placement.bound is not None:
         roof = "roof" if str(placement.bound.binding) in RESOURCES else ""
         above = " (above it)" if placement.is_above_roof else ""
@@ -95,13 +101,17 @@ def absences_of(program: Subject) -> list[str]:
             "at DRAM"
         ]
     notes = []
+    bandwidth = program.analysis.bandwidth
+    what = {"read": "reads", "write": "writes"}.get(bandwidth or "", "traffic")
     for part in program.measurement.counted.traffic:
-        level = shown_name(part.level)
-        if part.total_bytes is None:
+        if bandwidth is not None and part.level != "dram":
+            continue
+        level, moved = shown_name(part.level), bytes_of(part, bandwidth)
+        if moved is None:
             notes.append(f"{level} writes are unknown, so there is no point at {level}")
-        elif part.total_bytes == 0:
+        elif moved == 0:
             notes.append(
-                f"no {level} traffic: its intensity is infinite, so its point is at the right edge"
+                f"no {level} {what}: its intensity is infinite, so its point is at the right edge"
             )
     if program.measurement.traffic_at("dram") is None:
         notes.append("DRAM traffic is unknown, so there is no point at DRAM")

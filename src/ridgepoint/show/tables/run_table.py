@@ -8,14 +8,16 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ridgepoint.core.caution import Caution
+from ridgepoint.core.machine import Machine
 from ridgepoint.core.measurement import Measurement
 from ridgepoint.core.resources import LEVELS
 from ridgepoint.core.units import format_si
 from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.placement import Placement
+from ridgepoint.models.one_bandwidth import Bandwidth
+from ridgepoint.models.placement import Placement, intensity_interval
 from ridgepoint.models.ranking import matters
-from ridgepoint.models.work import WORK_UNITS, Metric, hardly_any
+from ridgepoint.models.work import WORK_UNITS, hardly_any, work_total
 from ridgepoint.show.charts.miss_curve import curve_sentences
 from ridgepoint.show.own_roofs import mix_row
 from ridgepoint.show.tables.alternative_table import alternatives
@@ -25,6 +27,12 @@ from ridgepoint.show.tables.line_table import lines
 from ridgepoint.show.tables.measured_rows import measured_rows
 from ridgepoint.show.tables.rank_table import ranks
 from ridgepoint.show.tables.region_table import regions
+from ridgepoint.show.tables.roofs_table import (
+    cycle_row,
+    interval_text,
+    one_bandwidth_table,
+    other_machines,
+)
 from ridgepoint.show.tables.time_and_advice import advice_list, time_parts
 from ridgepoint.show.verdict import verdict
 from ridgepoint.show.words import (
@@ -44,7 +52,13 @@ _MOST_FUNCTIONS = 10
 
 
 def run(
-    analysis: Analysis, *, most_functions: int = _MOST_FUNCTIONS, every_caution: bool = False
+    analysis: Analysis,
+    *,
+    most_functions: int = _MOST_FUNCTIONS,
+    every_caution: bool = False,
+    others: Sequence[Machine] = (),
+    bandwidths: Sequence[Bandwidth] = (),
+    in_cycles: bool = False,
 ) -> RenderableType:
     """Return the report of a measured program: what it did, what bounds it, what to doubt.
 
@@ -55,6 +69,12 @@ def run(
         Rows of the function table; the rest is summed in one more.
     every_caution : bool
         Whether to tell those in full, too, that could not change the verdict.
+    others : sequence of Machine
+        Machines of which it is told what they would allow.
+    bandwidths : sequence of {"read", "write", "copy"}
+        Bandwidths below which it is placed by the bytes that each moves.
+    in_cycles : bool
+        Whether to give rates per cycle too.
 
     Returns
     -------
@@ -65,8 +85,12 @@ def run(
     parts: list[RenderableType | None] = [
         _head(measurement),
         grid(measured_rows(analysis)),
-        grid(_placed(analysis)),
+        grid(_placed(analysis, in_cycles=in_cycles)),
     ]
+    if placement is not None and bandwidths:
+        parts.append(one_bandwidth_table(analysis, bandwidths))
+    if placement is not None and others:
+        parts.append(other_machines(analysis, others))
     if analysis.conclusion is not None:
         advised, explained = analysis.advice, analysis.explained
         advises = any(caution.code != TRY_BOPS for caution in advised)
@@ -134,13 +158,13 @@ def _sentences(sentences: Iterable[str]) -> str:
     return "\n".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences)
 
 
-def _placed(analysis: Analysis) -> Iterator[Row]:
+def _placed(analysis: Analysis, *, in_cycles: bool) -> Iterator[Row]:
     """Yield intensity, performance, and what the machine allows."""
     measurement, machine, placement = analysis.measurement, analysis.machine, analysis.placement
     metric = analysis.metric
     of_work = not hardly_any(measurement.counted.counts, metric)
     if of_work:
-        yield "I  intensity", _intensities(measurement, metric)
+        yield "I  intensity", _intensities(analysis)
     if placement is None or machine is None:
         yield (
             "   roofs",
@@ -160,6 +184,8 @@ def _placed(analysis: Analysis) -> Iterator[Row]:
         yield "   attainable", f"{UNKNOWN} {on}"
     efficiency = UNKNOWN if placement.efficiency is None else percent(placement.efficiency)
     yield "   efficiency", f"{efficiency}{_efficiency_at_ends(placement)}"
+    if in_cycles:
+        yield cycle_row(placement)
     if of_work and (own := mix_row(placement)) is not None:
         yield "   own mix", own
 
@@ -179,9 +205,10 @@ def _performance(placement: Placement) -> str:
     return with_quartiles(performance, f"{WORK_UNITS[placement.metric]}/s")
 
 
-def _intensities(measurement: Measurement, metric: Metric) -> str:
+def _intensities(analysis: Analysis) -> str:
     """Return W/Q of every level, memory first."""
-    texts = []
+    measurement, metric, texts = analysis.measurement, analysis.metric, []
+    work = work_total(measurement.counted.counts, metric)
     for level in reversed(LEVELS):
         part = measurement.traffic_at(level)
         if part is None and level != "dram":
@@ -191,5 +218,6 @@ def _intensities(measurement: Measurement, metric: Metric) -> str:
             texts.append(f"{shown_name(level)} infinite (no byte moved)")
         else:
             intensity = shown_work_per_byte(measurement.counted.counts, metric, moved)
-            texts.append(f"{shown_name(level)} {intensity}")
+            ends = interval_text(intensity_interval(measurement, work, level))
+            texts.append(f"{shown_name(level)} {intensity}{ends}")
     return f"{', '.join(texts)} {WORK_UNITS[metric]}/byte"

@@ -183,3 +183,44 @@ def _restored(
 ) -> Estimate:
     """Return an estimate that was pickled."""
     return Estimate(samples, batches=batches, interval=interval)
+
+
+def total(a: Estimate, b: Estimate) -> Estimate:
+    """Return the sum of two quantities, each by its median; see `quotient`."""
+    return _corners(a, b, lambda x, y: x + y)
+
+
+def product(a: Estimate, b: Estimate) -> Estimate:
+    """Return the product of two quantities >= 0, each by its median; see `quotient`."""
+    return _corners(a, b, lambda x, y: x * y)
+
+
+def quotient(a: Estimate, b: Estimate) -> Estimate:
+    """Return the quotient of two quantities, a >= 0 and b > 0, each by its median.
+
+    Returns
+    -------
+    Estimate
+        Its interval holds every quotient of values in both intervals; it has none if neither has.
+        What has no interval counts as exact.
+
+    Examples
+    --------
+    >>> quotient(Estimate([2.0], interval=(1.0, 3.0)), Estimate([4.0], interval=(2.0, 5.0)))
+    Estimate(median=0.5, low=0.2, high=1.5, n=1)
+    """
+    return _corners(a, b, lambda x, y: x / y)
+
+
+def _corners(a: Estimate, b: Estimate, function: Callable[[float, float], float]) -> Estimate:
+    """Return a function, monotonic in both quantities, of their medians and their ends."""
+    middle = function(a.median, b.median)
+    if a.low is None and b.low is None:
+        return Estimate([middle])
+    corners = [function(x, y) for x in _ends(a) for y in _ends(b)]
+    return Estimate([middle], interval=(min(*corners, middle), max(*corners, middle)))
+
+
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    low, high = estimate.low, estimate.high
+    return (estimate.median, estimate.median) if low is None or high is None else (low, high)

@@ -46,24 +46,20 @@ class Quantity(float):
             kind = "a number" if cls.may_be_bare else "text"
             raise ValueError(f"{value!r} is not {kind}; write it like {cls._written()}")
         if isinstance(value, str):
-            number = cls._number(value)
-        elif cls.may_be_bare:
-            number = _float(value)
-        else:
+            return cls.read(value)[0]
+        if not cls.may_be_bare:
             raise ValueError(f"{value!r} has no unit; write it like {cls._written()}")
-        if not (math.isfinite(number) and number >= 0):
-            raise ValueError(f"{value!r} is not finite and >= 0; write it like {cls._written()}")
-        if number == 0 and not cls.may_be_zero:
-            raise ValueError(f"it must be > 0, got {value!r}; write it like {cls._written()}")
-        return cls(number)
+        return cls._checked(_float(value), value)
 
     @classmethod
-    def accepts(cls, unit: str) -> bool:
-        """Return whether such a quantity may have a base unit, or none (an empty one)."""
-        return unit in cls.units or (cls.may_be_bare and not unit)
+    def read(cls, text: str) -> tuple[Self, str]:
+        """Return the quantity that a text states, and its base unit; empty: it has none.
 
-    @classmethod
-    def _number(cls, text: str) -> float:
+        Raises
+        ------
+        ValueError
+            As for `of`.
+        """
         try:
             number, unit = read_quantity(text)
         except AmbiguousUnit:
@@ -74,7 +70,21 @@ class Quantity(float):
             ) from error
         if not cls.accepts(unit):
             raise ValueError(f"{text!r} {cls._instead(unit)}; write it like {cls._written()}")
-        return number
+        return cls._checked(number, text), unit
+
+    @classmethod
+    def _checked(cls, number: float, value: object) -> Self:
+        """Return a number as such a quantity; `value` is what was written."""
+        if not (math.isfinite(number) and number >= 0):
+            raise ValueError(f"{value!r} is not finite and >= 0; write it like {cls._written()}")
+        if number == 0 and not cls.may_be_zero:
+            raise ValueError(f"it must be > 0, got {value!r}; write it like {cls._written()}")
+        return cls(number)
+
+    @classmethod
+    def accepts(cls, unit: str) -> bool:
+        """Return whether such a quantity may have a base unit, or none (an empty one)."""
+        return unit in cls.units or (cls.may_be_bare and not unit)
 
     @classmethod
     def _instead(cls, unit: str) -> str:
@@ -88,6 +98,8 @@ class Quantity(float):
             return "is a rate, where a total is needed"
         if unit.endswith("/cycle") and own.endswith("/s"):
             return "is per cycle, and no frequency is known here"
+        if noun_of(unit) == noun_of(own):
+            return f"is in {unit}, not in {own}"
         return f"is a quantity of {noun_of(unit)}, not of {cls.noun}"
 
     @classmethod
@@ -114,7 +126,8 @@ def _float(value: float) -> float:
 class Seconds(Quantity):
     """A time; minutes, hours and days have no prefix."""
 
-    noun, units, example = "time", ("s",), "4 s, 20 ms or 6 h"
+    noun, example = "time", "4 s, 20 ms or 6 h"
+    units: ClassVar[tuple[str, ...]] = ("s",)
 
 
 class SecondsOrZero(Seconds):
@@ -133,7 +146,8 @@ class Duration(Seconds):
 class Work(Quantity):
     """Operations."""
 
-    noun, units, example = "work", ("flop", "BOP", "op"), "6.4 Tflop"
+    noun, example = "work", "6.4 Tflop"
+    units: ClassVar[tuple[str, ...]] = ("flop", "BOP", "op")
     may_be_zero = True
 
 
@@ -147,8 +161,8 @@ class WorkAmount(Work):
 class WorkRate(Quantity):
     """Operations per second."""
 
-    noun, units = "work rate", ("flop/s", "BOP/s", "op/s")
-    example = "415 Tflop/s"
+    noun, example = "work rate", "415 Tflop/s"
+    units: ClassVar[tuple[str, ...]] = ("flop/s", "BOP/s", "op/s")
 
 
 class Bytes(Quantity):
@@ -168,7 +182,8 @@ class ByteAmount(Bytes):
 class ByteRate(Quantity):
     """An amount of data per second."""
 
-    noun, units, example = "byte rate", ("B/s",), "250 GB/s"
+    noun, example = "byte rate", "250 GB/s"
+    units: ClassVar[tuple[str, ...]] = ("B/s",)
 
 
 class LinkRate(ByteRate):
@@ -182,6 +197,49 @@ class Intensity(Quantity):
 
     noun, example = "intensity", "1.25 flop/B"
     units = ("flop/B", "BOP/B", "op/B")
+
+
+class Flop(WorkAmount):
+    """Floating-point operations; the unit may be left out."""
+
+    units, example = ("flop",), "2e9, 2G or 2 Gflop"
+
+
+class BasicOperations(WorkAmount):
+    """Basic operations; the unit may be left out."""
+
+    units, example = ("BOP",), "3e9, 3G or 3 GBOP"
+
+
+class Runtime(Duration):
+    """A time in seconds or in cycles; a number alone is in seconds."""
+
+    units, example = ("s", "cycle"), "1.2, 1.2 s or 5 Mcycle"
+
+
+class Performance(WorkRate):
+    """Work per second or per cycle."""
+
+    units = ("flop/s", "BOP/s", "op/s", "flop/cycle", "BOP/cycle", "op/cycle")
+    example = "3.1 Gflop/s or 0.5 flop/cycle"
+
+
+class Bandwidth(ByteRate):
+    """Data per second or per cycle."""
+
+    units, example = ("B/s", "B/cycle"), "12 GB/s or 4 B/cycle"
+
+
+class Frequency(Quantity):
+    """A clock."""
+
+    noun, units, example = "frequency", ("Hz",), "3.2 GHz"
+
+
+class BareIntensity(Intensity):
+    """Operations per byte; the unit may be left out."""
+
+    may_be_bare = True
 
 
 def plain(value: Quantity | None) -> float | None:

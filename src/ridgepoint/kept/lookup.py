@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ridgepoint.core.errors import ArchiveRefused, RidgepointError
+from ridgepoint.core.given_machine import given_machine, is_per_cycle, looks_given
 from ridgepoint.core.machine import Machine
 from ridgepoint.core.measured_cluster import MeasuredCluster
 from ridgepoint.core.measurement import Measurement, Timing
@@ -101,14 +102,24 @@ def kept_record(archive: Archive, record: Record) -> Kept:
     return (measured, None) if record.machine_id is None else kept_measurement(archive, record)
 
 
-def named_machine(archive: Archive, text: str) -> Machine:
+def named_machine(archive: Archive, text: str, *, may_be_per_cycle: bool = False) -> Machine:
     """Return the machine that a user names: a record by number or name, a file, a published one.
+
+    Parameters
+    ----------
+    archive : Archive
+    text : str
+        May also state the machine's figures, such as ``pi=2 flop/cycle, beta=1 B/cycle``.
+    may_be_per_cycle : bool
+        Whether these may all be per cycle, without a frequency.
 
     Raises
     ------
     RidgepointError
         If it does not exist, is damaged, or is not a machine.
     """
+    if _is_given(text):
+        return _given(text, may_be_per_cycle=may_be_per_cycle)
     found = _hardware(archive, text)
     return found.slowest() if isinstance(found, MeasuredCluster) else found
 
@@ -139,6 +150,8 @@ def hardware_of(text: str, archive_path: Path | None = None) -> Machine | Measur
     RidgepointError
         As for `named_machine`.
     """
+    if _is_given(text):
+        return _given(text)
     if _is_path(text) or text.lower() in names():
         return opened(text)
     with Archive(archive_path) as archive:
@@ -158,6 +171,28 @@ def _named(archive: Archive, text: str, kinds: Sequence[Kind] = ()) -> Record | 
     if _is_path(text) or text.lower() in names():
         return None
     return archive.find(text, kinds)
+
+
+def _is_given(text: str) -> bool:
+    """Return whether a text states figures; a file of such a name goes before."""
+    return looks_given(text) and not Path(text).is_file()
+
+
+def _given(text: str, *, may_be_per_cycle: bool = False) -> Machine:
+    """Return the machine whose figures a text states."""
+    what = f"cannot read the machine {text!r}"
+    try:
+        machine = given_machine(text)
+    except ValueError as error:
+        reason, _, remedy = str(error).rpartition("; ")
+        raise RidgepointError(what, reason=reason, remedy=remedy) from error
+    if is_per_cycle(machine) and not may_be_per_cycle:
+        raise RidgepointError(
+            what,
+            reason="its rates are per cycle, and times need its frequency",
+            remedy="add the frequency, such as frequency=3.2GHz",
+        )
+    return machine
 
 
 def _is_path(text: str) -> bool:

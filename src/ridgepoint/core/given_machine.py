@@ -1,0 +1,174 @@
+"""A machine of which only figures are given: ``pi=2 flop/cycle, beta=1 B/cycle``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ridgepoint.core.estimate import Estimate
+from ridgepoint.core.fields import fields_of
+from ridgepoint.core.machine import Ceiling, Host, Machine
+from ridgepoint.core.quantities import Bandwidth, Frequency, Performance, Quantity
+from ridgepoint.core.resources import PRECISIONS, RESOURCES
+
+_RATES: dict[str, str] = {
+    "pi": "fp64",
+    **{name: name for name in PRECISIONS},
+    "bop": "bop",
+    "beta": "dram",
+    "read": "dram_read",
+    "write": "dram_write",
+    "l1": "l1",
+    "l2": "l2",
+    "l3": "l3",
+    "network": "network",
+}
+"""Resource of each rate; a ``pi`` in BOP is that of basic operations."""
+
+KEYS = (*_RATES, "frequency", "cores", "name")
+"""Names of the figures of a machine."""
+
+NAME = "given machine"
+
+_PER_CYCLE_HZ = 1.0
+_MOST_CORES = 1_000_000
+_OF_CORES = ("compute", "l1", "l2")
+_FORM = "write it like 'pi=2Tflop/s, beta=100GB/s'"
+
+
+def is_per_cycle(machine: Machine) -> bool:
+    """Return whether a machine's rates are per cycle, since its frequency was not given.
+
+    Such a machine has a clock of 1 Hz: its seconds are cycles.
+    """
+    return machine.host.frequency_hz == _PER_CYCLE_HZ
+
+
+def looks_given(text: str) -> bool:
+    """Return whether a text states a machine's figures; its keys may be wrong.
+
+    Examples
+    --------
+    >>> looks_given("pi=2 flop/cycle"), looks_given("csb"), looks_given("a/b.json")
+    (True, False, False)
+    """
+    return text.partition("=")[0].strip().isidentifier() and "=" in text
+
+
+def given_machine(text: str) -> Machine:
+    """Return the machine that a text states.
+
+    Parameters
+    ----------
+    text : str
+        Rates of all its cores together, each with a unit: ``pi`` (fp64, or of basic operations by
+        its unit) or ``fp64``, ``fp32``, ``bop``, ...; ``beta`` (the bandwidth of the memory, in
+        both directions together), ``read``, ``write``, ``l1``, ``l2``, ``l3``, ``network``. Then
+        ``frequency``, ``cores`` and ``name``. Each core has an equal share of the work and of L1
+        and L2; one core alone can use up the rest. Rates per cycle become rates per second by the
+        frequency; without one, all rates but that of the network must be per cycle, and the
+        machine's clock is 1 Hz.
+
+    Raises
+    ------
+    ValueError
+        If it states none; in the message, the text after the semicolon says what to write.
+
+    Examples
+    --------
+    >>> machine = given_machine("pi=8 flop/cycle, beta=19.84 GB/s, frequency=3.2 GHz")
+    >>> float(machine.rate("fp64")), float(machine.rate("dram"))
+    (25600000000.0, 19840000000.0)
+    """
+    before, values = fields_of(text, KEYS)
+    if before:
+        raise ValueError(f"{before!r} is not KEY=VALUE with the keys {', '.join(KEYS)}; {_FORM}")
+    clock_hz = _clock_hz(values)
+    rates = _rates(values, clock_hz)
+    if not rates:
+        raise ValueError(f"it has no rate; {_FORM}")
+    cores = _cores(values.get("cores", "1"))
+    return Machine(
+        name=values.get("name", NAME),
+        host=Host(
+            cpu="given figures",
+            microarchitecture=None,
+            cores=cores,
+            frequency_hz=clock_hz,
+            virtualized=None,
+        ),
+        caches=(),
+        ceilings=tuple(
+            _ceiling(resource, threads, rate * (threads / cores if _is_of_core(resource) else 1.0))
+            for resource, rate in rates.items()
+            for threads in sorted({1, cores})
+        ),
+        source="given",
+    )
+
+
+def _is_of_core(resource: str) -> bool:
+    """Return whether each core has an equal share; the rest serves one core alone as well."""
+    return RESOURCES[resource].path in _OF_CORES
+
+
+def _ceiling(resource: str, threads: int, rate: float) -> Ceiling:
+    return Ceiling(
+        resource=resource,
+        name="given",
+        threads=threads,
+        unit=f"{RESOURCES[resource].unit}/s",
+        rate=Estimate([rate]),
+        source="given",
+    )
+
+
+def _clock_hz(values: Mapping[str, str]) -> float | None:
+    """Return the clock; None: it is not needed."""
+    if "frequency" in values:
+        return float(_read("frequency", values["frequency"], Frequency)[0])
+    is_per_cycle = any(
+        _read(key, values[key], _kind(key))[1].endswith("/cycle") for key in _RATES if key in values
+    )
+    return _PER_CYCLE_HZ if is_per_cycle else None
+
+
+def _rates(values: Mapping[str, str], clock_hz: float | None) -> dict[str, float]:
+    """Return the rate of each resource, in its unit per second."""
+    rates: dict[str, float] = {}
+    for key, named in _RATES.items():
+        if key not in values:
+            continue
+        rate, unit = _read(key, values[key], _kind(key))
+        above, _, below = unit.partition("/")
+        resource = "bop" if key == "pi" and above == "BOP" else named
+        wanted = RESOURCES[resource].unit.replace("byte", "B")
+        if above != wanted:
+            raise ValueError(f"{key}: {values[key]!r} is in {unit}; write it in {wanted}/s")
+        if resource in rates:
+            raise ValueError(f"two rates of {resource} are given; give one")
+        if below == "s" and clock_hz == _PER_CYCLE_HZ:
+            raise ValueError(
+                f"{key} is per second and other rates are per cycle; give the frequency, such as "
+                "frequency=3.2GHz"
+            )
+        rates[resource] = float(rate) * (clock_hz or 1.0 if below == "cycle" else 1.0)
+    return rates
+
+
+def _kind(key: str) -> type[Quantity]:
+    return Performance if RESOURCES[_RATES[key]].path == "compute" else Bandwidth
+
+
+def _read(key: str, text: str, kind: type[Quantity]) -> tuple[Quantity, str]:
+    try:
+        return kind.read(text)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from error
+
+
+def _cores(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= _MOST_CORES):
+        raise ValueError(
+            f"cores: {text!r} is not a whole number from 1 to {_MOST_CORES}; write it like cores=8"
+        )
+    return int(text)

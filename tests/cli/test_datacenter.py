@@ -79,7 +79,7 @@ def test_published_tables_are_kept_and_drawn_as_results_are(cli, tmp_path):
     ]
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
         "dc_roofline.svg",
-        "published.json",
+        "results.json",
     ]
 
 
@@ -111,6 +111,27 @@ def test_kept_results_are_shown(cli, tmp_path):
     status, _, err = cli("suite", "--from", kept)
     assert status == 2
     assert "kind 'datacenter'" in err
+
+
+def test_hosts_are_shown_side_by_side(cli, tmp_path, failing):
+    """A file for each; one that is there twice, or has nothing of what is asked for, is refused."""
+    paths = [tmp_path / name for name in ("a.json", "b.json")]
+    for path in paths:
+        path.write_bytes(encode(DatacenterStudy(machine=MACHINE, results=(failing,))))
+    both = ("--from", paths[0], "--from", paths[1])
+    status, out, _ = cli("suite", "datacenter", *both, "-o", tmp_path / "hosts.json")
+
+    assert status == 0
+    assert out.splitlines()[0].startswith("a: ")
+    assert json.loads((tmp_path / "hosts.json").read_text())["kind"] == "datacenter-hosts"
+    for wrong, said in (
+        ((*both, "--from", paths[1]), "b' again; give each file once"),
+        ((*both, "sort"), "holds no results of sort"),
+        ((*both, "--full"), "--full cannot be combined with --from"),
+    ):
+        status, out, err = cli("suite", "datacenter", *wrong)
+        assert (status, out) == (2, "")
+        assert said in err
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def write_files(folder: Path) -> None:
     (folder / "suite.json").write_bytes(encode(run))
     (folder / "few.json").write_bytes(encode(replace(run, results=run.results[:3])))
     (folder / "datacenter.json").write_bytes(encode(_datacenter()))
+    (folder / "datacenter-other.json").write_bytes(encode(_datacenter()))
     shutil.copy(_SCALING / "fft_made_up.csv", folder / "runs.csv")
 
 

@@ -157,6 +157,8 @@ def _suites() -> dict[str, str]:
         "suite/datacenter": "suite datacenter --from {folder}/datacenter.json",
         "suite/datacenter-figures": "suite datacenter --from {folder}/datacenter.json"
         " --figures {written}",
+        "suite/datacenter-hosts": "suite datacenter --from {folder}/datacenter.json"
+        " --from {folder}/datacenter-other.json --figures {written}",
         "suite/datacenter-published": "suite datacenter --published",
         "suite/datacenter-published-sort": "suite datacenter --published sort --figures {written}",
         "suite/datacenter-list": "suite datacenter --list",

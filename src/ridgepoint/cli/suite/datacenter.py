@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,14 @@ import click
 
 from ridgepoint.cli import common
 from ridgepoint.cli.suite import options, results
-from ridgepoint.cli.suite.datacenter_published import show_published
+from ridgepoint.cli.suite.datacenter_shown import draw, draw_hosts, kept, show_published
 
 if TYPE_CHECKING:
     from ridgepoint.suites.datacenter import Workload
     from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterStudy
 
-_WITH_PUBLISHED = frozenset(("names", "published", "folder", "output", "as_json"))
+_SHOWN = frozenset(("names", "folder", "output", "as_json"))
+"""Parameters that apply to what is only shown."""
 
 
 @click.command("datacenter")
@@ -30,7 +31,15 @@ _WITH_PUBLISHED = frozenset(("names", "published", "folder", "output", "as_json"
     help="Print the paper's own tables, recomputed, and measure nothing.",
 )
 @common.figures_option("Draw the DC-Roofline and keep the results in FOLDER.")
-@options.from_option
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Take the results from a file that -o or --figures wrote, and measure nothing. May be "
+    "repeated: several hosts are shown side by side.",
+)
 @options.output_option("the results", "FILE.json")
 @common.json_option
 @common.archive_option
@@ -44,7 +53,7 @@ def command(
     full: bool,
     published: bool,
     folder: Path | None,
-    source: Path | None,
+    sources: tuple[Path, ...],
     output: Path | None,
     as_json: bool,
     archive_path: Path | None,
@@ -56,10 +65,9 @@ def command(
     operations are counted, and the tables of the DC-Roofline paper printed for this machine.
     """
     from ridgepoint.suites.datacenter.measuring import cases
-    from ridgepoint.suites.datacenter.results import DatacenterStudy
 
     if published:
-        _refuse_with_published(context)
+        _refuse_all_but(context, {*_SHOWN, "published"}, "--published")
         show_published(
             [_workloads()[name].title for name in names],
             as_json=as_json,
@@ -67,24 +75,48 @@ def command(
             folder=folder,
         )
         return 0
+    if sources:
+        _refuse_all_but(context, {*_SHOWN, "sources"}, "--from")
+        return _show_kept(sources, names, as_json=as_json, output=output, folder=folder)
     chosen = cases(names, threads=threads, full=full)
     if only_list:
         _list(chosen)
         return 0
     if folder is not None:
         common.made_folder(folder)
-    study = (
-        _measured(chosen, archive_path) if source is None else results.read(source, DatacenterStudy)
-    )
-
+    study = _measured(chosen, archive_path)
     results.show_and_keep(
         study,
         as_json=as_json,
         output=output,
         folder=folder,
-        draw=lambda folder: _draw(study, folder),
+        draw=lambda folder: draw(study, folder),
     )
-    return 2 if source is None and study.unmeasured else 0
+    return 2 if study.unmeasured else 0
+
+
+def _show_kept(
+    sources: Sequence[Path],
+    names: Sequence[str],
+    *,
+    as_json: bool,
+    output: Path | None,
+    folder: Path | None,
+) -> int:
+    from ridgepoint.suites.datacenter.results import DatacenterStudy
+
+    found = kept(sources, names)
+    if folder is not None:
+        common.made_folder(folder)
+
+    def drawn(folder: Path) -> None:
+        if isinstance(found, DatacenterStudy):
+            draw(found, folder)
+        else:
+            draw_hosts(found, folder)
+
+    results.show_and_keep(found, as_json=as_json, output=output, folder=folder, draw=drawn)
+    return 0
 
 
 def _workloads() -> Mapping[str, Workload]:
@@ -93,7 +125,7 @@ def _workloads() -> Mapping[str, Workload]:
     return WORKLOADS
 
 
-def _refuse_with_published(context: click.Context) -> None:
+def _refuse_all_but(context: click.Context, allowed: Collection[str], flag: str) -> None:
     """Refuse options that say how to measure, or what to show instead.
 
     Raises
@@ -103,8 +135,8 @@ def _refuse_with_published(context: click.Context) -> None:
     given = click.core.ParameterSource.COMMANDLINE
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name not in _WITH_PUBLISHED and context.get_parameter_source(name) is given:
-            raise click.UsageError(f"{parameter.opts[-1]} cannot be combined with --published")
+        if name not in allowed and context.get_parameter_source(name) is given:
+            raise click.UsageError(f"{parameter.opts[-1]} cannot be combined with {flag}")
 
 
 def _list(cases: Sequence[DatacenterCase]) -> None:
@@ -130,22 +162,3 @@ def _measured(cases: Sequence[DatacenterCase], archive_path: Path | None) -> Dat
     with Archive(archive_path) as archive, common.progress() as shown:
         _, machine = common.machine_of_this_host(archive, shown, knowing="bop")
         return DatacenterStudy(machine=machine, results=run_datacenter(cases, report=shown.step))
-
-
-def _draw(study: DatacenterStudy, folder: Path) -> None:
-    """Write the DC-Roofline beside the roofline in flop, and the mix of instructions."""
-    from ridgepoint.show.charts.dc_roofline import dc_page
-    from ridgepoint.show.charts.instruction_mix import mix_page
-    from ridgepoint.show.draw_mpl import save
-    from ridgepoint.show.words import machine_title
-    from ridgepoint.suites.datacenter.mix import shown_mixes
-    from ridgepoint.suites.datacenter.points import datacenter_points
-    from ridgepoint.suites.datacenter.work import measured_cases
-
-    points = datacenter_points(study.results)
-    if points:
-        cores = min(max(result.case.threads for result in study.results), study.machine.cores)
-        save(dc_page(study.machine, points, cores=float(cores)), folder / "dc_roofline.svg")
-    page = mix_page(shown_mixes(measured_cases(study.results)), where=machine_title(study.machine))
-    if page is not None:
-        save(page, folder / "instruction_mix.svg")

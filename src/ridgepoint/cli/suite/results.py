@@ -21,7 +21,7 @@ _FILE = "results.json"
 
 
 def show_and_keep(
-    study: Study,
+    found: object,
     *,
     as_json: bool,
     table: Callable[[], RenderableType] | None = None,
@@ -33,7 +33,8 @@ def show_and_keep(
 
     Parameters
     ----------
-    study : Study
+    found : Study or another kind of document
+        What `study_table` shows.
     as_json : bool
         Print the document that `output` gets, instead of a table.
     table : callable or None
@@ -50,14 +51,14 @@ def show_and_keep(
 
     try:
         if as_json:
-            common.print_json(to_fields(study))
+            common.print_json(to_fields(found))
         else:
-            common.console().print(study_table(study) if table is None else table())
+            common.console().print(study_table(found) if table is None else table())
     finally:
         if output is not None:
-            write(study, output)
+            write(found, output)
         if folder is not None:
-            write(study, folder / _FILE)
+            write(found, folder / _FILE)
             draw(folder)
 
 

@@ -127,10 +127,7 @@ def _notes(
     machine: Machine, points: Sequence[WorkloadPoint], panels: Sequence[_Panel]
 ) -> Iterator[str]:
     """Yield what faces, bars and roofs mean, and which points are drawn away from their place."""
-    forms = {point.form for point in points}
-    if forms > {"original"}:
-        named = (f"{form} ({face})" for form, face in _FACES.items() if form in forms)
-        yield f"steps, as far as there are any: {', '.join(named)}"
+    yield from steps_note(points)
     ridges = ", ".join(
         f"{ridge.intensity:.2g} {RESOURCES[ridge.work].unit}/byte"
         for panel in panels
@@ -145,42 +142,89 @@ def _notes(
         yield f"at the right edge, no DRAM traffic: {', '.join(beyond)}"
 
 
+def steps_note(points: Sequence[WorkloadPoint]) -> Iterator[str]:
+    """Yield what the faces of the marks mean, if there is a step after the first."""
+    forms = {point.form for point in points}
+    if forms > {"original"}:
+        named = (f"{form} ({face})" for form, face in _FACES.items() if form in forms)
+        yield f"steps, as far as there are any: {', '.join(named)}"
+
+
 def dc_chart(
     machine: Machine,
     points: Sequence[WorkloadPoint],
     *,
     work: str,
     cores: float | None = None,
+    limits: tuple[Interval, Interval] | None = None,
+    names: Sequence[str] = (),
 ) -> Chart:
-    """Return one chart of `dc_page`: ``bop``, or the flop of ``fp64``."""
-    return _panel(machine, points, work, cores).chart
+    """Return one chart of `dc_page`: ``bop``, or the flop of ``fp64``.
+
+    Parameters
+    ----------
+    machine : Machine
+    points : sequence of WorkloadPoint
+    work : {"bop", "fp64"}
+    cores : float or None
+    limits : tuple of (float, float) or None
+        Those of both axes; None: as wide as this chart needs.
+    names : sequence of str
+        All workloads of charts that share colours and shapes, in their order; empty: those here.
+    """
+    return _panel(machine, points, work, cores, limits=limits, names=names).chart
 
 
-def _panel(
-    machine: Machine, points: Sequence[WorkloadPoint], work: str, cores: float | None
-) -> _Panel:
+def dc_limits(
+    machine: Machine, points: Sequence[WorkloadPoint], *, work: str, cores: float | None = None
+) -> tuple[Interval, Interval]:
+    """Return how wide the axes of a `dc_chart` have to be."""
+    chart = dc_chart(machine, points, work=work, cores=cores)
+    return chart.x.limits, chart.y.limits
+
+
+def _placed(points: Sequence[WorkloadPoint], work: str) -> list[_Placed]:
+    """Return the points with such work on its plane.
+
+    Raises
+    ------
+    ValueError
+        If a form of a workload is there twice.
+    """
     keys = [(point.name, point.form) for point in points]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"a form of a workload must be there once, got {twice!r} again")
-    unit = RESOURCES[work].unit
-    busy = float(machine.cores) if cores is None else cores
-    roofline = DCRoofline(machine=machine, work=work, cores=busy)
-    roofs = _roofs(machine, roofline, busy)
-    placed = [
+    return [
         _Placed(
             workload=point, intensity=point.intensity(work), performance=point.performance(work)
         )
         for point in points
         if point.work(work)
     ]
-    x_limits, y_limits = _frame(roofline, placed, roofs)
+
+
+def _panel(
+    machine: Machine,
+    points: Sequence[WorkloadPoint],
+    work: str,
+    cores: float | None,
+    *,
+    limits: tuple[Interval, Interval] | None = None,
+    names: Sequence[str] = (),
+) -> _Panel:
+    placed = _placed(points, work)
+    unit = RESOURCES[work].unit
+    busy = float(machine.cores) if cores is None else cores
+    roofline = DCRoofline(machine=machine, work=work, cores=busy)
+    roofs = _roofs(machine, roofline, busy)
+    x_limits, y_limits = limits or _frame(roofline, placed, roofs)
     of_names = {
         name: sorted(
             (point for point in placed if point.workload.name == name),
             key=lambda point: list(_FACES).index(point.workload.form),
         )
-        for name in dict.fromkeys(point.name for point in points)
+        for name in names or dict.fromkeys(point.name for point in points)
     }
     ridges = ridge_points(roofs)
     lines = roof_lines(roofs, x_limits=x_limits, y_limits=y_limits)

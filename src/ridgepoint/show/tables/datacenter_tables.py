@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter, methodcaller
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -23,14 +22,20 @@ from ridgepoint.show.words import (
     shown_gain,
 )
 from ridgepoint.suites.datacenter.results import DatacenterStudy, Step, StepGain
-from ridgepoint.suites.datacenter.work import MeasuredCase, mean, measured_cases, over
+from ridgepoint.suites.datacenter.work import (
+    TOOLS,
+    MeasuredCase,
+    efficiency,
+    instructions_per_cycle,
+    measured_cases,
+    tools,
+)
 
 _NONE = "-"
 _INTERVALS = " (95 % interval)"
 _WHY_THEY_DIFFER = """\
 Eq. (4) has the ports that compute. What was measured takes operands from memory besides, whose
 addresses come from ports of their own in the same cycles: it may be more than 100 %."""
-_TOOLS = ("sort", "grep", "wordcount")  # what the paper takes for measuring tools
 
 
 def datacenter(study: DatacenterStudy) -> RenderableType:
@@ -181,24 +186,22 @@ def _tools(cases: Iterable[MeasuredCase]) -> list[RenderableType] | None:
             _seconds(measured.runtime_s),
         )
         for measured in _first(cases)
-        if measured.case.workload in _TOOLS
+        if measured.case.workload in TOOLS
     ]
     return _table("Table 7: measuring tools", ("tool", "BOPs", "scale", "by Eq. (3)", "time"), rows)
 
 
 def _efficiency(cases: Iterable[MeasuredCase], machine: Machine) -> list[RenderableType] | None:
-    """Return means over the tools, as optimised by the compiler: the paper does not say how."""
-    tools = [o for o in cases if o.case.workload in _TOOLS and o.case.step == "ILP"]
-    if not tools:
+    measured = tools(cases)
+    if not measured:
         return None
     rows = []
     metrics: tuple[Metric, ...] = ("bop", "flop")
     for metric in metrics:
-        peak, reached = tools[0].peak(machine, metric), mean(tools, methodcaller("rate", metric))
-        share = over(reached, peak)
-        rows.append((f"{WORK_UNITS[metric]}/s", _rate(peak), _rate(reached), _share(share)))
-    per_cycle = over(mean(tools, attrgetter("instructions_per_s")), machine.host.frequency_hz)
-    rows.append(("IPC", UNKNOWN, _ratio(per_cycle), UNKNOWN))
+        found = efficiency(measured, machine, metric)
+        shown = _rate(found.peak), _rate(found.reached), _share(found.share)
+        rows.append((f"{WORK_UNITS[metric]}/s", *shown))
+    rows.append(("IPC", UNKNOWN, _ratio(instructions_per_cycle(measured, machine)), UNKNOWN))
     return _table("Table 9: BOPS, FLOPS and IPC", ("", "peak", "real", "efficiency"), rows)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from ridgepoint.core.amounts import ratio
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.published.tables import publication, spans
-from ridgepoint.suites.datacenter.results import DatacenterResult, Step
+from ridgepoint.suites.datacenter.results import DatacenterResult, DatacenterStudy, Step
 
 Form = Step | Literal["optimised"]
 
@@ -66,6 +66,12 @@ def datacenter_points(results: Sequence[DatacenterResult]) -> tuple[WorkloadPoin
         if point is not None:
             points.setdefault((point.name, point.form), point)
     return tuple(points.values())
+
+
+def busy_cores(study: DatacenterStudy) -> float:
+    """Return as many cores as the threads that were measured keep busy: those whose roofs apply."""
+    threads = max((result.case.threads for result in study.results), default=1)
+    return float(min(threads, study.machine.cores))
 
 
 def published_points(

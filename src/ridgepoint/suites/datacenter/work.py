@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, methodcaller
 
 from ridgepoint.core.basic_operations import BasicOperations
 from ridgepoint.core.errors import UnknownCeiling
@@ -14,6 +15,9 @@ from ridgepoint.models.placement import cores_that_apply
 from ridgepoint.models.roofline import DCRoofline
 from ridgepoint.models.work import Metric, work_total
 from ridgepoint.suites.datacenter.results import DatacenterCase, DatacenterResult
+
+TOOLS = ("sort", "grep", "wordcount")
+"""What the paper takes for measuring tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +112,52 @@ class MeasuredCase:
             return float(roofline.attainable(intensity)), str(roofline.bottleneck(intensity))
         except UnknownCeiling:
             return None, None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Efficiency:
+    """What the measuring tools reach of a peak, by Eq. (5).
+
+    Parameters
+    ----------
+    peak : float or None
+        Of as many cores as the tools keep busy, flop/s or BOP/s.
+    reached : float or None
+        The mean of the tools' performance.
+    """
+
+    peak: float | None
+    reached: float | None
+
+    @property
+    def share(self) -> float | None:
+        """What is reached over the peak."""
+        return over(self.reached, self.peak)
+
+
+def tools(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
+    """Return what the paper takes for measuring tools, as optimised by the compiler.
+
+    Which optimisation its Table 9 has, the paper does not say.
+    """
+    return [
+        measured
+        for measured in cases
+        if measured.case.workload in TOOLS and measured.case.step == "ILP"
+    ]
+
+
+def efficiency(cases: Sequence[MeasuredCase], machine: Machine, metric: Metric) -> Efficiency:
+    """Return the efficiency of these cases' mean; unknown without any."""
+    return Efficiency(
+        peak=cases[0].peak(machine, metric) if cases else None,
+        reached=mean(cases, methodcaller("rate", metric)),
+    )
+
+
+def instructions_per_cycle(cases: Sequence[MeasuredCase], machine: Machine) -> float | None:
+    """Return the mean number of instructions per cycle, of all threads together."""
+    return over(mean(cases, attrgetter("instructions_per_s")), machine.host.frequency_hz)
 
 
 def measured_cases(results: Sequence[DatacenterResult]) -> list[MeasuredCase]:

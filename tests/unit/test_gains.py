@@ -97,6 +97,20 @@ def test_a_gain_of_a_fifth_is_seen(noise, n, least):
     assert sum(one.verdict == "gain" for one in found) >= least * _CASES
 
 
+@pytest.mark.parametrize(
+    ("noise", "least_seen"), [(one_mode, 0.99), (two_modes, 0.88), (heavy_tail, 0.97)]
+)
+def test_pairs_see_a_gain_of_a_fifth_and_no_other(noise, least_seen):
+    """Thirty runs of each in turn, with noise in two modes too, which hides it from two series."""
+    rng = np.random.default_rng(2)
+    runs = [(noise(rng, 30), noise(rng, 30)) for _ in range(_CASES)]
+    gained = [gain(Estimate(1.2 * a), Estimate(b), paired=True).verdict for a, b in runs]
+    same = [gain(Estimate(a), Estimate(b), paired=True).verdict for a, b in runs]
+
+    assert gained.count("gain") >= least_seen * _CASES
+    assert same.count("no difference seen") >= 0.95 * _CASES
+
+
 def test_batches_that_share_their_noise_are_no_gain():
     """Fifty samples in ten batches, each alike within: as single samples they would be 50 facts."""
     rng = np.random.default_rng(3)

@@ -77,10 +77,10 @@ def test_regions_with_times_show_how_near_their_roofs_are():
     times = (timed("solve", 0.008), timed("sweep", 0.004), timed("setup", None, 0.001))
     said = rows(run_text(replace(MARKED, timed_regions=times)), "region")
 
-    assert said[0] == "region time work instr. DRAM flop/byte of roof"
-    assert said[1] == "setup unknown 0 flop 10 % 32 MB - unknown"
-    assert said[2] == "solve 8 ms 16 Mflop 80 % 192 MB 0.0833 50 %"
-    assert said[3] == "sweep 4 ms 8 Mflop 40 % 0 B inf. 3.4 %"
+    assert said[0] == "region time interval work instr. DRAM flop/byte of roof"
+    assert said[1] == "setup unknown unknown 0 flop 10 % 32 MB - unknown"
+    assert said[2] == "solve 8 ms -0 +0 % 16 Mflop 80 % 192 MB 0.0833 50 %"
+    assert said[3] == "sweep 4 ms -0 +0 % 8 Mflop 40 % 0 B inf. 3.4 %"
 
 
 def test_the_roofs_of_a_region_are_those_of_the_cores_that_it_kept_busy():
@@ -94,7 +94,7 @@ def test_regions_without_a_machine_have_times_and_no_roof():
     """Nothing to be near to."""
     said = rows(run_text(replace(MARKED, timed_regions=(timed("solve", 0.008),)), None), "region")
 
-    assert said[0] == "region time work instr. DRAM flop/byte"
+    assert said[0] == "region time interval work instr. DRAM flop/byte"
 
 
 def test_a_high_intensity_is_written_out():
@@ -135,7 +135,7 @@ def test_a_long_name_is_cut_and_no_row_is_folded(width):
 
     assert len(said) == 3
     assert said[1].startswith("assemble the")
-    assert said[1].endswith("8 ms 16 Mflop 80 % 192 MB 0.0833 50 %")
+    assert said[1].endswith("8 ms -0 +0 % 16 Mflop 80 % 192 MB 0.0833 50 %")
     assert said[2].startswith("?[1m")
 
 

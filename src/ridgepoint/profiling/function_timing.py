@@ -13,8 +13,9 @@ from ridgepoint.core.units import format_si
 from ridgepoint.host.run import Run
 from ridgepoint.meters import Selection
 from ridgepoint.meters.sampling.function_clock import HIT_S, FunctionClock, Stay
+from ridgepoint.profiling.region_timing import OTHERS
 from ridgepoint.profiling.repeats import wants_another
-from ridgepoint.profiling.timing import OTHERS, Native, time_cautions
+from ridgepoint.profiling.timing import Native, time_cautions
 
 # Of a function's time: what stops there may add.
 _MOST_ADDED, _NOTICED = 0.10, 0.01

@@ -83,8 +83,7 @@ def native_times(native: Native, selection: Selection | None, *, functions: bool
     """
     # The runs in which a function is timed are runs of the program too.
     once = replace(native, repeat=1) if is_function(selection) else native
-    has_all_threads = selection is not None and selection.all_threads
-    timed, regions = time_program(once, all_threads=has_all_threads)
+    timed, regions = time_program(once, selection=selection)
     times = NativeTimes(timed=timed, regions=regions)
     if functions:
         sampler, cautions = _sampler(native, timed)

@@ -68,8 +68,9 @@ def measure_program(
     caches : sequence of Cache or None
         Caches for the meter to simulate; None: the machine's, or else this host's.
     repeat : int or None
-        Number of native runs that count; None: until the 95 % interval is within 2 % of the median
-        (ten runs at least), 30 runs or 30 s.
+        Number of native runs that count; None: until the 95 % intervals of its time and of each
+        region with a tenth of it (or of the region that is counted alone) are within 2 % of the
+        median (ten runs at least), 30 runs or 30 s.
     timeout_s : float or None
         Time limit of each single run.
     limit_s : float or None

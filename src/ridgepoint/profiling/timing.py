@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ridgepoint.core.caution import Caution
-from ridgepoint.core.errors import ProgramFailed, TimedOut
+from ridgepoint.core.errors import ProgramFailed, RidgepointError, TimedOut
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.timed import Timed, TimedRegion
-from ridgepoint.core.units import format_si
 from ridgepoint.host import System, of_activity
 from ridgepoint.host.run import Output, Run, run
 from ridgepoint.host.scratch import scratch_folder
 from ridgepoint.host.standard_input import StandardInput
+from ridgepoint.meters import Selection
 from ridgepoint.meters.region_times import RegionTime, read_region_times
 from ridgepoint.meters.sampling import Sampler
-from ridgepoint.profiling.repeats import MAX_RUNS, Progress, repeated
+from ridgepoint.profiling.region_timing import timed_regions, wanted_times
+from ridgepoint.profiling.repeats import MAX_RUNS, TIME_BUDGET_S, Progress, repeated
+from ridgepoint.profiling.sample_cautions import Remedies, sample_cautions
 from ridgepoint.regions import TIMES_VARIABLE
 
 _ENOUGH_SAMPLES = 5000  # a function with a fiftieth of the time then has a hundred
 _SAMPLING_BUDGET_S = 10.0
-_NOISY = 0.10
 _SHORT_S = 0.01
 _IN_KERNEL = 0.2
-_SHORT_ENTRY_S = 300e-6  # the marks in Python take less than 1 % of it
-OTHERS = 0.10
-"""Of the CPU time of those inside: less of other threads' is not worth a caution."""
-
-_CPU_CLOCK_S = 10e-6  # per entry: time that reading the CPU-time clock may add
+_MORE = Remedies(
+    few="ask for at least 6: --repeat 6",
+    noisy="stop other programs, give the program more to do, or ask for more runs: --repeat",
+)
 _REPEATS = (
     "let it do the same work every time: remove the files that it leaves behind, or let it "
     "overwrite them"
@@ -118,50 +117,134 @@ class Native:
             ) from error
 
 
-def time_program(
-    native: Native, *, all_threads: bool = False
-) -> tuple[Timed, tuple[TimedRegion, ...]]:
+_Done = tuple[Run, dict[str, RegionTime]]
+"""A native run, and the times in the regions that it marks."""
+
+_Times = tuple[Timed, tuple[TimedRegion, ...]]
+
+
+def time_program(native: Native, *, selection: Selection | None = None) -> _Times:
     """Return the runtime of a program, and of the regions that it marks, from native runs.
 
     Parameters
     ----------
     native : Native
-    all_threads : bool
-        Whether work of any thread counts while one is in a region; otherwise a caution says where
-        other threads worked meanwhile.
+    selection : Selection or None
+        The part that is measured alone. If it is a region, runs are repeated until its time is
+        known well, whatever the rest of the program takes.
+
+    Raises
+    ------
+    ProgramFailed, TimedOut
+        As `Native.once`.
     """
+    (times,) = time_in_turn([native], selection=selection)
+    if isinstance(times, RidgepointError):
+        raise times
+    return times
+
+
+def time_in_turn(
+    natives: Sequence[Native], *, selection: Selection | None = None
+) -> list[_Times | RidgepointError]:
+    """Return the times of programs that are to be compared, from runs in turn.
+
+    Parameters
+    ----------
+    natives : sequence of Native
+        Programs; the number of runs and the progress are those of the first.
+    selection : Selection or None
+        The part that is measured alone in all of them, as for `time_program`.
+
+    Returns
+    -------
+    list
+        For each program its times, or why it has none; one that fails does not stop the others.
+
+    Notes
+    -----
+    A round runs each program once, and every other round runs them in the opposite order: whatever
+    changes about the machine meanwhile changes it for all of them alike. There are as many rounds
+    as the program with the widest interval needs, and the time for them is as long as it were for
+    one after the other.
+    """
+    rounds = _Rounds(natives)
     before = [System().activity()]
 
-    def again() -> tuple[Run, dict[str, RegionTime]]:
+    def again() -> dict[int, _Done]:
         if len(before) == 1:  # the first run does not count
             before.append(System().activity())
-        return native.again()
+        return rounds.run(lambda native: native.again())
 
     first, counting = repeated(
-        lambda: native.once(native.output),
+        lambda: rounds.run(lambda native: native.once(native.output)),
         again,
-        time_s=lambda done: done[0].wall_s,
-        repeat=native.repeat,
-        report=native.report,
+        time_s=lambda done: sum(run.wall_s for run, _ in done.values()),
+        repeat=natives[0].repeat,
+        report=natives[0].report,
+        wanted=lambda runs: [
+            times_s
+            for index in runs[0]
+            if index not in rounds.failures
+            for times_s in wanted_times([done[index] for done in runs], selection)
+        ],
+        budget_s=TIME_BUDGET_S * len(natives),
     )
-    runs, regions = [done for done, _ in counting], [times for _, times in counting]
-    runtime = Estimate(done.wall_s for done in runs)
+    disturbances = tuple(of_activity(before[-1], System().activity()))
+    return [
+        rounds.failures[index]
+        if index in rounds.failures
+        else _times(
+            first[index],
+            [done[index] for done in counting],
+            selection=selection,
+            disturbances=disturbances,
+        )
+        for index in range(len(natives))
+    ]
+
+
+class _Rounds:
+    """Runs of several programs in turn; a program that failed is left out from then on."""
+
+    def __init__(self, natives: Sequence[Native]) -> None:
+        self.failures: dict[int, RidgepointError] = {}
+        self._natives = natives
+        self._order = list(range(len(natives)))
+
+    def run(self, launch: Callable[[Native], _Done]) -> dict[int, _Done]:
+        done = {}
+        for index in self._order:
+            if index not in self.failures:
+                try:
+                    done[index] = launch(self._natives[index])
+                except RidgepointError as error:
+                    self.failures[index] = error
+        self._order.reverse()
+        return done
+
+
+def _times(
+    first: _Done,
+    counting: Sequence[_Done],
+    *,
+    selection: Selection | None,
+    disturbances: Sequence[Caution],
+) -> _Times:
+    runs = [run for run, _ in counting]
+    runtime = Estimate(run.wall_s for run in runs)
     timed = Timed(
         runtime_s=runtime,
-        cpu_s=Estimate(done.cpu_s for done in runs),
-        system_s=Estimate(done.system_s for done in runs),
+        cpu_s=Estimate(run.cpu_s for run in runs),
+        system_s=Estimate(run.system_s for run in runs),
         exit_status=first[0].exit_status,
         cautions=(
             *time_cautions(runtime, runs if counting[0] is first else [first[0], *runs]),
-            *of_activity(before[-1], System().activity()),
+            *disturbances,
             *_kernel_caution(runs),
         ),
     )
-    names = [name for name in regions[0] if all(name in times for times in regions)]
-    return timed, tuple(
-        _timed_region(name, [times[name] for times in regions], all_threads=all_threads)
-        for name in names
-    )
+    return timed, timed_regions([times for _, times in counting], selection)
 
 
 def sample_program(native: Native, timed: Timed) -> Sampler:
@@ -189,79 +272,6 @@ def sample_program(native: Native, timed: Timed) -> Sampler:
         sampler.sample(lambda: native.again()[0])
         elapsed_s += sampler.runs[-1].wall_s
     return sampler
-
-
-def _timed_region(name: str, times: Sequence[RegionTime], *, all_threads: bool) -> TimedRegion:
-    return TimedRegion(
-        name=name,
-        entries=times[0].entries,
-        runtime_s=_estimate([time.wall_s for time in times]),
-        busy_s=Estimate(time.busy_s for time in times),
-        cpu_s=_estimate([time.cpu_s for time in times]),
-        cautions=(
-            *_region_cautions(name, times),
-            *(() if all_threads else _other_threads_caution(name, times)),
-        ),
-    )
-
-
-def _estimate(times_s: Sequence[float | None]) -> Estimate | None:
-    """Return the estimate of times that are all known."""
-    known = [time_s for time_s in times_s if time_s is not None]
-    return Estimate(known) if len(known) == len(times_s) else None
-
-
-def _other_threads_caution(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
-    """Doubt a region during which other threads worked: it holds only its own threads' work."""
-    others_s = _estimate([None if t.cpu_s is None else t.cpu_s - t.busy_s for t in times])
-    if others_s is None:
-        return ()
-    busy_s = Estimate(time.busy_s for time in times).median
-    if others_s.median <= max(OTHERS * busy_s, _CPU_CLOCK_S * times[0].entries):
-        return ()
-    return (
-        Caution(
-            "region-other-threads",
-            f"other threads used at least {format_si(others_s.median, 's')} of CPU time while "
-            f"region {name!r} was active, in addition to the {format_si(busy_s, 's')} of the "
-            "threads inside: their work is not counted in it",
-            f"if that work belongs to it, count it too: --region {shlex.quote(name)} --all-threads",
-        ),
-    )
-
-
-def _region_cautions(name: str, times: Sequence[RegionTime]) -> tuple[Caution, ...]:
-    cautions = []
-    if len({time.entries for time in times}) > 1:
-        counts = sorted({time.entries for time in times})
-        cautions.append(
-            Caution(
-                "region-entries-differ",
-                f"region {name!r} was entered {counts[0]} to {counts[-1]} times in different runs",
-                "its runs differ: do not trust its time",
-            )
-        )
-    per_entry_s = min(time.busy_s / max(1, time.entries) for time in times)
-    if per_entry_s < _SHORT_ENTRY_S:
-        cautions.append(
-            Caution(
-                "region-short",
-                f"an entry of region {name!r} takes {per_entry_s * 1e6:.2g} us; timing its "
-                "marks takes 0.05 us (C) to 2 us (Python) of that, and each pair of marks "
-                "inside it 1 us to 5 us",
-                "mark a longer part: the loop and not its body",
-            )
-        )
-    if any(time.wall_s is None for time in times):
-        cautions.append(
-            Caution(
-                "region-time-unknown",
-                f"the time of region {name!r} is not known exactly: several processes were in "
-                "it at the same time, or one ended inside it",
-                "mark the region in one process only, and leave it before the process ends",
-            )
-        )
-    return tuple(cautions)
 
 
 def require_success(command: Sequence[str], status: int, *, ignore_status: bool) -> None:
@@ -300,28 +310,9 @@ def time_cautions(runtime: Estimate, runs: Sequence[Run]) -> tuple[Caution, ...]
     runs : sequence of Run
         Runs behind the runtime, and others whose status matters.
     """
-    cautions = []
+    cautions = list(sample_cautions(runtime, what="the runtime", more=_MORE))
     statuses = {run.exit_status for run in runs}
     left_behind = max(run.left_behind for run in runs)
-    spread = runtime.relative_spread
-    if spread is None:
-        cautions.append(
-            Caution(
-                "few-samples",
-                f"the runtime was measured {runtime.n} time(s): too few for a 95 % interval",
-                "ask for at least 6: --repeat 6",
-            )
-        )
-    elif spread > _NOISY:
-        cautions.append(
-            Caution(
-                "noisy",
-                f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
-                "stop other programs, give the program more to do, or ask for more runs: --repeat",
-                effect=spread / 2,
-                on="time",
-            )
-        )
     if runtime.median < _SHORT_S:
         cautions.append(
             Caution(

@@ -24,7 +24,6 @@ from ridgepoint.models.explanations import Explained
 from ridgepoint.models.one_bandwidth import Bandwidth, resource_of
 from ridgepoint.models.own_roofs import MixPlace
 from ridgepoint.models.placement import Placement
-from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import bop_source
 
 _TIMES = ("exit_status", "runtime_s", "cpu_s", "system_s", "cores_busy", "entries")
@@ -34,7 +33,6 @@ def report(analysis: Analysis, others: Sequence[Machine] = ()) -> dict[str, Any]
     """Return the report of a measured program, and of what other machines would allow it."""
     placement, measurement = analysis.placement, condensed(analysis.measurement)
     counted, counts = measurement.counted, measurement.counted.counts
-    cautions = measurement.all_cautions if placement is None else placement.cautions
     work = _part(counts, counted.traffic)
     fields = {
         "command": measurement.command,
@@ -68,7 +66,7 @@ def report(analysis: Analysis, others: Sequence[Machine] = ()) -> dict[str, Any]
         "working_sets": analysis.working_sets,
         "distributed": _distributed(measurement, analysis.of_ranks),
         "cautions": [
-            {**plain(caution), "matters": matters(caution, placement)} for caution in cautions
+            {**plain(caution), "matters": matters} for caution, matters in analysis.doubts.items()
         ],
         "context": measurement.context,
     }

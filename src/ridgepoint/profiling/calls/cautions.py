@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ridgepoint.core.caution import Caution
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.units import format_si
+from ridgepoint.profiling.sample_cautions import Remedies, sample_cautions
 
 _OVERHEAD = 0.01
-_NOISY = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,21 +34,8 @@ class Words:
 
 def time_cautions(runtime: Estimate, *, overhead_s: float, words: Words) -> Iterator[Caution]:
     """Yield why a runtime may not be what it seems."""
-    spread = runtime.relative_spread
-    if spread is None:
-        yield Caution(
-            "few-samples",
-            f"the runtime was measured {runtime.n} time(s): too few for a 95 % interval",
-            words.more,
-        )
-    elif spread > _NOISY:
-        yield Caution(
-            "noisy",
-            f"the 95 % interval of the runtime is {spread:.0%} of its median (n = {runtime.n})",
-            f"stop other programs, or {words.more}",
-            effect=spread / 2,
-            on="time",
-        )
+    more = Remedies(few=words.more, noisy=f"stop other programs, or {words.more}")
+    yield from sample_cautions(runtime, what="the runtime", more=more)
     if overhead_s > _OVERHEAD * runtime.median:
         yield Caution(
             "overhead",

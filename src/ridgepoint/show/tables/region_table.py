@@ -16,7 +16,7 @@ from ridgepoint.show.tables.parts_table import (
     share_cell,
     work_cells,
 )
-from ridgepoint.show.words import printable, shown_amount
+from ridgepoint.show.words import UNKNOWN, printable, relative_interval, shown_amount
 
 _INDENT = "  "
 
@@ -34,7 +34,8 @@ def regions(analysis: Analysis) -> RenderableType:
     parts = dict(zip((one.name for one in counted.regions), analysis.regions, strict=True))
     columns = ["work", "instr.", "DRAM", intensity_column(metric)]
     if times:
-        columns = ["time", *columns, *(["of roof"] if analysis.machine is not None else [])]
+        of_roof = ["of roof"] if analysis.machine is not None else []
+        columns = ["time", "interval", *columns, *of_roof]
     rows = []
     for depth, region in _tree(counted.regions):
         counts, runtime = region.counts, times.get(region.name)
@@ -42,6 +43,7 @@ def regions(analysis: Analysis) -> RenderableType:
             **work_cells(counts, region.traffic, metric),
             "instr.": share_cell(counts.instructions, counted.counts.instructions),
             "time": shown_amount(runtime, "s"),
+            "interval": UNKNOWN if runtime is None else relative_interval(runtime, decimals=0),
             "of roof": roof_cell(parts[region.name].placement),
         }
         rows.append((_INDENT * depth + printable(region.name), cells))

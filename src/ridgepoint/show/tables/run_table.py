@@ -16,7 +16,6 @@ from ridgepoint.models.advice import TRY_BOPS
 from ridgepoint.models.analysis import Analysis
 from ridgepoint.models.one_bandwidth import Bandwidth
 from ridgepoint.models.placement import Placement, intensity_interval
-from ridgepoint.models.ranking import matters
 from ridgepoint.models.work import WORK_UNITS, hardly_any, work_total
 from ridgepoint.show.charts.miss_curve import curve_sentences
 from ridgepoint.show.own_roofs import mix_row
@@ -100,10 +99,9 @@ def run(
             advice_list(advised) if advised else None,
         )
     parts += _parts(analysis, most_functions)
-    doubts = dict.fromkeys(measurement.all_cautions if placement is None else placement.cautions)
-    if doubts:
+    if doubts := analysis.doubts:
         files = {caution.object for caution in measurement.counted.functions if caution.object}
-        told = [caution for caution in doubts if every_caution or matters(caution, placement)]
+        told = [caution for caution, matters in doubts.items() if every_caution or matters]
         minor = _minor([caution for caution in doubts if caution not in told])
         parts.append(caution_list(told, files, minor=minor))
     if analysis.machine is not None and measurement.distributed is not None:

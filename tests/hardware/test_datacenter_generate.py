@@ -27,6 +27,24 @@ def test_equal_seeds_give_equal_files(tmp_path, kind):
     assert once.endswith(b"\n")
 
 
+@pytest.mark.parametrize(
+    ("kind", "size", "digest"),
+    [
+        ("integers", 100_000, "8a03ad72d2313f8ff0e50165e455206bd77f08e9"),
+        ("reviews", 3_000_000, "5d93c5e45e4d34509968c124d87768a42fa2d083"),
+        ("points", 30_000, "9ef16cadc565f0fa67074b296c9e47ef15346ae3"),
+        ("documents", 5_000, "149962037758fff3fc7f1c1a1cff1b66ef58c13f"),
+        ("graph", 10_000, "1519ad1b7b6219ac9acbabd94a350c524bca801f"),
+        ("text", 7_777, "5f76eb39c00dc20ff93aab38dea15dbfe63006c4"),
+    ],
+)
+def test_data_are_those_of_earlier_versions(tmp_path, kind, size, digest):
+    """Made then by another code, a hundred bytes at a time: results stay comparable."""
+    data = generate(kind, tmp_path / "a", size=size, seed=7).read_bytes()
+
+    assert hashlib.sha1(data, usedforsecurity=False).hexdigest() == digest
+
+
 def test_integers_are_those_of_splitmix64(tmp_path):
     """The first outputs for seed 1234567, as published with the generator."""
     path = generate("integers", tmp_path / "a", size=2, seed=1234567)

@@ -3,8 +3,11 @@
 #ifndef DATACENTER_DATA_HPP
 #define DATACENTER_DATA_HPP
 
+#include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "file.hpp"
 #include "options.hpp"
@@ -32,40 +35,75 @@ class Random {
     uint64_t state_;
 };
 
-// Return a word for a number: syllables, so that frequent words are short.
-inline std::string word(uint64_t number) {
-    static const char consonants[] = "bdfghjklmnprstvw", vowels[] = "aeiou";
-    std::string text;
-    for (number++; number > 0; number = (number - 1) / 80) {
-        const uint64_t syllable = (number - 1) % 80;
-        text += consonants[syllable / 5];
-        text += vowels[syllable % 5];
+constexpr uint64_t vocabulary_bits = 16, review_categories = 5, review_bits = 10;
+
+// Words by their number, up to three syllables each, so that frequent words are short. They are
+// spelt once: gigabytes of text are a copy of eight bytes for each word.
+class Words {
+  public:
+    Words() : texts_(count), sizes_(count) {
+        static const char consonants[] = "bdfghjklmnprstvw", vowels[] = "aeiou";
+        for (uint64_t number = 0; number < count; number++) {
+            char *text = texts_[number].text;
+            for (uint64_t left = number + 1; left > 0; left = (left - 1) / 80) {
+                const uint64_t syllable = (left - 1) % 80;
+                *text++ = consonants[syllable / 5];
+                *text++ = vowels[syllable % 5];
+            }
+            sizes_[number] = (unsigned char)(text - texts_[number].text);
+        }
     }
-    return text;
-}
 
-constexpr uint64_t vocabulary_bits = 16;
+    // Write a word where there is room for `slot` bytes; return its end.
+    char *put(uint64_t number, char *at) const {
+        std::memcpy(at, texts_[number].text, slot);
+        return at + sizes_[number];
+    }
 
-inline std::string capital(std::string text) {
-    text[0] = char(text[0] - 'a' + 'A');
-    return text;
-}
+    std::string at(uint64_t number) const {
+        return std::string(texts_[number].text, sizes_[number]);
+    }
+
+    static constexpr size_t slot = 8;
+
+  private:
+    struct Text {
+        char text[slot];
+    };
+    // Beyond the vocabulary, each category of reviews has words of its own.
+    static constexpr uint64_t count = (uint64_t(64) + review_categories) << review_bits;
+    std::vector<Text> texts_;
+    std::vector<unsigned char> sizes_;
+};
 
 // Write `size` bytes of lines of 5 to 14 words; the last byte is a newline.
 inline void generate_text(Writer &out, uint64_t size, uint64_t seed) {
     Random random(seed);
+    const Words words;
+    char line[15 * (Words::slot + 1)];
     while (out.written_bytes() < size) {
-        std::string line = capital(word(random.rank(vocabulary_bits)));
-        for (uint64_t left = 4 + random.below(10); left > 0; left--)
-            line += ' ' + word(random.rank(vocabulary_bits));
-        line += ".\n";
-        const uint64_t room = size - out.written_bytes();
-        if (line.size() >= room) {
-            line.resize(room);
-            line.back() = '\n';
+        char *end = words.put(random.rank(vocabulary_bits), line);
+        line[0] = char(line[0] - 'a' + 'A');
+        for (uint64_t left = 4 + random.below(10); left > 0; left--) {
+            *end++ = ' ';
+            end = words.put(random.rank(vocabulary_bits), end);
         }
-        out.add(line);
+        *end++ = '.';
+        *end++ = '\n';
+        const uint64_t room = size - out.written_bytes();
+        if (uint64_t(end - line) >= room) {
+            end = line + room;
+            end[-1] = '\n';
+        }
+        out.add(line, size_t(end - line));
     }
+}
+
+constexpr size_t most_digits = 20;
+
+// Write a number in digits where there is room for `most_digits`; return its end.
+template <class Number> char *put_number(Number number, char *at) {
+    return std::to_chars(at, at + most_digits, number).ptr;
 }
 
 // Write whole numbers of 64 bits, each on a line, or as 8 bytes, the lowest first.
@@ -73,29 +111,35 @@ inline void generate_integers(Writer &out, uint64_t count, uint64_t seed, bool b
     Random random(seed);
     for (uint64_t i = 0; i < count; i++) {
         const int64_t value = int64_t(random.next());
-        if (binary)
+        if (binary) {
             out.add(reinterpret_cast<const char *>(&value), sizeof value);
-        else
-            out.add(std::to_string(value) + '\n');
+        } else {
+            char line[most_digits + 1];
+            char *end = put_number(value, line);
+            *end++ = '\n';
+            out.add(line, size_t(end - line));
+        }
     }
 }
-
-constexpr uint64_t review_categories = 5;
 
 // Write about `size` bytes of reviews: a category, a tab, 10 to 60 words, of which one in four is
 // of a vocabulary of the category's own.
 inline void generate_reviews(Writer &out, uint64_t size, uint64_t seed) {
     Random random(seed);
+    const Words words;
+    char line[2 + 61 * (Words::slot + 1)];
     while (out.written_bytes() < size) {
         const uint64_t category = random.below(review_categories);
-        std::string line = std::to_string(category + 1) + '\t';
+        char *end = put_number(category + 1, line);
+        *end++ = '\t';
         for (uint64_t left = 10 + random.below(51); left > 0; left--) {
             const bool own = random.below(4) == 0;
-            const uint64_t offset = own ? (64 + category) << 10 : 0;
-            line += word(offset + random.rank(own ? 10 : vocabulary_bits));
-            line += left > 1 ? " " : ".\n";
+            const uint64_t offset = own ? (64 + category) << review_bits : 0;
+            end = words.put(offset + random.rank(own ? review_bits : vocabulary_bits), end);
+            *end++ = left > 1 ? ' ' : '.';
         }
-        out.add(line);
+        *end++ = '\n';
+        out.add(line, size_t(end - line));
     }
 }
 
@@ -109,14 +153,18 @@ inline void generate_points(Writer &out, uint64_t count, uint64_t seed) {
         for (uint64_t &coordinate : centre) coordinate = random.below(10000000);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t which = random.below(point_centres);
-        std::string line;
+        char line[point_dimensions * 12], *end = line;
         for (const uint64_t coordinate : centres[which]) {
             const uint64_t millionths = coordinate + random.below(1000000);
-            const std::string digits = std::to_string(1000000 + millionths % 1000000);
-            line += std::to_string(millionths / 1000000) + '.' + digits.substr(1) + ' ';
+            end = put_number(millionths / 1000000, end);
+            // One more digit than the fraction has, whose place the point takes.
+            char *const point = end;
+            end = put_number(1000000 + millionths % 1000000, end);
+            *point = '.';
+            *end++ = ' ';
         }
-        line.back() = '\n';
-        out.add(line);
+        end[-1] = '\n';
+        out.add(line, size_t(end - line));
     }
 }
 
@@ -125,11 +173,15 @@ constexpr uint64_t most_document_words = 200;
 // Write documents, each on a line, of 20 to 200 words.
 inline void generate_documents(Writer &out, uint64_t count, uint64_t seed) {
     Random random(seed);
+    const Words words;
+    char line[(most_document_words + 1) * (Words::slot + 1)];
     for (uint64_t i = 0; i < count; i++) {
-        std::string line;
-        for (uint64_t left = 20 + random.below(most_document_words - 19); left > 0; left--)
-            line += word(random.rank(vocabulary_bits)) + (left > 1 ? ' ' : '\n');
-        out.add(line);
+        char *end = line;
+        for (uint64_t left = 20 + random.below(most_document_words - 19); left > 0; left--) {
+            end = words.put(random.rank(vocabulary_bits), end);
+            *end++ = left > 1 ? ' ' : '\n';
+        }
+        out.add(line, size_t(end - line));
     }
 }
 
@@ -166,7 +218,12 @@ template <class Take> void kronecker_edges(uint64_t vertices, uint64_t seed, Tak
 
 inline void generate_graph(Writer &out, uint64_t vertices, uint64_t seed) {
     kronecker_edges(vertices, seed, [&](uint64_t from, uint64_t to) {
-        out.add(std::to_string(from) + ' ' + std::to_string(to) + '\n');
+        char line[2 * (most_digits + 1)];
+        char *end = put_number(from, line);
+        *end++ = ' ';
+        end = put_number(to, end);
+        *end++ = '\n';
+        out.add(line, size_t(end - line));
     });
 }
 

@@ -116,11 +116,12 @@ std::vector<Query> read_queries(const Index &index, const std::string &path) {
 // Make queries of 1 to 4 words with the frequencies that words have in generated documents.
 std::vector<Query> make_queries(const Index &index, uint64_t count, uint64_t seed) {
     Random random(seed + 1); // not the numbers that the documents were made of
+    const Words words;
     std::vector<Query> queries(count);
     for (Query &query : queries) {
         std::string line;
         for (uint64_t left = 1 + random.below(4); left > 0; left--)
-            line += word(random.rank(vocabulary_bits)) + ' ';
+            line += words.at(random.rank(vocabulary_bits)) + ' ';
         query = query_of(index, line);
     }
     return queries;

@@ -9,16 +9,20 @@ from rank_inputs import ScriptedRunner, counted_run, report_of, timed_run
 
 from ridgepoint.cluster.driver import DistributedProgram, Plan
 from ridgepoint.cluster.interfaces import Passed
+from ridgepoint.core.counts import FlopCount
 from ridgepoint.core.documents import decode, encode
 from ridgepoint.core.errors import CannotMeasure, MeterUnavailable
 from ridgepoint.core.measurement import Measurement
+from ridgepoint.models.analysis import analyse
 from ridgepoint.models.derived import nodes_together
 from ridgepoint.models.distributed import (
     division,
     judge,
     nodes_on_ridgeline,
     why_no_ridgeline,
+    without_ceiling,
 )
+from ridgepoint.show.tables.rank_table import ridgeline_notes
 
 
 def measure(runner, **options):
@@ -301,6 +305,35 @@ def test_every_node_is_on_the_ridgeline(measurement):
     assert placed.times_s["network"].tolist() == [0.4, 0.4]
     assert placed.times_s["memory"].tolist() == [0.5, 0.25]
     assert ridgeline.ridge.network_intensity == 4e9 / 1e4
+
+
+def test_a_precision_without_a_ceiling_is_left_out_and_named(measurement):
+    """Each rank of 1.5 Gflop in fp64 also does 2 in fp32: on a machine of fp32, 2 Gflop on a node.
+
+    The machine does 1 Gflop/s in fp32 and knows no fp64, so computing takes as many seconds.
+    """
+    counts = replace(
+        measurement.distributed.ranks[0].counts,
+        flop=(
+            FlopCount(precision="fp64", width_bits=0, fma=False, flop=7, instructions=7),
+            FlopCount(precision="fp32", width_bits=0, fma=False, flop=10**9, instructions=10**9),
+        ),
+    )
+    ranks = tuple(replace(rank, counts=counts) for rank in measurement.distributed.ranks)
+    program = replace(measurement, distributed=replace(measurement.distributed, ranks=ranks))
+    bench = machine_of(ceiling("fp32", 1e9), ceiling("dram", 2e9), ceiling("network", 1e4))
+    machine = nodes_together(bench, 2)
+
+    assert why_no_ridgeline(program, machine) is None
+    assert without_ceiling(program, machine) == {"fp64": 21.0}
+    ridgeline, nodes = nodes_on_ridgeline(program, machine)
+    assert ridgeline.work == "fp32"
+    assert nodes.placed.times_s["compute"].tolist() == [2.0, 1.0]
+    assert any("21 flop of fp64" in note for note in ridgeline_notes(analyse(program, bench)))
+    assert (
+        why_no_ridgeline(program, nodes_together(replace(bench, ceilings=bench.ceilings[1:]), 2))
+        == "'2 x test bench' has no compute ceiling (fp32)"
+    )
 
 
 def test_what_keeps_a_program_off_the_ridgeline_is_said(measurement):

@@ -183,7 +183,9 @@ def why_no_ridgeline(
     metric : {"flop", "bop"}
     """
     needed = _needed(measurement, metric)
+    missing = without_ceiling(measurement, machine, metric=metric)
     by_path = {RESOURCES[name].path: name for name in needed}
+    served = {RESOURCES[name].path for name in needed if name not in missing}
     for path, what in (
         ("network", "the bytes over the network are not known"),
         ("dram", "the traffic is not known"),
@@ -191,10 +193,35 @@ def why_no_ridgeline(
     ):
         if path not in by_path:
             return what
-    least = bound_known(Demand(dict.fromkeys(needed, 0.0)), machine)
-    for name in needed if least is None else least.left_out:
-        return f"{machine.name!r} has no {RESOURCES[name].path} ceiling ({name})"
+        if path not in served:
+            return f"{machine.name!r} has no {path} ceiling ({by_path[path]})"
     return None
+
+
+def without_ceiling(
+    measurement: Measurement, machine: Machine, *, metric: Metric = "flop"
+) -> dict[str, float]:
+    """Return what a distributed program asks for and the machine has no ceiling of, by resource.
+
+    Parameters
+    ----------
+    measurement : Measurement
+        Measurement of several ranks.
+    machine : Machine
+        All its nodes as one machine (`nodes_together`).
+    metric : {"flop", "bop"}
+
+    Returns
+    -------
+    dict of str to float
+        Amounts of all nodes together, in the resources' units. The Ridgeline leaves them out, as
+        the bound does: a program of fp32 does a few flop in fp64 when it starts.
+    """
+    whole = _stacked([_demand(measurement, node, metric) for node in _of_ranks(measurement).nodes])
+    known = {name: whole.amounts[name] for name in _needed(measurement, metric)}
+    least = bound_known(Demand(known), machine) if known else None
+    missing = known if least is None else least.left_out
+    return {name: float(np.sum(known[name])) for name in missing}
 
 
 def nodes_on_ridgeline(
@@ -220,7 +247,11 @@ def nodes_on_ridgeline(
     if reason is not None:
         raise ValueError(f"measurement must have a place on the Ridgeline: {reason}")
     whole = _of_ranks(measurement)
-    demands = [_demand(measurement, node, metric) for node in whole.nodes]
+    missing = without_ceiling(measurement, machine, metric=metric)
+    demands = [
+        Demand({name: amount for name, amount in asked.amounts.items() if name not in missing})
+        for asked in (_demand(measurement, node, metric) for node in whole.nodes)
+    ]
     work: dict[str, float] = {}
     for demand in demands:
         for name, amount in demand.amounts.items():

@@ -10,12 +10,20 @@ from rich.text import Text
 
 from ridgepoint.core.estimate import Estimate
 from ridgepoint.core.ranks import CALL_KINDS, Call, Distributed, Rank, RankNode, imbalance
+from ridgepoint.core.resources import RESOURCES
 from ridgepoint.core.units import format_si
 from ridgepoint.models.analysis import Analysis
-from ridgepoint.models.distributed import Division, Verdict
+from ridgepoint.models.distributed import Division, Verdict, without_ceiling
 from ridgepoint.models.work import WORK_UNITS, Metric, work_total
 from ridgepoint.show.tables.layout import plain_table, sections
-from ridgepoint.show.words import UNKNOWN, percent, printable, shown_amount, shown_command
+from ridgepoint.show.words import (
+    UNKNOWN,
+    percent,
+    printable,
+    shown_amount,
+    shown_command,
+    shown_name,
+)
 
 _MOST_NODES = 16
 _MOST_CALLS = 10
@@ -76,6 +84,16 @@ def ridgeline_notes(analysis: Analysis) -> list[str]:
         notes.append(f"the slowest rank took {runtime}; the times here are lower bounds")
     if analysis.of_ranks is not None:
         notes.append(sentence(analysis.of_ranks))
+    machine = analysis.machine
+    missing = (
+        {} if machine is None else without_ceiling(measurement, machine, metric=analysis.metric)
+    )
+    notes += [
+        f"left out: {format_si(amount, RESOURCES[name].unit)} of {shown_name(name)}, "
+        "for which the machine has no ceiling"
+        for name, amount in missing.items()
+        if amount
+    ]
     return notes
 
 
